@@ -1,8 +1,10 @@
 // Who lacks the keys of many persons takes them from the log in one go, as a replay beside an empty ledger does.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { personKeyStream } from '../../src/domain/person-key/events.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
 import { openPersonKeys } from '../../src/sealing/keys/cached-keys.js'
+import { aFewAtOnce } from '../../src/sealing/keys/log-keys.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
@@ -79,4 +81,18 @@ t.test('few keys, and those that nobody can note, are read person by person', as
   const { keys, looks } = process()
   t.equal((await keys.toOpen(others)).size, others.length)
   t.equal(looks.asked, others.length)
+})
+
+t.test('after an error no further person is worked on', async (t) => {
+  let begun = 0
+  let end = () => {}
+  const others = new Promise<void>((resolve) => { end = resolve })
+  await t.rejects(aFewAtOnce(persons, async (person) => {
+    begun += 1
+    if (person === persons[0]) throw new Error('the store is away')
+    await others
+  }), { message: 'the store is away' })
+  end()
+  await nextTurn()
+  t.ok(begun <= 33, `${begun} of ${persons.length}`)
 })

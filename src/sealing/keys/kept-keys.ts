@@ -58,7 +58,7 @@ export class KeptKeys {
   /** A key that its person does not have any more was erased: keys are made before what is sealed under them. */
   async #inLog (names: readonly KeyName[]): Promise<KeptKey[]> {
     const persons = [...new Set(names.map(({ person }) => person))]
-    const found = await aFewAtOnce.map(persons, async (person) =>
+    const found = await aFewAtOnce(persons, async (person) =>
       [person, await currentKey(this.streams, person)] as const)
     const current = new Map(found)
     return names.map(({ person, keyId }) => {

@@ -18,8 +18,17 @@ export interface Created { kept: KeptKey, key?: Buffer }
 
 interface Newest { event: PersonKeyEvent, revision: bigint }
 
-/** Streams of persons that work in bulk reads or writes at once, in a process. */
-export const aFewAtOnce = pLimit(32)
+/**
+ * Works on the streams of many persons, 32 at a time. Each call has its own limit: a look-up does not queue behind bulk
+ * work. After an error nothing more begins.
+ * @throws the first error; what has begun goes on
+ */
+export async function aFewAtOnce<Item, Result> (
+  items: readonly Item[], work: (item: Item) => Promise<Result>
+): Promise<Result[]> {
+  const limit = pLimit(32)
+  return await limit.map(items, work).finally(() => limit.clearQueue())
+}
 
 /** Two processes that make or erase a key of one person at once are done after a few rounds. */
 const giveUpAfterMs = 5_000

@@ -47,7 +47,7 @@ async function settle (pool: Pool, streams: WalkOptions['streams'], keys: readon
     JOIN unnest($1::uuid[], $2::text[]) AS told (id, wrapped_by) ON known.key_id = told.id
     WHERE known.wrapped_by <> told.wrapped_by`,
   [keys.map(({ keyId }) => keyId), keys.map(({ wrapped }) => wrapped?.key_id)])
-  const found = await aFewAtOnce.map(rows, ({ person }) => currentKey(streams, person))
+  const found = await aFewAtOnce(rows, ({ person }) => currentKey(streams, person))
   if (rows.length > 0) await correct(pool, found.flatMap((key) => key ?? []), rows.map(({ id }) => id))
 }
 

@@ -36,7 +36,7 @@ export async function refuseLostKeys ({ pool, streams, secretKeys }: LostKeysOpt
     const { rows } = await pool.query<{ id: string, person: string }>(`
       SELECT key_id AS id, person FROM ledger.person_keys WHERE wrapped_by <> ALL ($1) LIMIT ${most}`, [known])
     if (rows.length === 0) return
-    await aFewAtOnce.map(rows, async ({ person }) => {
+    await aFewAtOnce(rows, async ({ person }) => {
       const { wrapped } = await currentKey(streams, person) ?? {}
       if (wrapped && !known.includes(wrapped.key_id)) throw new PersonKeyUnreadable(otherKey)
     })

@@ -23,7 +23,7 @@ export interface ResealKeysOptions extends Omit<WalkOptions, 'streams'> {
  */
 export async function resealKeys (options: ResealKeysOptions): Promise<number> {
   const { pool, streams, secretKeys, signal, batchSize = 500, onResealed = () => {} } = options
-  const onLater = (persons: string[]) => aFewAtOnce.map(persons, (person) => hideFormer(streams, secretKeys, person))
+  const onLater = (persons: string[]) => aFewAtOnce(persons, (person) => hideFormer(streams, secretKeys, person))
   await noteKeysOfLog({ ...options, onLater })
   signal.throwIfAborted()
   await refuseLostKeys(options)
@@ -31,7 +31,7 @@ export async function resealKeys (options: ResealKeysOptions): Promise<number> {
   for (let after = lowestId; ;) {
     const rows = await findFormer(pool, idOf(secretKeys.current), after, batchSize)
     const persons = [...new Set(rows.map(({ person }) => person))]
-    const kept = await aFewAtOnce.map(persons, async (person) => {
+    const kept = await aFewAtOnce(persons, async (person) => {
       signal.throwIfAborted()
       return await rewrapKey(streams, secretKeys, person)
     })
