@@ -30,8 +30,10 @@ export function callOwners ({ streams, leadOwner }: CallOwnersOptions): CallOwne
   const known = new LRUCache<number, string>({ max: rememberedOwners, ttl: rememberedMs })
   return {
     async ofAssistant (assistantId) {
-      const owner = known.get(assistantId) ?? await assistantOwner(streams, assistantId)
-      if (owner !== undefined && !known.has(assistantId)) known.set(assistantId, owner)
+      const remembered = known.get(assistantId)
+      if (remembered !== undefined) return remembered
+      const owner = await assistantOwner(streams, assistantId)
+      if (owner !== undefined) known.set(assistantId, owner)
       return owner
     },
     ofLead: leadOwner

@@ -17,8 +17,9 @@ export function phoneHash (key: Buffer): PhoneHash {
     maxSize: mostKept, sizeCalculation: (digest, text) => digest.length + text.length
   })
   return (phoneNumber) => {
-    const digest = digests.get(phoneNumber) ??
-      createHmac('sha256', key).update(phoneNumber).digest('hex').slice(0, 32)
+    const known = digests.get(phoneNumber)
+    if (known !== undefined) return known
+    const digest = createHmac('sha256', key).update(phoneNumber).digest('hex').slice(0, 32)
     digests.set(phoneNumber, digest)
     return digest
   }

@@ -19,6 +19,8 @@ t.test('the bytes of all states together have a bound; a state that is larger, o
     t.ok(cache.calculatedSize <= 10_000)
   }
   t.strictSame(['a', 'b', 'c', 'd'].map((stream) => cache.has(stream)), [true, false, true, false])
+  cache.set('a', folded('x'.repeat(20_000)))
+  t.strictSame([cache.has('a'), cache.has('c')], [false, true], 'nor is the smaller state that it replaces')
   const none = streamCache(0)
   none.set('a', folded(''))
   t.equal(none.has('a'), false)
