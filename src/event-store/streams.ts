@@ -113,7 +113,7 @@ async function deleteStream (
 
 /**
  * Hides the beginning of a stream for good: a scavenge then takes it out of the store.
- * To be called once the event at revision `before` was acknowledged: the events before it are not needed any more.
+ * Call it once the store has acknowledged the event at revision `before`, which makes the earlier events needless.
  * A second call changes nothing.
  * @param metadata the last revision of the stream's metadata, -1 for none; any when absent
  * @throws RevisionConflict when somebody else wrote metadata, EventStoreUnavailable

@@ -30,7 +30,7 @@ declare module 'fastify' {
 interface Caller {
   id: string
   role: string
-  /** Of a token that has one. */
+  /** The id of the token, if it has one. */
   jti?: string | undefined
   /** The key that came instead of a token. */
   apiKey?: ApiKeyUser | undefined

@@ -70,8 +70,8 @@ const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x
 const space = 0x20
 
 /**
- * Whether `json` holds more than `most` values: the whole, and every object, array and part of them. Of a key that is
- * there twice both values count. Of a text that is no JSON the answer says nothing.
+ * Whether `json` holds more than `most` values. The whole counts, and every object, array and part of them; if a key
+ * occurs twice, both values count. The answer means nothing if the text is not JSON.
  */
 export function hasMoreValues (json: Buffer, most: number): boolean {
   if (json.length <= 2 * most) return false // between two values there is at least a comma or a bracket
