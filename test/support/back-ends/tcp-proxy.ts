@@ -50,9 +50,10 @@ export class TcpProxy {
     this.#pass()
   }
 
-  /** Nothing passes any more on the connections that there are, and nobody is told; new ones pass. */
-  strand (): void {
+  /** Nothing passes on the present connections from now on, and nobody is told; new ones pass. @returns how many */
+  strand (): number {
     for (const socket of this.#sockets) this.#stranded.add(socket)
+    return this.#sockets.size / 2 // each has a socket on either side
   }
 
   /** Ends every connection and refuses new ones, until `accept`. */
