@@ -115,11 +115,11 @@ function addList<Item extends TSchema> (app: App, readPositions: ReadPositions, 
     response
   }
   app.get(url, { schema, ...reading('catalog', readPositions, paging) }, async ({ user, query }) => {
-    return paging.answer(query, await find(paging.requested(query), filterOf(user.id, query)))
+    const filter = search ? filterOf(user.id, query) : { userId: user.id }
+    return paging.answer(query, await find(paging.requested(query), filter))
   })
 }
 
-/** A list that takes no filter is asked for none. */
 interface Asked { per_page: number, search?: string, updated_from?: string }
 const filterOf = (userId: string, { search, updated_from }: Asked): OwnFilter =>
   ({ userId, searched: search, updatedFrom: earliest(updated_from) })
