@@ -24,6 +24,8 @@ export interface PhoneClaims {
    * @throws Rejection `invalid` when somebody holds it; StreamBusy and the errors of `Streams`
    */
   claim (claimant: Claimant, cause: Cause): Promise<void>
+  /** Whether the user has the number now, as the log says: no read model is waited for. */
+  isOwn (userId: string, phoneNumber: string, cause: Cause): Promise<boolean>
   /** Gives the number back, if it is held under this id. @throws as `claim` */
   free (claimant: Pick<Claimant, 'phone_number' | 'phone_number_id'>, cause: Cause): Promise<void>
 }
@@ -32,6 +34,7 @@ export function phoneClaims (handle: HandleCommand, digest: PhoneHash): PhoneCla
   const claiming = new Claiming(handle, digest)
   return {
     claim: (claimant, cause) => claiming.claim(claimant, cause),
+    isOwn: (userId, phoneNumber, cause) => claiming.isOwn(userId, phoneNumber, cause),
     async free ({ phone_number, phone_number_id }, cause) {
       await claiming.atHolder(phone_number, { type: 'free', phone_number_id }, cause)
     }
@@ -58,10 +61,21 @@ class Claiming {
     return await this.#run(holderDecider, phoneHolderStream(this.digest(phoneNumber)), command, cause)
   }
 
+  async isOwn (userId: string, phoneNumber: string, cause: Cause): Promise<boolean> {
+    const holder = await this.#look(holderDecider, phoneHolderStream(this.digest(phoneNumber)), cause)
+    if (holder?.user_id !== userId) return false
+    const state = await this.#look(phoneNumberDecider, phoneNumberStream(holder.phone_number_id), cause)
+    return state?.phone_number === phoneNumber && !state.isReleased
+  }
+
   async #isBegun ({ phone_number_id }: Claimant, cause: Cause): Promise<boolean> {
-    const stream = phoneNumberStream(phone_number_id)
-    const look = { aggregate: phoneNumberDecider, stream, decide: () => [], origin: originOf(cause) }
-    return (await this.handle(look)).state !== undefined
+    return await this.#look(phoneNumberDecider, phoneNumberStream(phone_number_id), cause) !== undefined
+  }
+
+  async #look<State, Event extends DomainEvent> (
+    aggregate: Decider<State, Event, never>, stream: string, cause: Cause
+  ): Promise<State> {
+    return (await this.handle({ aggregate, stream, decide: () => [], origin: originOf(cause) })).state
   }
 
   /** Where the number was not added yet, it never will be after this: the first event of its stream decides. */

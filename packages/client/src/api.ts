@@ -354,7 +354,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for a copy of what is known of a person
-         * @description Of all of yours with this phone number, as one JSON document. This needs a token, not a key.
+         * @description Of all of yours with this phone number, as one JSON document. One of your own phone numbers is no person. This needs a token, not a key.
          */
         post: operations["exportPerson"];
         delete?: never;
@@ -374,7 +374,7 @@ export interface paths {
         put?: never;
         /**
          * Erase a person
-         * @description All of yours with this phone number, for good: leads and contacts are gone, calls keep what is not personal, webhooks their outcome. A do-not-call entry holds, without the number. This needs a token, not a key.
+         * @description All of yours with this phone number, for good: leads and contacts are gone, calls keep what is not personal, webhooks their outcome. A do-not-call entry holds, without the number. One of your own phone numbers is no person. This needs a token, not a key.
          */
         post: operations["erasePerson"];
         delete?: never;

@@ -10,7 +10,6 @@ import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { erasures } from '../../../workers/persons/erasures/erasures.js'
 import { erasureKind, prepareErasure } from '../../../workers/persons/erasures/request.js'
 import { findRequest } from '../../command-handling/person/person-requests.js'
-import { holdToLeadDigestKey } from '../../command-handling/phone-hash.js'
 import { secretKeys, type CompleteConfig } from '../../composition/complete-config.js'
 import { digestOfNumbers } from '../../composition/digest-of-numbers.js'
 import { erasureWork } from '../../composition/persons/erasures.js'
@@ -37,14 +36,12 @@ export async function eraseNow (options: EraseOptions, person: NamedPerson): Pro
   const { consumerPool: pool, streams } = connections
   const behind = explainBehind(await readDatabaseState(pool, streams))
   if (behind !== undefined) throw new BehindLog(behind)
-  const digest = digestOfNumbers(config)
-  await holdToLeadDigestKey(streams, digest)
   const stopping = new AbortController()
   const { signal } = stopping
   const holder = `person erase ${process.pid}`
   const following = follow({ ...options, pool, holder, signal })
   try {
-    const id = await request(options, person, digest(person.phoneNumber))
+    const id = await request(options, person)
     const kinds = { [erasureKind]: erasures(erasureWork({ config, connections, log })) }
     const giveUp = AbortSignal.timeout(doneWithinMs)
     while (!giveUp.aborted) {
@@ -76,14 +73,14 @@ function follow (
 }
 
 async function request (
-  { config, connections: { pool, streams } }: ExportOptions, { userId, phoneNumber }: NamedPerson, number_digest: string
+  { config, connections: { pool, streams } }: ExportOptions, person: NamedPerson
 ): Promise<string> {
   const { id } = await appendRequest(streams, {
     kind: 'erasure',
-    userId,
-    number_digest,
+    person,
+    digest: digestOfNumbers(config),
     async note (id) {
-      if (await prepareErasure(pool, secretKeys(config), { id, userId, phoneNumber })) return
+      if (await prepareErasure(pool, secretKeys(config), { id, ...person })) return
       throw new Error('a hundred erasures of this user are under way')
     },
     async drop (id) { await dropPrepared(pool, id) }

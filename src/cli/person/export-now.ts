@@ -5,7 +5,6 @@ import { leads } from '../../../projections/leads.js'
 import { continueRequests, type PersonWork } from '../../../workers/persons/continue.js'
 import { readExport } from '../../../workers/persons/parts.js'
 import { mostOfUser, noteRequest, removeRequest } from '../../../workers/persons/requests.js'
-import { holdToLeadDigestKey } from '../../command-handling/phone-hash.js'
 import { digestOfNumbers } from '../../composition/digest-of-numbers.js'
 import type { Connections } from '../../composition/connections.js'
 import { personWork, type WorkOptions } from '../../composition/persons/person-work.js'
@@ -13,8 +12,7 @@ import type { PersonRequest } from '../../domain/person/decide.js'
 import { pause } from '../../timing/pause.js'
 import type { RunOptions } from '../../subscriptions/run.js'
 import { appendRequest } from './append-request.js'
-
-interface Asked { userId: string, phoneNumber: string }
+import type { NamedPerson } from './named.js'
 
 export interface ExportOptions extends Pick<WorkOptions, 'config'> {
   connections: Connections
@@ -27,7 +25,7 @@ const madeWithinMs = 5 * 60_000
 const lookMs = 200
 
 /** The text of the document, part by part. @throws Error when it was not made */
-export async function * exportNow (options: ExportOptions, asked: Asked): AsyncGenerator<string, void> {
+export async function * exportNow (options: ExportOptions, person: NamedPerson): AsyncGenerator<string, void> {
   const { connections, log } = options
   const { consumerPool: pool, streams } = connections
   const work = personWork({ ...options, sources: ['leads', 'calls'] })
@@ -36,11 +34,11 @@ export async function * exportNow (options: ExportOptions, asked: Asked): AsyncG
   const projecting = [leads, calls].map((projection) =>
     feedGenerations(projection, { pool, streams, holder, yields: true, signal: stopping.signal, log }))
   try {
-    const { id, position } = await request(options, work, asked)
+    const { id, position } = await request(options, work, person)
     await connections.positions.reached('deliveries', position, dispatchedWithinMs)
     const { status } = await untilEnded(work, id)
     if (status !== 'completed') throw new Error('the export was not made: the log of the worker, or this one, says why')
-    yield * readExport(work.pool, work.keys, { id, userId: asked.userId })
+    yield * readExport(work.pool, work.keys, { id, userId: person.userId })
   } finally {
     stopping.abort()
     await Promise.all(projecting)
@@ -48,16 +46,14 @@ export async function * exportNow (options: ExportOptions, asked: Asked): AsyncG
 }
 
 async function request (
-  { config, connections: { streams } }: ExportOptions, { pool, keys }: PersonWork, { userId, phoneNumber }: Asked
+  { config, connections: { streams } }: ExportOptions, { pool, keys }: PersonWork, person: NamedPerson
 ): Promise<{ id: string, position: bigint }> {
-  const digest = digestOfNumbers(config)
-  await holdToLeadDigestKey(streams, digest)
   return await appendRequest(streams, {
     kind: 'export',
-    userId,
-    number_digest: digest(phoneNumber),
+    person,
+    digest: digestOfNumbers(config),
     async note (id) {
-      if (await noteRequest(pool, keys, { id, userId, phoneNumber })) return
+      if (await noteRequest(pool, keys, { id, ...person })) return
       throw new Error(`${mostOfUser} exports of this user are being made or kept, each for a day`)
     },
     async drop (id) { await removeRequest(pool, id) }

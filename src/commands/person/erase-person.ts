@@ -16,7 +16,8 @@ const schema = {
   operationId: 'erasePerson',
   summary: 'Erase a person',
   description: 'All of yours with this phone number, for good: leads and contacts are gone, calls keep what is not personal, webhooks ' +
-    'their outcome. A do-not-call entry holds, without the number. This needs a token, not a key.',
+    'their outcome. A do-not-call entry holds, without the number. One of your own phone numbers is no person. This needs a ' +
+    'token, not a key.',
   tags: ['persons'],
   security: [{ bearer: [] }],
   body: example(PersonBody, person),
@@ -27,11 +28,12 @@ const schema = {
   }
 }
 
-export function erasePerson (app: App, { handle, phoneHash, noteErasure, acceptErasure }: PersonDeps): void {
+export function erasePerson (app: App, deps: PersonDeps): void {
+  const { handle, noteErasure, acceptErasure } = deps
   const options = tokenCommand('user', 'Starting the erasure failed', 'Idempotency-Key')
   app.post('/user/person/erase', { schema, ...options }, (request, reply) => handle(request, reply.code(202), {
     body: PersonBody,
-    validate: (submitted) => asked('erasure', submitted, phoneHash),
+    ...asked('erasure', deps, request),
     async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
       const isNoted = await noteErasure({ id, userId: request.user.id, phoneNumber })
       if (!isNoted) throw new Rejection('not-ready', tooMany)

@@ -15,7 +15,8 @@ const tooMany = 'A hundred of your exports are being made or kept: try again lat
 const schema = {
   operationId: 'exportPerson',
   summary: 'Ask for a copy of what is known of a person',
-  description: 'Of all of yours with this phone number, as one JSON document. This needs a token, not a key.',
+  description: 'Of all of yours with this phone number, as one JSON document. One of your own phone numbers is no person. This ' +
+    'needs a token, not a key.',
   tags: ['persons'],
   security: [{ bearer: [] }],
   body: example(PersonBody, person),
@@ -26,11 +27,12 @@ const schema = {
   }
 }
 
-export function exportPerson (app: App, { handle, phoneHash, notePersonRequest }: PersonDeps): void {
+export function exportPerson (app: App, deps: PersonDeps): void {
+  const { handle, notePersonRequest } = deps
   const options = tokenCommand('user', 'Starting the export failed', 'Idempotency-Key')
   app.post('/user/person/export', { schema, ...options }, (request, reply) => handle(request, reply.code(202), {
     body: PersonBody,
-    validate: (submitted) => asked('export', submitted, phoneHash),
+    ...asked('export', deps, request),
     async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
       const isNoted = await notePersonRequest({ id, userId: request.user.id, phoneNumber })
       if (!isNoted) throw new Rejection('not-ready', tooMany)

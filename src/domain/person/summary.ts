@@ -8,6 +8,8 @@ export const PersonBody = Type.Object({
   phone_number: PhoneNumber({ description: 'Phone number of the person, in E.164 format.' })
 }, { title: 'Person' })
 
+export const ownNumber = 'is one of your own phone numbers, and no person'
+
 const At = (description: string) =>
   Type.String({ description: `ISO 8601, UTC. ${description}`.trim(), examples: ['2026-01-31T12:00:00.000Z'] })
 

@@ -22,6 +22,13 @@ t.test('an export is printed, without a worker too', async (t) => {
   t.notMatch(stderr, '5557654321')
 })
 
+t.test('one of the user’s own phone numbers is no person', async (t) => {
+  await call('POST', '/user/phone-number', { phone_number: '+15557654329' })
+  const refused = { code: 1, stderr: /<phone> is one of the phone numbers of user 1, and no person/ }
+  t.match(await run(t, ['person', 'erase', '--user', '1', '+15557654329'], env), refused)
+  t.match(await run(t, ['person', 'export', '--user', '1', '+15557654329'], env), refused)
+})
+
 t.test('what is no number, or no user, is refused', async (t) => {
   t.match(await run(t, ['person', 'export', '--user', '1', '5557654321'], env), { code: 1, stderr: /E\.164/ })
   t.match(await run(t, ['person', 'export', '--user', '', phone_number], env), { code: 1, stderr: /--user/ })

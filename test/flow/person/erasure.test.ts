@@ -48,6 +48,20 @@ t.test('an erasure is answered at once, and needs a token', async (t) => {
   t.equal((await call('POST', '/user/person/erase', { phone_number: '1' })).status, 422)
 })
 
+t.test('a number of the user’s own is no person, until it is released: every call names it', async (t) => {
+  const phone_number = '+15557654311'
+  const { id } = (await call('POST', '/user/phone-number', { phone_number })).body.data
+  await report('of-a-customer', { from: other.phone_number, to: phone_number })
+  for (const what of ['erase', 'export']) {
+    const { status, body } = await call('POST', `/user/person/${what}`, { phone_number })
+    t.match({ status, body }, { status: 422, body: { errors: { phone_number: ['is one of your own phone numbers, and no person'] } } })
+  }
+  t.match((await get('/user/call/of-a-customer')).data, { to: phone_number }, 'calls of others stay')
+  t.equal((await call('POST', '/user/person/export', { phone_number }, { user: '2' })).status, 202, 'others know it as a person')
+  await call('DELETE', `/user/phone-number/${id}`)
+  t.match(await erase(phone_number), { status: 'completed' })
+})
+
 const other = { phone_number: '+15557654322', variables: { customer_name: 'Somebody Else' } }
 
 /** A lead, a contact, calls of both kinds and an entry; and what others have beside it. */
