@@ -80,12 +80,12 @@ export class Idempotency {
     return await this.#keys.removeExpired()
   }
 
-  /** @throws Rejection `invalid` for another body under the same key */
+  /** @throws Rejection `invalid` for another body under the same key, and where an erasure emptied the hash */
   async #claim (claim: Claim, key: string, proposed: { commandId: string, ids: number[] }): Promise<KeyRow> {
     const hash = hashOf(claim)
     const row = await this.#keys.claim([claim.userId, claim.method, claim.route, key], hash, proposed)
     if (row.request_hash.equals(hash)) return row
-    throw usedForAnother()
+    throw row.request_hash.length === 0 ? erasedSince() : usedForAnother()
   }
 
   async #handleUnder<State, Event extends DomainEvent> (
@@ -111,6 +111,9 @@ export const hashOf = ({ path, body }: Claim) =>
 
 /** The same key came with another path or body. */
 export const usedForAnother = () => invalid({ 'Idempotency-Key': ['was used for another request'] })
+
+const erasedSince = () =>
+  invalid({ 'Idempotency-Key': ['was used for a request about a person who has been erased since'] })
 
 /** The command itself was refused, after what an earlier try had written was read. */
 const isRefusal = (error: unknown) => error instanceof Rejection || error instanceof AppendTooLarge

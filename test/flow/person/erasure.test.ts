@@ -147,7 +147,9 @@ t.test('a retry with the same Idempotency-Key does not bring the person back', a
   const body = newLead({ phone_number, variables })
   t.equal((await call('POST', '/user/lead', body, options)).status, 200)
   t.match(await erase(phone_number), { status: 'completed' })
-  t.equal((await call('POST', '/user/lead', body, options)).status, 422)
+  const { status, body: { errors } } = await call('POST', '/user/lead', body, options)
+  const why = 'was used for a request about a person who has been erased since'
+  t.match({ status, errors }, { status: 422, errors: { 'Idempotency-Key': [why] } })
 })
 
 t.test('nothing of it is left in the tables of the read model and the ledger', async (t) => {
