@@ -29,7 +29,8 @@ const statusOf: Record<RejectionCode, number> = {
   'too-large': 413,
   'webhook-refused': 409,
   'not-ready': 409,
-  gone: 410
+  gone: 410,
+  'too-many': 429
 }
 
 export { isOfOutage }
@@ -45,6 +46,7 @@ declare module 'fastify' {
 export function answerError (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof Rejection) {
     const errors = error.errors && { errors: firstFields(error.errors) }
+    if (error.code === 'too-many') reply.header('retry-after', '10') // what takes long ends in seconds at the soonest
     return reply.code(statusOf[error.code]).send({ message: error.message, ...errors })
   }
   if (error instanceof KeyInFlight) return later(reply, 409, error.message)

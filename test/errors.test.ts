@@ -29,7 +29,8 @@ t.test('each refusal has its status, and its message is the domain’s', async (
     'too-large': 413,
     'webhook-refused': 409,
     'not-ready': 409,
-    gone: 410
+    gone: 410,
+    'too-many': 429
   }
   for (const [code, status] of Object.entries(statuses)) {
     t.match(

@@ -15,6 +15,8 @@ export type RejectionCode =
   | 'webhook-refused'
   | 'not-ready'
   | 'gone'
+  /** So much of this kind is under way for the user that no more is taken: later it may be. */
+  | 'too-many'
 
 export class Rejection extends Error {
   override readonly name = 'Rejection'

@@ -26,22 +26,28 @@ export interface RequestStatus<Progress extends object = object> {
 
 const lockSpace = 0x62_67 // any number that nothing else uses for advisory locks with two keys
 
+/** Whoever counts what is under way before adding to it comes one after the other: a limit is no estimate. */
+export async function lockForCount (tx: PoolClient, kind: string, owner: string): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, `${kind} ${owner}`])
+}
+
 /**
  * Keeps what is asked for, before its event is appended. A retry replaces what an earlier try prepared, and leaves what
  * was accepted as it is.
  * @param most unfinished requests of this kind that a user may have
- * @returns false when the user has so many others
+ * @returns false when the user has so many others, and this is none that an earlier try prepared
  */
 export async function prepareRequest (
   pool: Pool, { id, kind, userId, input, progress = {} }: NewRequest, most: number
 ): Promise<boolean> {
   return await inTransaction(pool, async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, `${kind} ${userId}`])
+    await lockForCount(tx, kind, userId)
     const { rowCount } = await tx.query(`
       INSERT INTO ledger.background_requests AS kept (id, kind, user_id, input, progress)
       SELECT $1, $2, $3, $4, $5 WHERE $6 > (
         SELECT count(*) FROM ledger.background_requests
         WHERE kind = $2 AND user_id = $3 AND state IN ('prepared', 'accepted') AND id <> $1)
+        OR EXISTS (SELECT FROM ledger.background_requests WHERE id = $1)
       ON CONFLICT (id) DO UPDATE
         SET input = CASE kept.state WHEN 'prepared' THEN excluded.input ELSE kept.input END`,
     [id, kind, userId, input, progress, most])

@@ -1,5 +1,6 @@
 // Notes what a user wants to be sent again: the workers do it.
 import type { PoolClient } from 'pg'
+import { lockForCount } from '../background/requests.js'
 
 export const recoverable = ['exhausted', 'cancelled', 'skipped', 'held'] as const
 export type Recoverable = typeof recoverable[number]
@@ -30,6 +31,7 @@ export const isRecoverable = `
 /** Notes what is to be sent again. @returns how many deliveries that is, or why nothing was noted */
 export async function requestRecovery (tx: PoolClient, request: RecoveryRequest): Promise<Requested> {
   const { userId, assistantId, since, until = null, statuses } = request
+  await lockForCount(tx, 'webhook-recovery', String(assistantId))
   const { rows: [counted] } = await tx.query<{ count: number, running: number }>(`
     SELECT (SELECT count(*)::integer FROM ledger.webhook_recoveries WHERE assistant_id = $2) AS running,
            (SELECT count(*)::integer FROM (

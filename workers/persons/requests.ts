@@ -1,6 +1,8 @@
 // Requests for a person's data that have not ended: the one place with the number, encrypted, and for that time.
 import type { Pool, PoolClient } from 'pg'
+import { inTransaction } from '../../src/postgres/transaction.js'
 import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/sealing/sealed-text.js'
+import { lockForCount } from '../background/requests.js'
 
 /** What a user asks for. The number is in E.164. */
 export interface NewPersonRequest { id: string, userId: string, phoneNumber: string }
@@ -13,18 +15,21 @@ export async function noteRequest (
   pool: Pool, keys: SecretKeys, { id, userId, phoneNumber }: NewPersonRequest
 ): Promise<boolean> {
   const { key_id: keyId, sealed } = seal(keys, userId, phoneNumber)
-  const { rows: [noted] } = await pool.query<{ is_there: boolean }>(`
-    WITH known AS (
-      SELECT id FROM ledger.person_requests WHERE user_id = $2
-      UNION SELECT request_id FROM ledger.person_exports WHERE user_id = $2 AND part = 0
-    ), added AS (
-      INSERT INTO ledger.person_requests (id, user_id, key_id, sealed)
-      SELECT $1, $2, $3, decode($4, 'base64') WHERE (SELECT count(*) FROM known WHERE id <> $1) < ${mostOfUser}
-      ON CONFLICT (id) DO NOTHING RETURNING id
-    )
-    SELECT EXISTS (SELECT FROM added) OR EXISTS (SELECT FROM known WHERE id = $1) AS is_there`,
-  [id, userId, keyId, sealed])
-  return noted?.is_there ?? false
+  return await inTransaction(pool, async (tx) => {
+    await lockForCount(tx, 'person-export', userId)
+    const { rows: [noted] } = await tx.query<{ is_there: boolean }>(`
+      WITH known AS (
+        SELECT id FROM ledger.person_requests WHERE user_id = $2
+        UNION SELECT request_id FROM ledger.person_exports WHERE user_id = $2 AND part = 0
+      ), added AS (
+        INSERT INTO ledger.person_requests (id, user_id, key_id, sealed)
+        SELECT $1, $2, $3, decode($4, 'base64') WHERE (SELECT count(*) FROM known WHERE id <> $1) < ${mostOfUser}
+        ON CONFLICT (id) DO NOTHING RETURNING id
+      )
+      SELECT EXISTS (SELECT FROM added) OR EXISTS (SELECT FROM known WHERE id = $1) AS is_there`,
+    [id, userId, keyId, sealed])
+    return noted?.is_there ?? false
+  })
 }
 
 /** Whether the workers will go on with it. */

@@ -3,14 +3,13 @@ import Type, { type Static } from 'typebox'
 import { Id } from '../../domain/json.js'
 import { DuplicateRule, leadImportStream, LeadImportStatus, type LeadImportEvent } from '../../domain/lead-import/events.js'
 import { requestDecider, type LeadImportState, type RequestImport } from '../../domain/lead-import/decide.js'
-import { invalid as refuse } from '../../domain/rejection.js'
+import { invalid as refuse, Rejection } from '../../domain/rejection.js'
 import { problem, soundBody } from '../../domain/validation.js'
 import type { App } from '../../http/app-types.js'
 import { command, type CommandRoute, type HandleRoute } from '../../http/command-route.js'
-import { answered, example, invalid, writeHeaders } from '../../http/docs/describe.js'
+import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { customer, customerNumber } from '../../domain/examples.js'
 import { importId } from '../../http/docs/import-examples.js'
-import { TooManyBodies } from '../../http/limits/body-bytes.js'
 import type { Facts } from '../facts.js'
 import { importRequest, importValidators, ImportBody, ImportQuery } from './import-body.js'
 import { whileKept, type Upload } from './keep-leads.js'
@@ -23,6 +22,7 @@ export interface LeadImportDeps {
 }
 
 const started = 'Import started'
+const tooMany = 'Too many of your imports are under way: wait until one of them has ended.'
 const Started = Type.Object({
   message: Type.String({ default: started }),
   data: Type.Object({ id: Type.String(), status: LeadImportStatus }, { title: 'BegunLeadImport' })
@@ -48,7 +48,8 @@ const schema = {
     202: answered(
       'It is worked on.', Started, { message: started, data: { id: importId, status: 'processing' } }, writeHeaders
     ),
-    422: invalid({ campaign_id: ['must be one of your campaigns'], body: ['row 17 cannot be read: a quote is never closed'] })
+    422: invalid({ campaign_id: ['must be one of your campaigns'], body: ['row 17 cannot be read: a quote is never closed'] }),
+    429: refusal(tooMany)
   }
 }
 
@@ -86,7 +87,7 @@ const importRoute = (deps: LeadImportDeps, userId: string, upload: Upload): Impo
   async first ({ campaign_id: campaignId, total }, _ids, { commandId: id }) {
     upload.importId = id
     const isTaken = await deps.leadImports.prepare({ id, userId, uploadId: upload.id, campaignId, total })
-    if (!isTaken) throw new TooManyBodies(429, tooMany)
+    if (!isTaken) throw new Rejection('too-many', tooMany)
   },
   decider: requestDecider,
   async answer ({ state }) {
@@ -96,7 +97,6 @@ const importRoute = (deps: LeadImportDeps, userId: string, upload: Upload): Impo
 })
 
 const notYours = 'must be one of your campaigns'
-const tooMany = 'Too many of your imports are under way: wait until one of them has ended.'
 
 const problemsOf = (total: number, { isOpen }: { isOpen?: boolean }) => [
   isOpen === false && problem('campaign_id', notYours), total === 0 && problem('body', 'must hold at least one row')

@@ -22,8 +22,8 @@ const schema = {
   body: example(PersonBody, person),
   response: {
     202: answered('It is being made.', Begun, { message: started, data: begunExport }, writeHeaders),
-    409: refusal(tooMany),
-    422: invalid({ phone_number: ['must be a phone number in E.164 format, such as +15551230001'] })
+    422: invalid({ phone_number: ['must be a phone number in E.164 format, such as +15551230001'] }),
+    429: refusal(tooMany)
   }
 }
 
@@ -35,7 +35,7 @@ export function exportPerson (app: App, deps: PersonDeps): void {
     ...asked('export', deps, request),
     async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
       const isNoted = await notePersonRequest({ id, userId: request.user.id, phoneNumber })
-      if (!isNoted) throw new Rejection('not-ready', tooMany)
+      if (!isNoted) throw new Rejection('too-many', tooMany)
     },
     stream: (_body, _ids, _facts, commandId) => personRequestStream(commandId),
     isNew: true,

@@ -67,7 +67,8 @@ const schema = {
     202: answered('How many.', RecoverAnswer, { message: accepted, data: { count: 12 } }, replayHeaders),
     404: refusal('Assistant not found or does not belong to the authenticated user'),
     409: refusal(isOff),
-    422: invalid({ since: [tooMany] })
+    422: invalid({ since: [tooMany] }),
+    429: refusal(busy)
   }
 }
 
@@ -84,7 +85,7 @@ export function recoverWebhooks (app: App, deps: RecoverWebhooksDeps): void {
       async write (ledger, recovery) {
         const found = await deps.recoverWebhooks(ledger, recovery)
         if ('count' in found) return { status: 202, body: { message: accepted, data: { count: found.count } } }
-        throw found.refused === 'busy' ? new Rejection('webhook-refused', busy) : refuse({ since: [tooMany] })
+        throw found.refused === 'busy' ? new Rejection('too-many', busy) : refuse({ since: [tooMany] })
       }
     }))
 }
