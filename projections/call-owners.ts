@@ -1,8 +1,7 @@
 // Whose assistants and leads the calls name; readers do not see it.
 import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/domain/lead/events.js'
 import type { CalledLead } from '../src/domain/call/summary.js'
-import { isErasedPerson } from '../src/domain/lead/erasing/erased.js'
-import { idsTold, type Told } from '../src/domain/lead/erasing/named-calls.js'
+import { erasedIds, isErasedPerson, type LeadErasedEvent } from '../src/domain/lead/erasing/erased.js'
 import type { Rows } from './folding/projection.js'
 import { table } from './folding/table.js'
 
@@ -59,12 +58,12 @@ export function addContactOwners (
 const idsOf = (contacts: { id: number }[]) => contacts.map(({ id }) => id)
 
 /** Whose lead it was is not personal, and a replay learns it here: the events before may be gone. */
-export function keepOwners (event: Told, rows: Rows): void {
+export function keepOwners (event: LeadErasedEvent, rows: Rows): void {
   const { lead_id, user_id, campaign_id } = event.data
-  for (const id of idsTold(event)) {
+  for (const id of erasedIds(event)) {
     const primary_lead_id = id === lead_id ? null : lead_id
     const known = rows.get(leadOwners, id) ?? { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased: false }
-    rows.put(leadOwners, { ...known, is_erased: known.is_erased || (event.type === 'LeadErased' && isErasedPerson(event.data, id)) })
+    rows.put(leadOwners, { ...known, is_erased: known.is_erased || isErasedPerson(event.data, id) })
   }
 }
 

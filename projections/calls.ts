@@ -5,7 +5,7 @@ import type { EventType } from '../src/domain/events.js'
 import { isOneOf } from '../src/event-store/reads/batch.js'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { summarizeCall, summarizeErased, type CalledLead } from '../src/domain/call/summary.js'
-import { callsOf, idsTold, type Told } from '../src/domain/lead/erasing/named-calls.js'
+import { erasedIds } from '../src/domain/lead/erasing/erased.js'
 import { isUnreadable } from '../src/domain/sealed/left.js'
 import {
   addContactOwners, addLeadOwner, assistantOwners, calledLead, contactIdsIn, keepOwners, leadOwners
@@ -16,13 +16,13 @@ import type { LogPosition, Projection, Rows, RowKey } from './folding/projection
 export const calls: Projection = {
   name: 'calls',
   version: 8,
-  eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'LeadRestated', 'CallCompleted', 'CallErased'],
+  eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'CallCompleted', 'CallErased'],
   // Of these only owners are noted, for calls to come.
   isUnhurried: isOneOf<EventType>('AssistantCreated', 'LeadCreated', 'LeadUpdated'),
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
     if (event.type === 'LeadUpdated') return contactIdsIn(event.data).map((id) => [leadOwners, id])
-    if (event.type === 'LeadErased' || event.type === 'LeadRestated') return keysOf(event)
+    if (event.type === 'LeadErased') return erasedIds(event).map((id) => [leadOwners, id])
     if (event.type !== 'CallCompleted' && event.type !== 'CallErased') return []
     const { call_id, assistant_id, lead_id } = event.data
     const keys: RowKey[] = [[assistantOwners, assistant_id]]
@@ -38,8 +38,7 @@ export const calls: Projection = {
       }
       case 'LeadCreated': return addLeadOwner(event.data, rows)
       case 'LeadUpdated': return addContactOwners(event.data, event.data.changes, rows)
-      case 'LeadErased':
-      case 'LeadRestated': return learnLeads(event, rows)
+      case 'LeadErased': return keepOwners(event, rows)
       case 'CallCompleted': return addCall(event.data, at, rows)
       case 'CallErased': return eraseCall(event.data, at, rows)
       default:
@@ -67,23 +66,6 @@ function eraseCall (call: CallErased, at: LogPosition, rows: Rows): void {
 
 const erasedRow = <Place extends object>(call: CallCompleted | CallErased, row: Place, lead: CalledLead | null) =>
   ({ ...row, phone_number: null, summary: summarizeErased(call, lead), report: null })
-
-/** Also for calls before it: what said whose their lead is is hidden. */
-function learnLeads (event: Told, rows: Rows): void {
-  keepOwners(event, rows)
-  for (const { call_id, lead_id } of callsOf(event)) {
-    const [row, known] = [rows.get(callTable, call_id), rows.get(leadOwners, lead_id)]
-    if (!row || row.lead_id !== null || known?.user_id !== row.user_id) continue
-    const summary = { ...row.summary, lead_id, lead: calledLead(known) }
-    rows.put(callTable, { ...row, lead_id, campaign_id: known.campaign_id, summary })
-  }
-}
-
-function keysOf (event: Told): RowKey[] {
-  const ids = new Set([...idsTold(event), ...callsOf(event).map(({ lead_id }) => lead_id)])
-  const keys = [...ids].map((id): RowKey => [leadOwners, id])
-  return [...keys, ...callsOf(event).map(({ call_id }): RowKey => [callTable, call_id])]
-}
 
 /** Whose call it is, and of which lead, as the rows have it. */
 function placeOf (call: CallCompleted | CallErased, { position, created }: LogPosition, rows: Rows) {

@@ -1,13 +1,11 @@
-// The rows of leads and secondary contacts whose person was erased, and of those who stay where others were.
+// The rows of leads and secondary contacts whose person was erased.
 import type { CallErased } from '../src/domain/call/erased.js'
 import type { CallCompleted } from '../src/domain/call/events.js'
 import { erasedIds, type LeadErasedEvent } from '../src/domain/lead/erasing/erased.js'
-import { restatedId, type LeadRestatedEvent } from '../src/domain/lead/erasing/restated.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/domain/lead/events.js'
 import type { LogPosition, Rows } from './folding/projection.js'
-import { iso } from './folding/table.js'
-import { leadTable, nameIn, rowOn, type LeadRow } from './lead-rows.js'
+import { leadTable, rowOn, type LeadRow } from './lead-rows.js'
 
 type Named = LeadCreatedEvent['data'] | LeadUpdatedEvent['data']
 
@@ -43,19 +41,6 @@ export function eraseLead (event: LeadErasedEvent, { stream }: LogPosition, rows
   if (lead && !with_lead) rows.put(leadTable, { ...lead, updated_at: laterOf(lead.updated_at, erased_at) })
 }
 
-/** A call that came shortly before is in the row already, and not in what was known when this was told. */
-export function restateLead (event: LeadRestatedEvent, { stream }: LogPosition, rows: Rows): void {
-  const { lead_id, contact_id, is_deleted, calls: _calls, restated_at: _at, ...told } = event.data
-  const id = restatedId(event)
-  const known = rowOn(stream, id, rows)
-  const place = { id, primary_id: contact_id === null ? null : lead_id, stream, folded_name: nameIn(told) }
-  const row: LeadRow = { ...told, ...place, status: is_deleted ? 'deleted' : told.status, ...readable }
-  const isBehind = Date.parse(known?.newest_report_at ?? '') > Date.parse(row.newest_report_at ?? '1970')
-  if (!known || !isBehind) return rows.put(leadTable, row)
-  const { status, newest_report_at, updated_at } = known
-  rows.put(leadTable, { ...row, status, newest_report_at, updated_at: laterOf(row.updated_at, iso(updated_at)) })
-}
-
 /**
  * The lead after a call of which the log has only its erasure: what it did to the lead, it did before. Nothing where
  * something came between what was told of the lead and this event: then it is as if it were reported now.
@@ -67,7 +52,6 @@ export function leadLeft (lead: LeadRow, call: CallCompleted | CallErased): Lead
   return isBehind ? undefined : { ...lead, ...left }
 }
 
-const readable = { is_to_erase: false, number_digest: null }
 const nobody = {
   place: 0,
   phone_number: '',
@@ -75,5 +59,6 @@ const nobody = {
   folded_name: '',
   status: 'deleted' as const,
   newest_report_at: null,
-  ...readable
+  is_to_erase: false,
+  number_digest: null
 }

@@ -77,7 +77,6 @@ export function idsOf ({ type, data }: LeadEvent): number[] {
     }
     case 'LeadStatusChanged': return [data.contact_id ?? data.lead_id]
     case 'LeadDeleted': return [data.lead_id]
-    case 'LeadRestated': return [data.contact_id ?? data.lead_id]
     case 'LeadErased': return [data.lead_id, ...data.contact_ids]
     default: return type satisfies never
   }
@@ -144,7 +143,7 @@ export function rowOn (stream: string, id: number, rows: Rows): LeadRow | undefi
   return row
 }
 
-export const nameIn = ({ variables }: { variables: ContactVariables }) => foldedName(variables.customer_name)
+const nameIn = ({ variables }: { variables: ContactVariables }) => foldedName(variables.customer_name)
 
 const contactOf = ({ id, phone_number, variables, created_at, updated_at }: LeadRow) =>
   ({ id, phone_number, variables, status: 'created' as const, created_at: iso(created_at), updated_at: iso(updated_at) })

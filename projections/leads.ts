@@ -10,7 +10,7 @@ import { laterOf } from '../src/domain/time/later-of.js'
 import { blacklistTable, entryKey, projectEntry } from './blacklist/entries.js'
 import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'
 import { table } from './folding/table.js'
-import { addUnreadable, eraseLead, leadLeft, restateLead } from './erased-leads.js'
+import { addUnreadable, eraseLead, leadLeft } from './erased-leads.js'
 import { addLead, changeStatus, deleteLead, idsOf, leadTable, updateLead } from './lead-rows.js'
 
 /** The owner of each assistant: a call changes the status of a lead of the same user only. */
@@ -50,8 +50,7 @@ export const leads: Projection = {
       case 'LeadUpdated':
       case 'LeadStatusChanged':
       case 'LeadDeleted':
-      case 'LeadErased':
-      case 'LeadRestated': return idsOf(event).map((id) => [leadTable, id])
+      case 'LeadErased': return idsOf(event).map((id) => [leadTable, id])
       case 'PhoneNumberBlacklisted':
       case 'PhoneNumberUnblacklisted':
       case 'BlacklistEntryErased': return [[blacklistTable, entryKey(stream, event.data)]]
@@ -88,7 +87,6 @@ export const leads: Projection = {
       case 'LeadStatusChanged': return changeStatus(event, at, rows)
       case 'LeadDeleted': return deleteLead(event, at, rows)
       case 'LeadErased': return eraseLead(event, at, rows)
-      case 'LeadRestated': return restateLead(event, at, rows)
       case 'PhoneNumberBlacklisted':
       case 'PhoneNumberUnblacklisted':
       case 'BlacklistEntryErased': return projectEntry(event, at, rows)
@@ -106,7 +104,7 @@ export const leads: Projection = {
 }
 
 const isIdGiving = (event: DomainEvent): event is LeadEvent =>
-  ['LeadCreated', 'LeadUpdated', 'LeadErased', 'LeadRestated'].includes(event.type)
+  ['LeadCreated', 'LeadUpdated', 'LeadErased'].includes(event.type)
 
 function moveStatus (call: CallCompleted | CallErased, { revision, created }: LogPosition, rows: Rows): void {
   const { call_id, lead_id } = call

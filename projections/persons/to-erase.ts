@@ -1,11 +1,10 @@
 // What the read model still has of a person who is to be erased, by ids: those are not personal.
 import type { Pool } from 'pg'
 import type { DigestOfContact } from '../../src/domain/lead/erasing/erased.js'
-import type { NamedCall } from '../../src/domain/lead/erasing/named-calls.js'
 import { patient, type DigestedPerson, type Person } from './find-person.js'
 
 /** Of one stream. `contacts` are all that the lead has ever had. */
-export interface LeadToErase { lead_id: number, contacts: number[], digests: DigestOfContact[], calls: NamedCall[] }
+export interface LeadToErase { lead_id: number, contacts: number[], digests: DigestOfContact[] }
 
 /** Secondary contacts with the number, of a lead that stays. */
 export interface ContactsToErase {
@@ -13,16 +12,9 @@ export interface ContactsToErase {
   lead_id: number
   campaign_id: number
   contact_ids: number[]
-  calls: NamedCall[]
 }
 
 export interface EntryToErase { blacklist_id: number, created_at: Date, is_deleted: boolean }
-
-/** SQL for a list of the calls that name these. */
-const callsNaming = (those: string) => `(
-  SELECT coalesce(json_agg(json_build_object('call_id', call.id, 'lead_id', call.lead_id) ORDER BY call.id), '[]')
-  FROM read_model.calls call JOIN read_model.leads named ON named.id = call.lead_id
-  WHERE call.user_id = $1 AND named.user_id = $1 AND (${those}))`
 
 /**
  * Of those with an erased person's number, of those who went with a lead before and had it, and of those who were read
@@ -47,7 +39,8 @@ export async function findLeadIds (
   return rows.map(({ id }) => Number(id))
 }
 
-interface FoundLead extends Pick<LeadToErase, 'lead_id' | 'calls'> {
+interface FoundLead {
+  lead_id: number
   contacts: Array<{ id: number, phone_number: string, number_digest: string | null }>
 }
 
@@ -60,20 +53,19 @@ export async function findLeadsOn (
       SELECT id::float8 AS lead_id, (
         SELECT coalesce(json_agg(json_build_object(
           'id', id, 'phone_number', phone_number, 'number_digest', number_digest) ORDER BY id), '[]')
-        FROM read_model.leads WHERE primary_id = lead.id) AS contacts,
-        ${callsNaming('lead.id = named.id OR lead.id = named.primary_id')} AS calls
+        FROM read_model.leads WHERE primary_id = lead.id) AS contacts
       FROM read_model.leads lead
       WHERE user_id = $1 AND primary_id IS NULL AND stream = $2 ORDER BY id`,
     values: [userId, stream],
     ...patient
   })
-  return rows.map(({ contacts, ...lead }) => {
+  return rows.map(({ lead_id, contacts }) => {
     const digests = contacts.flatMap(({ id: contact_id, phone_number, number_digest: known }) => {
       const number_digest = phone_number === '' ? known : digest(phone_number)
       // The person's own number needs none: they are erased with the lead.
       return number_digest === null || phone_number === phoneNumber ? [] : [{ contact_id, number_digest }]
     })
-    return { ...lead, contacts: contacts.map(({ id }) => id), digests }
+    return { lead_id, contacts: contacts.map(({ id }) => id), digests }
   })
 }
 
@@ -82,9 +74,8 @@ export async function findContacts (
 ): Promise<ContactsToErase[]> {
   const { rows } = await pool.query<ContactsToErase>({
     text: `
-      SELECT stream, primary_id::float8 AS lead_id, campaign_id::float8 AS campaign_id, array_agg(id::float8) AS contact_ids,
-        ${callsNaming('named.id = ANY(array_agg(lead.id))')} AS calls
-      FROM read_model.leads lead
+      SELECT stream, primary_id::float8 AS lead_id, campaign_id::float8 AS campaign_id, array_agg(id::float8) AS contact_ids
+      FROM read_model.leads
       WHERE user_id = $1 AND ${isOfPerson} AND primary_id IS NOT NULL GROUP BY stream, primary_id, campaign_id`,
     values: [userId, phoneNumber, numberDigest],
     ...patient

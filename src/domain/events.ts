@@ -13,7 +13,6 @@ import { isAtHome, type DomainEvent } from './every-event.js'
 import { isNestedDeeper } from './json.js'
 import { LeadErased } from './lead/erasing/erased.js'
 import { LeadDeleted, LeadStatusChanged, leadCreatedVersions, leadUpdatedVersions } from './lead/events.js'
-import { leadRestatedVersions } from './lead/erasing/restated.js'
 import { LeadImportCompleted, LeadImportFailed, LeadImportRequested } from './lead-import/events.js'
 import { DispatcherCheckpointed } from './marker/events.js'
 import { PersonKeyCreated, PersonKeyErased } from './person-key/events.js'
@@ -40,7 +39,6 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   LeadStatusChanged: firstVersion(LeadStatusChanged),
   LeadDeleted: firstVersion(LeadDeleted),
   LeadErased: firstVersion(LeadErased),
-  LeadRestated: leadRestatedVersions,
   LeadImportRequested: firstVersion(LeadImportRequested),
   LeadImportCompleted: firstVersion(LeadImportCompleted),
   LeadImportFailed: firstVersion(LeadImportFailed),
@@ -110,7 +108,8 @@ type Decodable = Pick<StoredEvent, 'type' | 'data' | 'metadata' | 'stream' | 're
 export function decode ({ type, data, metadata, stream, revision }: Decodable): DomainEvent | undefined {
   const versions = readers.get(type)
   if (!versions) return undefined
-  const { schema_version: written = '1' } = metadata
+  const { schema_version: written = '1', unsealed } = metadata
+  if (unsealed !== undefined) throw new DecodeError(`${type} at ${stream}@${revision}: what it says of a person is not sealed`)
   const reader = versions.get(written)
   if (!reader) {
     const unknown = `schema_version ${written} is not known to this release`

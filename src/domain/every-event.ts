@@ -29,8 +29,7 @@ export function isAtHome (event: DomainEvent, stream: string): boolean {
     case 'LeadUpdated':
     case 'LeadStatusChanged':
     case 'LeadDeleted':
-    case 'LeadErased':
-    case 'LeadRestated': return stream.startsWith(leadStream(data.campaign_id, ''))
+    case 'LeadErased': return stream.startsWith(leadStream(data.campaign_id, ''))
     case 'LeadImportRequested':
     case 'LeadImportCompleted':
     case 'LeadImportFailed': return stream === leadImportStream(data.import_id)

@@ -12,8 +12,6 @@ export interface Versions<Data> {
   upcasts: readonly Upcast[]
   /** What the log holds of the current version, where what it says of persons is sealed; readers meet `Data`. */
   stored?: TSchema
-  /** One version more, of the same data: in the log, what it says of persons is sealed from here on. */
-  sealed: (stored: TSchema) => Versions<Data>
   /**
    * One version more, sealed in the log where `stored` says so. `upcast` is pure and total: it gives what this version
    * would have written of the same fact.
@@ -28,12 +26,10 @@ export const firstVersion = <Schema extends TSchema>(schema: Schema, stored?: TS
   versions([schema], [], stored)
 
 function versions<Data> (schemas: readonly TSchema[], upcasts: readonly Upcast[], stored?: TSchema): Versions<Data> {
-  const same = (data: Data) => data
   return {
     schemas,
     upcasts,
     ...(stored && { stored }),
-    sealed: (stored) => versions([...schemas, ...schemas.slice(-1)], [...upcasts, same], stored),
     next: (schema, upcast, stored) => versions([...schemas, schema], [...upcasts, upcast], stored)
   }
 }

@@ -68,8 +68,7 @@ const isPast = ({ given, in_log: inLog, in_marker: inMarker }: SequenceState) =>
 
 const telling = [
   'AssistantCreated', 'LeadCreated', 'LeadUpdated', 'CampaignCreated', 'PhoneNumberAdded', 'PhoneNumberClaimed',
-  'ApiKeyCreated', 'PhoneNumberBlacklisted', 'LeadErased', 'LeadRestated',
-  'BlacklistEntryErased'
+  'ApiKeyCreated', 'PhoneNumberBlacklisted', 'LeadErased', 'BlacklistEntryErased'
 ]
 
 async function highestIds (
@@ -101,7 +100,6 @@ function raise (highest: Record<IdKind, number>, event: DomainEvent | undefined)
       const { lead_id, changes: { secondary_contacts = [] }, erased_contacts = [] } = event.data
       return seen('lead', lead_id, ...secondary_contacts.map(({ id }) => id), ...erased_contacts)
     }
-    case 'LeadRestated': return seen('lead', event.data.lead_id, event.data.contact_id ?? 0)
     case 'LeadErased': return seen('lead', event.data.lead_id, ...event.data.contact_ids)
     case 'CampaignCreated': return seen('campaign', event.data.campaign_id)
     case 'PhoneNumberAdded':

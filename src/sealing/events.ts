@@ -1,7 +1,7 @@
 // Seals what is about to be appended, and opens what was read.
 import { changeParts } from '../domain/sealed/change-parts.js'
 import { contactsWithoutKey, leftOf } from '../domain/sealed/left.js'
-import { personalParts, type PersonalPart, type Whose } from '../domain/sealed/personal-parts.js'
+import { engineType, personalParts, type PersonalPart, type Whose } from '../domain/sealed/personal-parts.js'
 import { isFields, sealedIn, type Fields, type Sealed } from '../domain/sealed/sealed.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import type { Proposed } from '../event-store/streams.js'
@@ -60,23 +60,30 @@ export async function openEvents (
       return part
     })
   }
-  if (names.length === 0) return [...events]
-  const found = await keys.toOpen(names)
+  const found = names.length === 0 ? new Map<string, Buffer>() : await keys.toOpen(names)
   return events.map((event) => openEvent(event, found))
 }
 
-/** @param keys by id; one that is not among them was erased */
+/**
+ * An event that only we write and that is plain in the log is marked, and `decode` refuses it: no erasure would end it.
+ * @param keys by id; one that is not among them was erased
+ */
 export function openEvent (event: StoredEvent, keys: ReadonlyMap<string, Buffer>): StoredEvent {
   if (!isFields(event.data) || personalParts(event).length === 0) return event
+  let isPlain = false
   const data = changed(event, event.stream, ({ part, kind, place }) => {
     const sealed = sealedIn(part)
-    if (!sealed) return part
+    if (!sealed) {
+      isPlain ||= event.type !== engineType && kind.fields.some((name) => part[name] != null)
+      return part
+    }
     const key = keys.get(sealed.key_id)
     const { sealed: _sealed, ...rest } = part
     const personal = key ? openText(key, placeOf(event, place), sealed.text) : kind.erased
     if (key && !personal) return part // it was changed, and cannot be read
     return personal && { ...rest, ...personal }
   })
+  if (isPlain) return { ...event, metadata: { ...event.metadata, unsealed: 'true' } }
   if (!data) return leftOf(event)
   const erased = contactsWithoutKey(event.data, data)
   return { ...event, data: erased ? { ...data, ...erased } : data }

@@ -40,7 +40,7 @@ const entry = (number: string) => ({
   id: crypto.randomUUID(),
   type: 'PhoneNumberBlacklisted',
   data: { id: ++count, user_id: '1', phone_number: number, reason: 'asked', created_at: '2026-01-01T00:00:00.000Z' },
-  metadata: { schema_version: '2' }
+  metadata: {}
 })
 
 t.test('a key that was just made passes before what is sealed under it, which every follower opens', async (t) => {

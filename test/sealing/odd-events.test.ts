@@ -15,15 +15,17 @@ const odd = {
   'no person': { ...sound, person: '' },
   'a person without a number': { ...sound, person: 'abc' },
   'a key that is no UUID': { ...sound, key_id: 'the key' },
-  'a text that is a number': { ...sound, text: 7 }
+  'a text that is a number': { ...sound, text: 7 },
+  'nothing, and the person in plain': undefined
 }
 
 for (const [title, sealed] of Object.entries(odd)) {
   t.test(`${title}: the event cannot be read, and what comes behind it can`, async (t) => {
     t.equal(sealedIn({ sealed }), undefined)
     const at = '2026-01-31T12:00:00.000Z'
-    const data = { lead_id: 900_000, user_id: '1', campaign_id: 1, sealed, secondary_contacts: [], created_at: at }
-    const event = jsonEvent({ id: randomUUID(), type: 'LeadCreated', data, metadata: { schema_version: '2' } })
+    const person = sealed ? { sealed } : { phone_number: '+15550000001', variables: { customer_name: 'Ada', email: '' } }
+    const data = { lead_id: 900_000, user_id: '1', campaign_id: 1, ...person, secondary_contacts: [], created_at: at }
+    const event = jsonEvent({ id: randomUUID(), type: 'LeadCreated', data, metadata: {} })
     const stream = `lead-1-${randomUUID()}`
     await client.appendToStream(stream, event)
     const created = await call('POST', '/user/lead', newLead({ phone_number: `+1555${String(++numbers).padStart(7, '0')}` }))
@@ -33,6 +35,7 @@ for (const [title, sealed] of Object.entries(odd)) {
       return answer.status !== 503 && answer // the read model may be late, also for one that is pending in the answer
     })
     t.match(read, { status: 200, body: { data: { id: created.body.data.id } } })
+    t.equal((await call('GET', '/user/lead/900000')).status, 404)
   })
 }
 

@@ -12,7 +12,6 @@ import { chunkBytes, insertSql, rowValues, type NewDelivery } from './new-delive
 import { readEvent, type ReadEvent } from './read-event.js'
 import { loadMissing, mostLoaded, TooLarge } from './state/load.js'
 import { presumeAbsent } from './state/named-rows.js'
-import { placedCalls } from './state/placed-calls.js'
 import { changesOf, type Writing } from './state/save.js'
 import { DispatchState } from './state/state.js'
 
@@ -48,8 +47,8 @@ export class AtOnce {
   constructor (private readonly options: AtOnceOptions) {}
 
   /**
-   * Writes the batch, if nothing of it is malformed, a call that has its row, is erased or gets its lead late, or a
-   * webhook's new address, and what it creates is new.
+   * Writes the batch, if nothing of it is malformed, a call that has its row or is erased, or a webhook's new
+   * address, and what it creates is new.
    * @returns nothing when nothing was written
    */
   async write ({ events, position }: Batch, from: bigint, epoch: bigint): Promise<WrittenAtOnce | undefined> {
@@ -76,7 +75,7 @@ export class AtOnce {
   }
 
   async #fold (state: DispatchState, read: ReadEvent[]): Promise<NewDelivery[] | undefined> {
-    if (read.some(({ problem }) => problem !== undefined) || placedCalls(read).length > 0) return undefined
+    if (read.some(({ problem }) => problem !== undefined)) return undefined
     const events = read.flatMap(({ event }) => event ?? [])
     presumeAbsent(state, events)
     try {

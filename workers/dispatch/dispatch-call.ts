@@ -8,7 +8,6 @@ import { callType, deliveryId } from './delivery-id.js'
 import type { NewDelivery, SkipReason } from './new-deliveries.js'
 import { buildBody } from './payload.js'
 import { isNobody, type KnownAssistant, type KnownLead } from './state/known.js'
-import { unknownHere } from './state/placed-calls.js'
 import type { DispatchState } from './state/state.js'
 
 /**
@@ -87,5 +86,5 @@ export function lostLead (
   if (lead_id === null || owner === undefined || leads.get(lead_id)?.user_id === owner) return undefined
   return leads.has(lead_id)
     ? `lead ${lead_id} belongs to another user than the assistant`
-    : `lead ${lead_id} ${unknownHere}`
+    : `lead ${lead_id} is not known at this position of the log`
 }

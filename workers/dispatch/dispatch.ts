@@ -15,7 +15,6 @@ import { SkippedInBatch } from './skipped.js'
 import { park } from '../../src/subscriptions/park.js'
 import { logMalformed, readEvent, type ReadEvent } from './read-event.js'
 import { loadState, mostLoaded, TooLarge, type Restored } from './state/load.js'
-import { placedCalls, unparkPlaced } from './state/placed-calls.js'
 import { saveState } from './state/save.js'
 import type { DispatchState } from './state/state.js'
 
@@ -28,8 +27,8 @@ export interface DispatcherOptions extends AtOnceOptions {
 const consumerName = 'dispatcher'
 /** What it takes from the log. */
 export const eventTypes = [
-  'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased', 'LeadRestated',
-  'CampaignCreated', 'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
+  'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased', 'CampaignCreated',
+  'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
 ]
 /** What is only kept for calls to come: many are written at once. */
 const isUnhurried = isOneOf<EventType>(
@@ -116,7 +115,6 @@ async function dispatchEvents (
     if (parkedFor !== undefined) await park(tx, consumerName, each.stored, parkedFor)
     if (each.stored.position <= restored.rereadUntil) state.forgetEffects()
   }
-  await unparkPlaced(tx, placedCalls(read))
   const settings = [...state.rerouted.values()]
   await saveState(tx, state)
   await write()

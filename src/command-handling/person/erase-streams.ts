@@ -4,10 +4,8 @@ import { callStream } from '../../domain/call/events.js'
 import { erasedEntries, type KnownEntry } from '../../domain/blacklist/erase.js'
 import { tryDecode, type DomainEvent } from '../../domain/events.js'
 import type { DigestOfContact, LeadErasedEvent } from '../../domain/lead/erasing/erased.js'
-import type { NamedCall } from '../../domain/lead/erasing/named-calls.js'
 import type { Streams } from '../../event-store/streams.js'
 import { appendErasing, type ErasingOptions, type SeenEnd } from './append-erasing.js'
-import { inParts } from './named-calls.js'
 import { look, type Seen } from './seen-stream.js'
 
 /** The position of the last event of a stream that is not erased yet; nothing where there is none, or nothing to do. */
@@ -19,63 +17,47 @@ export async function positionToErase (
 }
 
 /**
- * All leads of a stream. What is sealed stays, as its key is gone. Where something plain is hidden, those that were
- * erased earlier are told again, as what told of them is hidden too, and all are told with their calls, until no other
- * has come; elsewhere that stays, so that calls which came after it know their lead.
+ * All leads of a stream. What is sealed stays, as its key is gone.
  * @param knownAt what readers have, once they have passed the position
  * @returns false when there is nothing to tell of; otherwise it is to be looked at again, with a new key too
  */
 export async function eraseLeads (
   options: ErasingOptions, stream: string, campaignId: number, knownAt: (position: bigint) => Promise<LeadToErase[]>
 ): Promise<boolean> {
-  for (let isTold = false; ; isTold = true) {
-    const seen = await look(options.streams, stream)
-    if (!seen || seen.isClean) return isTold
-    const events = untold(options, seen, campaignId, await knownAt(seen.position))
-    if (events.length === 0) {
-      if (!seen.isPlain || !seen.ended) return isTold
-      await options.streams.truncate(stream, seen.ended.from)
-      return true
-    }
-    if (await appendErasing(options, stream, seen, events) === undefined || !seen.isPlain) return true
-  }
+  const seen = await look(options.streams, stream)
+  if (!seen || seen.isClean) return false
+  const events = untold(options, seen, campaignId, await knownAt(seen.position))
+  if (events.length === 0) return false
+  await appendErasing(options, stream, seen, events)
+  return true
 }
 
-interface LeadToErase { lead_id: number, contacts: number[], digests: DigestOfContact[], calls: NamedCall[] }
+interface LeadToErase { lead_id: number, contacts: number[], digests: DigestOfContact[] }
 
-/** Whatever the stream does not say yet of each lead, behind what is to be hidden. */
+/** Whatever the stream does not say yet of each lead. */
 function untold (
-  { userId: user_id, now }: ErasingOptions, { isPlain, ended, told, leads }: Seen, campaign_id: number,
-  known: LeadToErase[]
+  { userId: user_id, now }: ErasingOptions, { erased, leads }: Seen, campaign_id: number, known: LeadToErase[]
 ): LeadErasedEvent[] {
   for (const { lead_id, contacts } of known) leads.set(lead_id, contacts)
-  const knownOf = new Map(known.map((lead) => [lead.lead_id, lead]))
-  return [...leads].flatMap(([lead_id, contact_ids]) => {
-    const { calls: named = [], digests = [] } = knownOf.get(lead_id) ?? {}
-    const calls = isPlain ? named.filter(({ call_id }) => !ended?.calls.has(call_id)) : []
-    if ((isPlain ? ended?.leads : told)?.has(lead_id) && calls.length === 0) return []
+  const digestsOf = new Map(known.map(({ lead_id, digests }) => [lead_id, digests]))
+  return [...leads].filter(([lead_id]) => !erased.has(lead_id)).map(([lead_id, contact_ids]) => {
+    const digests = digestsOf.get(lead_id) ?? []
     const data = { lead_id, user_id, campaign_id, with_lead: true, contact_ids, erased_at: now }
-    return erasedWith(digests.length > 0 ? { ...data, digests } : data, calls)
+    return { type: 'LeadErased', data: digests.length > 0 ? { ...data, digests } : data }
   })
 }
 
-/** Where it is hidden whose a lead or contact was, its calls are named. */
-const erasedWith = (data: LeadErasedEvent['data'], calls: NamedCall[] = []): LeadErasedEvent[] =>
-  inParts(calls).map((part) => ({ type: 'LeadErased', data: part.length > 0 ? { ...data, calls: part } : data }))
-
-interface ErasedContacts { lead_id: number, campaign_id: number, contact_ids: number[], calls: NamedCall[] }
+interface ErasedContacts { lead_id: number, campaign_id: number, contact_ids: number[] }
 
 /** Secondary contacts of a lead that stays: what is before stays too, as it is another person's. */
 export async function eraseContacts (
-  options: ErasingOptions, stream: string, { lead_id, campaign_id, contact_ids, calls }: ErasedContacts
+  options: ErasingOptions, stream: string, { lead_id, campaign_id, contact_ids }: ErasedContacts
 ): Promise<void> {
   const { streams, userId: user_id, now } = options
   const data = { lead_id, user_id, campaign_id, with_lead: false, contact_ids, erased_at: now }
   for (;;) {
     const seen = await look(streams, stream)
-    if (!seen) return
-    const events = erasedWith(data, seen.restatedAt === undefined ? [] : calls)
-    if (await appendErasing(options, stream, seen, events) !== undefined) return
+    if (!seen || await appendErasing(options, stream, seen, [{ type: 'LeadErased', data }]) !== undefined) return
   }
 }
 

@@ -8,7 +8,6 @@ import * as callRows from '../../../projections/persons/calls-to-erase.js'
 import { digested } from '../../../projections/persons/find-person.js'
 import { callKeys, leadKeys } from '../../../projections/persons/rows-of-person.js'
 import * as rows from '../../../projections/persons/to-erase.js'
-import { findStream } from '../../../projections/persons/to-restate.js'
 import { refuseRetries } from '../../../workers/persons/erasures/refuse-retries.js'
 import type { ErasureWork } from '../../../workers/persons/erasures/erasures.js'
 import type { Person } from '../../../workers/persons/erasures/request.js'
@@ -16,7 +15,6 @@ import {
   eraseCall, eraseContacts, eraseEntries, eraseLeads, positionToErase
 } from '../../command-handling/person/erase-streams.js'
 import type { ErasingOptions } from '../../command-handling/person/append-erasing.js'
-import { restateLeads } from '../../command-handling/person/restate-leads.js'
 import type { PhoneHash } from '../../command-handling/phone-hash.js'
 import { leadStream } from '../../domain/lead/events.js'
 import { keyTrustedMs } from '../../sealing/keys/person-keys.js'
@@ -109,10 +107,6 @@ class Named {
     for (const { stream, ...contacts } of await rows.findContacts(this.pool, digested(person, this.digest))) {
       hasFound = true
       if (own.has(stream) || !contacts.contact_ids.every((id) => leadIds.includes(id))) continue
-      await restateLeads(options, stream, async (position) => {
-        await this.#readersAt(position)
-        return await findStream(this.pool, person, stream)
-      })
       await eraseContacts(options, stream, contacts)
     }
     return hasFound

@@ -8,28 +8,23 @@ import type { EntryErasedEvent } from './erased.js'
 
 const ids = { blacklist_id: GivenId(), user_id: UserId }
 
-const blacklisted = {
+const PhoneNumberBlacklisted = Type.Object({
   ...ids,
-  phone_number: PhoneNumber(),
+  phone_number: Nullable(PhoneNumber(), { description: 'Null where it was erased.' }),
   reason: Nullable(Type.String({ maxLength: 255, ...withoutNul }), { description: 'Null when none was given.' }),
   created_at: Instant()
-}
-const PhoneNumberBlacklisted = Type.Object({
-  ...blacklisted, phone_number: Nullable(PhoneNumber(), { description: 'Null where it was erased.' })
 })
 /** Number and reason are sealed under the key of the number. */
-export const blacklistedVersions = firstVersion(Type.Object(blacklisted)).next(
-  PhoneNumberBlacklisted, (data) => data, Type.Object({ ...ids, sealed: Sealed, created_at: blacklisted.created_at })
-)
+export const blacklistedVersions =
+  firstVersion(PhoneNumberBlacklisted, Type.Object({ ...ids, sealed: Sealed, created_at: Instant() }))
 
 const PhoneNumberUnblacklisted = Type.Object({
   ...ids,
   phone_number: Type.Optional(PhoneNumber({ description: 'Absent where it was erased.' })),
   deleted_at: Instant()
 })
-export const unblacklistedVersions = firstVersion(PhoneNumberUnblacklisted).sealed(Type.Object({
-  ...ids, sealed: Type.Optional(Sealed), deleted_at: PhoneNumberUnblacklisted.properties.deleted_at
-}))
+export const unblacklistedVersions = firstVersion(
+  PhoneNumberUnblacklisted, Type.Object({ ...ids, sealed: Type.Optional(Sealed), deleted_at: Instant() }))
 
 export type BlacklistEvent =
   | { type: 'PhoneNumberBlacklisted', data: Static<typeof PhoneNumberBlacklisted> }

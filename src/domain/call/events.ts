@@ -62,7 +62,7 @@ export type CallCompleted = Static<typeof CallCompleted>
 const { assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration } = report
 
 /** What was reported over HTTP is sealed under the key of the person who called or was called; engines seal nothing. */
-export const callCompletedVersions = firstVersion(CallCompleted).sealed(Type.Object({
+export const callCompletedVersions = firstVersion(CallCompleted).next(CallCompleted, (data) => data, Type.Object({
   call_id: CallId, assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration, sealed: Sealed
 }))
 

@@ -5,7 +5,6 @@ import { Sealed } from '../sealed/sealed.js'
 import { firstVersion } from '../upcast.js'
 import { UserId } from '../token/user.js'
 import type { LeadErasedEvent } from './erasing/erased.js'
-import type { LeadRestatedEvent } from './erasing/restated.js'
 import { LeadStatus } from '../lead-status.js'
 import { StoredVariables, type ContactVariables } from './variables.js'
 
@@ -46,17 +45,13 @@ const SealedContact = Type.Object({ id: StoredContact.properties.id, sealed: Sea
 const SealedContacts = Type.Array(SealedContact, { description: 'Each under the key of its own number.' })
 
 /** Number and variables of the lead are sealed under the key of its number. */
-export const leadCreatedVersions = firstVersion(LeadCreated).next(
+export const leadCreatedVersions = firstVersion(
   Type.Object({ ...LeadCreated.properties, ...withoutKey }),
-  ({ lead_id, user_id, campaign_id, phone_number, variables, secondary_contacts, created_at }) =>
-    ({ lead_id, user_id, campaign_id, phone_number, variables, secondary_contacts, created_at }),
   Type.Object({ ...ids, sealed: Sealed, secondary_contacts: SealedContacts, created_at: Instant() }))
 
 /** Variables that change are sealed under the key of the lead's number. */
-export const leadUpdatedVersions = firstVersion(LeadUpdated).next(
+export const leadUpdatedVersions = firstVersion(
   Type.Object({ ...LeadUpdated.properties, ...withoutKey }),
-  ({ lead_id, user_id, campaign_id, changes, removed_contacts, updated_at }) =>
-    ({ lead_id, user_id, campaign_id, changes, removed_contacts, updated_at }),
   Type.Object({
     ...ids,
     changes: Type.Object({
@@ -81,10 +76,10 @@ export type LeadUpdatedEvent = { type: 'LeadUpdated', data: Static<typeof LeadUp
 export type LeadStatusChangedEvent = { type: 'LeadStatusChanged', data: Static<typeof LeadStatusChanged> }
 export type LeadDeletedEvent = { type: 'LeadDeleted', data: Static<typeof LeadDeleted> }
 export type LeadEvent =
-  LeadCreatedEvent | LeadUpdatedEvent | LeadStatusChangedEvent | LeadDeletedEvent | LeadErasedEvent | LeadRestatedEvent
+  LeadCreatedEvent | LeadUpdatedEvent | LeadStatusChangedEvent | LeadDeletedEvent | LeadErasedEvent
 
 export const leadEventTypes = [
-  'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadDeleted', 'LeadErased', 'LeadRestated'
+  'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadDeleted', 'LeadErased'
 ] as const
 
 /** `digest` hides the phone number: one stream is one contact of one campaign. */

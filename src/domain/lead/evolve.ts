@@ -1,6 +1,5 @@
 // How the events of a contact in a campaign add up.
 import type { ContactVariables, LeadCreatedEvent, LeadEvent } from './events.js'
-import type { LeadRestatedEvent } from './erasing/restated.js'
 import type { LeadStatus } from '../lead-status.js'
 
 /** One person to call: the lead itself or one of its secondary contacts. Times are ISO 8601. */
@@ -42,7 +41,6 @@ export function evolve (state: LeadState, event: LeadEvent): LeadState {
     case 'LeadCreated': return { ...withOne(state, event.data.lead_id), last: leadOf(event) }
     case 'LeadDeleted': return without(state, event.data.lead_id)
     case 'LeadErased': return event.data.with_lead ? erased(state, event.data.lead_id) : state
-    case 'LeadRestated': return event.data.contact_id === null ? afterRestated(state, event) : state
     case 'LeadUpdated':
     case 'LeadStatusChanged': return state
     default: return event satisfies never
@@ -53,12 +51,6 @@ export function evolve (state: LeadState, event: LeadEvent): LeadState {
 function erased ({ last, ...state }: LeadState, id: number): LeadState {
   const left = without(state, id)
   return last && last.id !== id ? { ...left, last } : left
-}
-
-function afterRestated (state: LeadState, event: LeadRestatedEvent): LeadState {
-  const { lead_id, is_deleted } = event.data
-  const others = without(state, lead_id)
-  return is_deleted ? others : withOne(others, lead_id)
 }
 
 function withOne ({ ids, older = 0, ...state }: LeadState, id: number): LeadState {

@@ -3,7 +3,6 @@ import Value from 'typebox/value'
 import { laterOf } from '../time/later-of.js'
 import { leadOf, type Contact, type Lead } from './evolve.js'
 import type { LeadErasedEvent } from './erasing/erased.js'
-import type { LeadRestatedEvent } from './erasing/restated.js'
 import type { LeadEvent, LeadStatusChangedEvent, LeadUpdatedEvent, StoredContact } from './events.js'
 
 /** Nothing yet, or the lead. Its status is what its user set: what calls report is in their streams. */
@@ -18,7 +17,6 @@ export function leadAfter (lead: OneLeadState, event: LeadEvent): OneLeadState {
     case 'LeadCreated': return lead ?? leadOf(event)
     case 'LeadUpdated': return lead && updated(lead, event.data)
     case 'LeadStatusChanged': return lead && withStatus(lead, event.data)
-    case 'LeadRestated': return restated(lead, event)
     case 'LeadErased': return lead && erased(lead, event.data)
     case 'LeadDeleted': return lead && { ...lead, isDeleted: true, updated_at: laterOf(lead.updated_at, event.data.deleted_at) }
     default: return event satisfies never
@@ -70,18 +68,4 @@ function withStatus (lead: Lead, { contact_id, status, changed_at }: LeadStatusC
   if (contact_id === null) return moved(lead)
   const contacts = lead.secondary_contacts.map((contact) => contact.id === contact_id ? moved(contact) : contact)
   return { ...lead, secondary_contacts: contacts }
-}
-
-/** Whatever was known of it. */
-function restated (lead: Lead | undefined, { data }: LeadRestatedEvent): Lead | undefined {
-  const { lead_id, user_id, campaign_id, contact_id, is_deleted } = data
-  const { phone_number, variables, status, created_at, updated_at } = data
-  const person: Contact = { id: contact_id ?? lead_id, phone_number, variables, status, created_at, updated_at }
-  if (contact_id === null) {
-    const { secondary_contacts = [] } = lead ?? {}
-    return { ...person, user_id, campaign_id, secondary_contacts, ...(is_deleted && { isDeleted: true }) }
-  }
-  const others = lead?.secondary_contacts.filter(({ id }) => id !== contact_id) ?? []
-  if (!lead || is_deleted) return lead && { ...lead, secondary_contacts: others }
-  return { ...lead, secondary_contacts: others.toSpliced(data.place - 1, 0, person) }
 }

@@ -3,9 +3,8 @@ import type { DomainEvent } from '../events.js'
 import { typeInLog } from '../sealed/left.js'
 import type { StoredEvent } from '../stored-event.js'
 
-const erasing: ReadonlySet<string> = new Set([
-  'LeadErased', 'LeadRestated', 'CallErased', 'BlacklistEntryErased'
-] satisfies DomainEvent['type'][])
+const erasing: ReadonlySet<string> =
+  new Set(['LeadErased', 'CallErased', 'BlacklistEntryErased'] satisfies DomainEvent['type'][])
 
 /** A stream that begins with one of these is whole. */
 export const isErasing = (event: Pick<StoredEvent, 'type' | 'metadata'>): boolean => erasing.has(typeInLog(event))

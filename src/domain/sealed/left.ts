@@ -15,11 +15,6 @@ function ofLead ({ lead_id, user_id, campaign_id }: Fields, contacts: unknown, e
 const left: Readonly<Record<string, (data: Fields) => Left>> = {
   LeadCreated: (data) => ofLead(data, data.secondary_contacts, data.created_at),
   LeadUpdated: (data) => ofLead(data, isFields(data.changes) ? data.changes.secondary_contacts : [], data.updated_at),
-  LeadRestated ({ lead_id, user_id, campaign_id, contact_id, calls, created_at: erased_at }) {
-    const named = Array.isArray(calls) ? calls.map((call_id) => ({ call_id, lead_id: contact_id ?? lead_id })) : []
-    const whose = { with_lead: contact_id === null, contact_ids: contact_id === null ? [] : [contact_id] }
-    return { type: 'LeadErased', data: { lead_id, user_id, campaign_id, ...whose, calls: named, erased_at } }
-  },
   CallCompleted: ({ sealed: _, ...call }) => ({ type: 'CallErased', data: { ...call, erased_at: call.ended_at } })
 }
 

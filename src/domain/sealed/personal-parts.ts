@@ -15,13 +15,6 @@ export interface PersonalPart {
   erased?: Fields
 }
 
-export interface SealedForm {
-  /** The version from which on events of the type are sealed. */
-  since: number
-  /** Inner ones come first. An item of a list goes by itself, and with any other part the whole event. */
-  parts: readonly PersonalPart[]
-}
-
 const ofStream = (_part: Fields, stream: string): Whose => ({ digest: stream.slice(stream.lastIndexOf('-') + 1) })
 const ofNumber = ({ phone_number: number }: Fields): Whose => ({ number: String(number) })
 
@@ -32,60 +25,42 @@ const contacts = (...path: string[]): PersonalPart =>
 const ofCaller = ({ direction, from, to }: Fields): Whose =>
   ({ number: String(direction === 'outbound' ? to : from) })
 
-/** By type of event. The others say nothing of persons, or are of engines, which seal nothing. */
-const forms: Readonly<Record<string, SealedForm>> = {
-  CallCompleted: {
-    since: 2,
-    parts: [{
-      path: [],
-      fields: ['from', 'to', 'recording_url', 'transcript', 'input_variables', 'extracted_variables', 'evaluation'],
-      whose: ofCaller
-    }]
-  },
-  LeadCreated: {
-    since: 2,
-    parts: [
-      contacts('secondary_contacts'),
-      { path: [], fields: ['phone_number', 'variables'], whose: ofStream }
-    ]
-  },
-  LeadRestated: {
-    since: 1,
-    parts: [{
-      path: [],
-      fields: ['phone_number', 'variables'],
-      whose: (part, stream) => part.contact_id === null ? ofStream(part, stream) : ofNumber(part)
-    }]
-  },
-  PhoneNumberBlacklisted: {
-    since: 2,
-    parts: [{
-      path: [],
-      fields: ['phone_number', 'reason'],
-      whose: ofStream,
-      erased: { phone_number: null, reason: null } // the entry holds: its stream says whose it is
-    }]
-  },
-  PhoneNumberUnblacklisted: {
-    since: 2, parts: [{ path: [], fields: ['phone_number'], whose: ofStream, erased: {} }]
-  },
-  LeadUpdated: {
-    since: 2,
-    parts: [
-      contacts('changes', 'secondary_contacts'),
-      { path: ['changes'], fields: ['variables'], whose: ofStream }
-    ]
-  }
+/**
+ * By type of event. Inner parts come first. An item of a list goes alone, and with any other part the whole event.
+ */
+const parts: Readonly<Record<string, readonly PersonalPart[]>> = {
+  CallCompleted: [{
+    path: [],
+    fields: ['from', 'to', 'recording_url', 'transcript', 'input_variables', 'extracted_variables', 'evaluation'],
+    whose: ofCaller
+  }],
+  LeadCreated: [
+    contacts('secondary_contacts'),
+    { path: [], fields: ['phone_number', 'variables'], whose: ofStream }
+  ],
+  LeadUpdated: [
+    contacts('changes', 'secondary_contacts'),
+    { path: ['changes'], fields: ['variables'], whose: ofStream }
+  ],
+  PhoneNumberBlacklisted: [{
+    path: [],
+    fields: ['phone_number', 'reason'],
+    whose: ofStream,
+    erased: { phone_number: null, reason: null } // the entry holds: its stream says whose it is
+  }],
+  PhoneNumberUnblacklisted: [{ path: [], fields: ['phone_number'], whose: ofStream, erased: {} }]
 }
 
-const byType = new Map(Object.entries(forms))
+const byType = new Map(Object.entries(parts))
 
 export const saysOfPersons = (type: string) => byType.has(type)
 
-/** Nothing for a type that says nothing of persons, and for a version of before it was sealed. */
+/** Call engines append version 1 of this type, and seal nothing. */
+export const engineType = 'CallCompleted'
+
+/** Nothing for a type that says nothing of persons, and for a report of an engine. */
 export function personalParts (
   { type, metadata: { schema_version: version = '1' } }: { type: string, metadata: Readonly<Record<string, string>> }
 ): readonly PersonalPart[] {
-  const form = byType.get(type)
-  return form && Number(version) >= form.since ? form.parts : []
+  return type === engineType && version === '1' ? [] : byType.get(type) ?? []
 }

@@ -48,7 +48,7 @@ async function begun (t: Test, phone_number: string): Promise<{ id: number, appe
   const created_at = new Date().toISOString()
   const whose = { lead_id: id, user_id: '1', campaign_id: campaign }
   const data = { ...whose, phone_number, variables, secondary_contacts: [], created_at }
-  const event = { id: randomUUID(), type: 'LeadCreated', data, metadata: { schema_version: '2' } }
+  const event = { id: randomUUID(), type: 'LeadCreated', data, metadata: {} }
   const appended = streams.append(leadStream(campaign, digest(phone_number)), [event], -1n)
   await sealed
   return {

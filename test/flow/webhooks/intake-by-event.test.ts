@@ -6,8 +6,9 @@ import { eventually } from '../../support/eventually.js'
 import { delivered, intake, skipped } from '../../support/scenes/intake.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 
-const { service, hook, on, assistant, strange, append, report, post, isFed, rowOf, setAside, seen, dataOf } =
-  await intake(t)
+const {
+  service, hook, on, assistant, strange, append, appendLead, report, post, isFed, rowOf, setAside, seen, dataOf
+} = await intake(t)
 
 t.test('an unknown assistant, also one that comes later, is recorded and nobody is told', async (t) => {
   await report('nobody', { assistant_id: 999_999 })
@@ -24,7 +25,7 @@ t.test('a lead that is unknown, of another user, or later is null, and operators
   await report('lost-lead', { lead_id: 999_999 })
   await report('strange-lead', { lead_id: strange })
   await report('early-lead', { lead_id: 6_000 })
-  await append('lead-1-early', leadCreated(6_000, 1).data, { type: 'LeadCreated' })
+  await appendLead('lead-1-early', leadCreated(6_000, 1).data)
   await isFed()
   for (const [callId, why] of [
     ['lost-lead', /is not known/], ['strange-lead', /another user/], ['early-lead', /is not known/]
@@ -42,7 +43,7 @@ t.test('a lead that is unknown, of another user, or later is null, and operators
 })
 
 t.test('a campaign that comes after the call of its lead has no name yet', async (t) => {
-  await append('lead-7000-x', leadCreated(7_001, 7_000).data, { type: 'LeadCreated' })
+  await appendLead('lead-7000-x', leadCreated(7_001, 7_000).data)
   await report('before-campaign', { lead_id: 7_001 })
   await append('campaign-7000', campaign('CampaignCreated', 7_000, 'Late').data, { type: 'CampaignCreated' })
   await report('after-campaign', { lead_id: 7_001 })

@@ -42,11 +42,9 @@ async function areErasedAsTheyCome (t: Test, calls: string[]): Promise<void> {
   await told.areErased(t, { calls })
 }
 
-interface Scene { isPlain: boolean, isContactFirst: boolean }
-
-async function isRight (t: Test, { isPlain, isContactFirst }: Scene): Promise<void> {
+async function isRight (t: Test, isContactFirst: boolean): Promise<void> {
   const [one, two, beside] = [person(), person(), person()]
-  const lead = await (isPlain ? told.plainLead(one, [beside, two]) : told.lead(one, [beside, two]))
+  const lead = await told.lead(one, [beside, two])
   const [ofBeside, ofContact] = lead.secondary_contacts.map(({ id }) => id)
   const calls = await callsOf(ofContact)
   const kept = await told.call({ from: 'anonymous', lead_id: ofBeside })
@@ -65,10 +63,8 @@ async function isRight (t: Test, { isPlain, isContactFirst }: Scene): Promise<vo
   await told.areErased(t, { calls: [kept] })
 }
 
-const scenes = [false, true].flatMap((isPlain) => [false, true].map((isContactFirst) => {
-  const title = `${isContactFirst ? 'the contact' : 'the lead'} first${isPlain ? ', in plain' : ''}`
-  return t.test(title, { buffered: true }, (t) => isRight(t, { isPlain, isContactFirst }))
-}))
+const scenes = [false, true].map((isContactFirst) =>
+  t.test(`the ${isContactFirst ? 'contact' : 'lead'} first`, { buffered: true }, (t) => isRight(t, isContactFirst)))
 await Promise.all(scenes)
 
 t.test('nothing of them is left, also for a replay', async (t) => {

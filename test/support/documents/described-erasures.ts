@@ -10,14 +10,8 @@ the status of its lead still follows from it. Reports of the call that come late
   LeadErased: {
     stream: 'lead',
     summary: 'The person of a lead, or of secondary contacts of it, was erased.',
-    description: `As if the lead, or the contacts, had never been, but for their ids, which are not given out again. Where the lead itself is erased,
-all events of the stream before it are hidden by \`$tb\`, and gone after a scavenge: so it is told again of each lead of the stream.`
-  },
-  LeadRestated: {
-    stream: 'lead',
-    summary: 'What a lead, or a secondary contact of it, is: it stands for all that was said of it before.',
-    description: `Where a person was erased who was a secondary contact in plain events of another's lead, everybody who stays on the stream is told
-of again, sealed, and all events before that are hidden by \`$tb\`, and gone after a scavenge.`
+    description: `As if the lead, or the contacts, had never been, but for their ids, which are not given out again. The events before it stay: their
+key is gone, so nobody can read them.`
   },
   BlacklistEntryErased: {
     stream: 'blacklist',

@@ -66,30 +66,6 @@ export const pairs: Record<string, (told: ToldOf) => Promise<Pair>> = {
     }
   },
 
-  async 'where one is a contact of the lead of the other, in plain' (told) {
-    const [one, two, beside] = [erased(), erased(), staying()]
-    const lead = await told.plainLead(one, [two, beside])
-    const calls = [await told.call({ from: two.phone_number, lead_id: lead.secondary_contacts[0]?.id })]
-    return { both: ofUser1(one, two), isErased: (t) => told.areErased(t, { leads: [lead], calls }) }
-  },
-
-  async 'who are contacts of a lead that stays, in plain' (told) {
-    const [one, two, kept, beside] = [erased(), erased(), staying(), staying()]
-    const holder = await told.plainLead(kept, [one, beside, two])
-    const [ofOne, , ofTwo] = holder.secondary_contacts
-    const calls = [
-      await told.call({ from: kept.phone_number, lead_id: ofOne?.id }),
-      await told.call({ from: kept.phone_number, lead_id: ofTwo?.id })
-    ]
-    return {
-      both: ofUser1(one, two),
-      async isErased (t) {
-        await told.areErased(t, { calls })
-        await told.stays(t, holder, kept, { contacts: [beside] })
-      }
-    }
-  },
-
   async 'who are one person, asked for twice' (told) {
     const [one, kept] = [erased(), staying()]
     const [lead, holder] = [await told.lead(one), await told.lead(kept, [one])]

@@ -1,9 +1,7 @@
 // What tells of persons in every way, for tests that erase them, and what is to be left of it.
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
-import { digestOfNumbers } from '../../../src/composition/digest-of-numbers.js'
 import { callStream } from '../../../src/domain/call/events.js'
-import { leadStream } from '../../../src/domain/lead/events.js'
 import { openStreams, type Streams } from '../../../src/event-store/streams.js'
 import { connectionTo } from '../back-ends/scratch-event-store.js'
 import { callReport, newAssistant, newLead } from '../bodies/bodies.js'
@@ -33,19 +31,6 @@ export class ToldOf {
     return await this.sent.dataOf('POST', '/user/lead', newLead({ ...person, secondary_contacts, ...more }), user)
   }
 
-  /** As version 1 wrote it: plain. */
-  async plainLead (person: Named, contacts: Named[]): Promise<Lead> {
-    const { service } = this.sent
-    const lead_id = 900_000_000 - 10_000 * ++this.#count // the service gives out ids above those that it has seen
-    const secondary_contacts = contacts.map((contact, nth) => ({ id: lead_id + 1 + nth, ...contact }))
-    const created_at = '2026-01-31T12:00:00.000Z'
-    const data = { lead_id, user_id: '1', campaign_id: 1, ...person, secondary_contacts, created_at }
-    const digest = digestOfNumbers(service.config)
-    await this.#append(leadStream(1, digest(person.phone_number)), 'LeadCreated', data)
-    await haveCome(service)
-    return { id: lead_id, secondary_contacts }
-  }
-
   async call (given: object): Promise<string> {
     const id = `http-${++this.#count}`
     await this.sent.dataOf('POST', `/engine/calls/${id}/completed`, callReport(this.assistantId, given))
@@ -55,12 +40,9 @@ export class ToldOf {
   /** As an engine appends it: plain. */
   async plainCall (given: object): Promise<string> {
     const id = `event-${++this.#count}`
-    await this.#append(callStream(id), 'CallCompleted', reported(id, { assistant_id: this.assistantId, ...given }))
+    const data = reported(id, { assistant_id: this.assistantId, ...given })
+    await this.raw.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], -1n)
     return id
-  }
-
-  async #append (stream: string, type: string, data: object): Promise<void> {
-    await this.raw.append(stream, [{ id: randomUUID(), type, metadata: {}, data }], -1n)
   }
 
   async areErased (t: Test, { leads = [], calls = [] }: { leads?: Lead[], calls?: string[] }): Promise<void> {

@@ -27,6 +27,9 @@ export async function intake (t: Teardown) {
   const strange = await create('/user/lead', newLead({ campaign_id: 3 }), '2')
   const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
   const append = await byteAppender(t, service.urls.eventStoreUrl)
+  const appendLead = async (stream: string, data: object) => {
+    await service.parts.streams.append(stream, [{ id: randomUUID(), type: 'LeadCreated', data, metadata: {} }], -1n)
+  }
   const report = (callId: string, given: object = {}) =>
     append(`call-${callId}`, call(callId, { assistant_id: assistant, ...given }))
   const post = (callId: string, body: object | string): Promise<Answer> =>
@@ -40,7 +43,7 @@ export async function intake (t: Teardown) {
     await eventually(() => hook.received.some(({ body }) => body.includes(callId)))
     await eventually(async () => await outcomes.seen(callId) === 200)
   }
-  return { service, hook, on, assistant, lead, strange, append, report, post, isFed, ...outcomes }
+  return { service, hook, on, assistant, lead, strange, append, appendLead, report, post, isFed, ...outcomes }
 }
 
 /** Appends the very bytes, as any client could. */

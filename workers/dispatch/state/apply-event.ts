@@ -16,7 +16,6 @@ export function applyEvent (state: DispatchState, stored: StoredEvent, event: Do
     case 'LeadUpdated': return state.leadUpdated(data, stored.revision)
     case 'LeadStatusChanged': return state.leadStatusChanged(data, stored.revision)
     case 'LeadErased': return state.leadErased(event, stored.revision)
-    case 'LeadRestated': return state.leadRestated(event, stored.revision)
     case 'CampaignCreated':
     case 'CampaignRenamed': return state.campaignNamed(data, stored.revision)
     case 'PhoneNumberBlacklisted':

@@ -1,7 +1,6 @@
 // What the dispatcher knows of one assistant, lead or campaign.
 import type { AssistantSettings } from '../../../src/domain/assistant/settings.js'
 import { isErasedPerson, type LeadErasedEvent } from '../../../src/domain/lead/erasing/erased.js'
-import { restatedId, type LeadRestatedEvent } from '../../../src/domain/lead/erasing/restated.js'
 import type { Calling } from '../../../src/domain/lead/after-call.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from '../payload.js'
 
@@ -33,13 +32,6 @@ export const erasedRow = (
   revision,
   is_erased: was_erased || isErasedPerson(erased, id)
 })
-
-/** The row of one of whom the log has nothing earlier. */
-export function restatedRow (event: LeadRestatedEvent): Omit<KnownLead, 'revision'> {
-  const { lead_id, contact_id, user_id, campaign_id, phone_number, variables, status, newest_report_at } = event.data
-  const primary_id = contact_id === null ? null : lead_id
-  return { id: restatedId(event), primary_id, user_id, campaign_id, phone_number, variables, status, newest_report_at }
-}
 
 /** Whether the person of the row was erased. */
 export const isNobody = ({ phone_number }: KnownLead) => phone_number === ''

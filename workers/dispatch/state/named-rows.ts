@@ -1,7 +1,6 @@
 // Which rows of the dispatch state events name.
 import type { DomainEvent } from '../../../src/domain/events.js'
 import { erasedIds } from '../../../src/domain/lead/erasing/erased.js'
-import { restatedId } from '../../../src/domain/lead/erasing/restated.js'
 import type { DispatchState } from './state.js'
 
 interface Ids { has (id: number): boolean }
@@ -15,7 +14,6 @@ export function contactIds (event: DomainEvent): number[] {
   const { type, data } = event
   switch (type) {
     case 'LeadErased': return erasedIds(event)
-    case 'LeadRestated': return [restatedId(event)]
     case 'CallCompleted': return data.lead_id === null ? [] : [data.lead_id]
     case 'LeadCreated': return [data.lead_id, ...data.secondary_contacts.map(({ id }) => id), ...data.erased_contacts ?? []]
     case 'LeadUpdated': {

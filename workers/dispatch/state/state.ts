@@ -7,8 +7,7 @@ import { leadOf } from '../../../src/domain/lead/evolve.js'
 import type { LeadEvent } from '../../../src/domain/lead/events.js'
 import type { SettingsChange } from '../../deliveries/follow-settings.js'
 import type { Duplicate } from '../new-deliveries.js'
-import { restatedId, type LeadRestatedEvent } from '../../../src/domain/lead/erasing/restated.js'
-import { erasedRow, pickRelevant, restatedRow, type KnownAssistant, type KnownCampaign, type KnownLead } from './known.js'
+import { erasedRow, pickRelevant, type KnownAssistant, type KnownCampaign, type KnownLead } from './known.js'
 import { idsByTable, KnownRows } from './known-rows.js'
 import { Listings } from './listings.js'
 
@@ -92,11 +91,6 @@ export class DispatchState {
       const known = this.leads.get(id)
       if ((known?.revision ?? -1n) < revision) this.#putLead(erasedRow(id, lead, revision, known?.is_erased))
     }
-  }
-
-  leadRestated (event: LeadRestatedEvent, revision: bigint): void {
-    const known = this.leads.get(restatedId(event))
-    if ((known?.revision ?? -1n) < revision) this.#putLead({ ...known ?? restatedRow(event), revision })
   }
 
   leadMoved (lead: KnownLead, { status, newest_report_at }: Calling): KnownLead {

@@ -14,11 +14,6 @@ export const LeadErased = Type.Object({
   }, { title: 'DigestOfContact' }), {
     description: 'Of the numbers of contacts that only went with their lead: so they are found when they are erased too.'
   })),
-  calls: Type.Optional(Type.Array(Type.Object({
-    call_id: Type.String(), lead_id: GivenId()
-  }, { title: 'CallOfErased' }), {
-    description: 'That named one of them before, where it is hidden whose they were.'
-  })),
   erased_at: Instant()
 })
 
