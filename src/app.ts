@@ -10,6 +10,7 @@ import { registerAuth } from './http/auth/auth.js'
 import type { Credentials } from './http/auth/credentials.js'
 import type { JwtSettings } from './http/auth/jwt-settings.js'
 import { addHealth, type HealthChecks } from './http/status/health.js'
+import { closeInTime, type ClosingTimes } from './http/closing.js'
 import { allowOrigins, type CorsOrigins } from './http/cors.js'
 import { takeCsvWhereWanted } from './http/imports/csv-body.js'
 import { takeOnlyJson } from './http/input/json-body.js'
@@ -46,6 +47,7 @@ export interface AppDeps {
   healthChecks: HealthChecks
   /** Whether the process is asked to stop: it is not ready then, and each answer ends its connection. */
   isLeaving?: (() => boolean) | undefined
+  closing?: ClosingTimes | undefined
   metrics: Metrics
   /** Opens /metrics without a user's token. */
   metricsToken?: string | undefined
@@ -98,9 +100,9 @@ export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'publicUr
   return app
 }
 
-type BareDeps = Pick<AppDeps, 'logger' | 'metrics' | 'idleMs' | 'isLeaving'>
+type BareDeps = Pick<AppDeps, 'logger' | 'metrics' | 'idleMs' | 'isLeaving' | 'closing'>
 
-function bareApp ({ logger, metrics, idleMs = 30_000, isLeaving }: BareDeps): App {
+function bareApp ({ logger, metrics, idleMs = 30_000, isLeaving, closing }: BareDeps): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
     requestTimeout: 60_000, // a body that trickles in holds no socket for ever
@@ -120,7 +122,7 @@ function bareApp ({ logger, metrics, idleMs = 30_000, isLeaving }: BareDeps): Ap
   app.setNotFoundHandler(() => { throw nothingHere() })
   refuseWithoutOneHost(app)
   refuseTunnels(app)
-  closeWhileBusy(app, isLeaving)
+  closeInTime(app, isLeaving, closing)
   app.addHook('onSend', async (request, reply) => { reply.header('x-correlation-id', request.id) })
   app.addHook('onResponse', async (request, reply) => metrics.observe(request, reply))
   return app
@@ -130,14 +132,4 @@ const nothingHere = () => new Rejection('not-found', 'There is nothing at this a
 /** The caller's id where it is fit to be logged and stored, else one of ours. */
 function correlationId (given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()
-}
-
-/**
- * Without this, close() waits for clients that keep their connection open (fastify issue 7044). Those of a process that
- * is leaving connect again, to another one, before this one stops to listen.
- */
-function closeWhileBusy (app: App, isLeaving = () => false): void {
-  let isClosing = false
-  app.addHook('preClose', async () => { isClosing = true })
-  app.addHook('onSend', async (_request, reply) => { if (isClosing || isLeaving()) reply.header('connection', 'close') })
 }

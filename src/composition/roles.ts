@@ -82,9 +82,10 @@ export async function startRoles (
     return await stopInTime(stopInOrder(), inReach(urls, connections, () => worker))
   }
 
-  /** Requests end before the projector does: they wait for it. */
+  /** The parts at once: attempts of webhooks and slow clients may each take most of the time. */
   async function stopInOrder (): Promise<void> {
-    for (const stopPart of [...stops.splice(0), ...lastStops.splice(0)]) await stopPart()
+    await Promise.all(stops.splice(0).map((stopPart) => stopPart()))
+    for (const stopPart of lastStops.splice(0)) await stopPart()
     await connections.close()
   }
 }
@@ -109,11 +110,12 @@ async function startParts (
   const status = await openStatus(context, async () => { await worker?.assertAnswers() })
   stops.push(endsSoon(() => status.stop()))
   const app = roles.includes('api') ? await composeApi(context, status) : await statusApp(context, status)
-  stops.push(() => app.close())
-  if (roles.includes('projector')) {
-    stops.push(startProjector(context))
-    if (context.config.rebuildsProjections) stops.push(rebuildOutdated(context))
-  }
+  const projector = roles.includes('projector') ? startProjector(context) : undefined
+  stops.push(async () => {
+    await app.close()
+    await projector?.() // requests wait for it
+  })
+  if (projector && context.config.rebuildsProjections) stops.push(rebuildOutdated(context))
   if (roles.includes('worker')) {
     worker = await startWorker(context, status)
     onWorker(worker)

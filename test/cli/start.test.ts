@@ -7,6 +7,7 @@ import { begunPost } from '../support/http/begun-request.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { dataDir, exampleCatalog, ringledger, run } from '../support/ringledger.js'
+import { openConnections } from '../support/http/open-connections.js'
 import { connect, headOf } from '../support/back-ends/scratch-event-store.js'
 import { eventStoreOf, startService, type RunningService } from '../support/running-service.js'
 import { listeningUrl } from '../support/processes/role-log.js'
@@ -105,12 +106,20 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
   },
 
   'SIGTERM drains it: what is asked is answered, and no process is left': async (t, service) => {
-    const answer = await begunPost(`${service.url}/user/assistant`, await service.token('1'))
+    const token = await service.token('1')
+    const paths = { small: '/health/live', large: '/docs/json', json: '/user/lead', csv: '/user/leads/import?campaign_id=1' }
+    const connections = await openConnections(t, { url: service.url, token, ...paths })
+    const answer = await begunPost(`${service.url}/user/assistant`, token)
     service.process.signal('SIGTERM')
     await service.process.says((stdout) => /Draining after SIGTERM/.exec(stdout) ?? undefined)
+    for (const { onStop } of connections) onStop()
     const { statusCode, headers } = await answer(newAssistant())
     t.equal(statusCode, 201)
     t.equal(headers.connection, 'close')
+    for (const { kind, ended } of connections) {
+      const { whole, expected, rest } = await ended
+      t.strictSame({ whole, rest }, { whole: expected, rest: '' }, kind)
+    }
     t.equal((await service.process.ended).code, 0)
     t.match(service.process.stdout(), /"msg":"Stopped\."}\n$/)
     t.same(service.process.processes(), [])

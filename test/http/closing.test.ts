@@ -1,0 +1,64 @@
+// A process that stops gives whole requests whole answers, and waits for no client beyond its deadlines.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import pino from 'pino'
+import t from 'tap'
+import { buildStatusApp } from '../../src/app.js'
+import type { App } from '../../src/http/app-types.js'
+import type { ClosingTimes } from '../../src/http/closing.js'
+import { openMetrics } from '../../src/http/status/metrics.js'
+import { eventually } from '../support/eventually.js'
+import { openConnections } from '../support/http/open-connections.js'
+import { configOf } from '../support/service.js'
+import type { Teardown } from '../support/teardown.js'
+
+const large = Buffer.alloc(32 * 2 ** 20, 'x') // more than the buffers of two sockets hold
+const held: Array<(answer: string) => void> = []
+
+async function listening (t: Teardown, closing: ClosingTimes): Promise<{ app: App, url: string }> {
+  const logger = pino({ level: 'silent' })
+  const app = await buildStatusApp({
+    logger, jwt: configOf({}).jwt, rateLimit: { perMinute: 0 }, healthChecks: {}, metrics: openMetrics(logger), closing
+  })
+  app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+  app.get('/large', () => large)
+  app.get('/held', () => new Promise((resolve) => held.push(resolve)))
+  app.addHook('preClose', async () => { for (const answer of held.splice(0)) answer('ok') })
+  app.post('/body', () => 'ok')
+  t.teardown(() => app.close())
+  return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }) }
+}
+
+t.test('ten kinds of open connections end in time, with whole answers to whole requests', async (t) => {
+  const { app, url } = await listening(t, { arriveWithinMs: 300, answerWithinMs: 20_000 })
+  const paths = { small: '/health/live', large: '/large', json: '/body', csv: '/body' }
+  const connections = await openConnections(t, { url, token: 'none', ...paths })
+  const closing = app.close()
+  for (const { onStop } of connections) onStop()
+  for (const { kind, ended } of connections) {
+    const { whole, expected, rest } = await ended
+    t.strictSame({ whole, rest: rest.length }, { whole: expected, rest: 0 }, kind)
+  }
+  await closing
+})
+
+t.test('pipelined requests that are under way are answered, the last of them with the end of the connection', async (t) => {
+  const { app, url } = await listening(t, {})
+  const client = connect(Number(new URL(url).port), '127.0.0.1')
+  client.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3))
+  await eventually(() => held.length === 3)
+  const closing = app.close()
+  t.strictSame((await text(client)).match(/^connection: .*$/gm), ['connection: keep-alive', 'connection: keep-alive', 'connection: close'])
+  await closing
+})
+
+t.test('a client that does not read its answer loses it', async (t) => {
+  const { app, url } = await listening(t, { arriveWithinMs: 50, answerWithinMs: 200 })
+  const client = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+  t.teardown(() => client.destroy())
+  client.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(client, 'data')
+  client.pause()
+  await app.close()
+})

@@ -1,0 +1,152 @@
+// Connections that clients keep open while a service stops, and how many whole answers each must get.
+import { connect, type Socket } from 'node:net'
+import { eventually } from '../eventually.js'
+import type { Teardown } from '../teardown.js'
+
+export interface Place {
+  url: string
+  token: string
+  /** Paths of a short answer, of a long one, of a JSON body, and of a body of CSV. */
+  small: string
+  large: string
+  json: string
+  csv: string
+}
+
+interface Client extends Omit<Place, 'url'> {
+  socket: Socket
+  got (): string
+}
+
+interface Opened {
+  /** Called when the service has begun to stop. */
+  onStop?: () => void
+  answers: () => number
+}
+
+export interface Connection {
+  kind: string
+  onStop (): void
+  /** Resolves when the service has closed it. */
+  ended: Promise<{ whole: number, expected: number, rest: string }>
+}
+
+const begun = (line: string, { token }: Client, ...headers: string[]) =>
+  [line, 'Host: x', `Authorization: Bearer ${token}`, ...headers].join('\r\n')
+const get = (client: Client, path: string, ...headers: string[]) =>
+  `${begun(`GET ${path} HTTP/1.1`, client, ...headers)}\r\n\r\n`
+const post = (client: Client, path: string, ...headers: string[]) =>
+  `${begun(`POST ${path} HTTP/1.1`, client, ...headers)}\r\n\r\n`
+
+const unanswered: Opened = { answers: () => 0 }
+
+/** Sends `text` again and again until the connection ends. */
+function trickle ({ socket }: Client, text: string): Opened {
+  const timer = setInterval(() => socket.write(text), 50)
+  socket.once('close', () => clearInterval(timer))
+  return unanswered
+}
+
+const answered = async ({ got }: Client, count: number) => await eventually(() => read(got()).whole >= count)
+
+export const kinds: Record<string, (client: Client) => Opened | Promise<Opened>> = {
+  silent: () => unanswered,
+
+  'half a header' (client) {
+    client.socket.write(begun(`GET ${client.small} HTTP/1.1`, client))
+    return unanswered
+  },
+
+  'half a body' (client) {
+    client.socket.write(`${post(client, client.json, 'Content-Type: application/json', 'Content-Length: 9')}{`)
+    return unanswered
+  },
+
+  trickling (client) {
+    client.socket.write(begun(`GET ${client.small} HTTP/1.1`, client, 'X-Long: '))
+    return trickle(client, 'x')
+  },
+
+  CSV (client) {
+    client.socket.write(post(client, client.csv, 'Content-Type: text/csv', 'Transfer-Encoding: chunked'))
+    client.socket.write('e\r\nphone_number\r\n\r\n')
+    return trickle(client, 'e\r\n+155512300010\n\r\n')
+  },
+
+  async 'keep-alive idle' (client) {
+    client.socket.write(get(client, client.small))
+    await answered(client, 1)
+    return { answers: () => 1 }
+  },
+
+  async 'keep-alive used' (client) {
+    let asked = 0
+    const ask = () => { if (client.socket.write(get(client, client.small))) asked++ }
+    client.socket.on('data', () => { if (read(client.got()).whole === asked && !isLast(client.got())) ask() })
+    ask()
+    await answered(client, 2)
+    return { answers: () => isLast(client.got()) ? asked : asked - 1 } // a request may cross the end of its connection
+  },
+
+  async 'slow reader' (client) {
+    client.socket.write(get(client, client.large))
+    await eventually(() => client.got().length > 0)
+    client.socket.pause()
+    return { onStop: () => client.socket.resume(), answers: () => 1 }
+  },
+
+  pipelined (client) {
+    const request = get(client, client.small)
+    client.socket.write(request.slice(0, -2))
+    return { onStop: () => client.socket.write(`\r\n${request}${request}`), answers: () => 3 }
+  },
+
+  async upgrade (client) {
+    client.socket.write(get(client, client.small, 'Connection: Upgrade', 'Upgrade: websocket'))
+    await answered(client, 1)
+    return { answers: () => 1 }
+  }
+}
+
+/** Each ends with its service, or in `t.teardown`. */
+export async function openConnections (t: Teardown, place: Place): Promise<Connection[]> {
+  return await Promise.all(Object.entries(kinds).map(async ([kind, open]) => {
+    const { hostname, port } = new URL(place.url)
+    const parts: Buffer[] = []
+    const got = () => Buffer.concat(parts).toString('latin1')
+    const socket = connect(Number(port), hostname).on('error', () => {}).on('data', (part) => parts.push(part))
+    t.teardown(() => socket.destroy())
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    await eventually(() => socket.readyState === 'open')
+    const { onStop = () => {}, answers } = await open({ ...place, socket, got })
+    const ended = closed.then(() => ({ ...read(got()), expected: answers() }))
+    return { kind, onStop, ended }
+  }))
+}
+
+const isLast = (got: string) => /^connection: close\r$/im.test(got)
+
+/** Counts answers that have come whole. */
+function read (got: string): { whole: number, rest: string } {
+  for (let [whole, at] = [0, 0]; ; whole++) {
+    const next = endOfAnswer(got, at)
+    if (next === undefined) return { whole, rest: got.slice(at) }
+    at = next
+  }
+}
+
+function endOfAnswer (got: string, at: number): number | undefined {
+  const headEnd = got.indexOf('\r\n\r\n', at)
+  if (headEnd < 0) return undefined
+  const head = got.slice(at, headEnd)
+  let end = headEnd + 4
+  const length = /^content-length: (\d+)\r?$/im.exec(head)?.[1]
+  if (length !== undefined) end += Number(length)
+  for (let size = -1; length === undefined && size !== 0;) {
+    const lineEnd = got.indexOf('\r\n', end)
+    if (lineEnd < 0) return undefined
+    size = Number.parseInt(got.slice(end, lineEnd), 16)
+    end = lineEnd + 2 + size + 2
+  }
+  return end <= got.length ? end : undefined
+}
