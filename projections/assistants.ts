@@ -4,11 +4,12 @@ import { evolve, type Assistant, type AssistantAtRevision } from '../src/domain/
 import { assistantEventTypes, isAssistantEvent, type AssistantStatus } from '../src/domain/assistant/events.js'
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
+import { laterOf } from '../src/domain/time/later-of.js'
 import { historyRow, historyTable } from './assistant-history.js'
 import { foldCase } from './folding/folded-name.js'
 import type { Projection } from './folding/projection.js'
 import { iso, table } from './folding/table.js'
-import { releasedNumbers } from './catalog/phone-numbers.js'
+import { releasedNumbers, withoutNumber } from './catalog/phone-numbers.js'
 import { lookUp } from '../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 
@@ -48,13 +49,15 @@ const assistantTable = table<AssistantRow>({
 
 export const assistants: Projection = {
   name: 'assistants',
-  version: 5,
+  version: 6,
   eventTypes: [...assistantEventTypes, 'PhoneNumberReleased'],
   creating: ['AssistantCreated'],
   tables: [assistantTable, historyTable, releasedNumbers],
   keys: (event) => 'assistant_id' in event.data ? [[assistantTable, event.data.assistant_id]] : [],
-  project (event, { revision }, rows) {
-    if (event.type === 'PhoneNumberReleased') return rows.put(releasedNumbers, { id: event.data.phone_number_id })
+  project (event, { revision, created }, rows) {
+    if (event.type === 'PhoneNumberReleased') {
+      return rows.put(releasedNumbers, { id: event.data.phone_number_id, released_at: created.toISOString() })
+    }
     if (!isAssistantEvent(event)) return
     const row = rows.get(assistantTable, event.data.assistant_id)
     if (row && revision <= BigInt(row.revision)) return
@@ -74,20 +77,24 @@ const isThere = "status <> 'deleted'"
 
 /** The user's assistant with this id, if there is one; without its phone number, where that was released. */
 export async function findAssistant (db: Pool, userId: string, id: number): Promise<AssistantAtRevision | undefined> {
-  const found = await lookUp<{ row: StoredAssistant, is_number_released: boolean }>(db, {
+  const found = await lookUp<{ row: StoredAssistant, released_at: Date | null }>(db, {
     name: 'find-assistant',
     types: ['bigint', 'text'],
-    text: `SELECT row_to_json(found) AS row, EXISTS (
-             SELECT FROM read_model.released_numbers WHERE id = (found.settings ->> 'phone_number_id')::bigint
-           ) AS is_number_released FROM (
+    text: `SELECT row_to_json(found) AS row, ${releasedAt('found')} AS released_at FROM (
              SELECT id, user_id, settings, status, revision, created_at, updated_at
              FROM read_model.assistants WHERE id = $1 AND user_id = $2 AND ${isThere}) found`
   }, [id, userId])
   if (!found) return undefined
-  const { row: { revision, ...row }, is_number_released } = found
-  const settings = is_number_released ? { ...row.settings, phone_number_id: null } : row.settings
-  return { ...toAssistant({ ...row, revision, settings }), revision }
+  const { row, released_at } = found
+  const assistant = { ...toAssistant(row), revision: row.revision }
+  if (!released_at) return assistant
+  const updated_at = laterOf(assistant.updated_at, released_at.toISOString())
+  return withoutNumber({ ...assistant, updated_at }, released_at)
 }
+
+/** SQL: when the phone number of a row was released. */
+const releasedAt = (row: string) => `(
+  SELECT released_at FROM read_model.released_numbers WHERE id = (${row}.settings ->> 'phone_number_id')::bigint)`
 
 export interface AssistantFilter {
   userId: string
@@ -116,7 +123,7 @@ export async function findAssistants (
       ['strpos(folded_name, ?) > 0', searched === undefined ? undefined : foldCase(searched)],
       ['status = ?', status],
       ['type = ?', type],
-      ['updated_at >= ?', updatedFrom]
+      [`(updated_at >= ? OR ${releasedAt('assistants')} >= ?)`, updatedFrom, updatedFrom]
     ],
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'bigint' } },
     item: "json_build_object('id', id, 'name', name, 'status', status, 'type', type, 'mode', mode)"

@@ -1,12 +1,12 @@
 // What readers ask about leads.
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { Contact, Lead } from '../src/domain/lead/evolve.js'
 import type { LeadStatus } from '../src/domain/lead-status.js'
 import { eachPart } from '../src/postgres/each-part.js'
 import { lookUp } from '../src/postgres/look-up.js'
 import { beginning, readPage, type Conditions, type Filter, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
-import { isListed } from './blacklist/find-entries.js'
+import { hasEntry, isListed } from './blacklist/find-entries.js'
 import { iso } from './folding/table.js'
 import { foldedName } from './folding/folded-name.js'
 import type { LeadRow } from './lead-rows.js'
@@ -64,7 +64,7 @@ export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Prom
     columns: leadColumns,
     from: 'read_model.leads',
     key: 'id',
-    ...conditionsOf(filter),
+    ...await conditionsOf(db, filter),
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'bigint' } },
     item: wholeLead
   }, page)
@@ -75,18 +75,18 @@ export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Prom
 export async function eachLead (
   db: Pool, filter: LeadFilter, visit: (leads: LeadInCampaign[]) => Promise<void>, signal: AbortSignal
 ): Promise<void> {
-  await inSnapshot(db, (snapshot) => eachPart<FoundLead>(snapshot, {
+  await inSnapshot(db, async (snapshot) => await eachPart<FoundLead>(snapshot, {
     columns: leadColumns,
     from: 'read_model.leads',
     key: 'id',
     order: 'id',
     type: 'bigint',
-    ...conditionsOf(filter),
+    ...await conditionsOf(snapshot, filter),
     item: wholeLead
   }, (found) => visit(found.map(inCampaign)), signal))
 }
 
-function conditionsOf (filter: LeadFilter): Conditions {
+async function conditionsOf (db: Pool | PoolClient, filter: LeadFilter): Promise<Conditions> {
   return {
     own: [['user_id = ?', filter.userId], ['primary_id IS NULL'], ["status <> 'deleted'"]],
     indexed: { campaign: ['campaign_id = ?', filter.campaignId] },
@@ -97,9 +97,50 @@ function conditionsOf (filter: LeadFilter): Conditions {
       ...beginning('folded_name', filter.namePrefix && foldedName(filter.namePrefix)),
       ['created_at >= ?', filter.createdFrom],
       ['created_at <= ?', filter.createdTo],
-      ['updated_at >= ?', filter.updatedFrom]
+      ...await changedSince(db, filter)
     ]
   }
+}
+
+/** Where more changed, leads are looked at one by one: many of them fit. */
+const mostChanged = 10_000
+
+/**
+ * What a lead shows changes with its contacts, the do-not-call list and the name of its campaign, and its own row does
+ * not. Those changes are looked up first: so one index finds the leads that they are of, another those that changed.
+ */
+async function changedSince (db: Pool | PoolClient, { userId, updatedFrom }: LeadFilter): Promise<Filter[]> {
+  if (updatedFrom === undefined) return []
+  const { rows: [found] } = await db.query<{ count: string, ids: string[], campaigns: string[] }>({
+    name: 'what-changed-leads',
+    text: `
+      WITH contacts AS (
+        SELECT primary_id AS id FROM read_model.leads
+        WHERE user_id = $1 AND updated_at >= $2 AND primary_id IS NOT NULL LIMIT $3),
+      entries AS (SELECT phone_number FROM read_model.blacklist WHERE user_id = $1 AND updated_at >= $2 LIMIT $3),
+      listed AS (
+        SELECT coalesce(leads.primary_id, leads.id) AS id FROM entries JOIN read_model.leads
+        ON leads.user_id = $1 AND leads.phone_number COLLATE "C" = entries.phone_number LIMIT $3),
+      campaigns AS (
+        SELECT campaign_id FROM read_model.lead_campaigns WHERE user_id = $1 AND renamed_at >= $2 LIMIT $3)
+      SELECT (SELECT max(count) FROM (
+        SELECT count(*) FROM contacts UNION ALL SELECT count(*) FROM entries UNION ALL SELECT count(*) FROM listed
+        UNION ALL SELECT count(*) FROM campaigns) counts) AS count,
+        ARRAY(SELECT id FROM contacts UNION SELECT id FROM listed) AS ids, ARRAY(TABLE campaigns) AS campaigns`,
+    values: [userId, updatedFrom, mostChanged + 1]
+  })
+  if (!found) throw new Error('a query without FROM gave no row')
+  const isChanged = 'updated_at >= ? OR campaign_id = ANY(?::bigint[])'
+  if (Number(found.count) <= mostChanged) {
+    return [[`(${isChanged} OR id = ANY(?::bigint[]))`, updatedFrom, found.campaigns, found.ids]]
+  }
+  const isListChanged = (row: string) => hasEntry('entry.updated_at >= ?', row)
+  return [[
+    `(${isChanged} OR ${isListChanged('leads')} OR EXISTS (
+      SELECT FROM read_model.leads contact
+      WHERE contact.primary_id = leads.id AND (contact.updated_at >= ? OR ${isListChanged('contact')})))`,
+    updatedFrom, found.campaigns, updatedFrom, updatedFrom, updatedFrom
+  ]]
 }
 
 /** A person whose number is listed is blacklisted, and has their own status again when it is not any more. */

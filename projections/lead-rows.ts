@@ -57,9 +57,10 @@ export const leadTable = table<LeadRow>({
   indexes: [
     '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
     '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
-    '(user_id, phone_number COLLATE "C") WHERE primary_id IS NULL',
+    '(user_id, phone_number COLLATE "C")',
     '(user_id, folded_name COLLATE "C")',
     '(user_id, updated_at) WHERE primary_id IS NULL',
+    '(user_id, updated_at) WHERE primary_id IS NOT NULL',
     '(primary_id, place) WHERE primary_id IS NOT NULL'
   ]
 })

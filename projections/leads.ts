@@ -22,10 +22,11 @@ const ownerTable = table<{ assistant_id: number, user_id: string }>({
 })
 
 /** Also kept by the catalogue; here as well, so that a lead and the name of its campaign are of one position. */
-const campaignTable = table<{ campaign_id: number, name: string }>({
+const campaignTable = table<{ campaign_id: number, name: string, user_id: string, renamed_at: string | null }>({
   name: 'lead_campaigns',
   key: 'campaign_id',
-  columns: { campaign_id: 'bigint', name: 'text' }
+  columns: { campaign_id: 'bigint', name: 'text', user_id: 'text', renamed_at: 'timestamptz' },
+  indexes: ['(user_id, renamed_at) WHERE renamed_at IS NOT NULL']
 })
 
 /** Calls that were reported: a second report of a call changes no lead. */
@@ -35,7 +36,7 @@ const callTable = table<{ call_id: string }>({
 
 export const leads: Projection = {
   name: 'leads',
-  version: 12,
+  version: 13,
   eventTypes: [
     'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes,
     ...callEventTypes
@@ -73,8 +74,9 @@ export const leads: Projection = {
       }
       case 'CampaignCreated':
       case 'CampaignRenamed': {
-        const { campaign_id, name } = event.data
-        return rows.put(campaignTable, { campaign_id, name })
+        const { campaign_id, name, user_id } = event.data
+        const renamed_at = event.type === 'CampaignRenamed' ? at.created.toISOString() : null
+        return rows.put(campaignTable, { campaign_id, name, user_id, renamed_at })
       }
       case 'LeadCreated': {
         addLead(event, at, rows)

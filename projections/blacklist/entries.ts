@@ -4,7 +4,10 @@ import type { BlacklistEvent } from '../../src/domain/blacklist/events.js'
 import type { LogPosition, Rows } from '../folding/projection.js'
 import { table } from '../folding/table.js'
 
-/** The row of an entry that was deleted stays, without what it said; so does that of one whose number was erased. */
+/**
+ * The row of an entry that was deleted stays with its number: leads with it changed then. So does that of one whose
+ * number was erased, without it.
+ */
 interface EntryRow {
   /** Stream and id: an id that a mistake gave out twice hides no entry. */
   key: string
@@ -36,9 +39,8 @@ export const blacklistTable = table<EntryRow>({
   },
   indexes: [
     '(user_id, id DESC) INCLUDE (key, phone_number) WHERE NOT is_deleted',
-    '(user_id, phone_number) WHERE NOT is_deleted',
-    '(user_id, phone_number COLLATE "C") WHERE NOT is_deleted',
-    '(user_id, updated_at) WHERE NOT is_deleted',
+    '(user_id, phone_number COLLATE "C")',
+    '(user_id, updated_at)',
     '(user_id, id)',
     '(stream) WHERE NOT is_deleted'
   ]
@@ -64,7 +66,7 @@ export function projectEntry (
       return rows.put(blacklistTable, { ...shared, phone_number, reason, is_deleted: false, created_at })
     }
     case 'PhoneNumberUnblacklisted':
-      if (row) rows.put(blacklistTable, { ...row, ...shared, phone_number: null, reason: null, is_deleted: true })
+      if (row) rows.put(blacklistTable, { ...row, ...shared, reason: null, is_deleted: true })
       return
     default: return type satisfies never
   }

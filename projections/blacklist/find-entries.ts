@@ -5,10 +5,12 @@ import { beginning, readPage, type Page, type Paged } from '../../src/postgres/p
 import type { OwnFilter } from '../catalog/own-filter.js'
 import { iso } from '../folding/table.js'
 
-/** SQL: whether the number of a row of `leads` is listed by its user. */
-export const isListed = `EXISTS (
+/** SQL: whether the user of a row of `leads` has an entry with its number that fits `condition`. */
+export const hasEntry = (condition: string, row = 'leads') => `EXISTS (
   SELECT FROM read_model.blacklist entry
-  WHERE NOT entry.is_deleted AND entry.user_id = leads.user_id AND entry.phone_number = leads.phone_number)`
+  WHERE entry.user_id = ${row}.user_id AND entry.phone_number COLLATE "C" = ${row}.phone_number AND ${condition})`
+
+export const isListed = hasEntry('NOT entry.is_deleted')
 
 /** A page of the user's entries, newest first. */
 export async function findBlacklist (

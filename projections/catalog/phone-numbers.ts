@@ -60,16 +60,21 @@ export async function findPhoneNumbers (
 }
 
 /** Of the projection of assistants. */
-export const releasedNumbers = table<{ id: number }>({ name: 'released_numbers', key: 'id', columns: { id: 'bigint' } })
+export const releasedNumbers = table<{ id: number, released_at: string }>({
+  name: 'released_numbers', key: 'id', columns: { id: 'bigint', released_at: 'timestamptz' }
+})
 
 /** The assistant without its phone number, where that was released. */
 export async function withoutReleased (db: Pool, assistant: AssistantAtRevision): Promise<AssistantAtRevision> {
   const { settings } = assistant
   if (settings.phone_number_id === null) return assistant
-  const { rowCount: isReleased } = await db.query({
+  const { rows: [released] } = await db.query<{ released_at: Date }>({
     name: 'released-number',
-    text: 'SELECT FROM read_model.released_numbers WHERE id = $1',
+    text: 'SELECT released_at FROM read_model.released_numbers WHERE id = $1',
     values: [settings.phone_number_id]
   })
-  return isReleased ? { ...assistant, settings: { ...settings, phone_number_id: null } } : assistant
+  return released ? withoutNumber(assistant, released.released_at) : assistant
 }
+
+export const withoutNumber = ({ settings, ...assistant }: AssistantAtRevision, at: Date): AssistantAtRevision =>
+  ({ ...assistant, settings: { ...settings, phone_number_id: null }, number_released_at: at.toISOString() })

@@ -40,7 +40,7 @@ const briefSettings = Type.Object(Object.fromEntries(Object.entries(AssistantSet
 const AssistantAnswer = Type.Object({
   ...AssistantSummary.properties,
   settings: { ...AssistantSettings, ...documentedAs(briefSettings) },
-  revision: Type.Integer({ minimum: 0, description: 'Also the ETag.' }),
+  revision: Type.Integer({ minimum: 0, description: 'Also the ETag, or its beginning.' }),
   created_at: At,
   updated_at: At,
   webhook: Webhook
@@ -81,9 +81,10 @@ export function getAssistant (app: App, deps: GetAssistantDeps): void {
     const id = idIn(params.id)
     const found = id === undefined ? undefined : await find(deps, user.id, id, query.revision)
     if (!found) throw assistantNotFound()
-    const { settings, revision, created_at, updated_at } = found
-    reply.header('etag', etagOfRevision(revision))
+    const { settings, revision, created_at, updated_at, number_released_at } = found
     const webhook = await webhookOf(found, query.revision === undefined ? deps.interruptionOf : async () => undefined)
+    const beside = [number_released_at, webhook.reason !== null && webhook].filter(Boolean)
+    reply.header('etag', etagOfRevision(revision, beside))
     return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook } }
   })
 }

@@ -6,7 +6,7 @@ import { answered } from '../http/docs/describe.js'
 import { assistantSummary } from '../http/docs/examples.js'
 import { earliest } from '../http/input/day-or-instant.js'
 import { PageOf, Paging } from '../http/lists/paging.js'
-import { nameSearch, updatedFrom } from '../http/lists/search.js'
+import { nameSearch, updatedFromAlso } from '../http/lists/search.js'
 import { page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 import type { ReadModel } from '../../projections/read-model.js'
@@ -32,7 +32,7 @@ const schema = {
     status: Type.Optional(AssistantSummary.properties.status),
     type: Type.Optional(AssistantSummary.properties.type),
     ...nameSearch,
-    ...updatedFrom,
+    ...updatedFromAlso('because their phone number was released'),
     ...paging.parameters
   }),
   response: {

@@ -1382,7 +1382,7 @@ export interface components {
             settings: components["schemas"]["AssistantSettings"];
             /**
              * Format: int64
-             * @description Also the ETag.
+             * @description Also the ETag, or its beginning.
              */
             revision: number;
             /** @description ISO 8601, UTC. */
@@ -2667,6 +2667,11 @@ export interface components {
         /** @description How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its phone number. Secondary contacts are not looked at. */
         LeadsSearch: string;
         /**
+         * @description Only those that changed on this day (UTC) or later, or at this instant or later, also by a call, a secondary contact, your do-not-call list or the name of their campaign.
+         * @example 2026-01-31
+         */
+        LeadsUpdatedFrom: string;
+        /**
          * @description Only those created on this day (UTC) or later, or at this instant or later.
          * @example 2026-01-31
          */
@@ -2756,7 +2761,7 @@ export interface components {
         Ignored: string;
         /** @description What a body may be encoded by: nothing. */
         "Accept-Encoding": string;
-        /** @description Names what is shown, for If-Match: the revision, or a digest for a lead. */
+        /** @description Names what is shown, for If-Match: the revision, or a digest for a lead. An assistant whose phone number was released, or whose webhook is suspended or paused, has a digest of that behind its revision. */
         ETag: string;
         /** @description `pending` when reads do not show the change yet; absent otherwise. */
         Pending: string;
@@ -4481,10 +4486,10 @@ export interface operations {
                 /** @description A part of the name; upper and lower case are the same. */
                 search?: components["parameters"]["NameSearch"];
                 /**
-                 * @description Only those that changed on this day (UTC) or later, or at this instant or later.
+                 * @description Only those that changed on this day (UTC) or later, or at this instant or later, also because their phone number was released.
                  * @example 2026-01-31
                  */
-                updated_from?: components["parameters"]["UpdatedFrom"];
+                updated_from?: string;
                 /** @description From 1, which is the default; a page after the last one is empty. */
                 page?: components["parameters"]["Page"];
                 /** @description Items on a page. */
@@ -4628,10 +4633,10 @@ export interface operations {
                 /** @description How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its phone number. Secondary contacts are not looked at. */
                 search?: components["parameters"]["LeadsSearch"];
                 /**
-                 * @description Only those that changed on this day (UTC) or later, or at this instant or later.
+                 * @description Only those that changed on this day (UTC) or later, or at this instant or later, also by a call, a secondary contact, your do-not-call list or the name of their campaign.
                  * @example 2026-01-31
                  */
-                updated_from?: components["parameters"]["UpdatedFrom"];
+                updated_from?: components["parameters"]["LeadsUpdatedFrom"];
                 /**
                  * @description Only those created on this day (UTC) or later, or at this instant or later.
                  * @example 2026-01-31
@@ -4736,10 +4741,10 @@ export interface operations {
                 /** @description How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its phone number. Secondary contacts are not looked at. */
                 search?: components["parameters"]["LeadsSearch"];
                 /**
-                 * @description Only those that changed on this day (UTC) or later, or at this instant or later.
+                 * @description Only those that changed on this day (UTC) or later, or at this instant or later, also by a call, a secondary contact, your do-not-call list or the name of their campaign.
                  * @example 2026-01-31
                  */
-                updated_from?: components["parameters"]["UpdatedFrom"];
+                updated_from?: components["parameters"]["LeadsUpdatedFrom"];
                 /**
                  * @description Only those created on this day (UTC) or later, or at this instant or later.
                  * @example 2026-01-31

@@ -17,6 +17,8 @@ export interface Assistant {
 /** An assistant together with the revision of its last event. */
 export interface AssistantAtRevision extends Assistant {
   revision: number
+  /** Its settings had a phone number that was released then; no event of the assistant says so. */
+  number_released_at?: string
 }
 
 /** Nothing yet, or the assistant. */

@@ -34,7 +34,9 @@ export const searched = (text: string | undefined) => text !== undefined && isNu
   ? { phone: beginningOf(text) }
   : { name: text }
 
-export const updatedFrom = {
-  updated_from: Type.Optional(DayOrInstant(
-    'Only those that changed on this day (UTC) or later, or at this instant or later.'))
-}
+const since = 'Only those that changed on this day (UTC) or later, or at this instant or later'
+
+export const updatedFrom = { updated_from: Type.Optional(DayOrInstant(`${since}.`)) }
+
+/** `why` is what else than their own events changes what is shown. */
+export const updatedFromAlso = (why: string) => ({ updated_from: Type.Optional(DayOrInstant(`${since}, also ${why}.`)) })

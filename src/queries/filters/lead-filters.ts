@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { Id } from '../../domain/json.js'
 import { LeadAnswer } from '../../domain/lead/summary.js'
 import { dateRange, earliest, latest } from '../../http/input/day-or-instant.js'
-import { beginningOf, PhoneBeginning, Search, searched, updatedFrom } from '../../http/lists/search.js'
+import { beginningOf, PhoneBeginning, Search, searched, updatedFromAlso } from '../../http/lists/search.js'
 import type { LeadFilter } from '../../../projections/find-leads.js'
 
 export const leadFilters = {
@@ -13,7 +13,7 @@ export const leadFilters = {
   search: Type.Optional(Search(
     'How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its ' +
     'phone number. Secondary contacts are not looked at.')),
-  ...updatedFrom,
+  ...updatedFromAlso('by a call, a secondary contact, your do-not-call list or the name of their campaign'),
   ...dateRange('created')
 }
 

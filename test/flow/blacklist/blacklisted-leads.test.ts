@@ -1,9 +1,10 @@
 // What a number that must not be called means for leads and secondary contacts that have it, and for those that shall.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
+import type { Answer } from '../../support/http/answer.js'
 import { readScene } from '../../support/http/read-scene.js'
 
-const { call, get, create, createLead, complete, hook } = await readScene(t)
+const { service: { parts: { pool } }, call, get, create, createLead, complete, hook } = await readScene(t)
 let last = 15557100000
 const newNumber = () => `+${++last}`
 const listNumber = async (phone_number: string) => (await call('POST', '/user/blacklist', { phone_number })).body.data.id
@@ -50,6 +51,41 @@ t.test('leads that there are become blacklisted, and are again what they were', 
   t.equal((await unlist(id)).status, 200)
   t.strictSame([(await get(`/user/lead/${one.id}`)).body.data, (await get(`/user/lead/${two.id}`)).body.data], before)
   t.strictSame([await found('blacklisted'), await found('scheduled')], [[], [one.id]])
+})
+
+t.test('what changed since has leads by their contacts, the do-not-call list and the name of their campaign', async (t) => {
+  const campaign_id = (await call('POST', '/user/campaign', { name: 'Old' })).body.data.id
+  const lead = async (phone_number: string, contacts: string[] = []) => (await call('POST', '/user/lead', {
+    phone_number, campaign_id, secondary_contacts: contacts.map((phone_number) => ({ phone_number }))
+  })).body.data
+  const [listed, other] = [newNumber(), newNumber()]
+  const leads = [await lead(listed), await lead(newNumber(), [listed]), await lead(newNumber(), [other])]
+  const [one, two, three] = leads.map(({ id }) => id)
+  const assistant_id = await create()
+  /** Also where so much changed that it is not looked up first. */
+  const changedBy = async (change: () => Promise<Answer>) => {
+    const from = new Date(Date.now() + 1).toISOString()
+    await eventually(() => new Date().toISOString() > from)
+    const { headers } = await change()
+    const seen = { headers: { 'x-read-position': headers.get('x-read-position') ?? '' } }
+    const found = async () =>
+      (await call('GET', `/user/leads?campaign_id=${campaign_id}&updated_from=${from}`, undefined, seen)).body
+        .data.map(({ id }: { id: number }) => id)
+    const few = await found()
+    await pool.query(`
+      INSERT INTO read_model.blacklist (key, id, user_id, stream, is_deleted, updated_at)
+      SELECT 'many-' || i, i, '1', 'many', true, '2999-12-31' FROM generate_series(1, 10001) i`)
+    t.strictSame(await found(), few)
+    await pool.query("DELETE FROM read_model.blacklist WHERE stream = 'many'")
+    return few
+  }
+  t.strictSame(await changedBy(() => call('POST', '/user/blacklist', { phone_number: listed })), [two, one])
+  const [{ id }] = (await get('/user/blacklist')).body.data
+  t.strictSame(await changedBy(() => unlist(id)), [two, one])
+  const lead_id = leads[2].secondary_contacts[0].id
+  t.strictSame(await changedBy(() => complete('of-contact', { assistant_id, lead_id })), [three])
+  t.strictSame(await changedBy(() => call('PUT', `/user/campaign/${campaign_id}`, { name: 'New' })), [three, two, one])
+  t.strictSame(await changedBy(() => call('POST', '/user/blacklist', { phone_number: newNumber() })), [])
 })
 
 t.test('nobody with a listed number is given another status, and what was read can be sent back', async (t) => {

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { importCatalog } from '../../../src/cli/catalog/import-catalog.js'
 import { importingOn } from '../../support/commands/handle-on.js'
+import { eventually } from '../../support/eventually.js'
 import { mainProcess } from '../../support/processes/main-process.js'
 import { newAssistant, testService } from '../../support/service.js'
 
@@ -73,6 +74,25 @@ t.test('an assistant whose number was released answers null, in every read, and 
   const refused = await call('PUT', `/user/assistant/${id}`, { phone_number_id })
   t.match(refused.body.errors, { phone_number_id: ['must be one of your phone numbers'] })
   t.equal((await call('PUT', `/user/assistant/${id}`, { phone_number_id: null })).status, 200)
+})
+
+t.test('an assistant changes when its number is released: its ETag, its time, and what changed since', async (t) => {
+  const { id: phone_number_id } = (await add(nextNumber())).body.data
+  const { id } = (await call('POST', '/user/assistant', { ...newAssistant, phone_number_id })).body.data
+  const before = await call('GET', `/user/assistant/${id}`)
+  t.equal(before.headers.get('etag'), '"0"')
+  await eventually(() => new Date().toISOString() > before.body.data.updated_at)
+  const { headers } = await release(phone_number_id)
+  const seen = { headers: { 'x-read-position': headers.get('x-read-position') ?? '' } }
+  const after = await call('GET', `/user/assistant/${id}`, undefined, seen)
+  t.match(after.headers.get('etag'), /^"0\.[\w-]{27}"$/)
+  t.ok(after.body.data.updated_at > before.body.data.updated_at)
+  const since = async (time: string) => (await call('GET', `/user/assistants?updated_from=${time}`)).body.data
+  t.match(await since(after.body.data.updated_at), [{ id }])
+  const put = (etag: string | null) =>
+    call('PUT', `/user/assistant/${id}`, { phone_number_id: null }, { headers: { 'if-match': etag ?? '' } })
+  t.strictSame([(await put('"1.x"')).status, (await put(after.headers.get('etag'))).status], [412, 200])
+  t.equal((await call('GET', `/user/assistant/${id}`)).headers.get('etag'), '"1"')
 })
 
 t.test('of many requests at once, of two users to two processes, one gets the number', async (t) => {

@@ -38,10 +38,10 @@ t.test('a read model that other code has folded is named with what to run', asyn
 t.test('a view keeps the columns that a generation does not have', async (t) => {
   await pool.query(`
     CREATE OR REPLACE VIEW read_model.lead_campaigns AS
-    SELECT campaign_id, name, 7::integer AS extra FROM read_leads_g1.lead_campaigns`)
-  await pool.query("INSERT INTO read_leads_g1.lead_campaigns VALUES (1, 'Spring')")
+    SELECT *, 7::integer AS extra FROM read_leads_g1.lead_campaigns`)
+  await pool.query("INSERT INTO read_leads_g1.lead_campaigns VALUES (1, 'Spring', '1')")
   await inTransaction(pool, (tx) => pointReaders(tx, leads, schemaOf(leads, 1)))
   t.strictSame((await pool.query('SELECT * FROM read_model.lead_campaigns')).rows, [{
-    campaign_id: '1', name: 'Spring', extra: null
+    campaign_id: '1', name: 'Spring', user_id: '1', renamed_at: null, extra: null
   }])
 })
