@@ -15,11 +15,11 @@ import { allowOrigins, type CorsOrigins } from './http/cors.js'
 import { takeCsvWhereWanted } from './http/imports/csv-body.js'
 import { takeOnlyJson } from './http/input/json-body.js'
 import { requestLogger } from './http/logging.js'
-import { answerMalformed, refuseTunnels, refuseWithoutOneHost } from './http/input/malformed-requests.js'
+import { answerMalformed, refuseAmbiguous, refuseTunnels } from './http/input/malformed-requests.js'
 import type { Metrics } from './http/status/metrics.js'
 import { addMetrics } from './http/status/metrics-route.js'
 import { addApiDocs } from './http/docs/openapi.js'
-import { addWithOtherMethods } from './http/other-methods.js'
+import { noteMethods } from './http/other-methods.js'
 import { RequestLog } from './http/request-log.js'
 import { traceRequests } from './http/status/trace-requests.js'
 import { registerBodyBytes } from './http/limits/body-bytes.js'
@@ -63,9 +63,9 @@ const longestPath = 16 * 1024
 
 /** The app with every route of the API. */
 export async function buildApp (deps: AppDeps): Promise<App> {
-  const { basePath, jwt, corsOrigins, rateLimit, healthChecks, metrics, metricsToken, routes } = deps
+  const { basePath, jwt, rateLimit, healthChecks, metrics, metricsToken, routes } = deps
   const app = bareApp(deps)
-  allowOrigins(app, corsOrigins)
+  const refuseOthers = noteMethods(app)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   takeOnlyJson(app)
@@ -79,13 +79,14 @@ export async function buildApp (deps: AppDeps): Promise<App> {
     addMetrics(scope, metrics, metricsToken)
     await addApiDocs(scope, basePath, deps.publicUrl)
     addHealth(scope, healthChecks, undefined, deps.isLeaving)
-    await addRoot(scope, basePath)
+    addRoot(scope, basePath)
     await addOps(scope, deps.ops)
-    await scope.register(async (api: App) => addWithOtherMethods(api, () => {
+    await scope.register(async (api: App) => {
       addCommands(api, routes)
       addQueries(api, routes)
-    }), { prefix: basePath })
+    }, { prefix: basePath })
   })
+  refuseOthers()
   return app
 }
 
@@ -93,16 +94,19 @@ export async function buildApp (deps: AppDeps): Promise<App> {
 export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'publicUrl' | 'corsOrigins' | 'ops' | 'routes'>): Promise<App> {
   const { jwt, credentials, rateLimit, healthChecks, metrics, metricsToken } = deps
   const app = bareApp(deps)
+  const refuseOthers = noteMethods(app)
   await registerAuth(app, jwt, credentials)
   await registerRateLimits(app, rateLimit)
   addMetrics(app, metrics, metricsToken)
   addHealth(app, healthChecks, undefined, deps.isLeaving)
+  refuseOthers()
   return app
 }
 
-type BareDeps = Pick<AppDeps, 'logger' | 'metrics' | 'idleMs' | 'isLeaving' | 'closing'>
+type BareDeps = Pick<AppDeps, 'logger' | 'metrics' | 'idleMs' | 'isLeaving' | 'closing'> &
+  Partial<Pick<AppDeps, 'corsOrigins'>>
 
-function bareApp ({ logger, metrics, idleMs = 30_000, isLeaving, closing }: BareDeps): App {
+function bareApp ({ logger, metrics, idleMs = 30_000, isLeaving, closing, corsOrigins = [] }: BareDeps): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
     requestTimeout: 60_000, // a body that trickles in holds no socket for ever
@@ -120,7 +124,8 @@ function bareApp ({ logger, metrics, idleMs = 30_000, isLeaving, closing }: Bare
   app.setErrorHandler(answerError)
   app.addHook('preParsing', async ({ is404 }) => { if (is404) throw nothingHere() }) // whatever its body is
   app.setNotFoundHandler(() => { throw nothingHere() })
-  refuseWithoutOneHost(app)
+  allowOrigins(app, corsOrigins)
+  refuseAmbiguous(app)
   refuseTunnels(app)
   closeInTime(app, isLeaving, closing)
   app.addHook('onSend', async (request, reply) => { reply.header('x-correlation-id', request.id) })

@@ -86,7 +86,7 @@ const time = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?(?:Z|[+-](?:0\
 export const Instant = (options: object = {}) => Type.String({
   pattern: `^(?!0|9999)(?:\\d{4}-${day}|${leapDay})T${time}$`,
   examples: ['2026-01-31T12:00:00.000Z'],
-  ...inWords('must be a date and time with an offset, such as 2026-01-31T12:00:00Z'),
+  ...inWords('must be a date and time with an offset, such as 2026-01-31T12:00:00Z, in the years 1000 to 9998'),
   ...documentedAs({ type: 'string', format: 'date-time' }),
   ...options
 })

@@ -9,7 +9,7 @@ export type CorsOrigins = '*' | readonly string[]
 /** How long a browser may keep the answer to its question, in seconds. */
 const keptSeconds = 600
 
-const exposed = Object.keys(answerHeaders).join(', ')
+const exposed = [...Object.keys(answerHeaders), 'Allow', 'Content-Disposition'].join(', ')
 const allowed = ['Authorization', 'Content-Type', 'If-None-Match', ...Object.keys(requestHeaders)].join(', ')
 
 /** Of the entries of the setting: origins, or `*` alone. */
@@ -30,23 +30,29 @@ function isOrigin (text: string): boolean {
 export function allowOrigins (app: App, origins: CorsOrigins): void {
   if (origins.length === 0) return
   app.addHook('onRequest', async (request, reply) => {
-    if (origins !== '*') reply.header('vary', 'Origin') // also of answers to others, which are not for these pages
+    if (origins !== '*') addToVary(reply, 'Origin') // also of answers to others, which are not for these pages
     const { origin } = request.headers
     if (origin === undefined || (origins !== '*' && !origins.includes(origin))) return
     reply.header('access-control-allow-origin', origins === '*' ? '*' : origin)
     reply.header('access-control-expose-headers', exposed)
-    if (isQuestion(request)) return await answerQuestion(reply)
+    const { allow } = request.routeOptions.config
+    if (allow !== undefined && isQuestion(request)) return await answerQuestion(reply, allow)
   })
 }
 
 /** A browser asks before it sends what a page of its own origin only could send. */
-const isQuestion = ({ method, headers, is404 }: FastifyRequest) =>
-  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined && !is404
+const isQuestion = ({ method, headers }: FastifyRequest) =>
+  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
 
-async function answerQuestion (reply: FastifyReply): Promise<FastifyReply> {
+async function answerQuestion (reply: FastifyReply, allow: string): Promise<FastifyReply> {
   return await reply.code(204).headers({
-    'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+    'access-control-allow-methods': allow,
     'access-control-allow-headers': allowed,
     'access-control-max-age': keptSeconds
   }).send()
+}
+
+/** What else the answer depends on: a cache keeps one for each. */
+export function addToVary (reply: FastifyReply, name: string): void {
+  reply.header('vary', [reply.getHeader('vary'), name].flat().filter(Boolean).join(', '))
 }

@@ -1,26 +1,31 @@
-// Methods that an address does not take: 405 with those that it does.
+// Methods that an address does not take: 405 with those that it does, which a preflight of CORS is told as well.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from './app-types.js'
 
-/** Adds routes to `app` by `addRoutes`. At their addresses it refuses every method that they do not take. */
-export function addWithOtherMethods (app: App, addRoutes: () => void): void {
-  const taken = new Map<string, Set<string>>()
-  app.addHook('onRoute', ({ routePath, method }) => {
-    taken.set(routePath, new Set([...taken.get(routePath) ?? [], ...[method].flat()]))
-  })
-  addRoutes()
-  for (const [url, methods] of [...taken]) {
-    const refuse = refusal([...methods].sort())
-    const others = app.supportedMethods.filter((method) => !methods.has(method))
-    // In a hook already, so that neither a token nor a body is asked for.
-    app.route({ url, method: others, schema: { hide: true }, onRequest: refuse, handler: refuse })
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The methods of the address, where the route refuses all others. */
+    allow?: string
   }
 }
 
-function refusal (methods: string[]) {
-  return async ({ method }: FastifyRequest, reply: FastifyReply): Promise<never> => {
-    reply.header('allow', methods.join(', '))
-    const refused = new Error(`This address does not take ${method}, only ${methods.join(', ')}.`)
-    throw Object.assign(refused, { statusCode: 405 })
+/** Call it before the routes are added, and what it returns behind them: every address then refuses other methods. */
+export function noteMethods (app: App): () => void {
+  const urls = new Set<string>()
+  app.addHook('onRoute', ({ url }) => { urls.add(url) })
+  return () => {
+    for (const url of [...urls]) {
+      const taken = app.supportedMethods.filter((method) => app.hasRoute({ method, url }))
+      const others = app.supportedMethods.filter((method) => !taken.includes(method))
+      const config = { allow: taken.sort().join(', ') }
+      // In a hook already, so that neither a token nor a body is asked for.
+      app.route({ url, method: others, schema: { hide: true }, config, onRequest: refuse, handler: refuse })
+    }
   }
+}
+
+async function refuse ({ method, routeOptions: { config } }: FastifyRequest, reply: FastifyReply): Promise<never> {
+  const { allow = '' } = config
+  reply.header('allow', allow)
+  throw Object.assign(new Error(`This address does not take ${method}, only ${allow}.`), { statusCode: 405 })
 }

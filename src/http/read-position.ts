@@ -5,6 +5,7 @@ import { invalid, type FieldErrors } from '../domain/rejection.js'
 import { ErrorAnswer } from './app-types.js'
 import { only } from './auth/auth.js'
 import { requestHeaders } from './docs/headers.js'
+import { rangeErrors } from './input/day-or-instant.js'
 import { nameIgnored } from './input/received.js'
 import { fieldErrors } from './input/schema-errors.js'
 import { unstorable } from './input/unstorable.js'
@@ -55,10 +56,12 @@ export function reading (
     onRequest: only('user'),
     async preHandler (request: FastifyRequest, reply: FastifyReply): Promise<void> {
       nameIgnoredParameters(request, reply)
-      const errors = { ...paging?.problems(request.query), ...queryErrors(request), ...headerErrors(request) }
+      const query = Object(request.query)
+      const ofQuery = { ...paging?.problems(query), ...rangeErrors(query), ...queryErrors(request) }
+      const errors = { ...ofQuery, ...headerErrors(request) }
       if (Object.keys(errors).length > 0) throw invalid(errors)
       await request.server.acquireReadSlot(kind, request, reply)
-      const sources = typeof source === 'function' ? source(Object(request.query)) : [source]
+      const sources = typeof source === 'function' ? source(query) : [source]
       const wanted = askedPosition(request)
       const areThere = sources.map(async (each) => wanted === undefined || await reached(each, BigInt(wanted), waitMs))
       if ((await Promise.all(areThere)).includes(false)) {

@@ -64,7 +64,7 @@ const schema = {
   params: assistantPath,
   querystring: Type.Object({
     revision: Type.Optional(Type.Integer({
-      description: 'As it was at this revision; one that it never had is not found.', examples: [0]
+      minimum: 0, description: 'As it was at this revision; one that it never had is not found.', examples: [0]
     }))
   }),
   response: {
@@ -94,7 +94,7 @@ async function find (
 ): Promise<AssistantAtRevision | undefined> {
   const found = await readModel.findAssistant(userId, id)
   if (!found || revision === undefined || revision === found.revision) return found
-  const past = revision < 0 || revision > found.revision ? undefined : await assistantAt(userId, id, revision)
+  const past = revision > found.revision ? undefined : await assistantAt(userId, id, revision)
   return past && await readModel.withoutReleased(past)
 }
 

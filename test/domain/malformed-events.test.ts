@@ -82,7 +82,8 @@ t.test('what is wrong is told of each field, in words', (t) => {
   const problemOf = (given: unknown) => tryDecode({ ...place, data: given, metadata: {}, revision: 3n }).problem
   const at = `CallCompleted at ${place.stream}@3: `
   t.equal(problemOf({ ...data, started_at: '2026-01-01T10:00:00+0200', duration: 'long', transcript: [{ role: 'nobody' }] }), at +
-    '/started_at must be a date and time with an offset, such as 2026-01-31T12:00:00Z; /duration must be number; ' +
+    '/started_at must be a date and time with an offset, such as 2026-01-31T12:00:00Z, in the years 1000 to 9998; ' +
+    '/duration must be number; ' +
     '/transcript/0 must have required properties text, at; /transcript/0/role must be equal to one of the allowed values')
   t.match(problemOf({ call_id: 5 }), /data must have required properties assistant_id, .*; \/call_id must be string$/)
   t.equal(problemOf(new Uint8Array([1])), `${at}data is no JSON, or its content type is not application/json`)

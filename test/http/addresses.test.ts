@@ -37,10 +37,25 @@ t.test('a method that an address does not take is a 405 that names those that it
       isRefusal(t, answer, 405, `${method} ${path}`)
       t.equal(answer.headers.get('allow'), allowed.sort().join(', '))
     }
-    const { status, body } = await call('HEAD', path)
+    const { status, body, headers } = await call('HEAD', path)
     const read = path.startsWith('/engine/') ? 403 : path.includes('{') ? 404 : 200
     t.strictSame([status, body], [methods.includes('GET') ? read : 405, {}], `HEAD ${path}`)
+    t.equal(headers.get('content-length') === null, /s\/export$/.test(path), `the length of ${path} is told where it is known`)
   }
+})
+
+t.test('so it is at addresses that are none of the interface', async (t) => {
+  const reads = ['/', '/health/live', '/health/ready', '/metrics', '/docs', '/docs/', '/docs/json', '/docs/static/index.css']
+  const ofOperators = ['/ops', '/ops/style.css', '/ops/api/projections', '/ops/api/actions/1']
+  for (const path of [...reads, ...ofOperators]) {
+    for (const method of ['POST', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const answer = await call(method, path, undefined, { headers: { authorization: 'Bearer x' } })
+      isRefusal(t, answer, 405, `${method} ${path}`)
+      t.equal(answer.headers.get('allow'), 'GET, HEAD')
+    }
+  }
+  t.equal((await call('PUT', '/ops/login')).headers.get('allow'), 'GET, HEAD, POST')
+  t.equal((await call('GET', '/ops/logout')).headers.get('allow'), 'POST')
 })
 
 t.test('a path that cannot be decoded is a 400', async (t) => {
@@ -51,6 +66,7 @@ t.test('a path that cannot be decoded is a 400', async (t) => {
 
 t.test('what is no HTTP request is told so in JSON too', async (t) => {
   const host = 'Host: x\r\n'
+  const token = 'Authorization: Bearer a\r\n'
   const sent: Array<[bytes: string, status: number]> = [
     ['GARBAGE\r\n\r\n', 400],
     [`GET /user/assistants HTTP/9.9\r\n${host}\r\n`, 400],
@@ -58,6 +74,7 @@ t.test('what is no HTTP request is told so in JSON too', async (t) => {
     ['GET /user/assistants HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     [`GET /user/assistants HTTP/1.1\r\n${host}${host}Connection: close\r\n\r\n`, 400],
     [`GET /user/assistants HTTP/1.1\r\n${host}HOST: y\r\nConnection: close\r\n\r\n`, 400],
+    [`GET /health/live HTTP/1.1\r\n${host}${token}${token.toLowerCase()}Connection: close\r\n\r\n`, 400],
     [`GET /health/live HTTP/1.0\r\n${host}${host}\r\n`, 400],
     [`GET /user/assistants HTTP/1.1\r\n${host}Expect: more\r\nConnection: close\r\n\r\n`, 401],
     [`CONNECT example.com:443 HTTP/1.1\r\n${host}\r\nhello`, 404],

@@ -6,7 +6,7 @@ import { problem, soundBody, soundFields, type Submitted } from '../../domain/va
 import type { App } from '../../http/app-types.js'
 import { command } from '../../http/command-route.js'
 import { answered, example, invalid, refusal, replayHeaders } from '../../http/docs/describe.js'
-import { DayOrInstant, earliest, latest } from '../../http/input/day-or-instant.js'
+import { DayOrInstant, earliest, isReversed, latest } from '../../http/input/day-or-instant.js'
 import { received } from '../../http/input/received.js'
 import type { HandleLedger } from '../../http/ledger-route.js'
 import { assistantPath } from '../../http/path-id.js'
@@ -93,9 +93,7 @@ export function recoverWebhooks (app: App, deps: RecoverWebhooksDeps): void {
 /** @throws Rejection `invalid` with every field that is wrong */
 function validate (submitted: Submitted<Static<typeof RecoverBody>>) {
   const { since, until } = soundFields(submitted)
-  const isBefore = since !== undefined && until !== undefined && isEarlier(latest(until), earliest(since))
+  const isBefore = since !== undefined && until !== undefined && isReversed(since, until)
   const body = soundBody(submitted, [isBefore && problem('until', 'must not be before since')])
   return { since: earliest(body.since), until: latest(body.until), statuses: body.statuses ?? statuses }
 }
-
-const isEarlier = (one: string, other: string) => Date.parse(one) < Date.parse(other)

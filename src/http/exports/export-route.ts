@@ -1,4 +1,5 @@
 // What every export does: read from one snapshot, write line by line, and end when its reader is gone.
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import { fileName } from '../docs/headers.js'
@@ -38,7 +39,7 @@ export async function sendExport<Item> (
 ): Promise<FastifyReply> {
   const asFile = () => reply.type(`${types[asked]}; charset=utf-8`)
     .header('content-disposition', `attachment; filename="${name}.${asked}"`)
-  if (request.method === 'HEAD') return await asFile().send('') // nothing is read for headers
+  if (request.method === 'HEAD') return await asFile().send(Readable.from([])) // nothing is read for headers, and no length is known
   const gone = untilGone(request, reply)
   const release = await request.server.exportSlots.acquire('', gone)
   if (!release) throw new TooManyReads('Too many exports are being read: try again in a moment.')

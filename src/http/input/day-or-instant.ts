@@ -1,6 +1,7 @@
 // Dates that callers give: a day in UTC, or an instant.
 import Type from 'typebox'
 import { documentedAs, inWords } from '../../domain/json.js'
+import type { FieldErrors } from '../../domain/rejection.js'
 
 /** The name of the format, for the validator. */
 export const dayOrInstant = 'day-or-instant'
@@ -35,13 +36,21 @@ export function latest (text: string | undefined): string | undefined {
   return text?.length === 10 ? `${text}T23:59:59.999999Z` : earliest(text)?.replace('Z', '999Z')
 }
 
+/** What is wrong with two dates in a query string that are each as they should be. */
+export function rangeErrors ({ date_from: from, date_to: to }: Record<string, unknown>): FieldErrors {
+  const isRange = typeof from === 'string' && typeof to === 'string' && isDayOrInstant(from) && isDayOrInstant(to)
+  return isRange && isReversed(from, to) ? { date_to: ['must not be before date_from'] } : {}
+}
+
+export const isReversed = (from: string, to: string) => Date.parse(latest(to)) < Date.parse(earliest(from))
+
 /** A day in UTC, or an instant. */
 export const DayOrInstant = (description: string) => Type.String({
   format: dayOrInstant,
   ...documentedAs({ type: 'string', pattern: shape.source.replace('[+-]', '[ +-]') }),
   description,
   examples: ['2026-01-31'],
-  ...inWords('must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z')
+  ...inWords('must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z, in the years 1000 to 2999')
 })
 
 /** The query parameters `date_from` and `date_to`; `what` happens to an item at the time that counts. */

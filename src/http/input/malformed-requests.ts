@@ -1,6 +1,6 @@
 // Answers requests that are not HTTP or never arrive whole, in the form of all other refusals.
 import type { Socket } from 'node:net'
-import type { FastifyServerOptions } from 'fastify'
+import { errorCodes, type FastifyServerOptions } from 'fastify'
 import type { App } from '../app-types.js'
 
 type ConnectionError = Parameters<NonNullable<FastifyServerOptions['clientErrorHandler']>>[0]
@@ -27,16 +27,30 @@ export function refuseTunnels (app: App): void {
 }
 
 /**
- * HTTP/1.1 asks for a Host, and no version takes two (RFC 9112, 3.2). An unknown expectation may be passed over (RFC
- * 9110, 10.1.1).
+ * HTTP/1.1 asks for a Host, and no version takes two (RFC 9112, 3.2). Who sends two tokens may be either caller.
+ * Fastify leaves a query string that cannot be decoded as it is. An unknown expectation may be passed over (RFC 9110,
+ * 10.1.1).
  */
-export function refuseWithoutOneHost (app: App): void {
+export function refuseAmbiguous (app: App): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  app.addHook('onRequest', async ({ raw: { httpVersion, rawHeaders } }) => {
+  app.addHook('onRequest', async ({ url, raw: { httpVersion, rawHeaders } }) => {
     const hosts = countOf('host', rawHeaders)
-    if (hosts === 1 || (httpVersion !== '1.1' && hosts === 0)) return
-    throw Object.assign(new Error('A request in HTTP/1.1 must have the header Host, once.'), { statusCode: 400 })
+    if (hosts > 1 || (httpVersion === '1.1' && hosts === 0)) {
+      throw badRequest('A request in HTTP/1.1 must have the header Host, once.')
+    }
+    if (countOf('authorization', rawHeaders) > 1) throw badRequest('A request must have the header Authorization once.')
+    if (!isDecodable(url)) throw new errorCodes.FST_ERR_BAD_URL(url)
   })
+}
+
+const badRequest = (message: string) => Object.assign(new Error(message), { statusCode: 400 })
+
+function isDecodable (url: string): boolean {
+  try {
+    return !url.includes('%') || decodeURIComponent(url) !== ''
+  } catch {
+    return false
+  }
 }
 
 /** Node.js shows the first of several in `headers`. `rawHeaders` has names and values by turns. */

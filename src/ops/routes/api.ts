@@ -1,7 +1,6 @@
 // What the pages can do to projections, for programs.
 import Type from 'typebox'
 import type { App } from '../../http/app-types.js'
-import { addWithOtherMethods } from '../../http/other-methods.js'
 import type { OpsDeps } from '../deps.js'
 import { assertOwnForm, operatorsOnly } from '../operator.js'
 import { Refused } from '../refused.js'
@@ -20,27 +19,25 @@ const Input = Type.Object({
 export function addOpsApi (app: App, deps: OpsDeps): void {
   const root = `${deps.basePath}/ops/api`
   const onRequest = operatorsOnly(deps.sessionKey)
-  addWithOtherMethods(app, () => {
-    app.get(`${root}/projections`, { schema: { hide: true }, onRequest }, async () => ({ data: await deps.projections() }))
+  app.get(`${root}/projections`, { schema: { hide: true }, onRequest }, async () => ({ data: await deps.projections() }))
 
-    app.get(`${root}/actions/:id`, { schema: { hide: true, params: WithId }, onRequest }, async ({ params }) => {
-      const action = await deps.findAction(params.id)
-      if (!action) throw new Refused('There is no such action.', 404)
-      return { data: action }
-    })
+  app.get(`${root}/actions/:id`, { schema: { hide: true, params: WithId }, onRequest }, async ({ params }) => {
+    const action = await deps.findAction(params.id)
+    if (!action) throw new Refused('There is no such action.', 404)
+    return { data: action }
+  })
 
-    app.post(`${root}/projections/:name/:action`, {
-      schema: { hide: true, params: ActionOn, body: Input }, onRequest, config: { isBodyOptional: true }
-    }, async (request, reply) => {
-      assertOwnForm(request)
-      const { params: { name, action }, body } = request
-      if (!deps.isProjection(name)) throw new Refused(`There is no projection ${name}.`, 404)
-      if (!isAction(action)) throw new Refused(`There is no action ${action}: choose one of ${Action.enum.join(', ')}.`, 404)
-      const { accept_differences: acceptDifferences, generation, sample } = body
-      const id = await deps.startAction(action, name, { acceptDifferences, generation, sample })
-      if (id === undefined) throw new Refused(`Another action runs on ${name}: wait until it has ended.`)
-      return await reply.code(202).send({ data: { id } })
-    })
+  app.post(`${root}/projections/:name/:action`, {
+    schema: { hide: true, params: ActionOn, body: Input }, onRequest, config: { isBodyOptional: true }
+  }, async (request, reply) => {
+    assertOwnForm(request)
+    const { params: { name, action }, body } = request
+    if (!deps.isProjection(name)) throw new Refused(`There is no projection ${name}.`, 404)
+    if (!isAction(action)) throw new Refused(`There is no action ${action}: choose one of ${Action.enum.join(', ')}.`, 404)
+    const { accept_differences: acceptDifferences, generation, sample } = body
+    const id = await deps.startAction(action, name, { acceptDifferences, generation, sample })
+    if (id === undefined) throw new Refused(`Another action runs on ${name}: wait until it has ended.`)
+    return await reply.code(202).send({ data: { id } })
   })
 }
 

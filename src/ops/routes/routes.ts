@@ -1,7 +1,6 @@
 // Everything under `/ops`: the pages and their forms answer in HTML, the API in JSON.
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
-import { addWithOtherMethods } from '../../http/other-methods.js'
 import type { App } from '../../http/app-types.js'
 import { asPage } from '../csp.js'
 import type { OpsDeps } from '../deps.js'
@@ -30,13 +29,11 @@ function addAllPages (app: App, deps: OpsDeps): void {
   const root = `${deps.basePath}/ops`
   takeForms(app)
   answerInHtml(app, root)
-  addWithOtherMethods(app, () => {
-    addLogin(app, { root, sessionKey: deps.sessionKey })
-    addPages(app, deps)
-    addForms(app, deps)
-    addFile(app, `${root}/style.css`, 'text/css; charset=utf-8', style)
-    addFile(app, `${root}/live.js`, 'text/javascript; charset=utf-8', live)
-  })
+  addLogin(app, { root, sessionKey: deps.sessionKey })
+  addPages(app, deps)
+  addForms(app, deps)
+  addFile(app, `${root}/style.css`, 'text/css; charset=utf-8', style)
+  addFile(app, `${root}/live.js`, 'text/javascript; charset=utf-8', live)
 }
 
 function takeForms (app: App): void {

@@ -4,6 +4,7 @@ import type { RowResult } from '../../commands/lead-import/lead-imports.js'
 import type { FieldErrors } from '../../domain/rejection.js'
 import { GivenId, Nullable } from '../../domain/json.js'
 import type { App } from '../../http/app-types.js'
+import { addToVary } from '../../http/cors.js'
 import { answered, refusal } from '../../http/docs/describe.js'
 import { importedRow } from '../../http/docs/import-examples.js'
 import { page } from '../../http/docs/read-examples.js'
@@ -57,7 +58,7 @@ export function listImportResults (app: App, { readPositions, leadImports }: Lea
   app.get('/user/lead-import/:id/results', options, async (request, reply) => {
     const { user, params, query, headers } = request
     const { id } = await ownImport(leadImports, user.id, params.id)
-    reply.header('vary', 'accept')
+    addToVary(reply, 'Accept')
     if (wantsCsv(headers.accept)) {
       return await sendExport(request, reply, 'csv', results, (visit, signal) => leadImports.eachResult(id, visit, signal))
     }

@@ -50,7 +50,7 @@ export function downloadPerson (app: App, { findPersonRequest, openPersonExport 
     if (!text) throw new Rejection('gone', over)
     const asFile: FastifyReply = reply.type('application/json; charset=utf-8')
       .header('content-disposition', 'attachment; filename="person.json"')
-    return await asFile.send(method === 'HEAD' ? '' : Readable.from(text))
+    return await asFile.send(Readable.from(method === 'HEAD' ? [] : text))
   })
 }
 

@@ -93,6 +93,7 @@ t.test('a call report takes its limits and refuses what is beyond', async (t) =>
       t.strictSame(ofCall({ ...report, [field]: value }), {}, `${field} ${JSON.stringify(value)}`)
     }
   }
+  const noInstant = 'must be a date and time with an offset, such as 2026-01-31T12:00:00Z, in the years 1000 to 9998'
   const bad: [field: string, value: unknown, message: string][] = [
     ['assistant_id', null, 'must be an integer'],
     ['lead_id', 0, 'must be at least 1'],
@@ -103,8 +104,9 @@ t.test('a call report takes its limits and refuses what is beyond', async (t) =>
     ['recording_url', 5, 'must be a string or null'],
     ['evaluation', [], 'must be an object or null'],
     ['input_variables', null, 'must be an object'],
-    ['started_at', '2026-01-31 12:00:00Z', 'must be a date and time with an offset, such as 2026-01-31T12:00:00Z'],
-    ['ended_at', '2026-01-31T12:00:00+23:00', 'must be a date and time with an offset, such as 2026-01-31T12:00:00Z']
+    ['started_at', '2026-01-31 12:00:00Z', noInstant],
+    ['ended_at', '9999-12-31T12:00:00Z', noInstant],
+    ['ended_at', '2026-01-31T12:00:00+23:00', noInstant]
   ]
   for (const [field, value, message] of bad) {
     t.strictSame(ofCall({ ...report, [field]: value }), { [field]: [message] }, `${field} ${JSON.stringify(value)}`)

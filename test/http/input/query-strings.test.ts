@@ -23,7 +23,7 @@ const days = [
 ]
 const noDays = [
   '', 'x', '2026-02-30', '2026-02-29', '2026-13-01', '2026-1-1', '20260131', '2026-01-31%2012:00:00',
-  '2026-01-31T12:00:00', '2026-01-31%2005:30', '2026-01-31T12:00:00++05:30', '2026-01-31T25:00:00Z', '0000-01-01', '12026-01-01', 'null'
+  '2026-01-31T12:00:00', '2026-01-31%2005:30', '2026-01-31T12:00:00++05:30', '2026-01-31T25:00:00Z', '0000-01-01', '12026-01-01', '9999-12-31', 'null'
 ]
 const texts: Record<string, [good: string[], bad: string[]]> = {
   after: [[''], ['x', 'W10', '%00', 'null', 'x'.repeat(2_000)]],
@@ -85,12 +85,35 @@ t.test('what a list does not know is ignored and named, also where other lists k
   }
 })
 
-t.test('a range of dates that ends before it begins holds nothing', async (t) => {
-  for (const path of ['/user/leads', '/user/calls']) {
-    t.strictSame((await call('GET', `${path}?date_from=2999-01-02&date_to=2999-01-01`)).body, {
-      data: [], meta: { page: 1, per_page: 15, total: 0, last_page: 1, next: null }
-    }, path)
+t.test('a range of dates that ends before it begins is refused', async (t) => {
+  const ranged = (await documentedOperations(service)).filter(({ query }) => 'date_to' in query)
+  t.strictSame(ranged.map(({ path }) => path).sort(), [
+    '/user/calls', '/user/calls/export', '/user/leads', '/user/leads/export', '/user/webhook-deliveries'
+  ])
+  const instant = '2026-01-31T12:00:00'
+  const reversed = [['2026-02-01', '2026-01-31'], [`${instant}Z`, `${instant}%2B00:01`], ['2026-02-01', `${instant}Z`]]
+  const sound = [['2026-01-31', '2026-01-31'], [`${instant}Z`, `${instant}Z`], [`${instant}Z`, '2026-01-31']]
+  for (const { path } of ranged) {
+    for (const [from, to] of reversed) {
+      const answer = await call('GET', `${path}?date_from=${from}&date_to=${to}`)
+      isRefusal(t, answer, 422, path)
+      t.strictSame(answer.body.errors, { date_to: ['must not be before date_from'] })
+    }
+    for (const [from, to] of path.endsWith('export') ? [] : sound) {
+      t.equal((await call('GET', `${path}?date_from=${from}&date_to=${to}`)).status, 200, path)
+    }
   }
+})
+
+t.test('a revision is a whole number from 0', async (t) => {
+  for (const [revision, status] of [['0', 200], ['-1', 422], ['1.5', 422], ['99', 404]] as const) {
+    t.equal((await get(`/user/assistant/${id}?revision=${revision}`)).status, status, revision)
+  }
+})
+
+t.test('a query string that cannot be decoded is a 400, as a path is', async (t) => {
+  const undecodable = ['/user/leads?search=%E0%A4%A', '/user/me?a=%', '/user/assistants?name=%ED%A0%80', '/docs/json?%ff']
+  for (const path of undecodable) isRefusal(t, await get(path), 400, path)
 })
 
 t.test('page by page every list holds each item once, and its totals are true', async (t) => {
@@ -125,16 +148,16 @@ t.test('a query string that does not fit is refused with every field at once', a
       status: ['must be one of: created, scheduled, processing, completed, rescheduled, reached-max-retries, blacklisted'],
       phone_number: ['must be the beginning of a phone number, such as +1555'],
       search: ['must not be empty'],
-      updated_from: ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z'],
-      date_from: ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z'],
-      date_to: ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z']
+      updated_from: ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z, in the years 1000 to 2999'],
+      date_from: ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z, in the years 1000 to 2999'],
+      date_to: ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z, in the years 1000 to 2999']
     }
   })
 })
 
 t.test('no query string leads to a 500', async (t) => {
   for (const query of [
-    'name=%00', 'name=', 'name=%ED%A0%80', 'name=%', 'page=1&page=2', 'page=', 'page=1e400', 'page=9007199254740993',
+    'name=%00', 'name=', 'page=1&page=2', 'page=', 'page=1e400', 'page=9007199254740993',
     'page=-1', 'page=1.5', 'name[]=x', 'name=a&name=b', '__proto__=1', 'constructor=1', 'status=active&status=inactive',
     `name=${'x'.repeat(256)}`, "name='%3B--", 'type=%F0%9F%98%80'
   ]) t.ok([200, 422].includes((await get(`/user/assistants?${query}`)).status), query)
