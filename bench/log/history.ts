@@ -52,7 +52,7 @@ function * happenings (chance: Random, count: number, now: () => string): Genera
   for (;;) {
     const user = chance.pick(users)
     const dice = chance.whole(0, 999)
-    if (dice < 5) yield campaign(chance, user, 'CampaignRenamed', chance.pick(user.campaigns))
+    if (dice < 5) yield campaign(chance, user, 'CampaignRenamed', chance.pick(user.campaigns), now())
     else if (dice < 15) {
       user.assistants.push(++assistants)
       yield created(chance, user, assistants, now())
@@ -82,7 +82,7 @@ export function * catalogue (chance: Random, users: readonly User[], now: () => 
   for (const name of languages) yield [catalogStreams.languages, { type: 'LanguageAdded', data: { name } }]
   for (const name of models) yield [catalogStreams.models, { type: 'ModelAdded', data: { name } }]
   for (const user of users) {
-    for (const id of user.campaigns) yield campaign(chance, user, 'CampaignCreated', id)
+    for (const id of user.campaigns) yield campaign(chance, user, 'CampaignCreated', id, now())
     const id = Number(user.id)
     const number = { phone_number_id: id, user_id: user.id, phone_number: phoneNumber(id) }
     yield [phoneNumberStream(id), { type: 'PhoneNumberAdded', data: number }]

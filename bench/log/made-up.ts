@@ -21,8 +21,13 @@ export const phoneNumber = (id: number) => `+1555${String(id).padStart(8, '0')}`
 
 type CampaignChange = 'CampaignCreated' | 'CampaignRenamed'
 
-export function campaign (chance: Random, { id: user_id }: User, type: CampaignChange, campaign_id: number): Step {
-  return [campaignStream(campaign_id), { type, data: { campaign_id, user_id, name: text(chance, 12) } }]
+export function campaign (
+  chance: Random, { id: user_id }: User, type: CampaignChange, campaign_id: number, at: string
+): Step {
+  const data = { campaign_id, user_id, name: text(chance, 12), source: 'user' as const }
+  return [campaignStream(campaign_id), type === 'CampaignCreated'
+    ? { type, data: { ...data, created_at: at } }
+    : { type, data: { ...data, renamed_at: at } }]
 }
 
 export function created (chance: Random, { id: user_id }: User, assistant_id: number, created_at: string): Step {

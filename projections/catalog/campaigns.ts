@@ -2,7 +2,6 @@
 import type { Pool } from 'pg'
 import type { CampaignEvent } from '../../src/domain/campaign/events.js'
 import { evolve, type Campaign } from '../../src/domain/campaign/evolve.js'
-import { laterOf } from '../../src/domain/time/later-of.js'
 import { lookUp } from '../../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import type { LogPosition, Rows } from '../folding/projection.js'
@@ -42,16 +41,12 @@ export const campaignTable = table<CampaignRow>({
   ]
 })
 
-/** An event that does not say its time has that of its recording. */
-export function projectCampaign (event: CampaignEvent, { revision, created }: LogPosition, rows: Rows): void {
+export function projectCampaign (event: CampaignEvent, { revision }: LogPosition, rows: Rows): void {
   const row = rows.get(campaignTable, event.data.campaign_id)
   if (row && revision <= BigInt(row.revision)) return
   const campaign = evolve(row && toCampaign(row), event)
   if (!campaign) return
-  const { campaign_id: id, user_id, name, isDeleted: is_deleted = false } = campaign
-  const recorded = created.toISOString()
-  const { created_at = recorded, updated_at = recorded } = campaign
-  const changed_at = hasTime(event) ? updated_at : laterOf(updated_at, recorded)
+  const { campaign_id: id, user_id, name, isDeleted: is_deleted = false, created_at, updated_at } = campaign
   rows.put(campaignTable, {
     id,
     user_id,
@@ -60,11 +55,9 @@ export function projectCampaign (event: CampaignEvent, { revision, created }: Lo
     is_deleted,
     revision: Number(revision),
     created_at,
-    updated_at: changed_at
+    updated_at
   })
 }
-
-const hasTime = ({ type, data }: CampaignEvent) => type !== 'CampaignRenamed' || data.renamed_at !== undefined
 
 function toCampaign ({ id, user_id, name, is_deleted, created_at, updated_at }: CampaignRow): Campaign {
   const campaign = { campaign_id: id, user_id, name, created_at: iso(created_at), updated_at: iso(updated_at) }

@@ -38,8 +38,8 @@ export async function checkIds (
 }
 
 /**
- * Raises each sequence above every id that the log and its last marker know, and notes that marker. It lowers none but
- * one that is beyond the highest id that is given out, as an earlier release left it after such an id in the log.
+ * Raises each sequence above every id that the log and its last marker know, and notes that marker. It lowers only one
+ * that was set by hand beyond the highest id there is, from which no id can be given.
  */
 export async function reseedIds (
   pool: Pool, streams: Streams, onProgress: OnProgress, signal = never

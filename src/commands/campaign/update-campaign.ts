@@ -6,9 +6,7 @@ import type { App } from '../../http/app-types.js'
 import { command } from '../../http/command-route.js'
 import { example, invalid, refusal } from '../../http/docs/describe.js'
 import { campaignPath } from '../../http/path-id.js'
-import {
-  answerCampaign, campaignAnswer, campaignIdIn, lookUpCampaign, type CampaignDeps
-} from './campaign-command.js'
+import { answerCampaign, campaignAnswer, campaignIdIn, type CampaignDeps } from './campaign-command.js'
 
 const updated = 'Campaign updated successfully'
 
@@ -33,7 +31,6 @@ export function updateCampaign (app: App, deps: CampaignDeps): void {
     const id = campaignIdIn(request.params.id)
     return await deps.handle(request, reply, {
       body: CampaignBody,
-      facts: () => lookUpCampaign(deps, request.user.id, id),
       validate: validateName,
       stream: () => campaignStream(id),
       isForOwner: true,

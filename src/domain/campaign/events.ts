@@ -6,14 +6,12 @@ import { UserId } from '../token/user.js'
 const ids = { campaign_id: Id({}), user_id: UserId }
 const name = Type.String({ minLength: 1, maxLength: 255, ...withoutNul })
 /** An import changes only what differs from its own last one, so what it wrote is told from what users did. */
-const source = Type.Optional(Type.Enum(['user', 'import'], {
-  title: 'NamedBy',
-  description: 'Who named it so: its user, or an import of a catalogue. Absent in events of earlier releases: an import.'
-}))
-const time = () => Type.Optional(Instant({ description: 'Absent in events of earlier releases: when they were recorded.' }))
+const source = Type.Enum(['user', 'import'], {
+  title: 'NamedBy', description: 'Who named it so: its user, or an import of a catalogue.'
+})
 
-export const CampaignCreated = Type.Object({ ...ids, name, source, created_at: time() })
-export const CampaignRenamed = Type.Object({ ...ids, name, source, renamed_at: time() })
+export const CampaignCreated = Type.Object({ ...ids, name, source, created_at: Instant() })
+export const CampaignRenamed = Type.Object({ ...ids, name, source, renamed_at: Instant() })
 export const CampaignDeleted = Type.Object({ ...ids, deleted_at: Instant() })
 
 export type CampaignEvent =

@@ -8,9 +8,9 @@ export interface Campaign {
   name: string
   /** As the last import named it; absent when none did. */
   imported_name?: string
-  /** ISO 8601. Absent where the events do not say it: those of earlier releases have only when they were recorded. */
-  created_at?: string | undefined
-  updated_at?: string | undefined
+  /** ISO 8601. */
+  created_at: string
+  updated_at: string
   /** It was deleted: it takes no lead any more, and those that it has keep its name. Its id is not given out again. */
   isDeleted?: true
 }
@@ -23,20 +23,15 @@ export function evolve (state: CampaignState, event: CampaignEvent): CampaignSta
     case 'CampaignCreated': return named(state, event.data, event.data.created_at)
     case 'CampaignRenamed': return named(state, event.data, event.data.renamed_at)
     case 'CampaignDeleted':
-      return state && { ...state, isDeleted: true, updated_at: later(state.updated_at, event.data.deleted_at) }
+      return state && { ...state, isDeleted: true, updated_at: laterOf(state.updated_at, event.data.deleted_at) }
     default: return event satisfies never
   }
 }
 
 type Named = Extract<CampaignEvent, { data: { name: string } }>['data']
 
-function named (
-  state: CampaignState, { campaign_id, user_id, name, source = 'import' }: Named, at: string | undefined
-): Campaign {
+function named (state: CampaignState, { campaign_id, user_id, name, source }: Named, at: string): Campaign {
   const imported = source === 'import' && { imported_name: name }
-  const times = { created_at: state ? state.created_at : at, updated_at: later(state?.updated_at, at) }
+  const times = { created_at: state?.created_at ?? at, updated_at: laterOf(state?.updated_at ?? at, at) }
   return { ...state, campaign_id, user_id, name, ...imported, ...times }
 }
-
-const later = (one: string | undefined, other: string | undefined) =>
-  one !== undefined && other !== undefined ? laterOf(one, other) : other ?? one

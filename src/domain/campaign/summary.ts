@@ -13,10 +13,5 @@ export const CampaignAnswer = Type.Object({
 }, { title: 'Campaign' })
 export type CampaignAnswer = Static<typeof CampaignAnswer>
 
-/** Times that its events do not say are those that reads know. */
-export function describeCampaign (
-  { campaign_id, name, created_at, updated_at }: Campaign, known: Partial<Campaign> = {}
-): CampaignAnswer {
-  const created = created_at ?? known.created_at ?? ''
-  return { id: campaign_id, name, created_at: created, updated_at: updated_at ?? known.updated_at ?? created }
-}
+export const describeCampaign = ({ campaign_id: id, name, created_at, updated_at }: Campaign): CampaignAnswer =>
+  ({ id, name, created_at, updated_at })

@@ -1,13 +1,11 @@
 // Campaigns over HTTP: created, read, renamed, deleted; and what becomes of their leads.
 import t from 'tap'
 import { importCatalog } from '../../../src/cli/catalog/import-catalog.js'
-import { campaign } from '../../support/events/call-events.js'
 import { importingOn } from '../../support/commands/handle-on.js'
-import { appender } from '../../support/events/appender.js'
 import { readScene, timestamp } from '../../support/http/read-scene.js'
 
 const { service, call, get } = await readScene(t)
-const { streams, pool } = service.parts
+const { streams } = service.parts
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 const create = async (name: string) => (await call('POST', '/user/campaign', { name })).body.data.id
 
@@ -86,20 +84,6 @@ t.test('a deleted campaign is gone, takes no lead, and its leads keep its name',
   const replayed = await call('POST', '/user/lead', newLead, keyed('lead-before'))
   t.strictSame([replayed.status, replayed.body], [200, before.body], 'what was answered under a key stays')
   t.equal((await call('PUT', `/user/lead/${lead.id}`, { status: 'scheduled' })).status, 200)
-})
-
-t.test('a campaign of an earlier release is renamed, and its times are those of its recording', async (t) => {
-  const append = appender(streams)
-  const position = await append(campaign('CampaignCreated', 7_000, 'Former'))
-  const seen = { headers: { 'x-read-position': String(position) } }
-  t.match(
-    (await call('GET', '/user/campaign/7000', undefined, seen)).body.data, { name: 'Former', created_at: timestamp }
-  )
-  const { body } = await call('PUT', '/user/campaign/7000', { name: 'Present' })
-  t.match(body.data, { id: 7_000, name: 'Present', created_at: timestamp, updated_at: timestamp })
-  t.strictSame((await get('/user/campaign/7000')).body.data, body.data)
-  const { rows: [row] } = await pool.query("SELECT ledger.given_ids('ledger.campaign_ids')::int AS given")
-  t.ok(row.given >= 7_000, 'ids go on behind those that the log brings; a block may have been taken since')
 })
 
 t.test('an import undoes neither a user’s name nor a deletion, and brings what it says anew', async (t) => {

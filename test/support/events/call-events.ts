@@ -57,8 +57,12 @@ export const assistantDeleted = (assistant_id: number, user_id = '1') =>
 
 export const campaign = (
   type: 'CampaignCreated' | 'CampaignRenamed', campaign_id: number, name: string, user_id = '1'
-) =>
-  tell(campaignStream(campaign_id), { type, data: { campaign_id, user_id, name } })
+) => {
+  const data = { campaign_id, user_id, name, source: 'user' as const }
+  return tell(campaignStream(campaign_id), type === 'CampaignCreated'
+    ? { type, data: { ...data, created_at: at } }
+    : { type, data: { ...data, renamed_at: at } })
+}
 
 export const nameless = { customer_name: '', email: '' }
 
