@@ -1,4 +1,4 @@
-// A sequence that an earlier release let follow an id near 2^53: markers and roles go on, and `ids reseed` mends it.
+// A sequence that was set by hand beyond the highest id: markers and roles go on, and `ids reseed` mends it.
 import t from 'tap'
 import { openIds } from '../../src/command-handling/ids.js'
 import { proposed } from '../../src/command-handling/proposed.js'
