@@ -52,7 +52,7 @@ export function findPerson (
       ...patient
     })
     const theirs: Filter = ['lead_id = ANY(?::bigint[])', rows[0]?.ids ?? []]
-    await each({ ...query, own: [...own, theirs, [`(${namesNumber('?')}) IS NOT TRUE`, phoneNumber]] }, visit)
+    await each({ ...query, own: [...own, theirs, [`NOT (${namesNumber('?')})`, phoneNumber]] }, visit)
   }
   return {
     leads: (visit: Visit<object>) => each<FoundLead>(

@@ -1,11 +1,15 @@
 // The keys of the rows that a generation has of a person, in SQL: of a user ($1), by the number ($2), or by ids of
 // leads and contacts ($3).
 
-/** Of a call: whether it names the number on either end; null where the call is erased. */
-export const namesNumber = (number: string) => `${number} IN (summary ->> 'from', summary ->> 'to')`
+/**
+ * Of a call that is not erased: whether it names the number on either end. The text is searched: an operator of JSON
+ * fails where any string of it has a NUL or half an emoji, which an engine may append.
+ */
+export const namesNumber = (number: string) =>
+  `summary::text ~ ('"(from|to)":"[+]' || substr(${number}::text, 2) || '"')`
 
 export const callKeys = (schema: string) => `
-  SELECT id FROM ${schema}.calls WHERE user_id = $1 AND summary ->> 'erased' IS NULL
+  SELECT id FROM ${schema}.calls WHERE user_id = $1 AND report IS NOT NULL
     AND (${namesNumber('$2')} OR lead_id = ANY($3::bigint[]))`
 
 export const leadKeys = (schema: string) => `

@@ -28,7 +28,7 @@ export function reportRun (
   for (const [source, cost] of slowest) print(`       ${shown(cost)}  ${source}`)
   const ofFiles = [...costs.values()].reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
   print(`\nIn all ${shown(whole)}, of which ${ofFiles.toFixed(0)} s for one file each`)
-  print(`${costs.size} files, ${total} assertions: ${pass} passed, ${fail} failed, ${skip + todo} skipped or to do`)
+  print(`${costs.size} files, ${total} assertions: ${pass} passed, ${fail} failed, ${skip} skipped, ${todo} to do`)
 }
 
 function shown ({ seconds, cpuSeconds }: Cost): string {

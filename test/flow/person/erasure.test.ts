@@ -1,12 +1,16 @@
 // The erasure of a person, over HTTP: asked for, done step by step, and nothing of before shows.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { calls } from '../../../projections/calls.js'
+import { activeGeneration } from '../../../projections/generations/generations.js'
+import { verifyAgainstLog } from '../../../projections/replay/verify/verify.js'
 import { callStream } from '../../../src/domain/call/events.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
-import { call as reported } from '../../support/events/call-events.js'
+import { assistantCreated, call as reported, proposed } from '../../support/events/call-events.js'
+import { haveCome } from '../../support/persons/have-come.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])
 const { call, parts: { pool, streams } } = service
@@ -141,6 +145,39 @@ t.test('what another user has of the same number stays', async (t) => {
   t.equal((await call('GET', `/user/lead/${kept.id}`, undefined, theirs)).status, 404)
 })
 
+t.test('text of a call that Postgres cannot read holds up neither a copy nor an erasure', async (t) => {
+  const phone_number = '+15557654361'
+  const lead = await newOne({ phone_number, variables })
+  const odd = { nul: { from: 'a\0b' }, half: { from: '\ud83d' } }
+  const theirs = { direction: 'outbound', to: phone_number, lead_id: null, transcript: [{ role: 'customer', text: 'so happy \ud83d\0', at: 0 }] }
+  for (const [id, given] of Object.entries({ ...odd, theirs, both: { ...theirs, from: 'a\0b' }, ofLead: { ...odd.nul, lead_id: lead.id } })) {
+    const data = { ...reported(id), assistant_id: assistant, ...given }
+    await streams.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], -1n)
+    await eventually(async () => await statusOf(`/user/call/${id}`) === 200)
+  }
+  const { id } = (await call('POST', '/user/person/export', { phone_number })).body.data
+  t.match(await ended(id), { status: 'completed' })
+  const copy = await get(`/user/person-request/${id}/download`)
+  const idsOf = (list: Array<{ call_id: string }>) => list.map(({ call_id: id }) => id).sort()
+  t.strictSame([idsOf(copy.calls), idsOf(copy.deliveries)], [['both', 'ofLead', 'theirs'], ['both', 'ofLead', 'theirs']])
+  t.match(copy.calls.find(({ call_id: id }: { call_id: string }) => id === 'theirs'), theirs, 'as it was said')
+  t.match(await erase(phone_number), { status: 'completed' })
+  for (const id of ['theirs', 'both', 'ofLead']) t.match((await get(`/user/call/${id}`)).data, { erased: true, transcript: null }, id)
+  for (const [id, given] of Object.entries(odd)) t.match((await get(`/user/call/${id}`)).data, given)
+})
+
+t.test('a verification and lookups read such text', async (t) => {
+  const todo = { todo: 'one engine will write, read and compare all strings in one encoding' }
+  const options = { pool, streams, signal: new AbortController().signal }
+  const problem = await verifyAgainstLog(calls, await activeGeneration(pool, calls), {}, options)
+    .then(({ differences }) => JSON.stringify(differences), (error: Error) => error.message)
+  t.equal(problem, '[]', 'half an emoji in a transcript', todo)
+  const odd = assistantCreated(900, { system_prompt: 'a\0b' })
+  await streams.append(odd.stream, [proposed(odd)], -1n)
+  await haveCome(service, ['assistants'])
+  t.equal(await statusOf('/user/assistant/900'), 200, 'NUL in a prompt', todo)
+})
+
 t.test('a retry with the same Idempotency-Key does not bring the person back', async (t) => {
   const phone_number = '+15557654351'
   const options = { headers: { 'idempotency-key': 'lead-1' } }
@@ -158,7 +195,7 @@ t.test('nothing of it is left in the tables of the read model and the ledger', a
     WHERE schemaname LIKE 'read\\_%' OR schemaname IN ('ledger', 'queue')`)
   for (const { name } of tables) {
     const { rowCount } = await pool.query(
-      `SELECT FROM ${name} AS found WHERE found::text ~ '76543[245]1|Ada Hidden|ada@hidden'`)
+      `SELECT FROM ${name} AS found WHERE found::text ~ '76543[2456]1|Ada Hidden|ada@hidden'`)
     t.equal(rowCount, 0, name)
   }
 })
