@@ -11,7 +11,7 @@ export interface Source {
   head: bigint
   /** What travels, after a place and up to the head, in log order. */
   read (after: bigint): AsyncGenerator<Recorded, void>
-  /** Which streams may begin later, or have gaps. */
+  /** Which streams begin later. */
   limits?: Limits | undefined
   knows (event: Recorded): Promise<Knowledge>
 }
@@ -109,7 +109,7 @@ function notTheSame (event: Recorded): TransferRefused {
 export async function withoutHidden (source: Source): Promise<Source> {
   const limits = await limitsIn(() => source.read(0n))
   async function * read (after: bigint): AsyncGenerator<Recorded, void> {
-    for await (const event of source.read(after)) if (!limits.leavesOut(event)) yield event
+    for await (const event of source.read(after)) if (event.revision >= limits.beginOf(event.stream)) yield event
   }
   return { ...source, limits, read }
 }

@@ -18,24 +18,17 @@ export class Tally {
   events = 0
   streams = 0
   readonly #hash = createHash('sha256')
-  /** Those that may begin later. */
-  readonly #limited = new Set<string>()
 
-  constructor (private readonly limits: Pick<Limits, 'isLimited'> = { isLimited: () => false }) {}
+  constructor (private readonly limits: Pick<Limits, 'beginOf'> = { beginOf: () => 0n }) {}
 
   add (event: Recorded): void {
     const { stream, revision, id, type, contentType, data, metadata } = event
     const isServerMade = mayBeServerMade(event)
     this.events++
-    if (this.#isFirst(stream, revision)) this.streams++
+    if (revision === this.limits.beginOf(stream)) this.streams++
     const own = isServerMade ? [] : [id, contentType, data.length, metadata.length]
     this.#hash.update(`${JSON.stringify([stream, String(revision), type, ...own])}\n`)
     if (!isServerMade) this.#hash.update(data).update(metadata)
-  }
-
-  #isFirst (stream: string, revision: bigint): boolean {
-    if (!this.limits.isLimited(stream)) return revision === 0n
-    return this.#limited.size < this.#limited.add(stream).size
   }
 
   /** Of what was added so far, in hexadecimal. */

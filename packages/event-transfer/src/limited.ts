@@ -1,6 +1,7 @@
 // Streams whose earlier events are hidden or gone: what of them travels, and what holds the places of the rest.
 import { createHash } from 'node:crypto'
-import { describedBy, isTombstone, type Recorded } from './recorded.js'
+import { describedBy, isTombstone, tombstoneRevision, type Recorded } from './recorded.js'
+import { TransferRefused } from './refused.js'
 import { parsed } from './server-made.js'
 
 /** Stands in a target where the source has nothing any more: it holds a revision, and nobody sees it. */
@@ -22,42 +23,38 @@ interface Limit {
   metadata: bigint
   /** `$tb` of it. */
   truncateBefore: bigint
+  /** What of it hides events as time passes or others are appended. */
+  moving: string | undefined
   /** The last event that is in the log. */
   last: bigint
   isTombstoned: boolean
 }
 
-const unlimited: Limit = { metadata: -1n, truncateBefore: 0n, last: -1n, isTombstoned: false }
+const unlimited: Limit = { metadata: 0n, truncateBefore: 0n, moving: undefined, last: 0n, isTombstoned: false }
 
 /** What a scavenge removes for `$tb`, deletes and newer metadata stays behind. The last event of a stream travels. */
 export class Limits {
   readonly #limits = new Map<string, Limit>()
 
-  /** Whether the stream has metadata or a tombstone, or is one of metadata: others have no gaps. */
-  isLimited (stream: string): boolean {
-    return describedBy(stream) !== undefined || this.#limits.has(stream)
-  }
-
   /** Whether the stream was deleted, or truncated, or is the metadata of one that was. */
   hides (stream: string): boolean {
-    const limit = this.#limits.get(describedBy(stream) ?? stream)
-    return limit !== undefined && (limit.isTombstoned || limit.truncateBefore > 0n)
+    const { isTombstoned, truncateBefore } = this.#of(describedBy(stream) ?? stream)
+    return isTombstoned || truncateBefore > 0n
   }
 
-  leavesOut (event: Recorded): boolean {
-    const described = describedBy(event.stream)
-    const limit = this.#limits.get(described ?? event.stream)
-    if (limit === undefined) return false
-    if (limit.isTombstoned) return !isTombstone(event)
-    if (described !== undefined) return event.revision < limit.metadata
-    return event.revision < limit.truncateBefore && event.revision < limit.last
+  /** The revision of the first event of a stream that travels; all after it do. */
+  beginOf (stream: string): bigint {
+    const described = describedBy(stream)
+    const { metadata, truncateBefore, last, isTombstoned } = this.#of(described ?? stream)
+    if (isTombstoned) return tombstoneRevision
+    if (described !== undefined) return metadata
+    return truncateBefore < last ? truncateBefore : last
   }
 
   note (event: Recorded): void {
     const described = describedBy(event.stream)
     if (described !== undefined) {
-      const truncateBefore = truncationIn(event)
-      this.#limits.set(described, { ...this.#of(described), metadata: event.revision, truncateBefore })
+      this.#limits.set(described, { ...this.#of(described), metadata: event.revision, ...hiddenBy(event) })
     } else if (isTombstone(event)) this.#limits.set(event.stream, { ...this.#of(event.stream), isTombstoned: true })
   }
 
@@ -70,26 +67,36 @@ export class Limits {
     return [...this.#limits.values()].some(({ truncateBefore }) => truncateBefore > 0n)
   }
 
+  /** @throws TransferRefused when which events a stream shows is not the same in source and target, or not for long */
+  refuseMoving (): void {
+    const moving = [...this.#limits].filter(([, limit]) => limit.moving !== undefined && !limit.isTombstoned)
+    const [[stream, limit] = []] = moving
+    if (stream === undefined || limit?.moving === undefined) return
+    const others = moving.length > 1 ? ` (${moving.length - 1} more have such limits)` : ''
+    throw new TransferRefused(`stream ${stream} has ${limit.moving} in its metadata${others}, and no copy shows the ` +
+      `same events of it for long: write metadata without ${limit.moving} to $$${stream}; where it has hidden events, ` +
+      'put $tb in its place, with the first revision that is to stay')
+  }
+
   #of (stream: string): Limit {
     return this.#limits.get(stream) ?? unlimited
   }
 }
 
-/** Reads the log once, and again when it has truncated streams. */
+/** Reads the log once, and again when it has truncated streams. @throws TransferRefused as `refuseMoving` does */
 export async function limitsIn (read: () => AsyncIterable<Recorded>): Promise<Limits> {
   const limits = new Limits()
   for await (const event of read()) limits.note(event)
+  limits.refuseMoving()
   if (limits.hideSomething) for await (const event of read()) limits.noteLast(event)
   return limits
 }
 
-const wholeNumbers = ['$tb', '$maxCount', '$maxAge', '$cacheControl']
-
 /** Where a delete lets a stream begin is beyond every revision. A server passes over metadata with one bad value. */
-function truncationIn ({ contentType, data }: Recorded): bigint {
+function hiddenBy ({ contentType, data }: Recorded): Pick<Limit, 'truncateBefore' | 'moving'> {
   const metadata = contentType === 'application/json' ? parsed(data) : undefined
-  if (typeof metadata !== 'object' || metadata === null) return 0n
-  const values = new Map(Object.entries(metadata))
-  if (wholeNumbers.some((name) => values.has(name) && !Number.isInteger(values.get(name)))) return 0n
-  return BigInt(Math.max(0, Number(values.get('$tb') ?? 0)))
+  const values = new Map(Object.entries(metadata ?? {}))
+  const moving = ['$maxAge', '$maxCount'].find((name) => values.has(name))
+  const isTaken = ['$tb', '$cacheControl'].every((name) => !values.has(name) || Number.isInteger(values.get(name)))
+  return { moving, truncateBefore: isTaken ? BigInt(Math.max(0, Number(values.get('$tb') ?? 0))) : 0n }
 }

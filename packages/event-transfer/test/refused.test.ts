@@ -1,5 +1,5 @@
 // What a transfer refuses because the target holds something else, and what it leaves alone.
-import { refused } from '@ringledger/embedded-event-store/testing'
+import { collect, refused, scavenge } from '@ringledger/embedded-event-store/testing'
 import t from 'tap'
 import { TransferRefused } from '../src/refused.js'
 import { appendRaw, event, rawEvent } from '../src/testing/varied-log.js'
@@ -71,6 +71,34 @@ t.test('a stream that begins in the middle although nothing hides its earlier ev
   const { signal } = new AbortController()
   const transferred = transfer(source, target.store, { inFlight: 1, signal, onProgress () {} })
   await refused(t, transferred, TransferRefused, { message: /stream old has no revision 6, and no metadata that hide it/ })
+})
+
+t.test('a stream with $maxCount or $maxAge is refused by its name, with what mends it', async (t) => {
+  const [source, target] = [await place(t), await place(t)]
+  await source.client.appendToStream('ours', [event(), event(), event()])
+  await source.client.setStreamMetadata('ended', { maxCount: 1 })
+  await source.client.tombstoneStream('ended')
+  await copy(source.store, target.store)
+  const head = await target.store.head()
+  for (const [limit, name] of [[{ maxAge: 60 }, /ours has \$maxAge /], [{ maxCount: 2 }, /ours has \$maxCount /]] as const) {
+    await source.client.setStreamMetadata('ours', limit)
+    await refused(t, copy(source.store, target.store), TransferRefused, { message: name })
+  }
+  t.equal(await target.store.head(), head)
+  await scavenge(source.server, source.client)
+  const metadata = JSON.stringify({ $maxCount: 'odd' })
+  await appendRaw(source.store, { ...rawEvent('$$theirs', 0n, metadata), type: '$metadata' })
+  const message = /ours has .* \(1 more have .*write metadata without \$maxCount to \$\$ours; .*\$tb in its place/
+  await refused(t, copy(source.store, target.store), TransferRefused, { message })
+
+  await source.client.setStreamMetadata('theirs', {})
+  await source.client.setStreamMetadata('ours', { truncateBefore: 1 })
+  const empty = await place(t)
+  t.match(await copy(source.store, empty.store), { others: 0 })
+  t.match(await copy(source.store, target.store), { others: 0 })
+  for (const { client } of [target, empty]) {
+    t.same((await collect(client.readStream('ours'))).map(({ event }) => event?.revision), [1n, 2n])
+  }
 })
 
 t.test('a tombstone of metadata is not carried over: it would end the nodes of the target', async (t) => {

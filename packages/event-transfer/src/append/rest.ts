@@ -1,16 +1,16 @@
 // Sends the target what it lacks: consecutive events of a stream in one append, many appends under way, in log order.
-import { type AppendPipe, sizeOf } from './pipe.js'
+import { placeholder, type Limits } from '../limited.js'
 import { isTombstone, type Recorded } from '../recorded.js'
-import type { Limits } from '../limited.js'
-import { mayBeServerMade } from '../server-made.js'
-import { appendBehindGap } from './gaps.js'
+import { NotTaken } from '../refused.js'
 import type { Store } from '../store.js'
+import { AtOtherRevision, LacksEarlier } from './failure.js'
+import { type AppendPipe, sizeOf } from './pipe.js'
 
 /** What every EventStoreDB takes in one append, and so no append of theirs is cut in two. */
 const most = { bytes: 1024 * 1024, events: 10_000 }
 
 export interface AppendOptions {
-  /** Which streams may lack events: theirs are sent one by one where the one before was not sent. */
+  /** Where streams begin that lack events: the first one of each is sent alone. */
   limits: Limits | undefined
   /** Most appends under way at once. */
   inFlight: number
@@ -27,9 +27,7 @@ export async function appendRest (
 ): Promise<void> {
   const pipe = await target.openPipe(inFlight)
   const batch = new Batch(pipe)
-  const sent = new Map<string, bigint>()
-  const isBehindGap = (event: Recorded) => limits?.isLimited(event.stream) === true &&
-    (mayBeServerMade(event) || event.revision !== (sent.get(event.stream) ?? -1n) + 1n)
+  const isBehindGap = ({ stream, revision }: Recorded) => revision > 0n && revision === limits?.beginOf(stream)
   try {
     for await (const event of rest) {
       const isAlone = isTombstone(event) || isBehindGap(event)
@@ -38,11 +36,52 @@ export async function appendRest (
       if (isTombstone(event)) await target.tombstone(event.stream)
       else if (isAlone) await appendBehindGap(target, event)
       else batch.add(event)
-      if (limits?.isLimited(event.stream)) sent.set(event.stream, event.revision)
       onEvent(event)
     }
     await batch.send()
     await pipe.drain()
+  } finally {
+    pipe.close()
+  }
+}
+
+/** How many placeholders go in one append. */
+const mostPlaceholders = 5_000n
+
+/**
+ * Where the target has an event at this revision already, it is left to the comparison whether it is the same: a server
+ * writes some metadata by itself.
+ * @throws NotTaken, TransferRefused, or an Error when the target is gone
+ */
+async function appendBehindGap (target: Store, event: Recorded): Promise<void> {
+  const current = await currentUnlessTaken(target, [event])
+  if (current === undefined || current >= event.revision) return
+  for (let next = current + 1n; next < event.revision;) {
+    const end = next + mostPlaceholders < event.revision ? next + mostPlaceholders : event.revision
+    const [first, ...others] = range(next, end).map((revision) => placeholder(event.stream, revision))
+    if (first && await currentUnlessTaken(target, [first, ...others]) !== undefined) throw moved(event)
+    next = end
+  }
+  const left = await currentUnlessTaken(target, [event])
+  if (left !== undefined && left < event.revision) throw moved(event)
+}
+
+const moved = ({ stream }: Recorded) => new NotTaken(`stream ${stream} of the target was written to meanwhile`)
+
+function range (from: bigint, end: bigint): bigint[] {
+  return Array.from({ length: Number(end - from) }, (_, index) => from + BigInt(index))
+}
+
+/** Nothing when the target has taken them, else the revision of the last event of its stream. */
+async function currentUnlessTaken (target: Store, events: [Recorded, ...Recorded[]]): Promise<bigint | undefined> {
+  const pipe = await target.openPipe(1)
+  try {
+    await pipe.append(events)
+    await pipe.drain()
+    return undefined
+  } catch (error) {
+    if (error instanceof AtOtherRevision || error instanceof LacksEarlier) return error.current
+    throw error
   } finally {
     pipe.close()
   }

@@ -28,7 +28,7 @@ export async function appendRaw (store: Store, ...events: Recorded[]): Promise<v
 
 export async function fillVaried (client: EventStoreDBClient, store: Store): Promise<void> {
   await fillBytes(client, store)
-  await client.setStreamMetadata('assistant-1', { maxCount: 5, owner: 'me' })
+  await client.setStreamMetadata('assistant-1', { owner: 'me' })
   await client.appendToStream('links', [jsonEvent({ type: '$>', data: {} }), event()])
   await client.appendToStream('truncated', [event(), event(), event()])
   await client.setStreamMetadata('truncated', { truncateBefore: 2 })

@@ -128,7 +128,7 @@ t.test('what stands in the place of events that are gone is empty, and no reader
   await source.client.appendToStream(
     'long', Array.from({ length: 12_000 }, () => jsonEvent({ type: 'Happened', data: {} }))
   )
-  await source.client.setStreamMetadata('long', { maxCount: 2 })
+  await source.client.setStreamMetadata('long', { truncateBefore: 11_998 })
   await scavenge(source.server, source.client)
   await copy(source.store, target.store)
   t.same(await revisions(target, 'long'), [11_998, 11_999])
