@@ -3869,7 +3869,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "phone_number": "+15551230001"
+                 *       "phone_number": "+15551230100"
                  *     }
                  */
                 "application/json": components["schemas"]["Person"];
@@ -3920,7 +3920,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "phone_number": "+15551230001"
+                 *       "phone_number": "+15551230100"
                  *     }
                  */
                 "application/json": components["schemas"]["Person"];
@@ -5649,12 +5649,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "phone_number": "+15551230001",
+                     *       "phone_number": "+15551230100",
                      *       "exported_at": "2026-01-31T12:00:02.000Z",
                      *       "leads": [
                      *         {
                      *           "id": 1,
-                     *           "phone_number": "+15551230001"
+                     *           "phone_number": "+15551230100"
                      *         }
                      *       ],
                      *       "contacts": [],

@@ -1,4 +1,5 @@
 // Requests for a person's data in the examples of the API document.
+import { customerNumber } from '../../domain/examples.js'
 import type { BegunPersonRequest, PersonRequestAnswer } from '../../domain/person/summary.js'
 import { callId } from './examples.js'
 
@@ -12,7 +13,7 @@ export const personRequest: PersonRequestAnswer = {
   ...begunExport, status: 'completed', created_at: '2026-01-31T12:00:00.000Z', finished_at: '2026-01-31T12:00:02.000Z'
 }
 
-export const person = { phone_number: '+15551230001' }
+export const person = { phone_number: customerNumber }
 
 export const exportedPerson = {
   ...person,
