@@ -22,7 +22,7 @@ import { addApiDocs } from './http/docs/openapi.js'
 import { noteMethods } from './http/other-methods.js'
 import { RequestLog } from './http/request-log.js'
 import { traceRequests } from './http/status/trace-requests.js'
-import { registerBodyBytes } from './http/limits/body-bytes.js'
+import { limitBodies } from './http/limits/body-budget.js'
 import { registerRateLimits, type RateLimit } from './http/limits/rate-limit.js'
 import { registerReadSlots } from './http/limits/read-slots.js'
 import { registerSecurityHeaders } from './http/security-headers.js'
@@ -70,12 +70,12 @@ export async function buildApp (deps: AppDeps): Promise<App> {
   app.setSerializerCompiler(serializerCompiler)
   takeOnlyJson(app)
   takeCsvWhereWanted(app)
+  limitBodies(app)
   await registerSecurityHeaders(app)
   await app.register(async (scope) => {
     await registerAuth(scope, jwt, deps.credentials)
     await registerRateLimits(scope, rateLimit)
     registerReadSlots(scope)
-    registerBodyBytes(scope)
     addMetrics(scope, metrics, metricsToken)
     await addApiDocs(scope, basePath, deps.publicUrl)
     addHealth(scope, healthChecks, undefined, deps.isLeaving)

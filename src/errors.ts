@@ -10,7 +10,7 @@ import { AppendTooLarge, EventStoreUnavailable, isOfOutage, StreamGone, StreamTr
 import { encodedBody } from './http/input/json-body.js'
 import { firstFields } from './http/input/named-fields.js'
 import { BehindPosition } from './http/read-position.js'
-import { TooManyBodies } from './http/limits/body-bytes.js'
+import { TooManyBodies } from './http/limits/body-budget.js'
 import { TooManyReads } from './http/limits/read-slots.js'
 import { fieldErrors } from './http/input/schema-errors.js'
 import { saysDiskFull } from './postgres/problems/full-disk.js'
@@ -52,8 +52,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   if (error instanceof KeyInFlight) return later(reply, 409, error.message)
   if (error instanceof StreamGone) return reply.code(410).send({ message: 'It was deleted for good.' })
   if (error instanceof AppendTooLarge) return reply.code(413).send({ message: 'The request is too large.' })
-  if (error instanceof TooManyReads) return later(reply, 429, error.message)
-  if (error instanceof TooManyBodies) return later(reply, error.status, error.message)
+  if (error instanceof TooManyReads || error instanceof TooManyBodies) return later(reply, 429, error.message)
   if (error instanceof BehindPosition) return notNow(reply, error.message)
   if ('validation' in error && error.validation) {
     const errors = fieldErrors(error.validation, error.validationContext)

@@ -3,6 +3,7 @@ import t from 'tap'
 import { SignJWT } from 'jose'
 import { signSession } from '../../src/ops/session.js'
 import { post, session } from '../support/ops/operator.js'
+import { sendRaw } from '../support/http/raw-http.js'
 import { secrets } from '../support/auth/secrets.js'
 import { testService } from '../support/service.js'
 
@@ -56,6 +57,16 @@ t.test('attempts to log in are limited by address', async (t) => {
   const late = await post(`${other}/ops/login`, { token: ops })
   t.equal(late.status, 429, 'a good token, too: a guess is not told from it')
   t.match(late.headers.get('retry-after'), /^\d+$/)
+  const unsent = await sendRaw(other, 'POST /ops/login HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n' +
+    'Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n')
+  t.equal(unsent.status, 429, 'and an attempt counts before its body comes')
+})
+
+t.test('no body of an attempt is longer than 16 KiB', async (t) => {
+  const { url: other } = await start(['api'])
+  const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ token: 'x'.repeat(16_500) }) }
+  t.equal((await fetch(`${other}/ops/login`, json)).status, 413)
+  t.equal((await post(`${other}/ops/login`, { token: 'x'.repeat(16_500) })).status, 413)
 })
 
 t.test('nobody is led away from the pages', async (t) => {

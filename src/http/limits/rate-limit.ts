@@ -1,7 +1,6 @@
 // How many requests a minute a caller may make: headers say it, 429 refuses more.
-import fastifyRateLimit from '@fastify/rate-limit'
+import fastifyRateLimit, { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AddressCounts } from './address-counts.js'
 
 export interface RateLimit {
   /** Of one user; 0 for no limit. */
@@ -17,6 +16,8 @@ export interface RateLimits {
   ofUser (request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** By address: for documents, and for requests whose token does not verify. */
   ofStranger (request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** Another count by address. */
+  ofAddress (perMinute: number): (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
 declare module 'fastify' {
@@ -25,16 +26,22 @@ declare module 'fastify' {
   }
 }
 
-/** How many users a process without Redis remembers. */
+/** How many users or addresses a process remembers. */
 const remembered = 20_000
+const timeWindow = 60_000
 
 /** A page of documents is six requests. A client whose token is refused has no use for more. */
 const usualForStrangers = 120
 
+/** One caller has the first 64 bits of an address of IPv6; IPv4 in IPv6 is IPv4. */
+export const addressOf = ({ ip }: { ip?: string }) => normalizeIP(ip ?? '') // a connection that is closed has none
+
 /** Counts that cannot be read let the request through: the limit protects the service, it is not worth an outage. */
 export async function registerRateLimits (app: FastifyInstance, limit: RateLimit): Promise<void> {
+  const ofAddress = await addressLimits(app)
   const ofUser = limit.perMinute === 0 ? async () => {} : await userLimit(app, limit)
-  app.decorate('rateLimits', { ofUser, ofStranger: strangerLimit(limit.strangersPerMinute ?? usualForStrangers) })
+  const ofStranger = ofAddress(limit.strangersPerMinute ?? usualForStrangers)
+  app.decorate('rateLimits', { ofUser, ofStranger, ofAddress })
 }
 
 async function userLimit (
@@ -43,7 +50,7 @@ async function userLimit (
   await app.register(fastifyRateLimit, {
     global: false,
     max: perMinute,
-    timeWindow: 60_000,
+    timeWindow,
     skipOnError: true,
     cache: remembered,
     nameSpace: 'ringledger:rate:',
@@ -59,13 +66,21 @@ async function userLimit (
   }
 }
 
-function strangerLimit (max: number): RateLimits['ofStranger'] {
-  const counts = new AddressCounts()
-  return async ({ ip }, reply) => {
-    const { count, resetsInSeconds } = counts.add(ip)
-    if (count <= max) return
-    tell(reply, { max, remaining: 0, ttlInSeconds: resetsInSeconds })
-    throw tooMany(reply, resetsInSeconds)
+/** In a scope of its own, as the plugin has one store: these counts never go to Redis. */
+async function addressLimits (app: FastifyInstance): Promise<RateLimits['ofAddress']> {
+  let create: FastifyInstance['createRateLimit'] | undefined
+  await app.register(async (scope) => {
+    await scope.register(fastifyRateLimit, { global: false, timeWindow, cache: remembered, keyGenerator: addressOf })
+    create = scope.createRateLimit.bind(scope)
+  })
+  return (max) => {
+    const count = create?.({ max })
+    return async (request, reply) => {
+      const counted = await count?.(request)
+      if (!counted || counted.isAllowed || !counted.isExceeded) return
+      tell(reply, counted)
+      throw tooMany(reply, counted.ttlInSeconds)
+    }
   }
 }
 

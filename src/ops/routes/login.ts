@@ -4,7 +4,6 @@ import Type from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { hasRole } from '../../http/auth/auth.js'
 import type { App } from '../../http/app-types.js'
-import { AddressCounts } from '../../http/limits/address-counts.js'
 import { sendPage } from '../csp.js'
 import { assertOwnForm, operatorsOnly } from '../operator.js'
 import { page } from '../pages/layout.js'
@@ -17,6 +16,9 @@ export interface LoginOptions {
   sessionKey: Uint8Array
 }
 
+/** No form of ours is longer than a token. */
+export const longestForm = 16 * 1024
+
 /** Of one address, in a process. Nobody types a token: more tries than these are guesses. */
 const attemptsPerMinute = 10
 
@@ -26,16 +28,13 @@ const Login = Type.Object({
 })
 
 export function addLogin (app: App, { root, sessionKey }: LoginOptions): void {
-  const attempts = new AddressCounts()
+  const attempt = app.rateLimits.ofAddress(attemptsPerMinute)
   const cookie = { path: root, httpOnly: true, sameSite: 'strict' as const }
 
-  app.post(`${root}/login`, { schema: { hide: true, body: Login } }, async (request, reply) => {
-    const { count, resetsInSeconds } = attempts.add(request.ip)
+  // An attempt counts before its body is read.
+  const login = { schema: { hide: true, body: Login }, bodyLimit: longestForm, onRequest: attempt }
+  app.post(`${root}/login`, login, async (request, reply) => {
     const next = safeNext(root, request.body.next)
-    if (count > attemptsPerMinute) {
-      reply.header('retry-after', resetsInSeconds)
-      return refuse(reply, 429, next, `Too many attempts: try again in ${resetsInSeconds} seconds.`)
-    }
     const token = request.body.token.trim()
     request.headers.authorization = `Bearer ${token}` // verified as every other token is
     if (!await hasRole(request, 'ops')) return refuse(reply, 401, next, 'This is no valid token with the role ops.')

@@ -9,11 +9,8 @@ import { loginPage, problemPage } from '../pages/other.js'
 import { live, style } from '../pages/style.js'
 import { addOpsApi } from './api.js'
 import { addForms } from './forms.js'
-import { addLogin, safeNext } from './login.js'
+import { addLogin, longestForm, safeNext } from './login.js'
 import { addPages } from './pages.js'
-
-/** No form of ours is longer than a token. */
-const longestForm = 16 * 1024
 
 /** Register authentication and rate limits before. */
 export async function addOps (app: FastifyInstance, deps: OpsDeps): Promise<void> {
