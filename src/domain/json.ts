@@ -5,6 +5,12 @@ import Type, { type TSchema } from 'typebox'
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = Record<string, Json>
 
+/** The same text for the same value, whatever the order of the members of its objects. */
+export const canonicalJson = (value: unknown): string | undefined => JSON.stringify(value, (_name, part) =>
+  typeof part === 'object' && part !== null && !Array.isArray(part)
+    ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => one < other ? -1 : 1))
+    : part)
+
 /** Of a UUID, in lower case. */
 export const uuid = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 export const isUuid = (text: string): boolean => new RegExp(uuid).test(text)

@@ -51,6 +51,22 @@ t.test('a lead is created once under a key', async (t) => {
   t.same(second.body, first.body)
 })
 
+t.test('the order of members says nothing: it is the same body, at any depth', async (t) => {
+  const key = randomUUID()
+  const lead = { phone_number: nextPhone(), variables: { customer_name: 'Ana', plan: { a: 1, b: [1, 2] } } }
+  const turned = { variables: { plan: { b: [1, 2], a: 1 }, customer_name: 'Ana' }, phone_number: lead.phone_number }
+  const bodies = [[lead, turned], [{ leads: [lead] }, { leads: [turned] }]]
+  for (const [nth, path] of ['/user/lead', '/user/leads/import'].entries()) {
+    const [one, other] = bodies[nth] ?? []
+    const first = await call('POST', path, { campaign_id: 1, ...one }, keyed(key))
+    const second = await call('POST', path, { ...other, campaign_id: 1 }, keyed(key))
+    t.strictSame([second.status, second.body.data.id], [first.status, first.body.data.id], path)
+    t.equal(second.headers.get('idempotent-replayed'), 'true')
+  }
+  const otherList = { ...lead, campaign_id: 1, variables: { ...lead.variables, plan: { a: 1, b: [2, 1] } } }
+  t.equal((await call('POST', '/user/lead', otherList, keyed(key))).status, 422, 'that of a list does')
+})
+
 t.test('another body under the same key is refused, naming the key', async (t) => {
   const key = randomUUID()
   await call('POST', '/user/assistant', newAssistant, keyed(key))

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { DomainEvent } from '../../domain/events.js'
+import { canonicalJson } from '../../domain/json.js'
 import { Rejection, invalid } from '../../domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from '../../event-store/errors.js'
 import { StreamBusy, type CommandRequest, type Outcome } from '../command-request.js'
@@ -107,7 +108,7 @@ export class Idempotency {
 
 /** What the request was, path and body. */
 export const hashOf = ({ path, body }: Claim) =>
-  createHash('sha256').update(path).update('\0').update(JSON.stringify(body) ?? '').digest()
+  createHash('sha256').update(path).update('\0').update(canonicalJson(body) ?? '').digest()
 
 /** The same key came with another path or body. */
 export const usedForAnother = () => invalid({ 'Idempotency-Key': ['was used for another request'] })

@@ -1,5 +1,6 @@
 // Keeps the leads of a body, part by part as it is read.
 import { createHash, randomUUID } from 'node:crypto'
+import { canonicalJson } from '../../domain/json.js'
 import type { ImportRequest } from './import-body.js'
 import type { LeadImports } from './lead-imports.js'
 import type { SentLead } from './sent-leads.js'
@@ -44,7 +45,7 @@ async function keepLeads (
     if (kept.length > 0) await imports.addPart(upload, total - kept.length + 1, kept)
   }
   for await (const lead of leads) {
-    const text = JSON.stringify(lead)
+    const text = canonicalJson(lead) ?? ''
     hash.update(text).update('\n')
     part.push(lead)
     total++
