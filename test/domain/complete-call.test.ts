@@ -40,6 +40,15 @@ t.test('another report for the same call is refused', async (t) => {
   }
 })
 
+t.test('a call does not end before it began', async (t) => {
+  const errors = { ended_at: ['must not be before started_at'] }
+  const began = { started_at: '2026-01-31T12:00:00+01:00' }
+  given([]).when(complete({ ...began, ended_at: '2026-01-31T11:59:59+01:00' })).then(t, invalid(errors))
+  given([]).when(complete({ ...began, ended_at: '2026-01-31T11:30:00+02:00' })).then(t, invalid(errors))
+  const atOnce = { ...began, ended_at: '2026-01-31T11:00:00Z' }
+  given([]).when(complete(atOnce)).then(t, [completed(atOnce)])
+})
+
 t.test('a call is erased once, and keeps what is not personal', async (t) => {
   const now = '2026-02-01T12:00:00.000Z'
   const { data: report } = completed()

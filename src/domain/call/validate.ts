@@ -1,5 +1,5 @@
 // What is wrong with the report of a call, without regard to earlier reports.
-import { problem, soundBody, type Submitted } from '../validation.js'
+import { problem, soundBody, soundFields, type Submitted } from '../validation.js'
 import type { CallCompleted, CompleteCallBody } from './events.js'
 
 /** What is true outside the stream. An absent fact is not known, and refuses nothing. */
@@ -13,7 +13,10 @@ export interface CallFacts {
 export function validateReport (
   callId: string, submitted: Submitted<CompleteCallBody>, facts: CallFacts
 ): { report: CallCompleted } {
+  const { started_at: began, ended_at: ended } = soundFields(submitted)
+  const isReversed = began !== undefined && ended !== undefined && Date.parse(ended) < Date.parse(began)
   const { lead_status, transcript, ...body } = soundBody(submitted, [
+    isReversed && problem('ended_at', 'must not be before started_at'),
     facts.assistantExists === false && problem('assistant_id', 'must be an existing assistant'),
     facts.leadBelongs === false && problem('lead_id', 'must be a lead of the user who owns the assistant')
   ])
