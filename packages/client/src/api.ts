@@ -100,7 +100,7 @@ export interface paths {
         put?: never;
         /**
          * Restore the settings of a past revision
-         * @description An update with what differs from them; its status stays. What is set anew is held to the rules of today.
+         * @description An update with what differs from them; its status stays. What is set anew is held to the rules of today. A phone number that you released is a 422 on phone_number_id, unless `without_phone_number` is true.
          */
         post: operations["restoreAssistant"];
         delete?: never;
@@ -1400,6 +1400,8 @@ export interface components {
              * @description The revision whose settings come back, as the history tells it.
              */
             revision: number;
+            /** @description They come back with phone_number_id null. Without it, one that is no longer yours is refused. */
+            without_phone_number?: boolean;
         };
         CampaignInput: {
             /** @description Name of the campaign. */

@@ -17,7 +17,8 @@ const updated = 'Assistant updated successfully'
 const schema = {
   operationId: 'restoreAssistant',
   summary: 'Restore the settings of a past revision',
-  description: 'An update with what differs from them; its status stays. What is set anew is held to the rules of today.',
+  description: 'An update with what differs from them; its status stays. What is set anew is held to the rules of ' +
+    'today. A phone number that you released is a 422 on phone_number_id, unless `without_phone_number` is true.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
   params: assistantPath,
@@ -25,7 +26,7 @@ const schema = {
   response: {
     200: assistantAnswer(updated),
     404: refusal('Assistant not found or does not belong to the authenticated user'),
-    422: invalid({ revision: ['must be a revision of the assistant'], voice_id: ['must be an available voice'] })
+    422: invalid({ voice_id: ['must be an available voice'], phone_number_id: ['must be one of your phone numbers'] })
   }
 }
 
@@ -35,7 +36,7 @@ export function restoreAssistant (app: App, deps: AssistantDeps): void {
     const id = assistantIdIn(request.params.id)
     return await deps.handle(request, reply, {
       body: RestoreAssistantBody,
-      facts: ({ revision }) => lookUpPast(deps, request.user.id, id, revision),
+      facts: (body) => lookUpPast(deps, request.user.id, id, body),
       validate: validateRestore,
       stream: () => assistantStream(id),
       isForOwner: true,
@@ -50,8 +51,9 @@ const refusedToday = refusedBy(UpdateAssistantBody)
 
 /** @throws NotKnownYet */
 async function lookUpPast (
-  deps: AssistantDeps, userId: string, id: number, revision: number | undefined
+  deps: AssistantDeps, userId: string, id: number, { revision, without_phone_number }: Partial<RestoreAssistantBody>
 ): Promise<PastFacts> {
-  const past = revision === undefined ? undefined : (await deps.facts.assistantAt(userId, id, revision))?.settings
+  const found = revision === undefined ? undefined : await deps.facts.assistantAt(userId, id, revision)
+  const past = found && { ...found.settings, ...without_phone_number && { phone_number_id: null } }
   return past ? { past, refused: refusedToday(past), ...await lookUpFacts(deps, userId, past) } : {}
 }

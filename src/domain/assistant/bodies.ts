@@ -55,7 +55,10 @@ export type UpdateAssistantBody = Static<typeof UpdateAssistantBody>
 export const RestoreAssistantBody = Type.Object({
   revision: Type.Integer({
     minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'The revision whose settings come back, as the history tells it.'
-  })
+  }),
+  without_phone_number: Type.Optional(Type.Boolean({
+    description: 'They come back with phone_number_id null. Without it, one that is no longer yours is refused.'
+  }))
 }, { title: 'AssistantRestore' })
 export type RestoreAssistantBody = Static<typeof RestoreAssistantBody>
 

@@ -44,13 +44,17 @@ function update (command: UpdateAssistant, state: AssistantState): AssistantEven
   return [...settingsChanged(own, command.given, command.now), ...statusChanged(own, command)]
 }
 
-/** Only what differs is held to today's rules, as only that is set anew. */
+/**
+ * Only what differs is held to today's rules, as only that is set anew. A phone number that is gone comes back in no
+ * case, also where the assistant still has it.
+ */
 function restore (command: RestoreAssistant, state: AssistantState): AssistantEvent[] {
   const own = ownOf(command, state)
   const { past, problems, now } = command
   if (!past) throw invalid({ revision: ['must be a revision of the assistant'] })
   const changes = changedFields(own.settings, past)
-  const counting = Object.entries(problems).filter(([field]) => Object.hasOwn(changes, topOf(field)))
+  const counting = Object.entries(problems).filter(([field]) =>
+    field === 'phone_number_id' || Object.hasOwn(changes, topOf(field)))
   if (counting.length > 0) throw invalid(Object.fromEntries(counting))
   return settingsChanged(own, past, now)
 }

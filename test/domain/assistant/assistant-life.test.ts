@@ -69,14 +69,19 @@ t.test('restoring changes what differs from the past settings, and nothing where
 })
 
 t.test('today’s rules hold for what is set anew, and for nothing else', async (t) => {
-  const past = settings({ voice_id: 9, phone_number_id: 4 })
-  const facts = { past, voiceExists: false, ownsPhoneNumber: false, refused: { language: ['must be at most 3 characters'] } }
-  given([created({ voice_id: 1, phone_number_id: 4 })]).when(restore(facts))
-    .then(t, invalid({ voice_id: ['must be an available voice'] }))
-  given([created({ voice_id: 9 })]).when(restore(facts))
-    .then(t, invalid({ phone_number_id: ['must be one of your phone numbers'] }))
-  given([created({ voice_id: 9, phone_number_id: 4 }), updated({ language: 'Dutch' })]).when(restore(facts))
+  const past = settings({ voice_id: 9 })
+  const facts = { past, voiceExists: false, refused: { language: ['must be at most 3 characters'] } }
+  given([created({ voice_id: 1 })]).when(restore(facts)).then(t, invalid({ voice_id: ['must be an available voice'] }))
+  given([created({ voice_id: 9 }), updated({ language: 'Dutch' })]).when(restore(facts))
     .then(t, invalid({ language: ['must be at most 3 characters'] }))
+})
+
+t.test('a phone number that is gone does not come back, also where the assistant still has it', async (t) => {
+  const facts = { past: settings({ phone_number_id: 4 }), ownsPhoneNumber: false }
+  for (const present of [{}, { phone_number_id: 4 }]) {
+    given([created(present)]).when(restore(facts))
+      .then(t, invalid({ phone_number_id: ['must be one of your phone numbers'] }))
+  }
 })
 
 t.test('a revision that the assistant never had is refused', async (t) => {

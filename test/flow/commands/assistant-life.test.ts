@@ -126,6 +126,29 @@ t.test('a restore names what is wrong: the revision, or what today’s rules ref
   t.equal((await call('POST', `/user/assistant/${id}/restore`, { revision: 0 }, { user: '2' })).status, 404)
 })
 
+t.test('a phone number that was released is not restored: it is refused, or left out', async (t) => {
+  const numberOf = async (phone_number: string) => (await call('POST', '/user/phone-number', { phone_number })).body.data.id
+  const [gone, kept] = [await numberOf('+15557770001'), await numberOf('+15557770002')]
+  const id = await create({ phone_number_id: gone })
+  await call('PUT', `/user/assistant/${id}`, { phone_number_id: kept })
+  const restore = (more = {}) => call('POST', `/user/assistant/${id}/restore`, { revision: 0, ...more })
+  const numberNow = async () => (await get(`/user/assistant/${id}`)).body.data.settings.phone_number_id
+  t.equal((await restore()).status, 200)
+  t.equal(await numberNow(), gone)
+  await call('DELETE', `/user/phone-number/${gone}`)
+  for (const phone_number_id of [undefined, kept]) { // also where the assistant still has it
+    if (phone_number_id !== undefined) await call('PUT', `/user/assistant/${id}`, { phone_number_id })
+    const refused = await restore()
+    t.equal(refused.status, 422)
+    t.strictSame(refused.body.errors, { phone_number_id: ['must be one of your phone numbers'] })
+  }
+  t.equal(await numberNow(), kept)
+  t.equal((await restore({ without_phone_number: false })).status, 422)
+  t.strictSame((await restore({ without_phone_number: 1 })).body.errors, { without_phone_number: ['must be true or false'] })
+  t.equal((await restore({ without_phone_number: true })).status, 200)
+  t.equal(await numberNow(), null)
+})
+
 t.test('what was deleted stays in no finder', async (t) => {
   const id = await create()
   t.match(await read.findAssistant('1', id), { assistant_id: id })
