@@ -1,7 +1,7 @@
 // Runs roles until a signal, then drains.
 import { join } from 'node:path'
 import type { Role } from '../composition/role.js'
-import { startRoles, type Service } from '../composition/roles.js'
+import { assertCanListen, startRoles, type Service } from '../composition/roles.js'
 import { openTracing } from '../composition/tracing.js'
 import { packageRoot } from '../package-root.js'
 import { importExampleOnce } from './catalog/import-example-once.js'
@@ -26,7 +26,9 @@ export async function serve (holder: 'start' | 'command', command: string, roles
   for (const line of misspelt) log.warn(line)
   const shutdown = new Shutdown(voice)
   return await shutdown.during(async (signal) => {
-    const backEnds = await openBackEnds(settings, holder, command, voice.say)
+    const backEnds = await openBackEnds(settings, holder, command, voice.say, {
+      port: config.port, assertCanListen: () => assertCanListen(config)
+    })
     let atOnce = false // known when the roles have stopped
     shutdown.add(() => backEnds.close({ atOnce }))
     shutdown.onLost(backEnds.lost)

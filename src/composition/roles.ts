@@ -1,5 +1,7 @@
 // Starts the roles of a process on one set of connections, and stops them.
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Config } from '../config.js'
@@ -129,6 +131,13 @@ async function statusApp (
 ): Promise<App> {
   const { buildStatusApp } = await import('../app.js')
   return await buildStatusApp({ ...status, isLeaving, logger: log, jwt, credentials, rateLimit: { perMinute } })
+}
+
+/** @throws as `startRoles` does, which asks only after the back ends have started */
+export async function assertCanListen (config: Config): Promise<void> {
+  const probe = createServer().listen(config.port, config.host)
+  await once(probe, 'listening').catch((cause: unknown) => { throw cannotListen(config, cause) })
+  await once(probe.close(), 'close')
 }
 
 async function listen (app: App, config: Config): Promise<string> {

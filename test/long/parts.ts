@@ -115,7 +115,7 @@ export const parts: Part[] = [
   {
     name: 'outages',
     files: ['test/long/outages'],
-    guards: ['src/composition', 'src/event-store', 'src/postgres'],
+    guards: ['src/composition', 'src/event-store', 'src/http/closing.ts', 'src/postgres'],
     minutes: 5
   },
   {

@@ -34,7 +34,7 @@ else await run(portFrom(values.port))
 async function run (port: number): Promise<void> {
   const given = values.temporary ? undefined : values['database-url']
   const dataDir = values.temporary ? undefined : values['data-dir']
-  const own = given ? undefined : await openOwnDatabase(dataDir, say).catch(fail)
+  const own = given ? undefined : await openOwnDatabase(dataDir, port, say).catch(fail)
   const databaseUrl = given || own?.url || fail('no database')
   void own?.lost.then(fail)
   const { url } = await serve({ databaseUrl, port, closeDatabase: own?.close })

@@ -13,14 +13,19 @@ export interface OwnDatabase {
   close: () => Promise<void>
 }
 
-/** In `path`, which is made when it is missing, or else in a temporary directory, which `close` removes. */
-export async function openOwnDatabase (path: string | undefined, log: (line: string) => void): Promise<OwnDatabase> {
+/**
+ * For a server on `port`: in `path`, which is made when it is missing, or else in a temporary directory, which `close`
+ * removes.
+ */
+export async function openOwnDatabase (
+  path: string | undefined, port: number, log: (line: string) => void
+): Promise<OwnDatabase> {
   const dataDir = prepareDataDir(path ?? mkdtempSync(join(tmpdir(), 'event-store-')))
   const { lock, heldBy } = await acquireLock(dataDir, 'start', 'embedded-event-store')
   if (heldBy !== undefined) throw new DataDirInUseError(dataDir, heldBy)
   const leave = () => path === undefined ? removeDataDir(dataDir) : lock.release()
   try {
-    const { url, lost, close } = await startPostgres({ dir: dataDir, log })
+    const { url, lost, close } = await startPostgres({ dir: dataDir, otherPorts: [port], log })
     return { url, lost, close: () => close().finally(leave) }
   } catch (error) {
     leave()

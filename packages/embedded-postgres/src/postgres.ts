@@ -19,6 +19,8 @@ const STOP_SECONDS = 35
 export interface PostgresRequest {
   /** An existing DATA_DIR that the caller holds. */
   dir: string
+  /** Ports that others will listen on. */
+  otherPorts?: readonly number[]
   log: (line: string) => void
 }
 
@@ -44,7 +46,7 @@ interface Running {
 }
 
 /** Starts Postgres on the cluster of this DATA_DIR, which it makes on the first start. Errors say how to mend them. */
-export async function startPostgres ({ dir, log }: PostgresRequest): Promise<EmbeddedPostgres> {
+export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest): Promise<EmbeddedPostgres> {
   refuseUnfinished(dir)
   const place = locate(dir)
   const binaries = provideBinaries(place, log)
@@ -52,7 +54,7 @@ export async function startPostgres ({ dir, log }: PostgresRequest): Promise<Emb
   await ensureCluster(place, binaries)
   log(`Starting Postgres ${binaries.version} in ${place.cluster}`)
   const logged = logSize(place)
-  const running = await startServer(place, binaries.folder, log)
+  const running = await startServer(place, binaries.folder, otherPorts, log)
   const { supervisor, pid, port } = running
   let closing: Promise<void> | undefined
   const close = ({ atOnce = false } = {}) => closing ??= atOnce
@@ -74,9 +76,11 @@ export async function startPostgres ({ dir, log }: PostgresRequest): Promise<Emb
   }
 }
 
-async function startServer (place: Place, binaries: string, log: (line: string) => void): Promise<Running> {
+async function startServer (
+  place: Place, binaries: string, otherPorts: PostgresRequest['otherPorts'], log: (line: string) => void
+): Promise<Running> {
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort()
+    const port = await freePort(otherPorts)
     const logged = logSize(place)
     const socket = `postgres-${randomUUID()}.sock`
     const supervisor = await startSupervisor(place, socket)

@@ -22,7 +22,10 @@ async function serveEventStore ({ port }: { port: number }): Promise<void> {
   const settings = { ...config, backEnds: { databaseUrl, eventStoreUrl: 'esdb://here' } }
   const shutdown = new Shutdown()
   const listening = await shutdown.during(async (signal) => {
-    const opened = await openBackEnds(settings, 'start', 'ringledger event-store')
+    const { listenOnce } = await import('@ringledger/embedded-postgres')
+    const opened = await openBackEnds(settings, 'start', 'ringledger event-store', say, {
+      port, assertCanListen: async () => { await listenOnce(port) }
+    })
     shutdown.add(opened.close)
     shutdown.onLost(opened.lost)
     signal.throwIfAborted()

@@ -1,6 +1,7 @@
 // Opens the back ends of a command: those that are set, or embedded ones for as long as the command runs.
 import { resolve } from 'node:path'
 import { reachablePostgres } from '../../composition/back-end-unreachable.js'
+import type { Listening } from '../../composition/embedded/stack.js'
 import type { Urls } from '../../composition/connections.js'
 import type { Config } from '../../config.js'
 import { packageRoot } from '../../package-root.js'
@@ -22,10 +23,11 @@ export interface BackEnds {
 /** `start` owns the DATA_DIR; a `command` joins the `start` that runs, or owns it for as long as it takes. */
 export async function openBackEnds (
   config: Pick<Config, 'dataDir' | 'backEnds' | 'embeddedEventStorePort'>, role: 'start' | 'command', command: string,
-  log: (line: string) => void = say
+  log: (line: string) => void = say, listening?: Listening
 ): Promise<BackEnds> {
   const { databaseUrl, eventStoreUrl, redisUrl } = config.backEnds
   // The embedded event store could not say which setting leads to a Postgres that is down.
+  if (databaseUrl) await listening?.assertCanListen() // soonest
   if (databaseUrl) await reachablePostgres(ping(databaseUrl))
   const { openStack } = await import('../../composition/embedded/stack.js')
   const stack = await openStack({
@@ -33,6 +35,7 @@ export async function openBackEnds (
     role,
     command,
     log,
+    listening,
     eventStorePort: config.embeddedEventStorePort,
     check: (url) => refuseOtherVersion(url, packageRoot),
     ...(databaseUrl && { databaseUrl }),

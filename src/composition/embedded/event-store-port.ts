@@ -1,7 +1,7 @@
 // The port of the embedded event store: the same at every start, so that a call engine finds it again.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort, listenOnce } from '@ringledger/embedded-postgres'
 
 export interface PortRequest {
   dataDir: string
@@ -9,6 +9,8 @@ export interface PortRequest {
   wanted?: number | undefined
   /** Of EventStoreDB unless given. */
   usual?: number
+  /** Where the service itself will listen. */
+  servicePort?: number | undefined
   log: (line: string) => void
 }
 
@@ -16,16 +18,20 @@ export interface PortRequest {
  * The port to listen on, which is free now; without a wish it is kept in DATA_DIR.
  * @throws when the wanted port is taken
  */
-export async function eventStorePort ({ dataDir, wanted, usual = 2113, log }: PortRequest): Promise<number> {
-  if (wanted === 0) return 0
+export async function eventStorePort (
+  { dataDir, wanted, usual = 2113, servicePort = 0, log }: PortRequest
+): Promise<number> {
+  if (wanted === 0) return servicePort === 0 ? 0 : await freePort([servicePort])
   if (wanted !== undefined) {
     if (await isFree(wanted)) return wanted
     throw new Error(`EMBEDDED_EVENTSTORE_PORT is ${wanted}, and another process listens there: choose another port`)
   }
   const kept = keptPort(dataDir)
   const first = kept ?? usual
-  const port = await isFree(first) ? first : await anyFree()
-  if (port !== first) log(`Port ${first} is taken, so the event store listens on ${port} from now on`)
+  const isOurs = first === servicePort
+  const port = !isOurs && await isFree(first) ? first : await freePort([servicePort])
+  const why = isOurs ? 'that of PORT' : 'taken'
+  if (port !== first) log(`Port ${first} is ${why}, so the event store listens on ${port} from now on`)
   if (port !== kept) writeFileSync(portFile(dataDir), `${port}\n`, { mode: 0o600 })
   return port
 }
@@ -42,15 +48,3 @@ function keptPort (dataDir: string): number | undefined {
 }
 
 const isFree = (port: number) => listenOnce(port).then(() => true, () => false)
-const anyFree = () => listenOnce(0)
-
-/** Listens for a moment. @returns the port */
-function listenOnce (port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => { resolve(typeof address === 'object' && address !== null ? address.port : port) })
-    })
-  })
-}

@@ -22,7 +22,8 @@ const killed = 'Postgres did not answer, so the embedded back ends were killed. 
 
 /** Takes over the lock: it is released when the stack is closed, or cannot be started. */
 export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedRequest): Promise<EmbeddedStack> {
-  const { databaseUrl, eventStoreUrl, role, log } = request
+  const { databaseUrl, eventStoreUrl, role, listening, log } = request
+  const servicePort = listening?.port
   const parts: Part[] = []
   const pids: Record<string, number> = {}
   let closing: Promise<void> | undefined
@@ -31,8 +32,11 @@ export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedReq
     return closing ??= closeAll(dataDir, lock, parts, { atOnce })
   }
   try {
-    const urls = { databaseUrl: databaseUrl ?? await addPostgres(), eventStoreUrl: '' }
-    urls.eventStoreUrl = eventStoreUrl ?? await addEventStore(urls.databaseUrl)
+    await listening?.assertCanListen()
+    const wanted = role === 'start' ? request.eventStorePort : 0
+    const port = eventStoreUrl ? 0 : await eventStorePort({ dataDir, wanted, servicePort, log })
+    const urls = { databaseUrl: databaseUrl ?? await addPostgres([servicePort ?? 0, port]), eventStoreUrl: '' }
+    urls.eventStoreUrl = eventStoreUrl ?? await addEventStore(urls.databaseUrl, port)
     const publish = async (extra: Record<string, unknown>): Promise<void> => {
       if (role === 'start' && closing === undefined) writeRunFile(dataDir, { ...extra, lock: lock.number, ...urls, pids })
     }
@@ -43,17 +47,15 @@ export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedReq
     throw explained(dataDir, error)
   }
 
-  async function addPostgres (): Promise<string> {
-    const postgres = await startPostgres({ dir: dataDir, log })
+  async function addPostgres (otherPorts: number[]): Promise<string> {
+    const postgres = await startPostgres({ dir: dataDir, otherPorts, log })
     parts.push(postgres)
     Object.assign(pids, { postgres: postgres.pid, postgresSupervisor: postgres.supervisorPid })
     return postgres.url
   }
 
-  async function addEventStore (url: string): Promise<string> {
+  async function addEventStore (url: string, port: number): Promise<string> {
     await request.check?.(url)
-    const wanted = role === 'start' ? request.eventStorePort : 0
-    const port = await eventStorePort({ dataDir, wanted, log })
     const eventStore = await startEventStoreProcess(dataDir, url, port)
     parts.push(eventStore)
     pids.eventStore = eventStore.pid

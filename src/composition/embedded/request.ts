@@ -1,6 +1,13 @@
 // What is asked of the embedded back ends of a DATA_DIR, and what they are.
 import type { Role } from '@ringledger/embedded-postgres/lock'
 
+/** The service that will listen beside the back ends. */
+export interface Listening {
+  port: number
+  /** @throws when another process listens there */
+  assertCanListen (): Promise<void>
+}
+
 export interface EmbeddedRequest {
   /** Absolute or relative to the working directory; created, mode 0700, when missing. */
   dataDir: string
@@ -14,6 +21,8 @@ export interface EmbeddedRequest {
   eventStoreUrl?: string
   /** Of a `start`; 0 for any free one, absent for one that is kept. A command takes any. */
   eventStorePort?: number | undefined
+  /** Its port is looked at before anything starts, and no back end takes it. */
+  listening?: Listening | undefined
   /** Called before an embedded event store may write to the database. @throws when none may */
   check?: (databaseUrl: string) => Promise<void>
   /** Receives progress, a line at a time, for people. */

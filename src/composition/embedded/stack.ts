@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { explained, prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
 import { acquireLock, DataDirInUseError, type Lock, type Role } from '@ringledger/embedded-postgres/lock'
 import { findCluster } from '@ringledger/embedded-postgres/place'
-import type { EmbeddedRequest, EmbeddedStack } from './request.js'
+import type { EmbeddedRequest, EmbeddedStack, Listening } from './request.js'
 import { readRunFile, type RunFile } from './run-file.js'
 
-export type { EmbeddedRequest, EmbeddedStack }
+export type { EmbeddedRequest, EmbeddedStack, Listening }
 
 // A command's own back ends live as long as the command; a start that begins may have migrations to run.
 const WAIT_SECONDS: Record<Role, number> = { command: 10, start: 60 }

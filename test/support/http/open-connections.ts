@@ -27,8 +27,8 @@ interface Opened {
 export interface Connection {
   kind: string
   onStop (): void
-  /** Resolves when the service has closed it. */
-  ended: Promise<{ whole: number, expected: number, rest: string }>
+  /** Resolves when the service has closed it: how many answers are missing, and bytes of one that is not whole. */
+  ended: Promise<{ missing: number, bytes: number }>
 }
 
 const begun = (line: string, { token }: Client, ...headers: string[]) =>
@@ -119,7 +119,10 @@ export async function openConnections (t: Teardown, place: Place): Promise<Conne
     const closed = new Promise((resolve) => socket.once('close', resolve))
     await eventually(() => socket.readyState === 'open')
     const { onStop = () => {}, answers } = await open({ ...place, socket, got })
-    const ended = closed.then(() => ({ ...read(got()), expected: answers() }))
+    const ended = closed.then(() => {
+      const { whole, rest } = read(got())
+      return { missing: Math.max(0, answers() - whole), bytes: rest.length }
+    })
     return { kind, onStop, ended }
   }))
 }
