@@ -3,7 +3,7 @@ import { isOfPostgres, postgresProblem } from '../postgres/problems/in-words.js'
 
 /** Errors that say how to mend them. By name: their classes would load half of the code. */
 const refusals = [
-  'BackEndUnreachable', 'BadDotEnv', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'OtherVersion',
+  'BackEndUnreachable', 'BadDotEnv', 'DataDirInUseError', 'NothingRuns', 'OtherLeadDigestKey', 'OtherLog', 'OtherVersion',
   'ParkingRefused', 'Rejection', 'ReplayRefused', 'RoleRuns', 'TransferRefused', 'UnknownProjection'
 ]
 

@@ -15,7 +15,7 @@ async function migrate ({ json }: { json?: boolean }): Promise<void> {
     const { rows: [last] } = await pool.query<{ name: string }>(
       'SELECT name FROM ledger.migrations ORDER BY name COLLATE "C" DESC LIMIT 1')
     return last?.name ?? null
-  })
+  }, 'all')
   if (json) printJson({ newest_migration: newest })
   else say(`The database is up to date; its newest migration is ${newest}.`)
 }

@@ -18,7 +18,7 @@ interface Running { config: RunConfig, backEnds: BackEnds, service: Service, voi
 export async function serve (holder: 'start' | 'command', command: string, roles: Role[]): Promise<Running> {
   const misspelt: string[] = []
   const settings = readSettings((line) => { misspelt.push(line) })
-  const config = await completeConfig(settings)
+  const config = await completeConfig(settings, holder === 'start')
   const opened = openLog(settings.logLevel)
   const { log } = opened
   const voice = voiceOf(opened)
@@ -26,8 +26,12 @@ export async function serve (holder: 'start' | 'command', command: string, roles
   for (const line of misspelt) log.warn(line)
   const shutdown = new Shutdown(voice)
   return await shutdown.during(async (signal) => {
-    const backEnds = await openBackEnds(settings, holder, command, voice.say, {
-      port: config.port, assertCanListen: () => assertCanListen(config)
+    const backEnds = await openBackEnds(settings, {
+      role: holder,
+      command,
+      makes: holder === 'start' ? 'all' : 'tables',
+      log: voice.say,
+      listening: { port: config.port, assertCanListen: () => assertCanListen(config) }
     })
     let atOnce = false // known when the roles have stopped
     shutdown.add(() => backEnds.close({ atOnce }))

@@ -21,8 +21,17 @@ export async function generatedSecrets (dataDir: string): Promise<Secrets> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writeFile(file, JSON.stringify(secrets, undefined, 2) + '\n', { mode: 0o600, flag: 'wx' })
     .catch((error: NodeJS.ErrnoException) => { if (error.code !== 'EEXIST') throw error })
-  const kept: Partial<Secrets> = JSON.parse(await readFile(file, 'utf8'))
-  const { jwtSecret, secretKey, leadDigestKey } = kept
+  return await keptSecrets(dataDir) ?? secrets
+}
+
+/** Those of `secrets.json`; nothing where there is no such file. @throws when it is not readable or not ours */
+export async function keptSecrets (dataDir: string): Promise<Secrets | undefined> {
+  const file = join(dataDir, 'secrets.json')
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  if (text === undefined) return undefined
+  const { jwtSecret, secretKey, leadDigestKey }: Partial<Secrets> = JSON.parse(text)
   if (!jwtSecret || !secretKey || !leadDigestKey) {
     throw new Error(`${file} lacks a secret: restore it from a backup, or start anew with another DATA_DIR`)
   }

@@ -19,15 +19,18 @@ const connectWithinMs = 5_000
 /** What is done every half minute finds its connection again: to open one costs more than many statements. */
 const idleTimeoutMillis = 60_000
 
-/** Resolves when Postgres answers, takes writes and lets the role make schemas; rejects within 5 s with why not. */
-export async function ping (databaseUrl: string): Promise<void> {
+/**
+ * Resolves when Postgres answers, takes writes and lets the role make schemas; rejects within 5 s with why not.
+ * @returns whether the log or the tables of a service are there
+ */
+export async function ping (databaseUrl: string): Promise<{ isInUse: boolean }> {
   const client = new pg.Client({
     connectionString: databaseUrl, application_name: 'ringledger', connectionTimeoutMillis: connectWithinMs
   })
   client.on('error', () => {}) // connect() and end() report it
   await client.connect()
   try {
-    await assertUsable(client)
+    return await assertUsable(client)
   } finally {
     await client.end()
   }
@@ -54,13 +57,15 @@ export function cutOff (pool: pg.Pool): void {
 const clientsOf = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
 
 /** As Postgres itself says it where a statement is refused: here before any is. */
-async function assertUsable (client: pg.Client): Promise<void> {
-  const { rows: [found] } = await client.query<{ problem: string | null, code: string | null }>(`
+async function assertUsable (client: pg.Client): Promise<{ isInUse: boolean }> {
+  const { rows: [found] } = await client.query<{ problem: string | null, code: string | null, isInUse: boolean }>(`
     SELECT CASE WHEN pg_is_in_recovery() THEN 'it is a standby'
       WHEN NOT has_database_privilege(current_database(), 'CREATE')
       THEN format('the role %I may not create schemas in the database %I', current_user, current_database()) END AS problem,
-      CASE WHEN pg_is_in_recovery() THEN '25006' ELSE '42501' END AS code`)
+      CASE WHEN pg_is_in_recovery() THEN '25006' ELSE '42501' END AS code,
+      EXISTS (SELECT FROM pg_namespace WHERE nspname IN ('ledger', 'eventstore')) AS "isInUse"`)
   if (found?.problem) throw Object.assign(new Error(found.problem), { code: found.code })
+  return { isInUse: found?.isInUse ?? false }
 }
 
 /**

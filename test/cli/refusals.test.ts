@@ -3,6 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { freePort } from '@ringledger/embedded-postgres/testing'
+import { openPool } from '../../src/postgres/pool.js'
 import { reasonIn } from '../support/processes/role-log.js'
 import { dataDir, run, type Environment } from '../support/ringledger.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
@@ -109,6 +110,19 @@ t.test('files that are not there or not right are named', async (t) => {
     t, ['projections', 'replay', 'leeds'], {}, [/no projection leeds: choose one of assistants, leads, calls, catalog/]
   )
   t.notOk(readdirSync(folder).includes('data'), 'and nothing was started for it')
+})
+
+t.test('where nothing runs, a command makes nothing, and says where to look', async (t) => {
+  await refused(t, ['token', '--user', '1'], {}, [/nothing runs here: DATA_DIR \S+ holds no data. Set DATA_DIR to the one/])
+  const { url } = await scratchPostgres(t)
+  const wanted = [/nothing runs here: DATABASE_URL leads to a database without our tables. Set it to the one/]
+  for (const args of [['projections', 'list'], ['events', 'export', '-']]) {
+    await refused(t, args, { ...secrets, DATABASE_URL: url }, wanted)
+  }
+  const pool = openPool(url, { applicationName: 'test', onError: () => {} })
+  t.teardown(() => pool.end())
+  const { rows } = await pool.query("SELECT nspname FROM pg_namespace WHERE nspname ~ '^(ledger|read_|eventstore)'")
+  t.same(rows, [])
 })
 
 t.test('tokens are not made where they could not be good', async (t) => {

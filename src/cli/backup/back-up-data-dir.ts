@@ -27,7 +27,7 @@ export async function backUpDataDir (
   const config = readSettings()
   const dataDir = await embeddedIn(config)
   const { backUp } = await import('@ringledger/embedded-postgres/backup')
-  const backEnds = await openBackEnds(config, 'command', 'ringledger backup')
+  const backEnds = await openBackEnds(config, { role: 'command', command: 'ringledger backup', makes: 'nothing' })
   try {
     const made = await backUp({
       dataDir, url: backEnds.urls.databaseUrl, file, overwrite, files: ourFiles, signal, onProgress: shownIn('backing up', onProgress)
@@ -43,9 +43,9 @@ async function embeddedIn ({ backEnds, dataDir }: Config): Promise<string> {
     throw new Error('DATABASE_URL is set, and `ringledger backup` is for the embedded Postgres: ' +
       'back up that one with pg_dump, as docs/operations.md says.')
   }
-  const { findCluster } = await import('@ringledger/embedded-postgres/place')
-  if (findCluster(dataDir) !== undefined) return resolve(dataDir)
-  throw new Error(`DATA_DIR ${resolve(dataDir)} holds no data: set DATA_DIR to the one that \`ringledger start\` uses.`)
+  const { assertHoldsData } = await import('../../composition/embedded/running-stack.js')
+  await assertHoldsData(dataDir)
+  return resolve(dataDir)
 }
 
 function whatOf ({ backEnds, jwt, secretKey, leadDigestKey }: Config, dataDir: string) {

@@ -21,7 +21,7 @@ async function importCatalogFile (file: string, { json }: { json?: boolean }): P
   const contents = await readCatalogFile(file)
   const { secrets: { leadDigestKey } } = await completeConfig(loadConfig(process.env))
   const position = await withConnections('ringledger catalog import', (connections, log) =>
-    importAndProject(connections, contents, { leadDigestKey, log }))
+    importAndProject(connections, contents, { leadDigestKey, log }), 'tables')
   if (json) printJson({ file, position: String(position) })
   else say(`The catalogue in ${file} is imported and projected.`)
 }

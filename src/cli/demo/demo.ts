@@ -44,10 +44,10 @@ export async function demo ({ json = false }: { json?: boolean }): Promise<void>
 async function play (
   timeline: Timeline, settings: Config, closing: Array<() => Promise<unknown>>, signal: AbortSignal
 ): Promise<void> {
-  const config = await completeConfig(settings)
+  const config = await completeConfig(settings, true)
   const { log } = openLog(settings.logLevel)
   const urls = await timeline.step('start back ends', 'embedded', async () => {
-    const backEnds = await openBackEnds(settings, 'start', 'ringledger demo', () => {})
+    const backEnds = await openBackEnds(settings, { role: 'start', command: 'ringledger demo', makes: 'all', log: () => {} })
     closing.push(backEnds.close)
     return [backEnds.urls, 'Postgres (fsync on) and the event store, each a process of its own'] as const
   })

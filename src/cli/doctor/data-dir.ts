@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Found as Stack } from '../../composition/embedded/running-stack.js'
-import { generatedSecrets } from '../../composition/generated-secrets.js'
+import { keptSecrets } from '../../composition/generated-secrets.js'
 import { problem, runChecks, skipped, warning, type Finding, type Found } from './check.js'
 
 /** A new DATA_DIR takes 200 MB; a service that works needs some room beside what it has. */
@@ -38,8 +38,7 @@ async function room (path: string): Promise<Found> {
 
 async function secretsIn (path: string): Promise<Found> {
   const file = join(path, 'secrets.json')
-  if (!existsSync(file)) return undefined
-  await generatedSecrets(path)
+  if (!await keptSecrets(path)) return undefined
   const { mode } = await stat(file)
   const isOpen = (mode & 0o077) !== 0 && process.platform !== 'win32'
   return isOpen ? warning(`others may read ${file}`, `chmod 600 ${file}`) : `${file}, for its owner alone`

@@ -1,9 +1,7 @@
 // Runs the checks of every part side by side, on the back ends that are set or that run now. Nothing is started.
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { secretKeys } from '../../composition/complete-config.js'
 import type { Found as Stack } from '../../composition/embedded/running-stack.js'
-import { generatedSecrets } from '../../composition/generated-secrets.js'
+import { keptSecrets } from '../../composition/generated-secrets.js'
 import type { Config } from '../../config.js'
 import type { SecretKeys } from '../../sealing/sealed-text.js'
 import type { Finding } from './check.js'
@@ -66,7 +64,6 @@ const notRunning = (part: string): Finding =>
 async function keysOf (config: Config): Promise<SecretKeys | undefined> {
   const { secretKey, leadDigestKey, previousSecretKeys, dataDir } = config
   if (secretKey) return secretKeys({ secrets: { secretKey, leadDigestKey: leadDigestKey ?? '' }, previousSecretKeys })
-  if (!existsSync(join(dataDir, 'secrets.json'))) return undefined
-  const secrets = await generatedSecrets(dataDir).catch(() => undefined) // told by the check of DATA_DIR
+  const secrets = await keptSecrets(dataDir).catch(() => undefined) // told by the check of DATA_DIR
   return secrets && secretKeys({ secrets, previousSecretKeys })
 }

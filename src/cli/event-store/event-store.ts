@@ -23,9 +23,8 @@ async function serveEventStore ({ port }: { port: number }): Promise<void> {
   const shutdown = new Shutdown()
   const listening = await shutdown.during(async (signal) => {
     const { listenOnce } = await import('@ringledger/embedded-postgres')
-    const opened = await openBackEnds(settings, 'start', 'ringledger event-store', say, {
-      port, assertCanListen: async () => { await listenOnce(port) }
-    })
+    const listening = { port, assertCanListen: async () => { await listenOnce(port) } }
+    const opened = await openBackEnds(settings, { role: 'start', command: 'ringledger event-store', makes: 'all', listening })
     shutdown.add(opened.close)
     shutdown.onLost(opened.lost)
     signal.throwIfAborted()

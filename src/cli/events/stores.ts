@@ -5,7 +5,7 @@ import { lentClient } from '../../event-store/connection/lent-client.js'
 import { eventStoreProblems, type SettingNames, settingNames } from '../../event-store/connection/settings.js'
 import { openStore, TransferRefused, type Store } from '@ringledger/event-transfer'
 import { readPlaces } from '../read-settings.js'
-import { openBackEnds } from '../running/back-ends.js'
+import { openBackEnds, type Makes } from '../running/back-ends.js'
 
 /** Where a store is, and which settings lead there: those of the present event store unless given. */
 export interface StorePlace {
@@ -41,9 +41,10 @@ export async function withStoreAt<Result> (
 
 /** The event store of EVENTSTORE_URL, of the running `start`, or an embedded one for as long as `work` takes. */
 export async function withPresentStore<Result> (
-  command: string, signal: AbortSignal, work: (store: Store) => Promise<Result>
+  command: 'copy' | 'export' | 'import', signal: AbortSignal, work: (store: Store) => Promise<Result>
 ): Promise<Result> {
-  const { url, caFile, close } = await presentStore(`ringledger events ${command}`)
+  const makes = command === 'import' ? 'all' : 'nothing' // a log may move into a new DATA_DIR
+  const { url, caFile, close } = await presentStore(`ringledger events ${command}`, makes)
   try {
     return await withStoreAt({ url, caFile }, signal, work)
   } finally {
@@ -76,9 +77,9 @@ export interface PresentStore {
  * That of EVENTSTORE_URL, of the running `start`, or an embedded one until it is closed. Only the settings of the event
  * store count: what works with its log alone needs no secrets.
  */
-export async function presentStore (command: string): Promise<PresentStore> {
+export async function presentStore (command: string, makes: Makes = 'nothing'): Promise<PresentStore> {
   const { places: { databaseUrl, eventStoreUrl, eventStoreCaFile: caFile }, config } = readPlaces()
   if (eventStoreUrl) return { url: eventStoreUrl, caFile, close: async () => {} }
-  const { urls, close } = await openBackEnds({ ...config, backEnds: { databaseUrl } }, 'command', command)
+  const { urls, close } = await openBackEnds({ ...config, backEnds: { databaseUrl } }, { role: 'command', command, makes })
   return { url: urls.eventStoreUrl, close }
 }

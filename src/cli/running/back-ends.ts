@@ -9,6 +9,9 @@ import { refuseOtherVersion } from '../../postgres/migrate.js'
 import { ping } from '../../postgres/pool.js'
 import { say } from './output.js'
 
+const noTables = 'nothing runs here: DATABASE_URL leads to a database without our tables. ' +
+  'Set it to the one that the service uses, or run `ringledger migrate` first.'
+
 export interface BackEnds {
   urls: Urls
   /** The folder of embedded data; absent when every back end is set. */
@@ -20,15 +23,33 @@ export interface BackEnds {
   close (options?: { atOnce?: boolean }): Promise<void>
 }
 
-/** `start` owns the DATA_DIR; a `command` joins the `start` that runs, or owns it for as long as it takes. */
+/** What is made where there is nothing yet: nothing, the tables of DATABASE_URL, or also the embedded Postgres. */
+export type Makes = 'nothing' | 'tables' | 'all'
+
+interface Opening {
+  /** `start` owns the DATA_DIR; a `command` joins the `start` that runs, or owns it for as long as it takes. */
+  role: 'start' | 'command'
+  /** Names the process to others on the same DATA_DIR. */
+  command: string
+  makes: Makes
+  log?: (line: string) => void
+  listening?: Listening
+}
+
+/** @throws NothingRuns, BackEndUnreachable */
 export async function openBackEnds (
-  config: Pick<Config, 'dataDir' | 'backEnds' | 'embeddedEventStorePort'>, role: 'start' | 'command', command: string,
-  log: (line: string) => void = say, listening?: Listening
+  config: Pick<Config, 'dataDir' | 'backEnds' | 'embeddedEventStorePort'>,
+  { role, command, makes, log = say, listening }: Opening
 ): Promise<BackEnds> {
   const { databaseUrl, eventStoreUrl, redisUrl } = config.backEnds
-  // The embedded event store could not say which setting leads to a Postgres that is down.
   if (databaseUrl) await listening?.assertCanListen() // soonest
-  if (databaseUrl) await reachablePostgres(ping(databaseUrl))
+  // The embedded event store could not say which setting leads to a Postgres that is down.
+  const postgres = databaseUrl ? await reachablePostgres(ping(databaseUrl)) : undefined
+  if (postgres?.isInUse === false && makes === 'nothing') throw new Error(noTables)
+  if (!postgres && makes !== 'all') {
+    const { assertHoldsData } = await import('../../composition/embedded/running-stack.js')
+    await assertHoldsData(config.dataDir)
+  }
   const { openStack } = await import('../../composition/embedded/stack.js')
   const stack = await openStack({
     dataDir: config.dataDir,

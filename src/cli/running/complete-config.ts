@@ -1,6 +1,6 @@
-// Fills in the secrets that a run without any URL makes by itself.
+// Fills in the secrets of a run without any URL: `start` makes them, commands read them.
 import type { CompleteConfig } from '../../composition/complete-config.js'
-import { generatedSecrets } from '../../composition/generated-secrets.js'
+import { generatedSecrets, keptSecrets } from '../../composition/generated-secrets.js'
 import type { Config } from '../../config.js'
 
 export type RunConfig = CompleteConfig & {
@@ -8,13 +8,21 @@ export type RunConfig = CompleteConfig & {
   jwtSecretIsOurs: boolean
 }
 
-export async function completeConfig (config: Config): Promise<RunConfig> {
+/** @throws NothingRuns where `makes` is false and nobody has made secrets yet */
+export async function completeConfig (config: Config, makes = false): Promise<RunConfig> {
   const { jwt, secretKey, leadDigestKey, jwtRoleClaim: roleClaim, jwtRoleMap: roleMap } = config
   if (jwt && secretKey && leadDigestKey) {
     return { ...config, jwt, secrets: { secretKey, leadDigestKey }, jwtSecretIsOurs: false }
   }
-  const { prepareDataDir } = await import('@ringledger/embedded-postgres/data-dir')
-  const ours = await generatedSecrets(prepareDataDir(config.dataDir))
+  const { explained, prepareDataDir } = await import('@ringledger/embedded-postgres/data-dir')
+  const { dataDir } = config
+  const ours = makes
+    ? await generatedSecrets(prepareDataDir(dataDir))
+    : await keptSecrets(dataDir).catch((error: unknown) => { throw explained(dataDir, error) })
+  if (ours === undefined) {
+    const { NothingRuns } = await import('../../composition/embedded/running-stack.js')
+    throw new NothingRuns(dataDir)
+  }
   return {
     ...config,
     jwt: jwt ?? { roleClaim, roleMap, secret: ours.jwtSecret },

@@ -27,7 +27,8 @@ async function printToken ({ user, json, ...request }: TokenOptions): Promise<vo
   ])
   if (user === undefined) throw new Error('--user is required: the user that the token acts for')
   if (!isSubject(user)) throw new Error('--user must be 1 to 128 printable characters')
-  const { jwt } = await completeConfig(readSettings())
+  const config = readSettings()
+  const jwt = config.jwt ?? (await completeConfig(config)).jwt
   const token = await signToken(jwt, { user, ...request })
   if (json) printJson({ token, user, role: request.role ?? null, ttl: request.ttl })
   else process.stdout.write(`${token}\n`)

@@ -1,5 +1,6 @@
 // Which stack runs on a DATA_DIR now, for those who only look: nothing is started, acquired or made.
 import { existsSync, realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { liveHolder } from '@ringledger/embedded-postgres/lock'
 import { findCluster } from '@ringledger/embedded-postgres/place'
 import { readRunFile, type RunFile } from './run-file.js'
@@ -11,6 +12,21 @@ export interface Found {
   heldBy?: string
   /** Where the embedded Postgres has its data, once it has any. */
   cluster?: string | undefined
+}
+
+/** A command that needs a stack makes none: in the wrong folder it would show, or change, an empty one. */
+export class NothingRuns extends Error {
+  override readonly name = 'NothingRuns'
+  constructor (dataDir: string) {
+    super(`nothing runs here: DATA_DIR ${resolve(dataDir)} holds no data. ` +
+      'Set DATA_DIR to the one that `ringledger start` uses, or run `ringledger start` first.')
+  }
+}
+
+/** @throws NothingRuns where there is no cluster, and nobody makes one */
+export async function assertHoldsData (dataDir: string): Promise<void> {
+  const { heldBy, cluster } = await runningStack(dataDir)
+  if (heldBy === undefined && cluster === undefined) throw new NothingRuns(dataDir)
 }
 
 export async function runningStack (dataDir: string): Promise<Found> {

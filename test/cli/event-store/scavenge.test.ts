@@ -3,7 +3,8 @@ import t from 'tap'
 import { collect } from '@ringledger/embedded-event-store/testing'
 import { event } from '@ringledger/event-transfer/testing'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { dataDir, run } from '../../support/ringledger.js'
+import { startedDataDir } from '../../support/back-ends/started-data-dir.js'
+import { run } from '../../support/ringledger.js'
 
 const scavenge = (t: Parameters<typeof run>[0], env: NonNullable<Parameters<typeof run>[2]>, ...more: string[]) =>
   run(t, ['event-store', 'scavenge', ...more], env)
@@ -21,7 +22,7 @@ t.test('it says what was removed, in words and for programs', async (t) => {
 })
 
 t.test('without a URL it opens the embedded store of DATA_DIR', async (t) => {
-  const { code, stdout, stderr } = await scavenge(t, { DATA_DIR: dataDir(t) })
+  const { code, stdout, stderr } = await scavenge(t, { DATA_DIR: await startedDataDir(t) })
   t.equal(code, 0, stderr)
   t.match(stdout, /^Removed 0 events /)
 })

@@ -1,5 +1,5 @@
-// What a command prints, a program can read: every command has `--json`, but for a few with a reason.
-import { writeFileSync } from 'node:fs'
+// Every command has `--json`, but for a few with a reason, and makes no stack where there is none.
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import t, { type Test } from 'tap'
@@ -38,6 +38,54 @@ t.test('every command has --json, or stands here with the reason', async (t) => 
 
 const { call, token, urls } = await testService(t)
 const folder = dataDir(t)
+
+function report (callId: string, assistant: number): string {
+  const file = join(folder, `${callId}.json`)
+  writeFileSync(file, JSON.stringify({ call_id: callId, ...callReport(assistant) }))
+  return file
+}
+
+/** What makes a stack, or asks for none. */
+const others = ['start', 'event-store', 'migrate', 'demo', 'doctor', 'completion', 'restore', 'events import']
+const required: Record<string, string[]> = {
+  token: ['--user', '1'],
+  'catalog import': [exampleCatalog],
+  'calls complete': [report('c-0', 1)],
+  backup: [join(folder, 'backup')],
+  'events copy': ['--to', urls.eventStoreUrl],
+  'webhooks recover': ['--since', '1h'],
+  'person export': ['+15550000001', '--user', '1'],
+  'person erase': ['+15550000001', '--user', '1'],
+  'projections quarantine show': ['leads', 'lead-1'],
+  'projections quarantine retry': ['leads', 'lead-1'],
+  'projections quarantine skip': ['leads', 'lead-1', '0', '--reason', 'test']
+}
+
+/** The message of each command. */
+async function refusals (): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const [name, { registeredArguments }] of commandsOf(await commandLine())) {
+    if (others.includes(name)) continue
+    const args = required[name] ?? registeredArguments.filter((each) => each.required).map(() => 'leads')
+    const program = await commandLine()
+    found[name] = await program.parseAsync([...name.split(' '), ...args], { from: 'user' })
+      .then(() => 'done', (error: Error) => error.message)
+  }
+  return found
+}
+
+t.test('where nothing runs, a command makes no stack, and says where to look', async (t) => {
+  process.env.DATA_DIR = join(folder, 'data')
+  // A command listens for signals until its process ends.
+  for (const each of [process, process.stdout, process.stderr]) each.setMaxListeners(0)
+  const found = await refusals()
+  t.ok(Object.keys(found).length > 30, 'most commands')
+  for (const [name, message] of Object.entries(found)) {
+    t.match(message, /^nothing runs here: DATA_DIR \S+data holds no data. Set DATA_DIR to the one/, name)
+  }
+  t.notOk(existsSync(join(folder, 'data')))
+})
+
 const env = { ...secrets, DATA_DIR: folder, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl }
 
 async function json (t: Test, args: string[]): Promise<unknown> {
@@ -55,8 +103,7 @@ t.test('a token is in it with what it is good for, and it is revoked in JSON', a
 t.test('a catalogue file, a call and the migrations say how far they have come', async (t) => {
   t.match(await json(t, ['catalog', 'import', exampleCatalog]), { file: exampleCatalog, position: /^\d+$/ })
   const { id } = (await call('POST', '/user/assistant', newAssistant)).body.data
-  const file = join(folder, 'call.json')
-  writeFileSync(file, JSON.stringify({ call_id: 'c-json', ...callReport(id) }))
+  const file = report('c-json', id)
   t.same(await json(t, ['calls', 'complete', file]), { call_id: 'c-json', appended: true })
   t.same(await json(t, ['calls', 'complete', file]), { call_id: 'c-json', appended: false })
   t.match(await json(t, ['migrate']), { newest_migration: /^\d{3}_/ })
