@@ -95,11 +95,14 @@ export async function findEntries (pool: Pool, userId: string, stream: string): 
   return rows
 }
 
-/** Of every campaign that the user has had. */
-export async function findCampaignIds (pool: Pool, userId: string): Promise<number[]> {
+/** Of every campaign that the user has had, and of those of leads with the number, should readers lack the campaign. */
+export async function findCampaignIds (pool: Pool, { userId, phoneNumber }: Person): Promise<number[]> {
   const { rows } = await pool.query<{ id: string }>({
-    text: 'SELECT id FROM read_model.campaigns WHERE user_id = $1 ORDER BY id',
-    values: [userId],
+    text: `
+      SELECT id FROM read_model.campaigns WHERE user_id = $1
+      UNION SELECT campaign_id FROM read_model.leads WHERE user_id = $1 AND phone_number = $2 AND primary_id IS NULL
+      ORDER BY id`,
+    values: [userId, phoneNumber],
     ...patient
   })
   return rows.map(({ id }) => Number(id))

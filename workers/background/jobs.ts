@@ -1,4 +1,4 @@
-// Moves requests that wait into the queue: of each user the oldest of a kind, so that users take turns.
+// Moves requests that wait into the queue: of each user one of a kind, so that users take turns.
 import type { Pool } from 'pg'
 import type { JobQueue, QueueKind } from '../queue/job-queue.js'
 
@@ -26,7 +26,8 @@ export const leaseOf = (id: string) => `background ${id}`
 const mostAtOnce = 100
 
 /**
- * Queues what waits.
+ * Queues what waits. The next of a user goes on while the one before waits for others, or is tried again because it
+ * failed by itself; an outage stops all alike.
  * @returns how many
  * @throws when the queue or Postgres cannot be reached; nothing is lost by that
  */
@@ -35,7 +36,9 @@ export async function enqueueRequests (pool: Pool, queue: Pick<RequestQueue, 'ad
     UPDATE ledger.background_requests r SET queued_at = clock_timestamp(), job_number = job_number + 1
     FROM (
       SELECT DISTINCT ON (kind, user_id) id, due_at, queued_at FROM ledger.background_requests
-      WHERE state = 'accepted' ORDER BY kind, user_id, created_at, id) oldest
+      WHERE state = 'accepted' AND (
+        queued_at IS NOT NULL OR due_at <= clock_timestamp() OR (failures = 0 AND NOT progress ? 'waits_for'))
+      ORDER BY kind, user_id, queued_at, created_at, id) oldest
     WHERE r.id = oldest.id AND oldest.queued_at IS NULL AND oldest.due_at <= clock_timestamp()
       AND r.state = 'accepted' AND r.queued_at IS NULL
     RETURNING r.id, r.job_number`)

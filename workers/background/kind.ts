@@ -15,7 +15,7 @@
 //    turns, retries, what a killed worker or an emptied queue leaves behind, removal after `keepDays`) is here.
 //
 // Tables of a kind refer to the request with ON DELETE CASCADE. `input` is emptied when a request is finished. Of a
-// user one request of a kind is worked on at a time, the oldest first.
+// user one request of a kind is worked on at a time: the oldest that neither waits nor has failed a moment ago.
 import type { PoolClient } from 'pg'
 
 /** `Input` and `Progress` are kept as JSON. */
@@ -44,6 +44,9 @@ export interface Turn<Progress extends object = object> {
   keep (progress: Progress, write?: (tx: PoolClient) => Promise<void>): Promise<void>
 }
 
+/** For others, so long: meanwhile the user's next request of the kind has its turns. It is no failure. */
+export interface Waiting { state: 'waiting', inMs: number }
+
 /** `reason` is shown to the user. */
 export type Ended = { state: 'completed' } | { state: 'failed', reason: string }
 
@@ -51,7 +54,7 @@ export interface BackgroundKind<Input extends object = object, Progress extends 
   /** Days that a finished request is kept. */
   keepDays: number
   /** A part of the work, safe to repeat. What it throws is logged, and it is tried again after a while. */
-  work (request: BackgroundRequest<Input, Progress>, turn: Turn<Progress>): Promise<'again' | Ended>
+  work (request: BackgroundRequest<Input, Progress>, turn: Turn<Progress>): Promise<'again' | Waiting | Ended>
   /** Comes before the end is written, at least once: appends the event that tells it. `at` is ISO 8601. */
   finish (request: BackgroundRequest<Input, Progress>, ended: Ended, at: string): Promise<void>
   /** Whether the log has the event of a request whose acceptance was not written in time. */

@@ -67,11 +67,13 @@ export async function acceptRequest (db: Pool | PoolClient, id: string): Promise
   if (rowCount === 1) await notifyRequests(db)
 }
 
-/** Whether it will be worked on, or is. */
-export async function isUnfinished (pool: Pool, id: string): Promise<boolean> {
-  const { rowCount } = await pool.query(`
-    SELECT FROM ledger.background_requests WHERE id = $1 AND state IN ('prepared', 'accepted')`, [id])
-  return rowCount === 1
+/** How far it is, where it will be worked on, or is. */
+export async function progressOf<Progress extends object> (
+  pool: Pool, id: string
+): Promise<Partial<Progress> | undefined> {
+  const { rows: [found] } = await pool.query<{ progress: Partial<Progress> }>(`
+    SELECT progress FROM ledger.background_requests WHERE id = $1 AND state IN ('prepared', 'accepted')`, [id])
+  return found?.progress
 }
 
 /** A request of this user that was accepted. */

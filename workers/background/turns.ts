@@ -78,6 +78,7 @@ async function takeTurn (
   try {
     const ended = begun.failures < mostFailures ? await kind.work(begun, turn) : givenUp
     if (ended === 'again') return await release(pool, begun, { failures: 0, inMs: 0 })
+    if (ended.state === 'waiting') return await release(pool, begun, { failures: 0, inMs: ended.inMs })
     const at = new Date().toISOString()
     await kind.finish(begun, ended, at)
     await end(pool, begun, ended, at)

@@ -1,5 +1,6 @@
-// How many erasures of persons wait for a scavenge of the event store.
+// How many erasures of persons wait: for a scavenge of the event store, or for an operator.
 import type { Pool } from 'pg'
+import { waitingErasures } from '../../../workers/persons/erasures/request.js'
 import { unscavenged } from '../../../workers/persons/unscavenged.js'
 import { skipped, warning, type Found } from './check.js'
 
@@ -13,6 +14,8 @@ const mend = 'Scavenge every member: docs/eventstoredb.md, "Scavenging". A serve
 
 /** Since when every member was scavenged: the earliest of their last scavenges, once each has one. */
 export async function erasuresFound (pool: Pool, store: ScavengedStore | undefined): Promise<Found> {
+  const [waiting] = await waitingErasures(pool)
+  if (waiting) return warning(`erasure ${waiting.id} waits for ${waiting.waits_for}`, 'docs/privacy.md, "What an operator does"')
   if (!store) return skipped('the event store does not run')
   const [scavenges, members] = await Promise.all([store.lastScavenges(), store.memberCount()])
   const times = [...scavenges?.values() ?? []].map(Number)

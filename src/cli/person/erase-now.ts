@@ -4,10 +4,11 @@ import { calls } from '../../../projections/calls.js'
 import { catalog } from '../../../projections/catalog/catalog.js'
 import { feedGenerations } from '../../../projections/engine/feed.js'
 import { leads } from '../../../projections/leads.js'
-import { acceptRequest, dropPrepared } from '../../../workers/background/requests.js'
+import { acceptRequest, dropPrepared, progressOf } from '../../../workers/background/requests.js'
 import { giveTurn } from '../../../workers/background/turns.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
-import { erasures } from '../../../workers/persons/erasures/erasures.js'
+import { erasures, parkedEvents } from '../../../workers/persons/erasures/erasures.js'
+import type { ErasureProgress } from '../../../workers/persons/erasures/progress.js'
 import { erasureKind, prepareErasure } from '../../../workers/persons/erasures/request.js'
 import { findRequest } from '../../command-handling/person/person-requests.js'
 import { secretKeys, type CompleteConfig } from '../../composition/complete-config.js'
@@ -49,6 +50,8 @@ export async function eraseNow (options: EraseOptions, person: NamedPerson): Pro
       if (request?.status === 'completed') return id
       if (request?.status === 'failed') throw new Error('the erasure failed: the log of the worker, or this one, says why')
       await giveTurn({ pool, kinds, holder, turnMs, retryMs, signal: giveUp, log }, id)
+      const { waits_for: waitsFor = '' } = await progressOf<ErasureProgress>(pool, id) ?? {}
+      if (waitsFor.startsWith(parkedEvents)) throw new Error(`the erasure goes on once a worker can: it waits for ${waitsFor}`)
       await pause(lookMs, giveUp)
     }
     throw new Error('the erasure is not done yet: a worker that runs goes on with it')

@@ -28,17 +28,18 @@ const surelyNotedAfterMs = 60_000
 
 /**
  * The user's request; nothing when it is another's. One that has not ended, and that no worker knows, has failed.
- * @param isNoted whether the workers know it; asked first, as they forget it after its end is in the log
+ * @param noted what the workers know of it; asked first, as they forget it after its end is in the log
  */
 export async function findOwnRequest (
-  { streams, isNoted }: { streams: Pick<Streams, 'read'>, isNoted (id: string): Promise<boolean> },
+  { streams, noted }: { streams: Pick<Streams, 'read'>, noted (id: string): Promise<{ waits_for?: string } | undefined> },
   userId: string, id: string
 ): Promise<PersonRequest | undefined> {
   if (!isUuid(id)) return undefined
-  const isWaiting = await isNoted(id)
+  const known = await noted(id)
   const { request } = await findRequest(streams, id) ?? {}
   if (request?.user_id !== userId) return undefined
-  const isLost = request.status === 'processing' && !isWaiting &&
-    Date.now() > Date.parse(request.requested_at) + surelyNotedAfterMs
+  if (request.status !== 'processing') return request
+  if (known) return { ...request, waits_for: known.waits_for }
+  const isLost = Date.now() > Date.parse(request.requested_at) + surelyNotedAfterMs
   return isLost ? { ...request, status: 'failed' } : request
 }

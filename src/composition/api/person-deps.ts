@@ -16,14 +16,15 @@ export async function personDeps ({ config, connections: { pool, streams } }: Pr
     import('../../../workers/persons/erasures/request.js')
   ])
   const keys = secretKeys(config)
-  const isNoted = async (id: string) => await requests.isNoted(pool, id) || await background.isUnfinished(pool, id)
+  const noted = async (id: string) =>
+    await requests.isNoted(pool, id) ? {} : await background.progressOf<{ waits_for?: string }>(pool, id)
   /** Where its row is gone already, a retry whose answer was lost is not to begin it anew. */
   const hasEnded = async (id: string) => typeof (await findRequest(streams, id))?.request.finished_at === 'string'
   return {
     notePersonRequest: async (request) => await hasEnded(request.id) || await requests.noteRequest(pool, keys, request),
     noteErasure: async (request) => await hasEnded(request.id) || await erasures.prepareErasure(pool, keys, request),
     acceptErasure: (id) => background.acceptRequest(pool, id),
-    findPersonRequest: (userId, id) => findOwnRequest({ streams, isNoted }, userId, id),
+    findPersonRequest: (userId, id) => findOwnRequest({ streams, noted }, userId, id),
     async openPersonExport (userId, id) {
       return await parts.hasExport(pool, { userId, id }) ? parts.readExport(pool, keys, { userId, id }) : undefined
     }

@@ -10,22 +10,23 @@ const lookMs = 1_000
 export const sources = ['leads', 'calls', 'catalog', 'deliveries']
 
 /**
- * Whether readers and the dispatcher have passed all that the log has now. Rows of a former release do not count: they
- * lack what an erasure looks for.
+ * Which readers have not passed yet what the log has now, or the dispatcher. Nor have those whose rows are of a former
+ * release: they lack what an erasure looks for.
  */
-export async function haveCome (
+export async function areBehind (
   { pool, streams, positions }: Pick<Connections, 'pool' | 'streams' | 'positions'>
-): Promise<boolean> {
-  if ((await outdated(pool, [leads, calls])).length > 0) return false
-  return await haveReached(positions, sources, await streams.head())
+): Promise<string[]> {
+  const ofFormer = await outdated(pool, [leads, calls])
+  if (ofFormer.length > 0) return ofFormer.map(({ name }) => `${name}, of a former release`)
+  return await areBefore(positions, sources, await streams.head())
 }
 
-/** Whether all of them have come as far as the position. */
-export async function haveReached (
+/** Which of them have not come as far as the position. */
+export async function areBefore (
   positions: Connections['positions'], who: readonly string[], position: bigint
-): Promise<boolean> {
+): Promise<string[]> {
   const come = await Promise.all(who.map((source) => positions.reached(source, position, lookMs)))
-  return !come.includes(false)
+  return who.filter((_source, nth) => !come[nth])
 }
 
 /** Takes out of the store what is hidden, or notes that its operator has to. */

@@ -22,7 +22,8 @@ import { abandonedAfter } from '../../../workers/deliveries/attempts/abandoned.j
 import type { CompleteConfig } from '../complete-config.js'
 import { digestOfNumbers } from '../digest-of-numbers.js'
 import type { Connections } from '../connections.js'
-import { haveCome, haveReached, scavengeFor, sources } from './erasing.js'
+import { areBefore, areBehind, scavengeFor, sources } from './erasing.js'
+import { parkedOf } from './parked.js'
 import { personWork, type WorkOptions } from './person-work.js'
 
 export interface ErasuresOptions extends Omit<WorkOptions, 'connections' | 'sources'> {
@@ -48,7 +49,10 @@ export function erasureWork (options: ErasuresOptions): ErasureWork {
     settleMs: keyTrustedMs,
     abandonedAfterMs: abandonedAfter(options.config.webhook),
     endKey: ({ userId, phoneNumber }) => personKeys.erase(userId, phoneNumber),
-    hasCome: () => haveCome(options.connections),
+    behind: () => areBehind(options.connections),
+    parked: (person, requestId) => parkedOf(options.connections, person, {
+      streams: () => named.allStreams(person), leadIds: () => named.leadIds(person)
+    }, requestId),
     generations: () => Promise.all(readModels.map(({ projection }) => activeGeneration(pool, projection))),
     areOnlyIn: async (generations, { userId, phoneNumber }, leadIds, signal) => await areOnly(pool, generations,
       { position: await streams.head(), values: [userId, phoneNumber, leadIds], signal }),
@@ -63,7 +67,8 @@ export function erasureWork (options: ErasuresOptions): ErasureWork {
     hasErased: (userId, callIds) => callRows.hasErased(pool, userId, callIds),
     scavenge: (requestId) => scavengeFor({ streams, pool }, requestId),
     find: async (id) => (await find(id))?.request,
-    end: (id, isDone) => end(id, isDone)
+    end: (id, isDone) => end(id, isDone),
+    log: options.log
   }
 }
 
@@ -85,6 +90,12 @@ class Named {
   async streamsOf (person: Person): Promise<string[]> {
     const leads = await this.#leadStreams(person)
     return [this.#blacklistOf(person), ...leads.map(({ stream }) => stream)]
+  }
+
+  /** Also of leads that have the person as a contact. */
+  async allStreams (person: Person): Promise<string[]> {
+    const contacts = await rows.findContacts(this.pool, digested(person, this.digest))
+    return [...await this.streamsOf(person), ...contacts.map(({ stream }) => stream)]
   }
 
   async leadIds (person: Person): Promise<number[]> {
@@ -126,13 +137,13 @@ class Named {
 
   /** @throws Error while they are behind: it is tried again */
   async #readersAt (position: bigint): Promise<void> {
-    if (await haveReached(this.connections.positions, ['leads', 'calls'], position)) return
+    if ((await areBefore(this.connections.positions, ['leads', 'calls'], position)).length === 0) return
     throw new Error('the read models of leads and calls are behind the log')
   }
 
-  async #leadStreams ({ userId, phoneNumber }: Person): Promise<Array<{ stream: string, campaignId: number }>> {
-    const ids = await rows.findCampaignIds(this.pool, userId)
-    return ids.map((campaignId) => ({ campaignId, stream: leadStream(campaignId, this.digest(phoneNumber)) }))
+  async #leadStreams (person: Person): Promise<Array<{ stream: string, campaignId: number }>> {
+    const ids = await rows.findCampaignIds(this.pool, person)
+    return ids.map((campaignId) => ({ campaignId, stream: leadStream(campaignId, this.digest(person.phoneNumber)) }))
   }
 
   #blacklistOf (person: Person): string {

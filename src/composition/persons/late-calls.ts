@@ -4,7 +4,7 @@ import { findLateCalls, findUsersOfLateCalls } from '../../../projections/person
 import type { LateCallWork } from '../../../workers/persons/erasures/late-calls.js'
 import { eraseCall } from '../../command-handling/person/erase-streams.js'
 import type { Connections } from '../connections.js'
-import { haveCome, scavengeFor } from './erasing.js'
+import { areBehind, scavengeFor } from './erasing.js'
 
 export function lateCallWork (
   { pool, streams, positions }: Pick<Connections, 'pool' | 'streams' | 'positions'>
@@ -17,7 +17,7 @@ export function lateCallWork (
       const options = { streams, userId, requestId, now: new Date().toISOString() }
       await eraseCall(options, callId, await findReport(pool, callId))
     },
-    hasCome: () => haveCome({ pool, streams, positions }),
+    hasCome: async () => (await areBehind({ pool, streams, positions })).length === 0,
     scavenge: (requestId) => scavengeFor({ streams, pool }, requestId)
   }
 }

@@ -11,7 +11,7 @@ import { secretKeys, type CompleteConfig } from '../complete-config.js'
 import { digestOfNumbers } from '../digest-of-numbers.js'
 import type { Connections } from '../connections.js'
 import type { ProcessContext } from '../process-context.js'
-import { haveReached } from './erasing.js'
+import { areBefore } from './erasing.js'
 
 export interface WorkOptions {
   config: Pick<CompleteConfig, 'secrets' | 'previousSecretKeys'>
@@ -39,7 +39,7 @@ export function personWork (
         origin: { commandId: randomUUID(), correlationId: id }
       })
     },
-    hasCome: (position) => haveReached(positions, sources, position),
+    hasCome: async (position) => (await areBefore(positions, sources, position)).length === 0,
     known: (snapshot, person, signal) => findPerson(snapshot, digested(person, digest), signal),
     log
   }

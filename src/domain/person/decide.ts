@@ -12,6 +12,8 @@ export interface PersonRequest {
   /** ISO 8601. */
   requested_at: string
   finished_at: string | null
+  /** No event says it: the workers do. */
+  waits_for?: string | undefined
 }
 
 /** Nothing yet, or the request. */

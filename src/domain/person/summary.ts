@@ -25,7 +25,12 @@ export const BegunPersonRequest = Type.Object(begun, { title: 'BegunPersonReques
 export type BegunPersonRequest = Static<typeof BegunPersonRequest>
 
 export const PersonRequestAnswer = Type.Object({
-  ...begun, created_at: At(''), finished_at: Nullable(At('Null until it has ended.'))
+  ...begun,
+  created_at: At(''),
+  finished_at: Nullable(At('Null until it has ended.')),
+  waits_for: Type.Optional(Type.String({
+    description: 'Only of an erasure that cannot go on: what it waits for. Where that is parked events, your operator has to act.'
+  }))
 }, { title: 'PersonRequest' })
 export type PersonRequestAnswer = Static<typeof PersonRequestAnswer>
 
@@ -33,7 +38,12 @@ export const describeBegun = ({ person_request_id: id, type, status }: PersonReq
   ({ id, type, status })
 
 export const describePersonRequest = (request: PersonRequest): PersonRequestAnswer =>
-  ({ ...describeBegun(request), created_at: request.requested_at, finished_at: request.finished_at })
+  ({
+    ...describeBegun(request),
+    created_at: request.requested_at,
+    finished_at: request.finished_at,
+    ...request.waits_for !== undefined && { waits_for: request.waits_for }
+  })
 
 /** How long an export can be downloaded after its end, in milliseconds. */
 const keptForMs = 24 * 3_600_000

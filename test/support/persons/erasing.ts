@@ -4,7 +4,7 @@ import { erasureWork } from '../../../src/composition/persons/erasures.js'
 import type { Connections } from '../../../src/composition/connections.js'
 import { seal } from '../../../src/sealing/sealed-text.js'
 import type { Turn } from '../../../workers/background/kind.js'
-import { erasures } from '../../../workers/persons/erasures/erasures.js'
+import { erasures, type ErasureWork } from '../../../workers/persons/erasures/erasures.js'
 import type { ErasureProgress } from '../../../workers/persons/erasures/progress.js'
 import { eventually } from '../eventually.js'
 import type { TestService } from '../service.js'
@@ -15,12 +15,15 @@ type Step = ErasureProgress['step']
 export type Meanwhile = Partial<Record<Step | `${number} ${Step}` | 'waits', () => Promise<unknown>>>
 
 /**
+ * @param given what it does otherwise than a worker
  * @param settleMs waited for what is sealed under the key that ended: what comes after it is erased as well
  * @returns what erases a person of user 1, as another worker does, and ends when it is done
  */
-export function erasing ({ config, parts }: TestService, on: Partial<Connections> = {}, settleMs = 50) {
+export function erasing (
+  { config, parts }: TestService, on: Partial<Connections> = {}, settleMs = 50, given: Partial<ErasureWork> = {}
+) {
   const work = erasureWork({ config, connections: { ...parts, ...on }, log: { warn () {} } })
-  const kind = erasures({ ...work, settleMs })
+  const kind = erasures({ ...work, settleMs, ...given })
   return async (phoneNumber: string, meanwhile: Meanwhile = {}): Promise<void> => {
     const left = new Map(Object.entries(meanwhile))
     const failures: unknown[] = []
@@ -47,11 +50,12 @@ export function erasing ({ config, parts }: TestService, on: Partial<Connections
     const request = { id: randomUUID(), kind: 'person-erasure', userId: '1', input, failures: 0, createdAt: new Date() }
     await eventually(async () => {
       const ended = await kind.work({ ...request, progress }, turn)
-      if (ended === 'again') {
+      const waits = ended === 'again' || ended.state === 'waiting'
+      if (waits) {
         left.delete('waits')
         await run(meanwhile.waits)
       }
-      return ended !== 'again'
+      return !waits
     }, 120_000)
     if (failures.length > 0) throw failures[0]
     if (left.size > 0) throw new Error(`it did not come to ${[...left.keys()].join()}`)

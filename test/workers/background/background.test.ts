@@ -1,6 +1,7 @@
 // Requests in the background: each ends once, whatever happens to the queue.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
+import { counting } from '../../support/workers/background/counting.js'
 import { backgroundRig } from '../../support/workers/background/background-rig.js'
 import { onEachQueue } from '../../support/workers/each-queue.js'
 
@@ -42,6 +43,21 @@ t.test('users take turns, and the requests of one user follow each other', async
   const order = rows.map(({ request }) => request)
   t.ok(order.lastIndexOf(other) < order.lastIndexOf(first[0] ?? ''), 'the short one of another user does not wait')
   t.ok(order.lastIndexOf(first[0] ?? '') < order.indexOf(first[1] ?? ''))
+})
+
+t.test('the next of a user goes on while one waits for others, and one fails', async (t) => {
+  const r = await backgroundRig(t)
+  const [waits, fails, next] = [await r.ask(1), await r.ask(1), await r.ask(2)]
+  const kind = counting(r.pool, { worker: 'test' })
+  const work: typeof kind.work = async (request, turn) => {
+    if (request.id === fails) throw new Error('a mistake')
+    if (request.id !== waits) return await kind.work(request, turn)
+    await turn.keep(Object.assign({ counted: 0 }, { waits_for: 'somebody' }))
+    return { state: 'waiting', inMs: 60_000 }
+  }
+  await r.start({ kinds: { counting: { ...kind, work } }, retryMs: 60_000 })
+  await r.ended(next)
+  for (const id of [waits, fails]) t.match(await r.status(id), { state: 'accepted' })
 })
 
 t.test('what was prepared and never accepted is settled by the log', async (t) => {

@@ -1,6 +1,7 @@
 // Erasures of persons, as requests in the background: step by step, each safe to repeat.
 //
-// The key of the person ends first, so that nobody can read what is sealed under it. Then every stream that tells of
+// It waits until readers have all that the log has of the person: what is parked would be lost. Then the key of the
+// person ends, so that nobody can read what is sealed under it. Then every stream that tells of
 // the person gets an event that stands for what was before, and that is hidden; readers and the dispatcher follow these
 // events. What came meanwhile, under another key, is found by the next round: the last one finds nothing.
 import type { Pool } from 'pg'
@@ -28,8 +29,10 @@ export interface ErasureWork extends LedgerQuestions {
   streamsOf (person: Person): Promise<string[]>
   /** After so many milliseconds no process uses a key that was ended. */
   settleMs: number
-  /** Whether readers and the dispatcher have passed all that the log had when this was called. */
-  hasCome (): Promise<boolean>
+  /** Who of readers and the dispatcher has not passed yet what the log had when this was called. */
+  behind (): Promise<string[]>
+  /** Streams with parked events that are of the person, or may be. */
+  parked (person: Person, requestId: string): Promise<string[]>
   /** The generations of read models that readers see, in one order. */
   generations (): Promise<number[]>
   /** Whether no other generation has more of the person than these; nothing where readers see others by now. */
@@ -47,6 +50,7 @@ export interface ErasureWork extends LedgerQuestions {
   scavenge (requestId: string): Promise<void>
   find (id: string): Promise<PersonRequest | undefined>
   end (id: string, isDone: boolean, at: string): Promise<void>
+  log: { warn (details: object, message: string): void }
 }
 
 const callsAtOnce = 100
@@ -62,8 +66,9 @@ export function erasures (work: ErasureWork): BackgroundKind<SealedRow, ErasureP
       while (done.step !== 'done') {
         const next = await stepOf(work, id, person, done, turn)
         if (!next) return 'again'
-        await turn.keep(next)
-        done = next
+        if ('waitsFor' in next) return await waiting(work, id, done, next, turn)
+        done = { ...next, waits_for: undefined }
+        await turn.keep(done)
         if (turn.isOver()) return 'again'
       }
       return { state: 'completed' }
@@ -75,13 +80,31 @@ export function erasures (work: ErasureWork): BackgroundKind<SealedRow, ErasureP
   }
 }
 
-/** What is kept when the step is done; nothing while it waits for others. */
+/** `inMs`: until then others have their turns. */
+interface Waits { waitsFor: string, inMs: number }
+
+/** Whoever asks for the request is told why, and its operator is, once. */
+async function waiting (
+  { log }: ErasureWork, request: string, done: ErasureProgress, { waitsFor, inMs }: Waits, turn: Turn<ErasureProgress>
+) {
+  if (done.waits_for !== waitsFor) {
+    await turn.keep({ ...done, waits_for: waitsFor })
+    if (inMs > 0) log.warn({ request }, `an erasure of a person waits for ${waitsFor}`)
+  }
+  if (inMs > 0) return { state: 'waiting' as const, inMs }
+  await waited(turn.signal)
+  return 'again'
+}
+
+/** What is kept when the step is done; why it waits, or nothing where that takes moments. */
 async function stepOf (
   work: ErasureWork, id: string, person: Person, done: ErasureProgress, { signal }: Turn<ErasureProgress>
-): Promise<ErasureProgress | undefined> {
+): Promise<ErasureProgress | Waits | undefined> {
   switch (done.step) {
     case 'key': {
       if (done.round > mostRounds) throw new Error('what is known of a person grows while it is erased')
+      const waits = await isUnread(work, id, person)
+      if (waits) return waits
       // Without the key they cannot be answered any more.
       await refuseRetriesOf(work.pool, person.userId, await work.streamsOf(person))
       const wasThere = await work.endKey(person)
@@ -91,7 +114,7 @@ async function stepOf (
       await pause(Math.max(0, done.until - Date.now()), signal)
       // What an import has begun is to be in the log before its leads are looked for.
       if (!signal.aborted && !await erasePendingRows(work.pool, person)) return await waited(signal)
-      return !signal.aborted && await work.hasCome() ? { ...done, step: 'leads' } : undefined
+      return !signal.aborted && await haveAllCome(work) ? { ...done, step: 'leads' } : undefined
     case 'leads': {
       if (!await forgetWhatWas(work, person)) return undefined
       const generations = await work.generations()
@@ -107,7 +130,10 @@ async function stepOf (
     case 'erase-calls':
       for (const callId of done.calls) await work.eraseCall(callId, person, id)
       return { ...done, step: 'calls', calls: [], after: done.calls.at(-1) ?? done.after }
-    case 'ledger': return await eraseRest(work, person, done, signal)
+    case 'ledger':
+      // What the events of this erasure say is parked, too, where others came between: they are waited for there.
+      if ((await work.parked(person, id)).length > 0) return anotherRound(done)
+      return await eraseRest(work, person, done, signal)
     case 'scavenge':
       await work.scavenge(id)
       return { ...done, step: 'done' }
@@ -120,7 +146,22 @@ async function stepOf (
 async function forgetWhatWas (work: ErasureWork, person: Person): Promise<boolean> {
   await refuseRetriesOf(work.pool, person.userId, await work.streamsOf(person))
   await forgetDispatched(work.pool, person)
-  return await work.hasCome()
+  return await haveAllCome(work)
+}
+
+const haveAllCome = async (work: ErasureWork) => (await work.behind()).length === 0
+
+const parkedAgainMs = 10_000
+export const parkedEvents = 'parked events'
+
+/** Comes before the key ends: what readers have not taken by then they never will. */
+async function isUnread (work: ErasureWork, id: string, person: Person): Promise<Waits | undefined> {
+  const behind = await work.behind()
+  if (behind.length > 0) return { waitsFor: `who is behind the log: ${behind.join(', ')}`, inMs: 0 }
+  const parked = await work.parked(person, id)
+  if (parked.length === 0) return undefined
+  const waitsFor = `${parkedEvents}, which an operator retries or skips (ringledger projections quarantine): ${parked.join(', ')}`
+  return { waitsFor, inMs: parkedAgainMs }
 }
 
 /** What is left beside the log and the rows that readers saw in this round. */

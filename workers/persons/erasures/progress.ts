@@ -16,6 +16,8 @@ export interface ErasureProgress {
   after: string
   /** Whether this round found anything. */
   hasFound: boolean
+  /** Why the last look had to wait, in words for its user; absent where it went on. */
+  waits_for?: string | undefined
 }
 
 export const begun: ErasureProgress = {
