@@ -28,6 +28,12 @@ export class Shares {
     return this.#accounts.size
   }
 
+  /** Whether `acquire` would not wait. */
+  hasFree (owner: string, wanted = 1): boolean {
+    const { taken, waiting } = this.#accounts.get(owner) ?? { taken: 0, waiting: new Set() }
+    return waiting.size === 0 && taken + Math.min(wanted, this.most) <= this.most
+  }
+
   /**
    * @param wanted more than an owner may have counts as all of it
    * @returns releases the share; undefined when none became free in time, or `gone` was aborted first
@@ -36,8 +42,7 @@ export class Shares {
     const account = this.#accounts.get(owner) ?? { taken: 0, waiting: new Set() }
     this.#accounts.set(owner, account)
     const amount = Math.min(wanted, this.most)
-    const isFree = account.waiting.size === 0 && account.taken + amount <= this.most
-    if (isFree) account.taken += amount
+    if (this.hasFree(owner, amount)) account.taken += amount
     else if (!await this.#turn(account, amount, gone)) return this.#passOn(owner, account)
     let isHeld = true
     return () => {

@@ -41,9 +41,10 @@ export async function sendExport<Item> (
     .header('content-disposition', `attachment; filename="${name}.${asked}"`)
   if (request.method === 'HEAD') return await asFile().send(Readable.from([])) // nothing is read for headers, and no length is known
   const gone = untilGone(request, reply)
-  const release = await request.server.exportSlots.acquire('', gone)
+  const places = request.server.exportPlaces
+  const release = await places.acquire(gone)
   if (!release) throw new TooManyReads('Too many exports are being read: try again in a moment.')
-  const { body, write, end, cutOff } = spooled(gone)
+  const { body, write, end, cutOff } = spooled(gone, { stall: (giveUp) => places.stall(giveUp) })
   const lineOf = asked === 'csv' ? csvOf(columns) : ndjsonOf
   const header = asked === 'csv' ? headerOf(columns) : ''
   await new Promise<void>((resolve, reject) => {

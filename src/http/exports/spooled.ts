@@ -18,12 +18,23 @@ export interface Spooled {
   cutOff (error: Error): Promise<void>
 }
 
-/** A reader may hold up what produces the answer for so long, in milliseconds. */
-const spoolAfterMs = 60_000
-const bufferBytes = 256 * 1024
+interface SpoolOptions {
+  /** Called while the reader holds its producer up: `giveUp` makes the rest go to the file. @returns ends that */
+  stall? (giveUp: () => void): () => void
+  /** How long a reader may take less than 64 KiB, in milliseconds. */
+  slowMs?: number
+  /** How long a reader may hold its producer up at all. */
+  afterMs?: number
+  /** How long the file may be read. */
+  wholeMs?: number
+}
 
-/** @param signal of the reader, aborted when it is gone @param afterMs for tests */
-export function spooled (signal: AbortSignal, afterMs = spoolAfterMs): Spooled {
+const bufferBytes = 256 * 1024
+const leastTaken = 64 * 1024
+
+/** @param signal of the reader, aborted when it is gone */
+export function spooled (signal: AbortSignal, options: SpoolOptions = {}): Spooled {
+  const { stall = () => () => {}, slowMs = 5_000, afterMs = 60_000, wholeMs = 3_600_000 } = options
   const body = new PassThrough({ highWaterMark: bufferBytes })
   body.on('error', () => {}) // its writer and its reader get the error
   const lateAt = performance.now() + afterMs
@@ -34,12 +45,13 @@ export function spooled (signal: AbortSignal, afterMs = spoolAfterMs): Spooled {
       signal.throwIfAborted()
       if (file) return void await file.appendFile(chunk)
       if (body.write(chunk)) return
-      if (await drained(body, signal, lateAt)) return
+      if (await drained(body, signal, { stall, slowMs, lateAt })) return
       file = await unnamedFile()
     },
     async end () {
       if (!file) return void body.end()
-      await pipeline(createReadStream('', { fd: file, start: 0 }), body, { signal })
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(wholeMs)])
+      await pipeline(createReadStream('', { fd: file, start: 0 }), body, { signal: deadline })
     },
     async cutOff (error) {
       body.destroy(error)
@@ -48,10 +60,19 @@ export function spooled (signal: AbortSignal, afterMs = spoolAfterMs): Spooled {
   }
 }
 
+interface Patience { stall (giveUp: () => void): () => void, slowMs: number, lateAt: number }
+
 /** Whether it took what it was given before it is late. @throws `signal.reason` */
-async function drained (body: PassThrough, signal: AbortSignal, lateAt: number): Promise<boolean> {
+async function drained (body: PassThrough, signal: AbortSignal, { stall, slowMs, lateAt }: Patience): Promise<boolean> {
   const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), Math.max(0, lateAt - performance.now()))
+  const giveUp = () => { late.abort() }
+  const left = () => body.writableLength + body.readableLength
+  let before = left()
+  const timer = setInterval(() => {
+    if (before - left() < leastTaken || performance.now() > lateAt) giveUp()
+    before = left()
+  }, slowMs)
+  const forget = stall(giveUp)
   try {
     await once(body, 'drain', { signal: AbortSignal.any([signal, late.signal]) })
     return true
@@ -60,7 +81,8 @@ async function drained (body: PassThrough, signal: AbortSignal, lateAt: number):
     if (late.signal.aborted) return false
     throw error
   } finally {
-    clearTimeout(timer)
+    clearInterval(timer)
+    forget()
   }
 }
 

@@ -113,6 +113,8 @@ export class BodyBudget {
 
   #complete (body: Body): void {
     if (!body.payer.arriving.delete(body)) return
+    this.#waiting.delete(body)
+    clearTimeout(body.patience)
     body.isInWork = true
     body.payer.inWork++
   }
@@ -153,6 +155,7 @@ export class BodyBudget {
 
   #wait (body: Body): void {
     body.stop()
+    if (this.#waiting.has(body)) return // CSV is not stopped
     this.#waiting.add(body)
     body.patience = setTimeout(() => { this.#refuse(body) }, this.#waitMs)
   }
