@@ -4,6 +4,7 @@ import fastify, { type FastifyBaseLogger } from 'fastify'
 import { addCommands, type CommandDeps } from './commands/routes.js'
 import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
+import { answerUnchanged } from './http/answers/etags.js'
 import { serializerCompiler } from './http/answers/serializers.js'
 import type { App } from './http/app-types.js'
 import { registerAuth } from './http/auth/auth.js'
@@ -66,6 +67,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
   const { basePath, jwt, rateLimit, healthChecks, metrics, metricsToken, routes } = deps
   const app = bareApp(deps)
   const refuseOthers = noteMethods(app)
+  answerUnchanged(app)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   takeOnlyJson(app)

@@ -10,7 +10,7 @@ export type CorsOrigins = '*' | readonly string[]
 const keptSeconds = 600
 
 const exposed = [...Object.keys(answerHeaders), 'Allow', 'Content-Disposition'].join(', ')
-const allowed = ['Authorization', 'Content-Type', 'If-None-Match', ...Object.keys(requestHeaders)].join(', ')
+const allowed = ['Authorization', 'Content-Type', ...Object.keys(requestHeaders)].join(', ')
 
 /** Of the entries of the setting: origins, or `*` alone. */
 export const corsOrigins = (entries: string[]): CorsOrigins => isEvery(entries) ? '*' : entries

@@ -45,6 +45,30 @@ t.test('the ETag of a read holds for an update, until somebody else updates', as
   t.equal((await update('Two')).status, 412)
 })
 
+t.test('who has what is shown is told so, and gets it as soon as it changes', async (t) => {
+  const [assistant, lead] = [await create(), await createLead('+15559990001')]
+  const campaign = (await call('POST', '/user/campaign', { name: 'Autumn' })).body.data
+  for (const [path, change] of [
+    [`/user/assistant/${assistant}`, { speech_speed: 1.1 }], [`/user/campaign/${campaign.id}`, { name: 'Winter' }],
+    [`/user/lead/${lead.id}`, { variables: { plan: 'yearly' } }]
+  ] as const) {
+    const etag = (await get(path)).headers.get('etag') ?? ''
+    const knows = (known: string, method = 'GET') => call(method, path, undefined, { headers: { 'if-none-match': known } })
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const { status, body, headers } = await knows(known)
+      t.strictSame([status, body, headers.get('etag')], [304, {}, etag], `${path} ${known}`)
+      t.match(headers.get('x-read-position'), /^\d+$/)
+      t.equal(headers.get('content-type'), null)
+      const head = await knows(known, 'HEAD')
+      t.strictSame([head.status, head.headers.get('content-length')], [304, null])
+    }
+    t.equal((await knows('"other"')).status, 200)
+    await call('PUT', path, change)
+    t.equal((await knows(etag)).status, 200)
+  }
+  t.equal((await call('GET', '/user/lead/999999', undefined, { headers: { 'if-none-match': '*' } })).status, 404)
+})
+
 t.test('the history has every change, newest first, with the former value', async (t) => {
   const id = await create({ speech_speed: 1.1 })
   await call('PUT', `/user/assistant/${id}`, { assistant_name: 'Night desk', speech_speed: 1.1 })

@@ -2622,6 +2622,8 @@ export interface components {
         AssistantPath: number;
         /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
         "If-Match": string;
+        /** @description The ETag of an earlier answer. While it is the present one, the answer is 304, without a body. */
+        "If-None-Match": string;
         /** @description What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422. */
         Position: string;
         /**
@@ -2917,6 +2919,8 @@ export interface operations {
                 revision?: number;
             };
             header?: {
+                /** @description The ETag of an earlier answer. While it is the present one, the answer is 304, without a body. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422. */
                 "X-Read-Position"?: components["parameters"]["Position"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
@@ -3157,6 +3161,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The ETag of an earlier answer. While it is the present one, the answer is 304, without a body. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422. */
                 "X-Read-Position"?: components["parameters"]["Position"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
@@ -3407,6 +3413,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The ETag of an earlier answer. While it is the present one, the answer is 304, without a body. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422. */
                 "X-Read-Position"?: components["parameters"]["Position"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */

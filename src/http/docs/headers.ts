@@ -10,6 +10,10 @@ interface HeaderText {
 
 /** Headers that a route reads; it names them in `config.requestHeaders`. No examples: the page would send them. */
 export const requestHeaders = {
+  'If-None-Match': {
+    type: 'string',
+    description: 'The ETag of an earlier answer. While it is the present one, the answer is 304, without a body.'
+  },
   'Idempotency-Key': {
     type: 'string',
     pattern: '^[ -~]+$',

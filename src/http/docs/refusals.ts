@@ -69,12 +69,13 @@ const refusals: Record<string, Refusal> = {
 }
 
 /** The route's schema with what all routes share: usual refusals with examples, and headers. */
-export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url'>): FastifySchema {
-  const { schema = {}, config, url } = route
+export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url' | 'method'>): FastifySchema {
+  const { schema = {}, config, url, method } = route
   const isUsers = url.includes('/user/')
   const takesKeys = isUsers && schema.security !== undefined && config?.isClosedToKeys !== true
   const given = responsesOf(schema)
-  const names = headersOf(schema, config?.requestHeaders)
+  const isTagged = method === 'GET' && Object.hasOwn(given[200]?.headers ?? {}, 'ETag')
+  const names = headersOf(schema, isTagged ? ['If-None-Match'] : config?.requestHeaders)
   const statuses = new Set([...Object.keys(given), ...impliedStatuses(schema, names)])
   const success: AnswerHeader[] = [
     'X-Correlation-Id',

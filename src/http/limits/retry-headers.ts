@@ -1,8 +1,8 @@
 // The headers that make a retry safe: Idempotency-Key and If-Match, of routes that name them in their config.
 import type { FastifyRequest } from 'fastify'
 import type { Claim } from '../../command-handling/idempotency/idempotency.js'
-import { withoutBeside } from '../answers/etags.js'
 import { invalid, Rejection } from '../../domain/rejection.js'
+import { isMatch } from '../answers/etags.js'
 import type { RequestHeader } from '../docs/headers.js'
 
 /**
@@ -21,9 +21,7 @@ export function claimOf (request: FastifyRequest): Claim {
 /** @throws Rejection where If-Match names other tags than the present one */
 export function refuseUnlessMatching (request: FastifyRequest, present: () => string): void {
   const given = takes(request, 'If-Match') ? request.headers['if-match'] : undefined
-  if (given === undefined || given.trim() === '*') return
-  const etag = present()
-  if (given.split(',').some((tag) => withoutBeside(tag.trim()) === etag)) return
+  if (given === undefined || isMatch(given, present)) return
   throw new Rejection('revision-mismatch', 'It was changed in the meantime: read it again and send its present ETag.')
 }
 

@@ -112,7 +112,7 @@ t.test('defaults and limits of every assistant field are told on create, and no 
 
 t.test('a route that says little is documented all the same', async (t) => {
   const { response } = documented({
-    url: '/user/things', schema: { security: [{ bearer: [] }] }, config: { failure: 'Nothing came of it' }
+    method: 'GET', url: '/user/things', schema: { security: [{ bearer: [] }] }, config: { failure: 'Nothing came of it' }
   })
   t.same(Object.keys(response ?? {}), ['401', '403', '429', '500', '503'])
   t.match(response, { 500: { examples: [{ message: 'Nothing came of it' }] } })
