@@ -16,8 +16,10 @@ export interface Lag {
 }
 
 export interface LagMonitor {
-  /** As of the last sample, at most seconds ago; empty before the first one. */
+  /** As of the last sample that did not fail; empty before the first one. */
   lags (): Lag[]
+  /** The same. @throws when no sample has succeeded for seconds */
+  freshLags (): Lag[]
   stop (): Promise<void>
 }
 
@@ -46,7 +48,7 @@ interface Level {
   until: number
 }
 
-/** Samples for which the log may stand still. */
+/** Samples for which the log may stand still, or that may fail. */
 const stillSamples = 5
 
 /** A subscription that is further behind than these samples go back is only known to be further behind. */
@@ -62,9 +64,16 @@ export function monitorLag ({ head, positions, everyMs = 2_000, toleranceMs = 5_
   const stopping = new AbortController()
   let unbrokenSince = performance.now()
   let level: Level | undefined
+  let sampledAt = performance.now()
+  let problem: unknown
   const sampling = sampleUntil(stopping.signal)
+  const lags = () => [...samplesOf].flatMap(([name, samples]) => lagOf(name, samples, toleranceMs) ?? [])
   return {
-    lags: () => [...samplesOf].flatMap(([name, samples]) => lagOf(name, samples, toleranceMs) ?? []),
+    lags,
+    freshLags () {
+      if (performance.now() - sampledAt <= stillSamples * everyMs) return lags()
+      throw new Error('the log and the checkpoints could not be compared', { cause: problem })
+    },
     async stop () {
       stopping.abort()
       await sampling
@@ -74,7 +83,10 @@ export function monitorLag ({ head, positions, everyMs = 2_000, toleranceMs = 5_
   async function sampleUntil (signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       // Other checks report who is away.
-      await takeSamples().catch(() => { unbrokenSince = performance.now() + toleranceMs })
+      await takeSamples().catch((error: unknown) => {
+        unbrokenSince = performance.now() + toleranceMs
+        problem = error
+      })
       await beat(everyMs, signal)
     }
   }
@@ -91,6 +103,7 @@ export function monitorLag ({ head, positions, everyMs = 2_000, toleranceMs = 5_
       const sample = { at, unbrokenSince, head: end, position }
       samplesOf.set(name, withSample(samplesOf.get(name) ?? [], sample, toleranceMs))
     }
+    sampledAt = performance.now()
   }
 }
 

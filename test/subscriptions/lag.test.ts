@@ -34,13 +34,26 @@ function monitored (t: Test) {
     await delay(1.5 * toleranceMs)
     await sampled()
   }
-  return { log, lag, sampled, longer, reads: () => reads, samples: () => samples }
+  const fresh = () => monitor.freshLags()
+  return { log, fresh, lag, sampled, longer, reads: () => reads, samples: () => samples }
 }
 
 t.test('a subscription at the end of the log is alive, however long nothing happens', async (t) => {
   const { lag, longer } = monitored(t)
   await longer()
   t.match(lag(), { name: 'leads', position: 100n, lag: 0n, lagSeconds: 0, isAlive: true, isKeepingUp: true })
+})
+
+t.test('what was read is not shown as fresh once nothing can be read', async (t) => {
+  const { log, fresh, lag, longer, sampled } = monitored(t)
+  await sampled()
+  t.match(fresh(), [{ lag: 0n }])
+  log.isAway = true
+  await longer()
+  t.throws(fresh, /could not be compared/)
+  t.match(lag(), { lag: 0n }, 'for probes the last one stands')
+  log.isAway = false
+  await eventually(() => lag() && fresh().length === 1).catch(() => t.fail('it is fresh again'))
 })
 
 t.test('while nothing happens, positions are seldom read; what has gone back is noticed all the same', async (t) => {

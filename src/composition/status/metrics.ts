@@ -42,12 +42,12 @@ export function measureProjections (metrics: Metrics, connections: Connections, 
   const { pool, streams } = connections
   const projected = (name: string, help: string, pick: (lag: Lag) => number) =>
     metrics.gauge(name, help, ['projection'], () =>
-      lagMonitor.lags().map((lag) => ({ labels: { projection: lag.name }, value: pick(lag) })))
+      lagMonitor.freshLags().map((lag) => ({ labels: { projection: lag.name }, value: pick(lag) })))
   projected('projection_position', 'Checkpoint of what readers see, as a position of the log.',
     ({ position }) => Number(position))
   projected('projection_lag_positions', 'How far the log is ahead of it, in positions.', ({ lag }) => Number(lag))
   metrics.gauge('projection_lag_events', 'Events that it has yet to take, as far as they are counted: 10,000.', ['projection'],
-    async () => await Promise.all(lagMonitor.lags().map(async (lag) =>
+    async () => await Promise.all(lagMonitor.freshLags().map(async (lag) =>
       ({ labels: { projection: lag.name }, value: await eventsBehind(streams, lag) }))))
   projected('projection_lag_seconds', 'Since when the log is ahead of it, as far as this process has seen.',
     ({ lagSeconds }) => lagSeconds)

@@ -25,6 +25,7 @@ export interface Metrics {
 }
 
 type Read = () => Sample[] | Promise<Sample[]>
+type Put = (labels: Sample['labels'], value: number) => void
 
 // Of the process, however many services run in it. Nothing is collected before somebody asks: to know how late its
 // event loop is, a process wakes a hundred times a second.
@@ -64,11 +65,15 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
 
   return {
     gauge (name, help, labelNames, read) {
-      const collect = async () => fill(await readInTime(name, read, failed), gauge, gauge.set.bind(gauge))
+      failures.inc({ metric: name }, 0) // the first failure is a rise
+      const put: Put = (labels, value) => gauge.set(labels, value)
+      const collect = async () => fill(await readInTime(name, read, failed), gauge, labelNames, put)
       const gauge: Gauge = new Gauge({ name: `ringledger_${name}`, help, labelNames, registers, collect })
     },
     counter (name, help, labelNames, read) {
-      const collect = async () => fill(await readInTime(name, read, failed), counter, counter.inc.bind(counter))
+      failures.inc({ metric: name }, 0)
+      const put: Put = (labels, value) => counter.inc(labels, value)
+      const collect = async () => fill(await readInTime(name, read, failed), counter, labelNames, put)
       const counter: Counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers, collect })
     },
     events (name, help, labelNames) {
@@ -104,8 +109,9 @@ async function readInTime (
 
 /** At once, so that scrapes at the same time do not mix. */
 function fill (
-  samples: Sample[], metric: { reset (): void }, put: (labels: Sample['labels'], value: number) => void
+  samples: Sample[], metric: { reset (): void, remove (): void }, labelNames: string[], put: Put
 ): void {
   metric.reset()
+  if (labelNames.length === 0) metric.remove() // reset() writes 0, and what cannot be read is absent
   for (const { labels, value } of samples) put(labels, value)
 }

@@ -1,7 +1,9 @@
 // /metrics: for operators and the scraper, in every role, with few labels.
+import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { projections } from '../../../projections/index.js'
 import { noStream } from '../../../src/event-store/streams.js'
+import { openMetrics } from '../../../src/http/status/metrics.js'
 import { continueAudit } from '../../../workers/operate/audit.js'
 import { assistantCreated, callCompleted, proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
@@ -139,6 +141,32 @@ t.test('a figure that cannot be read is left out and counted; the others are the
   t.notMatch(text, /^ringledger_lease_held\{/m)
   t.match(text, /^ringledger_postgres_connections\{/m)
   t.equal(valueOf(await scrape(service.url), 'ringledger_metrics_failures_total{metric="lease_held"}'), 1)
+})
+
+t.test('a figure without labels is absent, too, and not 0, until it can be read again', async (t) => {
+  const metrics = openMetrics(fastify({ logger: false }).log)
+  let [isAway, value] = [false, 61]
+  const read = () => { if (isAway) throw new Error('away') }
+  metrics.gauge('oldest', 'A test.', [], () => {
+    read()
+    return [{ labels: {}, value }]
+  })
+  metrics.gauge('unknown', 'A test.', [], () => [])
+  metrics.counter('done_total', 'A test.', [], () => {
+    read()
+    return [{ labels: {}, value }]
+  })
+  const values = async () => {
+    const text = await metrics.text()
+    const names = ['oldest', 'unknown', 'done_total', 'metrics_failures_total{metric="oldest"}']
+    return names.map((name) => valueOf(text, `ringledger_${name}`))
+  }
+  t.same(await values(), [61, undefined, 61, 0])
+  isAway = true
+  t.same((await values()).slice(0, 3), [undefined, undefined, undefined])
+  isAway = false
+  value = 0
+  t.same(await values(), [0, undefined, 0, 1])
 })
 
 t.test('it is no part of the interface: not documented, and only at its address', async (t) => {

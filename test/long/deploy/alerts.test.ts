@@ -37,7 +37,7 @@ const cases: Record<string, Case> = {
   RingledgerConsumerFails: of('consumer_failures_total', 'consumer="dispatcher"', '0+2x90', '3x90'),
   RingledgerNoProjector: {
     fires: { 'ringledger_lease_held{lease="dispatcher"}': '1x90' },
-    rests: { 'ringledger_lease_held{lease="projection leads g1"}': '1x90' }
+    rests: { 'ringledger_lease_held{lease="projection leads g1"}': '1x10', 'ringledger_metrics_failures_total{metric="lease_held"}': '0x10 1+1x80' }
   },
   RingledgerWebhooksLate: of('webhook_oldest_due_seconds', '', '61x90', '59x90'),
   RingledgerWebhooksPileUp: of('webhook_attempts_waiting', '', '1000+100x90', '9000-100x90'),
@@ -63,6 +63,7 @@ const cases: Record<string, Case> = {
 
 /** A counter has no series of an outcome that never was, and what each worker says of all is one alert. */
 const oddest: Record<string, Record<string, string>> = {
+  RingledgerWebhooksLate: { ringledger_webhook_oldest_due_seconds: '61x27 _x3 61x60' }, // missing at 28 to 30
   RingledgerWebhooksFail: { [made('timeout')]: '0+6x90' },
   RingledgerWebhooksPileUp: {
     'ringledger_webhook_attempts_waiting{instance="1"}': '1000+100x90', 'ringledger_webhook_attempts_waiting{instance="2"}': '1000+100x90'
