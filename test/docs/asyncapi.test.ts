@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { currentVersion, decode, eventVersions, type EventType } from '../../src/domain/events.js'
-import { eventDocumentText, inLog, nameOf } from '../support/documents/asyncapi.js'
+import { eventDocumentText, inLog, nameOf } from '../../docs/asyncapi/document.js'
 
 const file = 'docs/asyncapi.yaml'
 if (process.env.TAP_SNAPSHOT === '1') await writeFile(file, eventDocumentText())

@@ -5,7 +5,21 @@ import { decode } from '../../../src/domain/events.js'
 import { CreateLeadBody } from '../../../src/domain/lead/validate.js'
 import { leadStatuses } from '../../../src/domain/lead-status.js'
 import { call } from '../../support/events/call-events.js'
-import { refusals } from '../../support/http/refusals.js'
+import type { TSchema } from 'typebox'
+import type { FieldErrors } from '../../../src/domain/rejection.js'
+import { fieldErrors } from '../../../src/http/input/schema-errors.js'
+import { validatorCompiler } from '../../../src/http/input/validators.js'
+
+// What the app's own validators say of a body.
+/** Answers, for a body, every refused field with every reason; nothing for a body that the schema takes. */
+function refusals (schema: TSchema): (body: unknown) => FieldErrors {
+  const validate = validatorCompiler({ schema, method: 'POST', url: '/', httpPart: 'body' })
+  return (body) => {
+    const outcome: unknown = validate(body)
+    if (outcome === true) return {}
+    return fieldErrors(Reflect.get(validate, 'errors') ?? [])
+  }
+}
 
 const ofLead = refusals(CreateLeadBody)
 const ofCall = refusals(CompleteCallBody)

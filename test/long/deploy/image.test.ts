@@ -1,17 +1,124 @@
 // The Dockerfile, as far as it can be tried without an engine: what it copies is there, and what it holds runs.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import {
+  copyFileSync, existsSync, linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, statSync,
+  symlinkSync
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import t from 'tap'
 import { packageRoot, packageVersion } from '../../../src/package-root.js'
 import { secrets } from '../../support/auth/secrets.js'
-import { copies, instructions, stage, stages } from '../../support/deploy/dockerfile.js'
-import { filesBelow, unpackImage } from '../../support/deploy/image.js'
 import { listeningUrl } from '../../support/processes/role-log.js'
 import { dataDir, ringledger } from '../../support/ringledger.js'
 import { untilReady } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'
+
+// The Dockerfile in its parts.
+interface Instruction { name: string, args: string }
+
+interface Stage {
+  name: string
+  /** An image, or the name of a former stage. */
+  from: string
+  instructions: Instruction[]
+}
+
+interface Copy {
+  /** The stage that it is copied from; absent for this repository. */
+  from?: string | undefined
+  sources: string[]
+  target: string
+}
+
+const stages = stagesOf(readFileSync(join(packageRoot, 'Dockerfile'), 'utf8'))
+
+const stage = (name: string): Stage => {
+  const found = stages.find((each) => each.name === name)
+  if (!found) throw new Error(`The Dockerfile has no stage ${name}`)
+  return found
+}
+
+const instructions = ({ instructions }: Stage, name: string): string[] =>
+  instructions.filter((each) => each.name === name).map(({ args }) => args)
+
+const copies = (of: Stage): Copy[] => instructions(of, 'COPY').map((args) => {
+  const words = args.split(/\s+/)
+  const from = words[0]?.startsWith('--from=') ? words.shift()?.slice('--from='.length) : undefined
+  return { from, sources: words.slice(0, -1), target: words.at(-1) ?? '' }
+})
+
+function stagesOf (text: string): Stage[] {
+  const lines = text.replaceAll(/\\\n\s*/g, '').split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  const found: Stage[] = []
+  for (const line of lines) {
+    const [, name = '', args = ''] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? []
+    const [, from = '', as = ''] = /^(\S+)(?: AS (\S+))?$/.exec(args) ?? []
+    if (name === 'FROM') found.push({ from, name: as, instructions: [] })
+    else found.at(-1)?.instructions.push({ name, args })
+  }
+  return found
+}
+
+// What the image of the service holds, as a folder that is put together as the Dockerfile says.
+interface Locked { dev?: boolean, optional?: boolean, devOptional?: boolean }
+
+/** Fills `folder`, which is empty. */
+function unpackImage (folder: string): void {
+  for (const { from, sources, target } of copies(stage('service'))) {
+    for (const source of sources) {
+      const path = source.replace(/^\/build\//, '')
+      const to = target === './' ? join(folder, path) : join(folder, target)
+      if (path === 'node_modules') copyDependencies(folder)
+      else if (from === 'dependencies') copyManifests(path, to)
+      else copy(path, to)
+    }
+  }
+}
+
+/** Every file with the time of its last change. */
+function filesBelow (folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name)).sort().map((file) => `${file} ${statSync(file).mtimeMs}`)
+}
+
+/** As `npm ci --omit=dev --omit=optional` installs them. What is nested in a package has a row of its own. */
+function copyDependencies (folder: string): void {
+  const { packages }: { packages: Record<string, Locked> } = JSON.parse(readFileSync(join(packageRoot, 'package-lock.json'), 'utf8'))
+  for (const [path, { dev, optional, devOptional }] of Object.entries(packages)) {
+    if (!path.startsWith('node_modules/') || dev || optional || devOptional) continue
+    copy(path, join(folder, path), ['node_modules'])
+  }
+}
+
+/** What is there of the packages of this repository when their dependencies are installed. */
+function copyManifests (path: string, to: string): void {
+  for (const name of readdirSync(join(packageRoot, path))) {
+    copy(join(path, name, 'package.json'), join(to, name, 'package.json'))
+  }
+}
+
+function copy (path: string, to: string, except: readonly string[] = []): void {
+  mkdirSync(dirname(to), { recursive: true })
+  copyTree(join(packageRoot, path), to, except)
+}
+
+function copyTree (from: string, to: string, except: readonly string[] = []): void {
+  const stats = lstatSync(from)
+  if (stats.isSymbolicLink()) return symlinkSync(readlinkSync(from), to)
+  if (!stats.isDirectory()) return copyFile(from, to)
+  mkdirSync(to, { recursive: true })
+  for (const name of readdirSync(from)) if (!except.includes(name)) copyTree(join(from, name), join(to, name))
+}
+
+/** Ten thousand files are linked in a tenth of the time. */
+function copyFile (from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch {
+    copyFileSync(from, to) // on another file system
+  }
+}
 
 const textOf = (file: string) => readFileSync(join(packageRoot, file), 'utf8')
 const packageJson: { engines: { node: string }, workspaces: string[], dependencies: object } = JSON.parse(textOf('package.json'))

@@ -1,7 +1,65 @@
 // The manifests for Kubernetes fit Kubernetes' own schemas.
 import t from 'tap'
-import { schemaProblems } from '../../support/deploy/kubernetes-schemas.js'
-import { manifests, ofKind, type Manifest } from '../../support/deploy/manifests.js'
+import { type Manifest, manifests, ofKind } from '../../support/deploy/manifests.js'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { packageRoot } from '../../../src/package-root.js'
+
+// What the schemas of Kubernetes say against manifests. Types that are made of them refuse fields that there are not,
+// as `kubeconform -strict` does; validators that are made of them know formats too, such as that of a quantity.
+type Model = new (manifest: Manifest) => { validate (): void }
+
+const options: ts.CompilerOptions = {
+  noEmit: true,
+  strict: true,
+  skipLibCheck: true,
+  types: [],
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.ESNext,
+  moduleResolution: ts.ModuleResolutionKind.Bundler
+}
+
+/** For each manifest, in their order, what is wrong with it. */
+async function schemaProblems (manifests: readonly Manifest[]): Promise<string[][]> {
+  const refused = refusedByTypes(manifests)
+  return await Promise.all(manifests.map(async (manifest, index) =>
+    [...refused[index] ?? [], ...await refusedByValidator(manifest)]))
+}
+
+const moduleOf = ({ apiVersion, kind }: Manifest) => `kubernetes-models/${apiVersion}/${kind}`
+
+async function refusedByValidator (manifest: Manifest): Promise<string[]> {
+  try {
+    const { [manifest.kind]: Model }: Record<string, Model> = await import(moduleOf(manifest))
+    if (Model === undefined) return [`there is no ${manifest.kind}`]
+    new Model(manifest).validate()
+    return []
+  } catch (error) {
+    return [String(error)]
+  }
+}
+
+/** Each manifest becomes a file with a constant of its type, and the compiler says what does not fit. */
+function refusedByTypes (manifests: readonly Manifest[]): string[][] {
+  const files = manifests.map((_, index) => join(packageRoot, `manifest-${index}.ts`))
+  const texts = new Map(manifests.map((manifest, index) => [files[index] ?? '', textOf(manifest)]))
+  const host = ts.createCompilerHost(options)
+  const { fileExists, readFile, getSourceFile } = host
+  host.fileExists = (name) => texts.has(name) || fileExists(name)
+  host.readFile = (name) => texts.get(name) ?? readFile(name)
+  host.getSourceFile = (name, target, ...others) => {
+    const text = texts.get(name)
+    return text === undefined ? getSourceFile(name, target, ...others) : ts.createSourceFile(name, text, target)
+  }
+  const program = ts.createProgram(files, options, host)
+  return files.map((name) => program.getSemanticDiagnostics(program.getSourceFile(name)).map(({ messageText }) =>
+    ts.flattenDiagnosticMessageText(messageText, '\n')))
+}
+
+const textOf = (manifest: Manifest) => [
+  `import type { I${manifest.kind} } from '${moduleOf(manifest)}'`,
+  `export const manifest: I${manifest.kind} = ${JSON.stringify(manifest)}`
+].join('\n')
 
 const ofKubernetes = manifests.filter(({ kind }) => kind !== 'Kustomization') // that one is read by kustomize alone
 

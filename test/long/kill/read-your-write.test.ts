@@ -1,12 +1,137 @@
 // A caller reads what it wrote: over thousands of writes, while a projector is delayed, killed, restarted and replayed.
 import t, { type Test } from 'tap'
-import { newAssistant } from '../../support/bodies/bodies.js'
+import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { isPending, OwnWrites, positionOf } from '../../support/projections/own-writes.js'
-import { dataDir, ringledger, run, type Ringledger } from '../../support/ringledger.js'
+import { type Ringledger, dataDir, ringledger, run } from '../../support/ringledger.js'
 import { testService } from '../../support/service.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { listeningUrl } from '../../support/processes/role-log.js'
+import type { Answer } from '../../support/http/answer.js'
+import { type Call, caller } from '../../support/running-service.js'
+
+// Writes through one process that are read through another, and what the reads showed of them.
+/** A thing that was written: where it is read, and in which list it is the only one. */
+interface Written { path: string, list: string, answer: Answer }
+
+const isPending = ({ headers }: Answer) => headers.get('x-read-model') === 'pending'
+const positionOf = ({ headers }: Answer) => headers.get('x-read-position')
+const revisionOf = ({ headers }: Answer) => Number(headers.get('etag')?.slice(1, -1))
+
+/** Of a read assistant only its summary was written down; a lead is read as it was answered. */
+function shows ({ answer: { body: { data: written } } }: Written, { status, body }: Answer): boolean {
+  const [read, isOnly] = Array.isArray(body.data) ? [body.data[0], body.meta.total === 1] : [body.data, true]
+  return status === 200 && isOnly && read !== undefined &&
+    Object.keys(written).every((key) => JSON.stringify(read[key]) === JSON.stringify(written[key]))
+}
+
+class OwnWrites {
+  readonly seen = { writes: 0, pending: 0, equal: 0, behind: 0 }
+  readonly wrong: object[] = []
+  /** Answers that reads did not show yet and that no later write replaced. */
+  readonly owed = new Map<string, Written>()
+  /** What reads showed of the assistant that many update. */
+  readonly observed: Array<{ revision: number, name: string }> = []
+  readonly #writer: Call
+  readonly #reader: Call
+  readonly #token: string
+
+  /** Reads go to another process, so that nothing is right only because the writing one remembers it. */
+  constructor (urls: { write: string, read: string }, token: string) {
+    this.#writer = caller(urls.write)
+    this.#reader = caller(urls.read)
+    this.#token = token
+  }
+
+  get (path: string, position?: string | null): Promise<Answer> {
+    return this.#reader('GET', path, {
+      token: this.#token, headers: position ? { 'x-read-position': position } : {}
+    })
+  }
+
+  write (method: string, path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.#writer(method, path, { token: this.#token, body, headers })
+  }
+
+  async createAssistant (name: string): Promise<Written> {
+    const answer = await this.write('POST', '/user/assistant', newAssistant({ assistant_name: name }))
+    return { path: `/user/assistant/${answer.body.data.id}`, list: `/user/assistants?name=${name}`, answer }
+  }
+
+  async update (path: string, name: string): Promise<Written> {
+    const changes = { assistant_name: name, calls_direction: name.length % 2 ? 'make' : 'receive' }
+    return { path, list: `/user/assistants?name=${name}`, answer: await this.write('PUT', path, changes) }
+  }
+
+  async createLead (phone_number: string): Promise<Written> {
+    const answer = await this.write('POST', '/user/lead', newLead({
+      phone_number,
+      variables: { customer_name: 'Ada', deep: [1.5] },
+      secondary_contacts: [{ phone_number: '+16660000001' }]
+    }))
+    const list = `/user/leads?campaign_id=1&phone_number=${phone_number.slice(1)}`
+    return { path: `/user/lead/${answer.body.data.id}`, list, answer }
+  }
+
+  /** What is not pending shows in the very next read; with its position it shows, or the read is refused. */
+  async readBack (written: Written, withLists: boolean): Promise<void> {
+    const { path, list, answer } = written
+    this.seen.writes++
+    if (![200, 201].includes(answer.status)) this.wrong.push({ path, answer })
+    this.owed.delete(path)
+    if (isPending(answer)) {
+      this.seen.pending++
+      this.owed.set(path, written)
+    } else {
+      for (const address of withLists ? [path, list] : [path]) await this.#expect(written, address, false)
+    }
+    for (const address of withLists ? [list, path] : [path]) await this.#expect(written, address, true)
+  }
+
+  async #expect (written: Written, address: string, withPosition: boolean): Promise<void> {
+    const read = await this.get(address, withPosition ? positionOf(written.answer) : null)
+    if (shows(written, read)) this.seen.equal++
+    else if (withPosition && read.status === 503 && read.headers.get('retry-after') === '1') this.seen.behind++
+    else this.wrong.push({ address, withPosition, written: written.answer.body, read: read.body })
+  }
+
+  /** Updates of one assistant by many: a read is at the revision of the write, or at a later one. */
+  async updateShared (path: string, name: string): Promise<void> {
+    const { answer } = await this.update(path, name)
+    const revision = revisionOf(answer)
+    this.seen.writes++
+    if (isPending(answer)) this.seen.pending++
+    for (const position of isPending(answer) ? [positionOf(answer)] : [null, positionOf(answer)]) {
+      const read = await this.get(path, position)
+      if (position && read.status === 503) this.seen.behind++
+      else if (read.status !== 200 || revisionOf(read) < revision) this.wrong.push({ path, revision, read: read.body })
+      else this.observed.push({ revision: revisionOf(read), name: read.body.data.name })
+    }
+  }
+
+  /** What was pending turns out as it was answered. */
+  async shownAtLast (t: Test, written: Written): Promise<void> {
+    const read = await eventually(async () => {
+      const answer = await this.get(written.path, positionOf(written.answer))
+      return answer.status === 200 && answer
+    })
+    if (!shows(written, read)) {
+      t.fail(`${written.path} was answered differently`, { written: written.answer.body, read: read.body })
+    }
+  }
+
+  /** The name of the assistant at each of its revisions. */
+  async namesOf (path: string): Promise<Map<number, string>> {
+    const names = new Map<number, string>()
+    for (let page = 1, last = 1; page <= last; page++) {
+      const { body } = await this.get(`${path}/history?per_page=100&page=${page}`)
+      last = body.meta.last_page
+      for (const { revision, changes } of body.data) {
+        names.set(revision, changes.find(({ field }: { field: string }) => field === 'assistant_name').to)
+      }
+    }
+    return names
+  }
+}
 
 const waitMs = 300
 const enough = 2_000

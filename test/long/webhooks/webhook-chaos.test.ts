@@ -1,12 +1,331 @@
 // Calls are reported while roles and back ends are killed with kill -9: no webhook is lost or made up.
 import t, { type Test } from 'tap'
-import { callLoad, type CallLoad } from '../../support/scenes/call-load.js'
-import { chaos, type Chaos } from '../../support/chaos.js'
-import { noRedis, scratchRedis, type ScratchRedis } from '../../support/back-ends/redis.js'
+import { type CallLoad, callLoad } from '../../support/scenes/call-load.js'
+import { type Chaos, chaos } from '../../support/chaos.js'
+import { type ScratchRedis, noRedis, scratchRedis } from '../../support/back-ends/redis.js'
+import { Webhook } from 'standardwebhooks'
+import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { recover } from '../../../workers/operate/recover.js'
+import { eventsAfter } from '../../support/back-ends/log.js'
 import {
-  everyCallIsAccountedFor, everyWebhookIsRight, quietWithinMs, readersSeeEveryCall, settled
-} from '../../support/scenes/webhook-accounts.js'
-import { standsStillAfterMs, until, webhookScene, type Scene } from '../../support/scenes/webhook-scene.js'
+  type Answer, type Received, type Receiver, answers, callOf, receiver
+} from '../../support/receivers/receiver.js'
+import { run } from '../../support/ringledger.js'
+import { NO_STREAM, jsonEvent } from '@eventstore/db-client'
+import { freePort } from '@ringledger/embedded-postgres/testing'
+import { newAssistant } from '../../support/bodies/bodies.js'
+import { assistantCreated } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { type KillableStack, killableStack } from '../../support/processes/killable-stack.js'
+import { type Call, caller, token } from '../../support/running-service.js'
+import { unbatched } from '../../support/back-ends/scratch-event-store.js'
+import { secrets } from '../../support/auth/secrets.js'
+import type { ServerResponse } from 'node:http'
+
+// How receivers behave, from healthy to hostile.
+interface Behaviour {
+  answer: Answer
+  /** Whether a webhook ends as delivered there. Its headers decide that, not its body. */
+  delivers: boolean
+  hostile: boolean
+}
+
+/** `blockedUrl` is where redirects lead; what fails first succeeds at the second attempt. */
+function behaviours (blockedUrl: string): Record<string, Behaviour> {
+  const failing = { delivers: false, hostile: true }
+  return {
+    healthy: { answer: answers(200), delivers: true, hostile: false },
+    slow: { answer: slow, delivers: true, hostile: false },
+    flapping: { answer: flapping(), delivers: true, hostile: false },
+    endless: { answer: endless, delivers: true, hostile: true },
+    drips: { answer: (response) => dripping(response.writeHead(200), '.'), delivers: true, hostile: true },
+    'drips-headers': { answer: drippingHeaders, ...failing },
+    redirects: { answer: redirecting([blockedUrl, 'http://169.254.169.254/latest']), ...failing },
+    garbage: { answer: (response) => { response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n\0\0\0') }, ...failing },
+    resets: { answer: (response) => { response.socket?.resetAndDestroy() }, ...failing },
+    hangs: { answer: () => {}, ...failing },
+    gone: { answer: answers(410), ...failing }
+  }
+}
+
+const slow: Answer = (response, ...rest) => later(response, 400, () => answers(204)(response, ...rest))
+
+function flapping (): Answer {
+  const seen = new Map<unknown, number>()
+  const often = (id: unknown) => seen.set(id, (seen.get(id) ?? 0) + 1).get(id) ?? 0
+  return (response, received, count) => {
+    const succeeds = often(received.headers['webhook-id']) % 2 === 0
+    answers(succeeds ? 200 : 500)(response, received, count)
+  }
+}
+
+function redirecting (locations: string[]): Answer {
+  const ways = [301, 302, 307, 308].flatMap((status) => locations.map((location) => answers(status, { location })))
+  return (response, received, count) => ways[count % ways.length]?.(response, received, count)
+}
+
+const drippingHeaders: Answer = ({ socket }) => {
+  if (socket?.write('HTTP/1.1 200 OK\r\n')) dripping(socket, 'a: b\r\n')
+}
+
+const everyMs = 200
+const chunk = Buffer.alloc(16 * 1024, 'x')
+
+function later (response: ServerResponse, ms: number, work: () => void): void {
+  const timer = setTimeout(work, ms)
+  response.on('close', () => clearTimeout(timer))
+}
+
+function endless (response: ServerResponse): void {
+  const pour = () => { while (!response.destroyed && response.write(chunk)); }
+  response.writeHead(200).on('drain', pour)
+  pour()
+}
+
+function dripping (to: NodeJS.WritableStream, drop: string): void {
+  const timer = setInterval(() => { to.write(drop) }, everyMs)
+  to.on('close', () => clearInterval(timer))
+}
+
+// Assistants whose webhooks lead to receivers of every kind, from healthy to hostile, on a stack that can be killed.
+/** Where the webhooks of one assistant go. */
+interface Target {
+  assistant: number
+  user: string
+  kind: string
+  /** Whether it is healthy in the end, so that every call must arrive. */
+  delivers: boolean
+}
+
+interface Scene {
+  stack: KillableStack
+  /** By assistant. */
+  targets: ReadonlyMap<number, Target>
+  /** What arrived at all receivers. */
+  received: Received[]
+  /** Must see no connection: redirects and one webhook URL lead there. */
+  blocked: Receiver
+  /** As a user, where the API listens now. */
+  call (user: string, ...request: Parameters<Call>): ReturnType<Call>
+  /** Lets the receiver that refused connections be one that answers. */
+  revive (): Promise<unknown>
+}
+
+const settings = {
+  WEBHOOK_SCHEDULE: '0s,300ms,1s,3s,10s,10s,10s,10s',
+  WEBHOOK_TIMEOUT_MS: '3000',
+  WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32' // so that another address of this machine is a blocked one
+}
+const blockedAssistant = 900_001
+const standsStillAfterMs = 90_000
+
+async function webhookScene (t: Test, redis?: ScratchRedis): Promise<Scene> {
+  const blocked = await receiver(t, answers(200), '127.0.0.2')
+  const received: Received[] = []
+  const remembering = (answer: Answer): Answer => (response, request, count) => {
+    received.push(request)
+    answer(response, request, count)
+  }
+  const hook = async (answer: Answer) => (await receiver(t, remembering(answer))).url
+  const deadPort = await freePort()
+  const stack = await killableStack(t, settings, redis)
+  const call: Scene['call'] = async (user, method, path, request) =>
+    await caller(stack.api.url())(method, path, { token: await token(secrets.JWT_SECRET, user), ...request })
+  const targets = new Map<number, Target>()
+  const create = async (webhookUrl: string, target: Omit<Target, 'assistant'>) => {
+    const assistant = await createAssistant(call, webhookUrl, target)
+    targets.set(assistant, { assistant, ...target })
+  }
+  for (const [kind, { answer, delivers, hostile }] of Object.entries(behaviours(blocked.url))) {
+    await create(await hook(answer), { kind, user: hostile ? '2' : '1', delivers })
+  }
+  await create(await hook(answers(200)), { kind: 'healthy, beside hostile ones', user: '2', delivers: true })
+  await create(`http://127.0.0.1:${deadPort}/dead`, { kind: 'dead', user: '1', delivers: true })
+  targets.set(blockedAssistant, { assistant: blockedAssistant, user: '2', kind: 'blocked', delivers: false })
+  await appendBlocked(stack.client, blocked)
+  const revive = async () => await receiver(t, remembering(answers(200)), '127.0.0.1', deadPort)
+  return { stack, targets, received, blocked, call, revive }
+}
+
+async function createAssistant (
+  call: Scene['call'], webhook_url: string, { kind, user }: Pick<Target, 'kind' | 'user'>
+): Promise<number> {
+  const body = newAssistant({ is_webhook_active: true, webhook_url })
+  const answer = await call(user, 'POST', '/user/assistant', { body })
+  const assistant = answer.body.data?.id
+  if (assistant === undefined) throw new Error(`no assistant for ${kind}: ${JSON.stringify(answer.body)}`)
+  return assistant
+}
+
+/** An assistant whose webhook leads to a blocked address, as an event: over HTTP it would be refused. */
+async function appendBlocked (client: KillableStack['client'], blocked: Receiver): Promise<void> {
+  const webhook = { is_webhook_active: true, webhook_url: `${blocked.url}/direct` }
+  const { data } = assistantCreated(blockedAssistant, webhook, '2')
+  const event = jsonEvent({ type: 'AssistantCreated', data: { ...data } })
+  const stream = `assistant-${blockedAssistant}`
+  await client.appendToStream(stream, event, { expectedRevision: NO_STREAM, credentials: unbatched })
+}
+
+/** Waits for `condition`; when that does not come true, it says where everything stands. */
+async function until (
+  scene: Scene, doing: string, condition: () => Promise<boolean> | boolean, withinMs: number, everyMs = 250
+): Promise<void> {
+  await eventually(condition, withinMs, everyMs).catch(async (error: Error) => {
+    throw new Error(`stood still ${doing}: ${error.message}\n${await whereItStands(scene)}`)
+  })
+}
+
+/** Deliveries by receiver and state, leases and their holders, and the last output of the roles. */
+async function whereItStands ({ stack: { pool, roles }, targets }: Scene): Promise<string> {
+  const rows = async (text: string): Promise<Array<Record<string, unknown>>> =>
+    await pool.query(text).then(({ rows }) => rows, (error: Error) => [{ error: error.message }])
+  const deliveries = await rows(`
+    SELECT assistant_id, status, reason, queued_at IS NOT NULL AS queued, started_at IS NOT NULL AS started,
+      next_attempt_at <= clock_timestamp() AS due, count(*), min(call_id) AS one
+    FROM ledger.webhook_deliveries GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1`)
+  const leases = await rows('SELECT name, holder, expires_at FROM ledger.leases ORDER BY name')
+  const checkpoint = await rows('SELECT position, epoch, updated_at FROM ledger.dispatcher_checkpoint')
+  return [
+    ...deliveries.map((row) => `${targets.get(Number(row.assistant_id))?.kind}: ${JSON.stringify(row)}`),
+    ...[...leases, ...checkpoint].map((row) => JSON.stringify(row)),
+    ...roles.map(({ role, words }) => `${role} said: ${words()}`)
+  ].join('\n')
+}
+
+// What must hold of a webhook scene once it is quiet: every call is accounted for, and every webhook is right.
+/** On a busy machine an attempt may time out, and the next one comes a minute later. */
+const quietWithinMs = 150_000
+
+/** Target by call, of all calls in the log; undefined for those of nobody's. */
+type Calls = ReadonlyMap<string, Target | undefined>
+
+/** Resolves when every call in the log has its row, and has arrived where that is healthy. */
+async function settled (scene: Scene): Promise<{ calls: Calls, events: number }> {
+  const { stack: { pool, client }, targets } = scene
+  const calls = new Map<string, Target | undefined>()
+  let events = 0
+  await until(scene, 'giving every call in the log its row', async () => {
+    const log = (await eventsAfter(client, 0n)).filter(({ type }) => type === 'CallCompleted')
+    events = log.length
+    for (const { stream, data } of log) {
+      calls.set(stream.slice('call-'.length), targets.get((data as { assistant_id: number }).assistant_id))
+    }
+    return (await statuses(scene)).size === calls.size
+  }, standsStillAfterMs)
+  // As an operator after an outage of receivers; the one that was dead may have used up its attempts.
+  const isLeft = async () => (await pool.query(`
+    SELECT FROM ledger.webhook_deliveries WHERE user_id = '1' AND status = 'exhausted'`)).rowCount !== 0
+  do await recover({ pool, ...everything, userId: '1' })
+  while (await isLeft())
+  const healthy = [...targets.values()].filter(({ delivers }) => delivers).map(({ assistant }) => assistant)
+  for (let left = Infinity; left > 0;) { // some receivers take their time, so what counts is that it becomes less
+    await until(scene, 'delivering to every healthy receiver', async () => {
+      const before = left
+      const waiting = await undelivered(scene, healthy)
+      for (const { id, hasCrashed } of waiting) {
+        if (hasCrashed) await recover({ pool, ...everything, assistantId: Number(id) })
+      }
+      left = Math.min(left, waiting.reduce((sum, { count }) => sum + count, 0))
+      return left < before
+    }, quietWithinMs)
+  }
+  return { calls, events }
+}
+
+const everything = { since: new Date(0), signal: new AbortController().signal }
+
+/** By assistant. What was in flight at three kills in a row is `crashed`, and waits until somebody asks again. */
+async function undelivered ({ stack: { pool } }: Scene, assistants: number[]) {
+  const { rows } = await pool.query<{ id: string, count: number, hasCrashed: boolean | null }>(`
+    SELECT assistant_id AS id, count(*)::integer, bool_or(reason = 'crashed') AS "hasCrashed"
+    FROM ledger.webhook_deliveries WHERE status <> 'delivered' AND assistant_id = ANY($1) GROUP BY 1`, [assistants])
+  return rows
+}
+
+async function everyCallIsAccountedFor (
+  t: Test, { stack: { env, pool } }: Scene, load: CallLoad, calls: Calls, events: number
+): Promise<void> {
+  const { acknowledged: { byHttp, byEvent }, refused, givenUp } = load
+  const { code, stdout, stderr } = await run(t, ['webhooks', 'stats', '--json'], env)
+  t.equal(code, 0, stderr)
+  const { statuses, ...accounts }: { statuses: Record<string, number> } = JSON.parse(stdout)
+  t.match(accounts, { calls: calls.size, rows: calls.size, unaccounted: 0 })
+  t.equal(Object.values(statuses).reduce((sum, count) => sum + count), calls.size, 'every call has one status')
+  t.same([...byHttp, ...byEvent].filter((call) => !calls.has(call)), [], 'what was acknowledged is in the log')
+  t.same(refused.filter((call) => calls.has(call)), [], 'what was refused is not')
+  t.same(
+    (await pool.query('SELECT sum(duplicates)::integer AS events FROM ledger.webhook_deliveries')).rows,
+    [{ events: events - calls.size }],
+    'further events of a call are counted'
+  )
+  t.comment([
+    `acknowledged: ${byHttp.length} calls over HTTP, ${byEvent.length} by event`,
+    `${givenUp.length} given up, ${refused.length} refused`,
+    `in the log: ${calls.size} calls, ${events - calls.size} of their events again`,
+    JSON.stringify(statuses)
+  ].join('; '))
+}
+
+async function everyWebhookIsRight (t: Test, scene: Scene, calls: Calls): Promise<void> {
+  const { received, blocked, stack: { pool } } = scene
+  const byCall = new Map([...calls.keys()].map((call): [string, Received[]] => [call, []]))
+  for (const request of received) byCall.get(callOf(request))?.push(request)
+  const now = await statuses(scene)
+  t.same([...calls].filter(([call, target]) => target?.delivers &&
+    byCall.get(call)?.length === 0), [], 'each call arrived at its healthy receiver')
+  t.same(
+    received.filter((request) => !calls.has(callOf(request))), [], 'nothing was sent of a call that is not in the log'
+  )
+  t.same([...byCall].filter(([call, requests]) => requests.some(
+    ({ headers, body }) => headers['webhook-id'] !== deliveryId(call) || !requests[0]?.body.equals(body)
+  )), [], 'every request for a call has its id and the same body')
+  t.same([...calls].filter(([call, target]) => !target?.delivers &&
+    now.get(call) === 'delivered'), [], 'nothing counts as delivered that was not')
+  t.equal(blocked.connections(), 0, 'no blocked address was connected to')
+
+  const { rows } = await pool.query<{ attempt: string, outcome: string }>(`
+    SELECT delivery_id || ' ' || n AS attempt, outcome FROM ledger.all_webhook_attempts
+    WHERE trigger = 'schedule'`)
+  const recorded = new Set(rows.map(({ attempt }) => attempt))
+  t.same(received.map(attemptOf).filter((attempt) => !recorded.has(attempt)), [], 'every request was recorded')
+  t.equal(
+    new Set(received.map(attemptOf)).size,
+    received.length,
+    'no attempt was made twice: it was recorded before it was sent'
+  )
+  const again = [...byCall].filter(([call]) => calls.get(call)?.kind.startsWith('healthy'))
+    .reduce((sum, [, requests]) => sum + requests.length - 1, 0)
+  const unknown = rows.filter(({ outcome }) => outcome === 'unknown').length
+  t.comment([
+    `${received.length} requests received`,
+    `${again} of them once more by a healthy receiver`,
+    `${unknown} of ${rows.length} attempts have an unknown end`
+  ].join('; '))
+}
+
+async function readersSeeEveryCall (t: Test, scene: Scene, calls: Calls): Promise<void> {
+  for (const user of ['1', '2']) {
+    const own = [...calls.values()].filter((target) => target?.user === user).length
+    await until(scene, `projecting the calls of user ${user}`, async () =>
+      (await scene.call(user, 'GET', '/user/calls?per_page=1')).body.meta?.total === own, standsStillAfterMs)
+    const { body } = await scene.call(user, 'GET', '/user/webhook-secret')
+    const secret = new Webhook(String(body.data?.secret))
+    t.same(scene.received.filter((request) => calls.get(callOf(request))?.user === user &&
+      !isSignedBy(secret, request)), [], 'every request is signed with the secret of its user')
+  }
+}
+
+async function statuses ({ stack: { pool } }: Scene): Promise<Map<string, string>> {
+  const { rows } =
+    await pool.query<{ call_id: string, status: string }>('SELECT call_id, status FROM ledger.webhook_deliveries')
+  return new Map(rows.map(({ call_id, status }) => [call_id, status]))
+}
+
+const attemptOf = ({ headers }: Received) => `${String(headers['webhook-id'])} ${String(headers['webhook-attempt'])}`
+const isSignedBy = (secret: Webhook, { headers, body }: Received) =>
+  secret.sign(
+    String(headers['webhook-id']), new Date(Number(headers['webhook-timestamp']) * 1_000), body.toString()
+  ) === headers['webhook-signature']
 
 const usualRounds = 120
 /** So that what stands still can say so. */

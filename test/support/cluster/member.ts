@@ -4,9 +4,219 @@ import * as grpc from '@grpc/grpc-js'
 import { freePort } from '@ringledger/embedded-postgres/testing'
 import { TcpProxy } from '../back-ends/tcp-proxy.js'
 import type { Teardown } from '../teardown.js'
-import { refusal, refusalBy } from './refusals.js'
-import { serve } from './services.js'
 import type { CallKind, Denial, MemberOptions, MemberRole, OpenCall, Ways } from './ways.js'
+import gossipService from '@eventstore/db-client/generated/gossip_grpc_pb.js'
+import gossip from '@eventstore/db-client/generated/gossip_pb.js'
+import featuresService from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import { forwardBatch } from './appends.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+
+// The services of a member: streams, gossip and what it supports.
+// Reads and subscriptions through a member: it may be behind, lack what it scavenged, and send checkpoints of its own.
+type Call = grpc.ServerWritableStream<streams.ReadReq, streams.ReadResp>
+
+const nowhere = String(2n ** 64n - 1n)
+
+function forwardRead (member: Ways, call: Call): void {
+  const isSubscription = call.request.getOptions()?.hasSubscription() === true
+  const kind = isSubscription ? 'subscribe' : 'read'
+  const refused = member.refusalOf(kind, call.metadata)
+  if (refused) return void call.emit('error', refused)
+  const closed = member.opened(kind, call as never)
+  call.on('close', closed)
+  const forwarding = isSubscription ? follow(member, call) : readOnce(member, call)
+  forwarding.catch((error: unknown) => { call.emit('error', error) })
+}
+
+/** What a read delivers that this member has; it counts itself, as it leaves events out. */
+async function readOnce (member: Ways, call: Call): Promise<void> {
+  const options = call.request.getOptions()
+  const count = BigInt(options?.getCount() ?? 0)
+  options?.setCount(String(Number.MAX_SAFE_INTEGER))
+  const reading = member.target.read(call.request)
+  call.on('cancelled', () => reading.cancel())
+  let sent = 0n
+  let isCut = false
+  for await (const answer of reading as AsyncIterable<streams.ReadResp>) {
+    const position = positionOf(answer)
+    if (position !== undefined && !member.sees(position)) isCut = true
+    else if (position === undefined || !member.goneAt.has(position)) {
+      call.write(answer)
+      sent += 1n
+    }
+    if (sent === count) break
+  }
+  const stream = options?.getStream()?.getStreamIdentifier()
+  if (isCut && sent === 0n && stream && await isUnknown(member, stream)) {
+    const notFound = new streams.ReadResp.StreamNotFound().setStreamIdentifier(stream)
+    call.write(new streams.ReadResp().setStreamNotFound(notFound))
+  }
+  call.end()
+}
+
+async function isUnknown (member: Ways, stream: shared.StreamIdentifier): Promise<boolean> {
+  const begin = new streams.ReadReq.Options.StreamOptions().setStreamIdentifier(stream).setStart(new shared.Empty())
+  const request = new streams.ReadReq().setOptions(finite(1).setStream(begin))
+  for await (const answer of member.target.read(request) as AsyncIterable<streams.ReadResp>) {
+    const position = positionOf(answer)
+    return position === undefined || !member.sees(position)
+  }
+  return true
+}
+
+/** Sends on what comes, and holds what this member does not have yet. */
+async function follow (member: Ways, call: Call): Promise<void> {
+  const skips = await skippedAfter(member, call.request)
+  const asThen = lastCheckpoint(member, call.request)
+  const reading = member.target.read(call.request)
+  const held: streams.ReadResp[] = []
+  const sendHeld = () => {
+    for (let next = held[0]; next && member.sees(positionOf(next) ?? 0n); next = held[0]) {
+      held.shift()
+      call.write(next)
+    }
+  }
+  const stopWaiting = member.onCatchUp(sendHeld)
+  call.on('close', stopWaiting)
+  call.on('cancelled', () => reading.cancel())
+  call.on('error', () => reading.cancel())
+  for await (const answer of reading as AsyncIterable<streams.ReadResp>) {
+    const position = positionOf(answer)
+    if (position !== undefined && (member.goneAt.has(position) || skips(position))) continue
+    held.push(...asThen(answer))
+    sendHeld()
+  }
+  call.end()
+}
+
+/** Before 24.10, a subscription after a position whose event is gone skips the next event as well. */
+async function skippedAfter (member: Ways, request: streams.ReadReq): Promise<(position: bigint) => boolean> {
+  const after = request.getOptions()?.getAll()?.getPosition()?.getCommitPosition()
+  if (after === undefined || member.version === '24.10' || !member.goneAt.has(BigInt(after))) return () => false
+  const place = new streams.ReadReq.Options.Position().setCommitPosition(after).setPreparePosition(after)
+  const all = new streams.ReadReq.Options.AllOptions().setPosition(place)
+  const next = new streams.ReadReq().setOptions(finite(1_000).setAll(all))
+  let skipped: bigint | undefined
+  for await (const answer of member.target.read(next) as AsyncIterable<streams.ReadResp>) {
+    const position = positionOf(answer)
+    if (position !== undefined && !member.goneAt.has(position)) skipped ??= position
+  }
+  return (position) => (skipped ??= position) === position
+}
+
+/** At the end of a catch-up 24.10.4 tells what it sent last, 2^64-1 if that is nothing; 23.10 sends no checkpoint. */
+function lastCheckpoint (member: Ways, request: streams.ReadReq): (answer: streams.ReadResp) => streams.ReadResp[] {
+  let last = request.getOptions()?.getAll()?.getPosition()?.getCommitPosition() ?? nowhere
+  let isCaughtUp = false
+  let kept: streams.ReadResp[] = []
+  return (answer) => {
+    if (isCaughtUp) return [answer]
+    isCaughtUp = answer.hasCaughtUp()
+    const before = kept
+    kept = answer.hasCheckpoint() ? [answer] : []
+    const checkpoint = before[0]?.getCheckpoint()
+    if (isCaughtUp && checkpoint) {
+      member.saidNothing += 1
+      if (member.version === '23.10') return [answer]
+      checkpoint.setCommitPosition(last).setPreparePosition(last)
+    }
+    last = String(positionOf(answer) ?? last)
+    return [...before, ...kept.length > 0 ? [] : [answer]]
+  }
+}
+
+function finite (count: number): streams.ReadReq.Options {
+  return new streams.ReadReq.Options()
+    .setReadDirection(streams.ReadReq.Options.ReadDirection.FORWARDS)
+    .setCount(String(count))
+    .setNoFilter(new shared.Empty())
+    .setUuidOption(new streams.ReadReq.Options.UUIDOption().setString(new shared.Empty()))
+}
+
+/** Of an event, or of the checkpoint that a subscription tells. */
+function positionOf (answer: streams.ReadResp): bigint | undefined {
+  const position = answer.getEvent()?.getEvent()?.getCommitPosition() ?? answer.getCheckpoint()?.getCommitPosition()
+  return position === undefined || position === nowhere ? undefined : BigInt(position)
+}
+
+function serve (member: Ways, server: grpc.Server): void {
+  const { read, batchAppend } = streamsService.StreamsService
+  server.addService({ read, batchAppend }, {
+    read: (call: Parameters<typeof forwardRead>[1]) => forwardRead(member, call),
+    batchAppend: (call: Parameters<typeof forwardBatch>[1]) => forwardBatch(member, call)
+  })
+  server.addService({ read: gossipService.GossipService.read }, {
+    read: (_call: unknown, answer: grpc.sendUnaryData<gossip.ClusterInfo>) => {
+      member.taken.gossip += 1
+      answer(null, new gossip.ClusterInfo().setMembersList(member.members.map(memberInfo)))
+    }
+  })
+  server.addService({ getSupportedMethods: featuresService.ServerFeaturesService.getSupportedMethods }, {
+    getSupportedMethods: (_call: unknown, answer: grpc.sendUnaryData<features.SupportedMethods>) => {
+      answer(null, supportedMethods(member.version))
+    }
+  })
+}
+
+const { VNodeState } = gossip.MemberInfo
+const states = { leader: VNodeState.LEADER, follower: VNodeState.FOLLOWER, none: VNodeState.UNKNOWN }
+
+function memberInfo ({ role, isUp, port }: Ways): gossip.MemberInfo {
+  return new gossip.MemberInfo()
+    .setInstanceId(new shared.UUID().setString(`00000000-0000-4000-8000-${String(port).padStart(12, '0')}`))
+    .setState(states[role])
+    .setIsAlive(isUp)
+    .setHttpEndPoint(new gossip.EndPoint().setAddress('127.0.0.1').setPort(port))
+}
+
+function supportedMethods (version: string): features.SupportedMethods {
+  const method = (name: string, feature: string) => new features.SupportedMethod()
+    .setServiceName('event_store.client.streams.streams').setMethodName(name).setFeaturesList([feature])
+  return new features.SupportedMethods().setEventStoreServerVersion(`${version}.0`)
+    .setMethodsList([method('read', 'position'), method('batchappend', 'deadline_duration')])
+}
+
+// How members of a cluster refuse calls: codes, words and trailers as servers send them.
+/** Why a member does not take a call, if so. */
+function refusalBy (member: Ways, kind: CallKind, headers: grpc.Metadata): grpc.ServiceError | undefined {
+  if (!letsIn(member, headers)) return denied('UNAUTHENTICATED')
+  const denial = member.denied[kind]
+  const isToldInReply = kind === 'append' && denial === 'PERMISSION_DENIED'
+  if (denial && !isToldInReply) return denied(denial)
+  const needsLeader = headers.get('requires-leader').includes('true')
+  if (member.role === 'leader' || !needsLeader) return undefined
+  const leader = member.members.find(({ role }) => role === 'leader')
+  return leader && member.role === 'follower' ? notLeader('127.0.0.1', leader.port) : notReady()
+}
+
+function letsIn ({ login }: Ways, headers: grpc.Metadata): boolean {
+  if (login === undefined) return true
+  return headers.get('authorization').includes(`Basic ${Buffer.from(login).toString('base64')}`)
+}
+
+const notReady = () => refusal(grpc.status.UNAVAILABLE, 'Server Is Not Ready')
+
+/** A member that follows names the one that leads. */
+function notLeader (host: string, port: number): grpc.ServiceError {
+  return refusal(grpc.status.NOT_FOUND, 'Leader info available', {
+    exception: 'not-leader', 'leader-endpoint-host': host, 'leader-endpoint-port': String(port)
+  })
+}
+
+function denied (code: Denial): grpc.ServiceError {
+  if (code === 'UNAUTHENTICATED') return refusal(grpc.status.UNAUTHENTICATED, '')
+  return refusal(grpc.status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' })
+}
+
+function refusal (
+  code: grpc.status, details: string, trailers: Record<string, string> = {}
+): grpc.ServiceError {
+  const metadata = new grpc.Metadata()
+  for (const [name, value] of Object.entries(trailers)) metadata.set(name, value)
+  return Object.assign(new Error(details), { code, details, metadata })
+}
 
 export class Member implements Ways {
   members: readonly Member[] = [this]

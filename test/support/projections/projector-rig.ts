@@ -5,9 +5,8 @@ import type { Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
-import { openStreams, type Streams } from '../../../src/event-store/streams.js'
+import { type Streams, openStreams } from '../../../src/event-store/streams.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { assistantWriter } from '../commands/assistant-writer.js'
 import { mainProcess } from '../processes/main-process.js'
 import { eventually } from '../eventually.js'
 import { keepingLog, scratchLedger } from '../postgres/ledger.js'
@@ -15,6 +14,51 @@ import { eventsAfter } from '../back-ends/log.js'
 import { assistantModel } from './models.js'
 import { emptyReadModels } from './projected.js'
 import { scratchEventStore } from '../back-ends/scratch-event-store.js'
+import { setTimeout as delay } from 'node:timers/promises'
+import { appender } from '../events/appender.js'
+import { assistantCreated, assistantUpdated } from '../events/call-events.js'
+
+// Writes assistants to a log, one after the other: most of them sound, a few refused by us or by Postgres.
+/** So that the log stays small while processes start. */
+const writeEveryMs = 30
+
+/** By turns so many with refused ones among them and so many without: on a slow machine batches are large. */
+const phase = 40
+
+function assistantWriter (streams: Streams) {
+  const append = appender(streams)
+  let assistantIds = 0
+
+  /** An assistant and an update of it. */
+  async function something (): Promise<bigint> {
+    const id = ++assistantIds
+    await append(assistantCreated(id))
+    const mayRefuse = Math.floor(id / phase) % 2 === 0
+    if (mayRefuse && id % 7 === 0) await append({ stream: `assistant-${id}`, type: 'AssistantUpdated', data: { nonsense: true } })
+    if (mayRefuse && id % 5 === 0) return await append(assistantUpdated(id, { assistant_name: 'refused' }))
+    return await append(assistantUpdated(id, { assistant_name: `Name ${id}` }))
+  }
+
+  async function writeUntil (stopping: AbortSignal): Promise<bigint> {
+    let last = 0n
+    for (; !stopping.aborted; await delay(writeEveryMs)) last = await something()
+    return last
+  }
+
+  /** Writes until it is stopped, which answers the last position. */
+  function writing (t: Test): () => Promise<bigint> {
+    const stopping = new AbortController()
+    const writes = writeUntil(stopping.signal)
+    const stop = () => {
+      stopping.abort()
+      return writes
+    }
+    t.teardown(stop)
+    return stop
+  }
+
+  return { something, writing }
+}
 
 /** Output of runner-main: `at` is where it stops, a statement; `error` and `reason` say why its consumer stopped. */
 interface Said { at?: string, sends?: string, message?: string, error?: string, reason?: string }

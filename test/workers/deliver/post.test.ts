@@ -2,13 +2,25 @@
 import t from 'tap'
 import { gzipSync } from 'node:zlib'
 import type { Result } from '../../../src/domain/webhook/outcome.js'
-import { openPoster, type Poster } from '../../../workers/deliver/post.js'
-import { resolveName, type Resolve } from '../../../workers/deliver/guard.js'
+import { type Poster, openPoster } from '../../../workers/deliver/post.js'
+import { type Resolve, resolveName } from '../../../workers/deliver/guard.js'
 import { dnsStub } from '../../support/receivers/dns-stub.js'
-import { setEnvironment } from '../../support/processes/environment.js'
 import { rawServer } from '../../support/http/raw-server.js'
-import { answers, receiver, type Answer } from '../../support/receivers/receiver.js'
+import { type Answer, answers, receiver } from '../../support/receivers/receiver.js'
 import type { Teardown } from '../../support/teardown.js'
+
+// Variables of the environment, which other tests of the process do not see.
+/** Sets variables until the test is over. */
+function setEnvironment (t: Teardown, variables: Record<string, string>): void {
+  for (const [name, value] of Object.entries(variables)) {
+    const before = process.env[name]
+    t.teardown(() => {
+      if (before === undefined) Reflect.deleteProperty(process.env, name)
+      else process.env[name] = before
+    })
+    process.env[name] = value
+  }
+}
 
 const loopback = { allowCidrs: ['127.0.0.0/8'] }
 const never = new AbortController().signal

@@ -1,12 +1,33 @@
 // The AsyncAPI document of every event, made from the schemas that decode them; docs/asyncapi.yaml is its text.
 import type { TSchema } from 'typebox'
 import { stringify } from 'yaml'
-import { currentVersion, eventVersions } from '../../../src/domain/events.js'
-import type { Versions } from '../../../src/domain/upcast.js'
-import { shown, type Named } from '../../../src/http/docs/document/shown-schemas.js'
-import { servers } from './asyncapi-servers.js'
-import { events, type Described } from './described-events.js'
-import { streams } from './event-streams.js'
+import { currentVersion, eventVersions } from '../../src/domain/events.js'
+import type { Versions } from '../../src/domain/upcast.js'
+import { shown, type Named } from '../../src/http/docs/document/shown-schemas.js'
+import { events, streams, type Described } from './events.js'
+
+// Where the streams of the AsyncAPI document are.
+const servers = {
+  embedded: {
+    host: '127.0.0.1:{port}',
+    protocol: 'esdb',
+    title: 'The event store of `ringledger start`',
+    description: 'Without EVENTSTORE_URL. Connect to `esdb://127.0.0.1:{port}?tls=false`; there is no login, and only ' +
+      'programs on the same machine reach it.',
+    variables: {
+      port: { default: '2113', description: 'EMBEDDED_EVENTSTORE_PORT; `start` prints it, and keeps it.' }
+    }
+  },
+  own: {
+    host: '{host}',
+    protocol: 'esdb',
+    title: 'An EventStoreDB or KurrentDB of your own',
+    description: 'With EVENTSTORE_URL: the same URL, with a login of the engine that may write streams `call-...`.',
+    variables: {
+      host: { default: 'localhost:2113', description: 'A node, or the members of a cluster with commas between them.' }
+    }
+  }
+}
 
 const metadata = {
   type: 'object',

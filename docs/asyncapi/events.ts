@@ -1,8 +1,41 @@
 // Every event in words, for the AsyncAPI document.
-import type { EventType } from '../../../src/domain/events.js'
-import { erasures } from './described-erasures.js'
-import { callId, completedCall } from '../../../src/http/docs/examples.js'
-import type { streams } from './event-streams.js'
+import type { EventType } from '../../src/domain/events.js'
+import { callId, completedCall } from '../../src/http/docs/examples.js'
+import { apiKeyStream } from '../../src/domain/api-key/events.js'
+import { assistantStream } from '../../src/domain/assistant/events.js'
+import { blacklistStream } from '../../src/domain/blacklist/events.js'
+import { callStream } from '../../src/domain/call/events.js'
+import { campaignStream } from '../../src/domain/campaign/events.js'
+import { catalogStreams } from '../../src/domain/catalog/events.js'
+import { leadStream } from '../../src/domain/lead/events.js'
+import { leadImportStream } from '../../src/domain/lead-import/events.js'
+import { personRequestStream } from '../../src/domain/person/events.js'
+import { personKeyStream, personOf } from '../../src/domain/person-key/events.js'
+import { phoneHolderStream, phoneNumberStream } from '../../src/domain/phone-number/events.js'
+import { markerStream } from '../../src/domain/marker/events.js'
+import { tokenStream } from '../../src/domain/token/events.js'
+
+// What erasures leave in the log, in words, for the AsyncAPI document.
+const erasures = {
+  CallErased: {
+    stream: 'call',
+    summary: 'The person of a call was erased: this is what is left of it.',
+    description: `All events of the stream before it are hidden by \`$tb\`, and gone after a scavenge. The call counts once all the same, and
+the status of its lead still follows from it. Reports of the call that come later are duplicates.`
+  },
+  LeadErased: {
+    stream: 'lead',
+    summary: 'The person of a lead, or of secondary contacts of it, was erased.',
+    description: `As if the lead, or the contacts, had never been, but for their ids, which are not given out again. The events before it stay: their
+key is gone, so nobody can read them.`
+  },
+  BlacklistEntryErased: {
+    stream: 'blacklist',
+    summary: 'The person of a do-not-call entry was erased. The entry still holds.',
+    description: `The digest in the name of the stream stands for the number, which is nowhere any more. All events of the stream before it are hidden
+by \`$tb\`, and gone after a scavenge.`
+  }
+} as const
 
 export interface Described {
   stream: keyof typeof streams
@@ -126,4 +159,25 @@ another SECRET_KEY from then on.`
     summary: 'The webhook dispatcher wrote down how far it and the ids have come.',
     description: 'By it a database that was restored to an older state is told from one that is up to date.'
   }
+}
+
+// The streams that events stand on, for the AsyncAPI document.
+const of = (stream: (id: number) => string) => stream(0).replace('0', '{id}')
+export const streams = {
+  call: callStream('{call_id}'),
+  assistant: of(assistantStream),
+  lead: leadStream(0, '{digest}').replace('0', '{campaign_id}'),
+  leadImport: leadImportStream('{id}'),
+  voices: catalogStreams.voices,
+  languages: catalogStreams.languages,
+  models: catalogStreams.models,
+  campaign: of(campaignStream),
+  phoneNumber: of(phoneNumberStream),
+  phoneHolder: phoneHolderStream('{digest}'),
+  apiKey: of(apiKeyStream),
+  token: tokenStream('{digest}'),
+  blacklist: blacklistStream('{user_digest}', '{number_digest}'),
+  personRequest: personRequestStream('{id}'),
+  personKey: personKeyStream(personOf('{user_digest}', '{number_digest}')),
+  marker: markerStream
 }
