@@ -73,6 +73,7 @@ export function openWorker<Task, Connection> (
   }, {
     connection,
     ...times,
+    skipVersionCheck: true, // it writes to the console; ours is in redis-trouble.ts
     maxStalledCount: 0, // the delivery log decides what becomes of an attempt whose worker died
     runRetryDelay: 1_000
   }, factory)

@@ -67,7 +67,7 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
     this.#patience = options.patience ?? usualPatience
     this.#overflow = openOverflow(kind.longJobs)
     this.#queue = openProducer(name, backEnd)
-    this.#queue.on('error', logRarely(options.log, `the ${kind.name} queue has trouble`))
+    this.#queue.on('error', this.#teller('queue'))
     if (kind.isWatched) {
       this.#asking = setInterval(() => void this.assertAnswers().catch(() => {}), this.#patience.askEveryMs)
     }
@@ -102,7 +102,7 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
   }
 
   work (handle: (task: Task) => Promise<void>, concurrency: number): void {
-    const { log, stalled = stalledByDefault } = this.options
+    const { stalled = stalledByDefault } = this.options
     const { lookEverySeconds } = this.kind
     const times = { concurrency, ...stalled, drainDelay: lookEverySeconds }
     const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches, lookEverySeconds) }
@@ -114,7 +114,7 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
         if (!signal.aborted) await handle(task) // what comes too late is queued again by the reconciler
       }, failed).catch(failed)
     })
-    worker.on('error', logRarely(log, `the ${this.kind.name} worker has trouble`))
+    worker.on('error', this.#teller('worker'))
     worker.on('failed', (job, error) => this.#logFailure(job?.id, error))
   }
 
@@ -136,6 +136,11 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
   async #ask<Answer> (question: () => Promise<Answer>): Promise<Answer> {
     const { answerWithinMs } = this.#patience
     return await this.#producing.watch(() => withTimeout(answerWithinMs, question(), () => new Error(`no answer within ${answerWithinMs} ms`)))
+  }
+
+  #teller (part: string): (error: Error) => void {
+    const tell = logRarely(this.options.log, `the ${this.kind.name} ${part} has trouble`)
+    return (error) => { if (!this.backEnd.isTold?.()) tell(error) }
   }
 
   #logFailure (job: string | undefined, error: unknown): void {

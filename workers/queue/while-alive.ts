@@ -27,19 +27,19 @@ export async function whileAlive (
     end()
     await working.finally(() => signal.removeEventListener('abort', end))
     if (silence === undefined) return
-    log.warn({ err: silence }, 'the webhook queue is dead: this process gives up its part of the deliveries')
+    log.warn({ reason: silence }, 'the webhook queue is dead: this process gives up its part of the deliveries')
     await untilAlive(queue, signal)
     if (!signal.aborted) log.info({}, 'the webhook queue answers again')
   }
 }
 
 /** @returns why it is dead; nothing when `signal` is aborted before that */
-async function untilDead (queue: WhileAliveOptions['queue'], signal: AbortSignal): Promise<unknown> {
+async function untilDead (queue: WhileAliveOptions['queue'], signal: AbortSignal): Promise<string | undefined> {
   while (!signal.aborted) {
     try {
       queue.assertAlive()
     } catch (error) {
-      return error
+      return error instanceof Error ? error.message : String(error)
     }
     await beat(lookEveryMs, signal)
   }

@@ -1,6 +1,7 @@
 // Connects to the Redis that counts requests for the rate limit.
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
+import { redisTeller } from '../../../workers/queue/back-ends/redis-trouble.js'
 
 /** A request waits no longer for its count, in milliseconds. */
 const countWithinMs = 250
@@ -15,6 +16,8 @@ export function connectForCounts (redisUrl: string, log: Logger): Redis {
     socketTimeout: countWithinMs, // closes a frozen connection, so that only the first request waits for it
     retryStrategy: (times) => Math.min(times * 200, 2_000)
   })
-  redis.on('error', (error: Error) => log.debug({ err: error }, 'Redis, which counts requests, cannot be reached'))
+  const teller = redisTeller(redisUrl, log)
+  redis.on('error', teller.away)
+  redis.on('ready', () => teller.there())
   return redis
 }

@@ -8,6 +8,8 @@ export interface BackEnd<Connection> {
   factory: BackendFactory<IQueueBackend, Connection>
   /** Whether a job costs so much here that it carries several tasks. */
   isThrifty: boolean
+  /** It is away, which was said once for all queues. */
+  isTold? (): boolean
   producer: Connection
   worker: Connection
   /** Called when a connection that waits for jobs has answered; the wait itself goes on. */

@@ -4,7 +4,7 @@ import { createRedisBackend, type ConnectionOptions } from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
 import type { BackEnd } from './back-end.js'
 import { endsWithin } from '../../../src/postgres/ends-within.js'
-import { logRarely } from './log-rarely.js'
+import { redisTeller } from './redis-trouble.js'
 
 const firstConnectionMs = 2_000
 /** A worker that waits for a job is answered after five seconds at the latest, with or without one. */
@@ -26,11 +26,14 @@ export async function redisBackEnd (
   })
   const worker = new Redis(url, { ...always, maxRetriesPerRequest: null })
   const copies = rememberCopies(worker)
-  for (const connection of [producer, worker]) connection.on('error', logRarely(log, 'Redis cannot be reached'))
+  const teller = redisTeller(url, log)
+  for (const connection of [producer, worker]) connection.on('error', teller.away)
+  producer.on('ready', () => { producer.info().then(teller.there, () => {}) })
   await endsWithin(firstConnectionMs, once(producer, 'ready'))
   return {
     factory: createRedisBackend,
     isThrifty: false,
+    isTold: () => producer.status !== 'ready' || worker.status !== 'ready',
     producer,
     worker,
     disconnect: () => { for (const connection of [producer, worker, ...copies]) connection.disconnect() }

@@ -1,0 +1,46 @@
+// A Redis that is away, refuses us or may lose jobs is told in one line, however many queues use it.
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import { freePort } from '@ringledger/embedded-postgres/testing'
+import { redisBackEnd } from '../../../../workers/queue/back-ends/redis.js'
+import { whyAway } from '../../../../workers/queue/back-ends/redis-trouble.js'
+import { noRedis, scratchRedis } from '../../../support/back-ends/redis.js'
+import { eventually } from '../../../support/eventually.js'
+
+/** Two queues on it, and what they log. */
+async function linesOf (t: Test, url: string): Promise<string[]> {
+  const lines: string[] = []
+  const log = { warn: (details: object, line: string) => { lines.push(`${line}${JSON.stringify(details)}`) } }
+  const backEnds = [redisBackEnd(url, log, 200), redisBackEnd(url, log, 200)]
+  t.teardown(async () => { for (const each of backEnds) (await each).disconnect() })
+  await Promise.all(backEnds)
+  return lines
+}
+
+t.test('one that does not answer is one line with its setting, and no stack', async (t) => {
+  const port = await freePort()
+  const lines = await linesOf(t, `redis://user:hunter2@127.0.0.1:${port}`)
+  const reason = `connect ECONNREFUSED 127.0.0.1:${port}`
+  const mend = 'Check that it runs, and that REDIS_URL leads to it, with rediss:// only where it takes TLS.'
+  t.strictSame(lines, [`Redis at 127.0.0.1:${port} did not answer: ${reason}. ${mend}{}`])
+})
+
+t.test('each reason has its own mend', async (t) => {
+  const mendOf = (message: string, code = '') => whyAway('redis://h', Object.assign(new Error(message), { code })).mend
+  t.match(mendOf('WRONGPASS invalid username-password pair or user is disabled.'), /user and password/)
+  t.match(mendOf('NOAUTH Authentication required.'), /user and password/)
+  t.match(mendOf('getaddrinfo ENOTFOUND h', 'ENOTFOUND'), /spells the host/)
+  t.match(mendOf('Protocol error, got "H" as reply type byte'), /lead to Redis/)
+  t.match(mendOf('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'), /NODE_EXTRA_CA_CERTS/)
+})
+
+t.test('one that may evict jobs is one line as well', { skip: noRedis() }, async (t) => {
+  const { url } = await scratchRedis(t)
+  const client = new Redis(url)
+  t.teardown(() => client.disconnect())
+  await client.config('SET', 'maxmemory-policy', 'allkeys-lru')
+  const lines = await linesOf(t, url)
+  await eventually(() => lines.length > 0)
+  t.match(lines, [/REDIS_URL.* has maxmemory-policy allkeys-lru: .* Set maxmemory-policy to noeviction\./])
+  t.equal(lines.length, 1)
+})
