@@ -1,16 +1,29 @@
-// The lock of a DATA_DIR: one process holds it at a time, in whatever container. A killed process holds nothing.
+// The lock of a directory: one process holds it at a time, in whatever container. A killed process holds nothing.
+// The starter holds DATA_DIR, and the supervisor the directory around the cluster, for as long as Postgres runs.
 import { linkSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
-import { type Holder, type HolderNote, readHolder, type Role } from './holder.js'
-import { errorCode } from './json-file.js'
+import { basename, join } from 'node:path'
+import { errorCode, readJsonObject } from './json-file.js'
 import { isPresent, type Presence, showPresence } from './presence.js'
-import { isAlive, ownIdentity } from './process-identity.js'
+import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.js'
 
-export { DataDirInUseError, type Role } from './holder.js'
+export type Role = 'start' | 'command'
+
+export interface Holder extends ProcessIdentity {
+  role: Role
+  command: string
+  since: string
+  /** The name of its socket in the directory; none where that holds no sockets. */
+  socket?: string
+  /** It lives where its pid means nothing here, such as in another container. */
+  isElsewhere: boolean
+}
+
+/** What the file of a lock says. */
+type HolderNote = Omit<Holder, 'isElsewhere'>
 
 export interface Lock {
-  /** Rises with every holder of this DATA_DIR. */
+  /** Rises with every holder of this directory. */
   number: number
   /** The next process may have the directory. */
   release(): void
@@ -111,5 +124,31 @@ function removeOlder (dataDir: string, number: number): void {
     const { socket } = /^lock\.\d+$/.test(name) ? readHolder(join(dataDir, name)) ?? {} : {}
     if (socket !== undefined) rmSync(join(dataDir, socket), { force: true })
     rmSync(join(dataDir, name), { force: true })
+  }
+}
+
+/** Undefined when the lock is free, or its file says nothing of use. */
+function readHolder (path: string): HolderNote | undefined {
+  const { pid, started, role, command, since, socket } = readJsonObject(path) ?? {}
+  if (typeof pid !== 'number' || typeof started !== 'string') return undefined
+  return {
+    pid,
+    started,
+    role: role === 'start' ? 'start' : 'command',
+    command: String(command),
+    since: String(since),
+    ...(typeof socket === 'string' && { socket: basename(socket) })
+  }
+}
+
+/** Another process holds this DATA_DIR. The message names both and says what to do. */
+export class DataDirInUseError extends Error {
+  constructor (dataDir: string, holder: Holder) {
+    const [place, stop] = holder.isElsewhere
+      ? ['in another container', 'stop that container']
+      : [`pid ${holder.pid}`, `stop it (kill ${holder.pid})`]
+    super(`DATA_DIR ${dataDir} is in use by \`${holder.command}\` (${place}, since ${holder.since}). ` +
+      `Wait for it to end or ${stop}, or set DATA_DIR to another directory.`)
+    this.name = 'DataDirInUseError'
   }
 }

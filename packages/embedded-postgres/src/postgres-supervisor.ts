@@ -1,11 +1,12 @@
 // A process beside Postgres: starts it, and stops it when stdin closes. So Postgres ends however its starter ends.
 import { spawn } from 'node:child_process'
+import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { program } from './cluster/binaries.js'
-import { showPresence } from './presence.js'
+import { acquireLock, DataDirInUseError } from './lock.js'
 import { readPostmaster, stopPostmaster, until } from './server/postmaster.js'
 import { postgresEnvironment } from './cluster/spawning.js'
-import type { ServerRequest } from './server/request.js'
+import { serverOf, type ServerRequest } from './server/request.js'
 
 process.title = `ringledger postgres supervisor ${process.argv[2] ?? ''}`
 process.stdout.on('error', () => {}) // the starter is gone, and stdin closes
@@ -21,9 +22,12 @@ lines.once('line', (line) => {
   void supervise(request)
 })
 
-async function supervise ({ binaries, cluster, args, socket, uid, gid }: ServerRequest): Promise<void> {
-  const presence = await showPresence(socket.directory, socket.name)
-  process.once('exit', () => presence?.end())
+async function supervise ({ binaries, cluster, dataDir, args, uid, gid }: ServerRequest): Promise<void> {
+  const home = dirname(cluster)
+  const { lock, heldBy } = await acquireLock(home, 'start', serverOf(dataDir))
+  if (heldBy !== undefined) throw new DataDirInUseError(home, heldBy)
+  process.once('exit', () => lock.release())
+  if (closed.signal.aborted) process.exit()
   const postgres = spawn(program(binaries, 'postgres'), args, {
     cwd: cluster,
     env: postgresEnvironment(),
@@ -43,7 +47,6 @@ async function supervise ({ binaries, cluster, args, socket, uid, gid }: ServerR
   const { pid } = postgres
   if (pid === undefined) return
   const stop = () => void stopPostmaster(pid, () => hasEnded, cluster, binaries)
-  if (closed.signal.aborted) return stop()
   closed.signal.addEventListener('abort', stop)
   await until(() => isReady(cluster, pid) || hasEnded, Infinity)
   process.stdout.write(`READY ${pid}\n`)

@@ -1,16 +1,15 @@
 // Embedded Postgres: real binaries, a cluster under DATA_DIR, and a supervisor that ends with its starter.
-import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { refuseUnfinished } from './backup/unused.js'
-import { provideBinaries } from './cluster/binaries.js'
+import { provideBinaries, type Binaries } from './cluster/binaries.js'
 import { startChild, type Child } from './child.js'
 import { databaseUrl, ensureCluster, ensureDatabase } from './cluster/cluster.js'
 import { freePort } from './free-port.js'
 import { locate, type Place } from './cluster/paths.js'
-import { endPostgres, endPredecessor, noteSupervisor } from './server/predecessor.js'
-import { killPostmaster } from './server/postmaster.js'
-import { identify } from './process-identity.js'
+import { DataDirInUseError, liveHolder } from './lock.js'
+import { endPostgres, killPostmaster } from './server/postmaster.js'
 import { howToMakeRoom, logPath, logSince, logSize } from './server/log.js'
-import { serverRequest } from './server/request.js'
+import { serverOf, serverRequest } from './server/request.js'
 
 const ATTEMPTS = 5
 // Above what the supervisor itself needs to stop Postgres by force.
@@ -50,11 +49,9 @@ export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest):
   refuseUnfinished(dir)
   const place = locate(dir)
   const binaries = provideBinaries(place, log)
-  await endPredecessor(place, binaries.folder, log)
   await ensureCluster(place, binaries)
-  log(`Starting Postgres ${binaries.version} in ${place.cluster}`)
   const logged = logSize(place)
-  const running = await startServer(place, binaries.folder, otherPorts, log)
+  const running = await startServer(place, binaries, otherPorts, log)
   const { supervisor, pid, port } = running
   let closing: Promise<void> | undefined
   const close = ({ atOnce = false } = {}) => closing ??= atOnce
@@ -76,36 +73,38 @@ export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest):
   }
 }
 
+/** Waits for the supervisor of an earlier start. @throws when it does not end, or is that of another DATA_DIR */
+async function awaitPredecessor ({ dataDir, home }: Place, log: (line: string) => void): Promise<void> {
+  const deadline = Date.now() + STOP_SECONDS * 1000
+  for (let isLogged = false; ; isLogged = true) {
+    const { heldBy } = await liveHolder(home)
+    if (heldBy === undefined) return
+    const isCopy = !heldBy.isElsewhere && heldBy.command !== serverOf(dataDir)
+    if (isCopy || Date.now() > deadline) throw new DataDirInUseError(dataDir, heldBy)
+    if (!isLogged) log(`Waiting for the Postgres of ${heldBy.isElsewhere ? 'another container' : 'an earlier run'} to stop`)
+    await delay(20)
+  }
+}
+
 async function startServer (
-  place: Place, binaries: string, otherPorts: PostgresRequest['otherPorts'], log: (line: string) => void
+  place: Place, binaries: Binaries, otherPorts: PostgresRequest['otherPorts'], log: (line: string) => void
 ): Promise<Running> {
   for (let attempt = 1; ; attempt++) {
+    await awaitPredecessor(place, log)
+    await endPostgres(place, binaries.folder, log)
+    if (attempt === 1) log(`Starting Postgres ${binaries.version} in ${place.cluster}`)
     const port = await freePort(otherPorts)
     const logged = logSize(place)
-    const socket = `postgres-${randomUUID()}.sock`
-    const supervisor = await startSupervisor(place, socket)
-    supervisor.stdin.write(`${JSON.stringify(serverRequest(place, binaries, port, socket))}\n`)
+    const module = new URL('./postgres-supervisor.js', import.meta.url)
+    const supervisor = startChild({ module, args: [place.cluster], logFile: logPath(place) })
+    supervisor.stdin.write(`${JSON.stringify(serverRequest(place, binaries.folder, port))}\n`)
     try {
       const pid = await supervisor.line((line) => /^READY (\d+)$/.exec(line)?.[1])
       return { supervisor, pid: Number(pid), port }
     } catch (error) {
       const said = logSince(place, logged)
       if (attempt === ATTEMPTS || !isPassing(said)) throw startError(place, said, error)
-      await endPostgres(place, binaries, log)
     }
-  }
-}
-
-// The supervisor is noted before it starts anything, so the next start always finds it.
-async function startSupervisor (place: Place, socket: string): Promise<Child> {
-  const module = new URL('./postgres-supervisor.js', import.meta.url)
-  const supervisor = startChild({ module, args: [place.cluster], logFile: logPath(place) })
-  try {
-    noteSupervisor(place, identify(supervisor.pid) ?? { pid: supervisor.pid, started: '' }, socket)
-    return supervisor
-  } catch (error) {
-    await supervisor.stop(STOP_SECONDS)
-    throw error
   }
 }
 
@@ -123,7 +122,7 @@ async function killServer (place: Place, binaries: string, { pid, supervisor }: 
 
 // Another process took the port meanwhile, or a Postgres of an earlier run is about to end.
 function isPassing (said: string): boolean {
-  return /could not bind|Address already in use|lock file .* already exists|shared memory block .* still in use/.test(said)
+  return /is in use by|could not bind|Address already in use|lock file .* already exists|shared memory block .* still in use/.test(said)
 }
 
 function startError (place: Place, said: string, cause: unknown): Error {

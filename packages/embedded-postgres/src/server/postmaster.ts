@@ -1,9 +1,10 @@
 // What a running Postgres leaves in its cluster directory, and how to stop it from outside.
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { program } from '../cluster/binaries.js'
+import type { Place } from '../cluster/paths.js'
 import { identify } from '../process-identity.js'
 
 export interface Postmaster {
@@ -67,6 +68,18 @@ export async function stopPostmaster (
     'a disk that does not answer?')
 }
 
+/** Returns when no Postgres runs on the cluster; it does not matter which process has started it. */
+export async function endPostgres ({ cluster }: Place, binaries: string, log: (line: string) => void): Promise<void> {
+  const postmaster = readPostmaster(cluster)
+  if (postmaster !== undefined && belongsTo(cluster, postmaster.pid)) {
+    log(`Stopping Postgres (pid ${postmaster.pid}), whose supervisor is gone`)
+    await stopPostmaster(postmaster.pid, () => !belongsTo(cluster, postmaster.pid), cluster, binaries)
+  }
+  await until(() => killAll(processesOf(cluster)) === 0, 10)
+  // If the pid belonged to another process by now, Postgres would take that for a Postgres and not start.
+  if (process.platform === 'linux') rmSync(join(cluster, 'postmaster.pid'), { force: true })
+}
+
 /** Kills one that does not answer. Its sessions may live on. */
 export const killPostmaster = (
   pid: number, hasEnded: () => boolean, cluster: string, binaries: string
@@ -80,6 +93,18 @@ export async function until (condition: () => boolean, seconds: number): Promise
     await delay(10)
   }
   return true
+}
+
+// Sessions of a postmaster that was killed work on to the end of their query, and until then no new one can start.
+function killAll (pids: number[]): number {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // it has ended meanwhile
+    }
+  }
+  return pids.length
 }
 
 function send (pid: number, signal: Stage['signal'], cluster: string, binaries: string): void {

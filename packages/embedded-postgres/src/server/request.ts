@@ -2,20 +2,22 @@
 import type { Place } from '../cluster/paths.js'
 import { spawnIds } from '../cluster/spawning.js'
 
+/** As the lock of a cluster names who has it. */
+export const serverOf = (dataDir: string) => `the Postgres of ${dataDir}`
+
 /** From the starter to the supervisor, one line of JSON. */
 export interface ServerRequest {
   binaries: string
   cluster: string
+  dataDir: string
   args: string[]
-  /** The supervisor answers there for as long as it lives. */
-  socket: { directory: string, name: string }
   uid?: number
   gid?: number
 }
 
 /** The server on this port of loopback. Its settings come before postgresql.conf: durability and safety need them. */
-export function serverRequest (place: Place, binaries: string, port: number, socket: string): ServerRequest {
-  const { cluster, account, dataDir } = place
+export function serverRequest (place: Place, binaries: string, port: number): ServerRequest {
+  const { dataDir, cluster, account } = place
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
@@ -29,5 +31,5 @@ export function serverRequest (place: Place, binaries: string, port: number, soc
     log_error_verbosity: 'terse'
   }
   const args = ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
-  return { binaries, cluster, args, socket: { directory: dataDir, name: socket }, ...spawnIds(account) }
+  return { binaries, cluster, dataDir, args, ...spawnIds(account) }
 }

@@ -63,7 +63,7 @@ t.test('as root under a 0700 home, cluster and binaries are outside; a DATA_DIR 
   t.equal(ownerOf(pids.postgres), nobody.uid)
   t.match(
     await postgresProcess(t, hidden, `${dir}-copy`).message('refused'),
-    `The cluster in ${place}/cluster is in use by pid ${second.pid}`,
+    `DATA_DIR ${dir}-copy is in use by \`the Postgres of ${dir}\` (pid ${pids.postgresSupervisor}`,
     'a copy that points to it'
   )
 
