@@ -7,7 +7,7 @@ import { ringledger, run } from '../../support/ringledger.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'
 import { secrets } from '../../support/auth/secrets.js'
 
-const rig = await replayRig(t)
+const rig = await replayRig(t, { isSealed: true })
 const db = await rig.database(t)
 const env = { ...secrets, DATABASE_URL: db.databaseUrl, EVENTSTORE_URL: rig.eventStoreUrl }
 const projections = (t: Test, ...args: string[]) => run(t, ['projections', ...args], env)

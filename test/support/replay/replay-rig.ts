@@ -1,9 +1,12 @@
 // A log and databases in which projections are replayed while others write, project and read.
+import { openSealing } from '../../../src/composition/connections.js'
 import { openStreams, type Streams } from '../../../src/event-store/streams.js'
+import { keySettings } from '../auth/secrets.js'
 import { appender } from '../events/appender.js'
 import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from '../events/call-events.js'
 import { replayDatabase, type DatabaseOptions, type ReplayDatabase } from './replay-database.js'
 import { eventStoreOn, scratchEventStore } from '../back-ends/scratch-event-store.js'
+import { scratchLedger } from '../postgres/ledger.js'
 import type { ScratchPostgres } from '../back-ends/scratch-postgres.js'
 import type { Teardown } from '../teardown.js'
 
@@ -19,10 +22,14 @@ export interface ReplayRig {
   database (t: Teardown, given?: DatabaseOptions): Promise<ReplayDatabase>
 }
 
+/** `isSealed`: what a process of the service is to read as well, which takes no person in plain. */
+type RigOptions = Parameters<typeof scratchEventStore>[1] & { isSealed?: boolean }
+
 /** On back ends of its own, or on those given. */
-export async function replayRig (t: Teardown, given: Parameters<typeof scratchEventStore>[1] = {}): Promise<ReplayRig> {
+export async function replayRig (t: Teardown, given: RigOptions = {}): Promise<ReplayRig> {
   const { postgres, store, connection } = await scratchEventStore(t, given)
-  const streams = openStreams(connection)
+  const raw = openStreams(connection)
+  const streams = given.isSealed ? await sealed(t, raw) : raw
   const append = appender(streams)
   return {
     postgres,
@@ -36,6 +43,13 @@ export async function replayRig (t: Teardown, given: Parameters<typeof scratchEv
     append: (told) => append(...told),
     database: (t, given) => replayDatabase(t, { postgres, streams, watching: {}, head: 0n, ...given })
   }
+}
+
+async function sealed (t: Teardown, raw: Streams): Promise<Streams> {
+  const { pool } = await scratchLedger(t)
+  const { streams, personKeys } = openSealing(raw, pool, keySettings)
+  t.teardown(() => personKeys.close())
+  return streams
 }
 
 /** Two updates, a lead with a contact and a call of each of `count` assistants, with ids from `first` on. */
