@@ -16,7 +16,7 @@ const rooms = {
   'src/sealing': { ours: [...LOG, 'src/postgres'], packages: ['pg', 'p-limit'] },
   'src/command-handling': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg', 'lru-cache'] },
   'src/http': {
-    ours: ['src/(domain|command-handling|timing|tracing)', 'src/(config|errors|package-root)[.]ts'],
+    ours: ['src/(domain|command-handling|timing|tracing)', 'src/(config|errors|package-root|text-files)[.]ts'],
     packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client', 'csv-parse']
   },
   'src/(commands|queries)': {

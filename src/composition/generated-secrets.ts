@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { textOf } from '../text-files.js'
 
 export interface Secrets {
   jwtSecret: string
@@ -27,11 +28,11 @@ export async function generatedSecrets (dataDir: string): Promise<Secrets> {
 /** Those of `secrets.json`; nothing where there is no such file. @throws when it is not readable or not ours */
 export async function keptSecrets (dataDir: string): Promise<Secrets | undefined> {
   const file = join(dataDir, 'secrets.json')
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })
-  if (text === undefined) return undefined
-  const { jwtSecret, secretKey, leadDigestKey }: Partial<Secrets> = JSON.parse(text)
+  if (bytes === undefined) return undefined
+  const { jwtSecret, secretKey, leadDigestKey }: Partial<Secrets> = JSON.parse(textOf(bytes))
   if (!jwtSecret || !secretKey || !leadDigestKey) {
     throw new Error(`${file} lacks a secret: restore it from a backup, or start anew with another DATA_DIR`)
   }

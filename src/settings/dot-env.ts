@@ -1,7 +1,7 @@
 // `.env` of the working directory: settings that need not be typed each time.
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
+import { readText } from '../text-files.js'
 
 /** `.env` cannot be taken as it is. It is told where, and never what stands there: that may be a secret. */
 class BadDotEnv extends Error {
@@ -31,12 +31,11 @@ const mend = 'write each setting as NAME=value, each comment after a #, and clos
 /** Nothing where there is no such file. */
 function contentOf (file: string): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)).replaceAll('\r\n', '\n')
+    return readText(file).replaceAll('\r\n', '\n')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    const why = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : message
-    throw new BadDotEnv(`${file} cannot be read: ${why}. Make it readable, or remove it.`, { cause: error })
+    throw new BadDotEnv(`${file} cannot be read: ${message}. Make it readable, or remove it.`, { cause: error })
   }
 }
 

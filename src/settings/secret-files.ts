@@ -1,6 +1,6 @@
 // Settings that are secret, or lead to something with a login, may stand in files: NAME_FILE holds the value of NAME.
-import { readFileSync } from 'node:fs'
 import { problem } from '../domain/validation.js'
+import { NotText, readText } from '../text-files.js'
 
 /** The settings that may be read from a file; nobody prints their values. */
 export const secretNames = [
@@ -17,14 +17,17 @@ export interface WithFiles {
   unknown: string[]
 }
 
-/** Reads the files that are named. An empty setting counts as not set. */
+/**
+ * Reads the files that are named. An empty setting counts as not set. Line ends around a secret do not count,
+ * wherever it stands: editors, shells and `kubectl create secret` add them.
+ */
 export function withFiles (environment: NodeJS.ProcessEnv, names: readonly string[] = secretNames): WithFiles {
   const read: WithFiles = { values: { ...environment }, problems: [], unknown: [] }
   for (const name of names) {
     const setting = `${name}_FILE`
-    const file = environment[setting]
-    if (!file) continue
-    const found = environment[name] ? both(name, setting) : contentOf(setting, name, file)
+    const [file, given] = [environment[setting], environment[name]]
+    if (!file && !given) continue
+    const found = !file ? visible(name, given ?? '') : given ? both(name, setting) : contentOf(setting, name, file)
     if ('content' in found) read.values[name] = found.content
     else {
       read.problems.push(found)
@@ -39,12 +42,22 @@ const both = (name: string, setting: string) => problem(name, `and ${setting} ca
 function contentOf (setting: string, name: string, file: string): { content: string } | ReturnType<typeof problem> {
   const refused = (why: string, mend: string) => problem(setting, `names a file that ${why}: ${file}. ${mend}`)
   try {
-    const content = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
-    return content ? { content } : refused('is empty', `Write the value of ${name} into it.`)
+    const found = visible(name, readText(file))
+    if ('message' in found) return refused(controls, writeOnly(name))
+    return found.content ? found : refused('is empty', `Write the value of ${name} into it.`)
   } catch (error) {
+    if (error instanceof NotText) return refused(`is no text (${error.message})`, writeOnly(name))
     const [why, mend] = reasons[codeOf(error)] ?? [`cannot be read (${codeOf(error)})`, 'Look at the file system.']
     return refused(why, mend.replace('SETTING', setting))
   }
+}
+
+const writeOnly = (name: string) => `Write only the value of ${name} into it, in one line.`
+const controls = 'holds line ends or other control characters'
+
+function visible (name: string, text: string): { content: string } | ReturnType<typeof problem> {
+  const content = text.replace(/^[\r\n]+|[\r\n]+$/g, '')
+  return /[\p{Cc}\uFEFF]/u.test(content) ? problem(name, controls) : { content }
 }
 
 const reasons: Record<string, [why: string, mend: string]> = {

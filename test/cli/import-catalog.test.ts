@@ -61,6 +61,17 @@ t.test('lists of any length are taken, in appends that the store takes', async (
   t.equal((await streams.read('catalog-voices')).length, 3 + voices.length)
 })
 
+t.test('a file is read as editors and shells save it', async (t) => {
+  const file = join(t.testdir(), 'catalog.json')
+  const text = JSON.stringify({ languages: ['Español'] })
+  for (const bytes of [Buffer.from(`\uFEFF${text}\r\n`), Buffer.from(`\uFEFF${text}`, 'utf16le'), Buffer.from(text, 'utf16le').swap16()]) {
+    writeFileSync(file, bytes)
+    t.strictSame(await readCatalogFile(file), { languages: ['Español'] })
+  }
+  writeFileSync(file, Buffer.from(text, 'latin1'))
+  await t.rejects(readCatalogFile(file), { message: `${file} cannot be read: line 1 has bytes that are not UTF-8: save it as UTF-8` })
+})
+
 t.test('a file is read as it is', async (t) => {
   t.strictSame(await reading(t, catalog), catalog)
   t.strictSame(await reading(t, {}), {})

@@ -89,7 +89,7 @@ t.test('an event store that does not answer is told by its setting', async (t) =
 })
 
 t.test('files that are not there or not right are named', async (t) => {
-  const file = (name: string, text: string) => {
+  const file = (name: string, text: string | Buffer) => {
     writeFileSync(join(folder, name), text)
     return join(folder, name)
   }
@@ -106,6 +106,8 @@ t.test('files that are not there or not right are named', async (t) => {
   await refused(
     t, ['calls', 'complete', file('odd.json', '{"call_id":"a b"}')], {}, [/odd\.json is not a completed call/]
   )
+  const latin1 = file('latin1.json', Buffer.from('{"call_id":"café"}', 'latin1'))
+  await refused(t, ['calls', 'complete', latin1], {}, [/latin1\.json is not a completed call: line 1 has bytes that are not UTF-8/])
   await refused(
     t, ['projections', 'replay', 'leeds'], {}, [/no projection leeds: choose one of assistants, leads, calls, catalog/]
   )

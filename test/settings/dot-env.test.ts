@@ -31,6 +31,11 @@ t.test('lines, comments, quotes, export and line ends of Windows are read as eve
   t.strictSame(added(), { PORT: '4000', HOST: '0.0.0.0', A: 'two\nlines', B: '#', C: '', D: 'x', E: 'a=b' })
 })
 
+t.test('a file of PowerShell or Notepad in UTF-16 is read', async (t) => {
+  write(Buffer.from('\uFEFFPORT=4000\r\nA=é\r\n', 'utf16le'))
+  t.strictSame(added(), { PORT: '4000', A: 'é' })
+})
+
 t.test('the environment wins, also with an empty value', async (t) => {
   write('PORT=4000\nHOST=h\nLOG_LEVEL=warn')
   t.strictSame(added({ PORT: '5000', HOST: '' }), { PORT: '5000', HOST: '', LOG_LEVEL: 'warn' })
@@ -43,7 +48,7 @@ t.test('what is broken is told by its line, and never shown', async (t) => {
     ['A=1\n\n1B=hunter2', /broken at line 3/],
     ['A="x" hunter2', /broken at line 1/],
     ['A=1\nB=\0hunter2', /broken at line 2/],
-    [Buffer.from([0x41, 0x3d, 0xff]), /cannot be read: it is not UTF-8/]
+    [Buffer.from([0x41, 0x3d, 0xff]), /cannot be read: line 1 has bytes that are not UTF-8: save it as UTF-8\. Make/]
   ]
   for (const [text, why] of cases) {
     write(text)

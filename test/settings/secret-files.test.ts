@@ -11,7 +11,7 @@ import { secrets } from '../support/auth/secrets.js'
 const folder = dataDir(t)
 const isRoot = process.getuid?.() === 0
 
-function file (name: string, content: string): string {
+function file (name: string, content: string | Buffer): string {
   const path = join(folder, name)
   writeFileSync(path, content)
   return path
@@ -31,8 +31,21 @@ t.test('every secret and every URL with a login may stand in a file, with or wit
       t.strictSame(loadConfig(inFile), loadConfig({ ...secrets, [name]: value }), name)
     }
   }
-  const { jwt } = loadConfig({ JWT_SECRET_FILE: file('two', `${'x'.repeat(40)}y\n\n`) })
-  t.match(jwt, { secret: `${'x'.repeat(40)}y\n` }, 'one line end is taken away')
+  const secret = `${'é'.repeat(40)}y`
+  const utf16 = Buffer.from(`\uFEFF${secret}\r\n`, 'utf16le')
+  for (const content of [`${secret}\n\n`, `\r\n${secret}\r\n\r\n`, `\uFEFF${secret}`, utf16, Buffer.from(utf16).swap16()]) {
+    t.match(loadConfig({ JWT_SECRET_FILE: file('secret', content) }).jwt, { secret })
+  }
+  t.match(loadConfig({ JWT_SECRET: `${secret}\r\n` }).jwt, { secret }, 'nor with one in the environment')
+})
+
+t.test('line ends and other control characters inside a secret are refused, wherever it stands', async (t) => {
+  for (const inside of ['\n', '\t', '\0', '\uFEFF']) {
+    const secret = `${'x'.repeat(40)}${inside}x`
+    const wrong = problems({ JWT_SECRET_FILE: file('controls', secret) })
+    t.match(wrong, { JWT_SECRET_FILE: [/holds line ends or other control characters: .*controls\. Write only the value of JWT_SECRET/] })
+    t.strictSame(problems({ JWT_SECRET: secret }), { JWT_SECRET: ['holds line ends or other control characters'] })
+  }
 })
 
 t.test('an empty name of a file counts as not set', async (t) => {
@@ -51,6 +64,7 @@ t.test('a file that cannot be taken is named with its setting, and how to mend i
     [join(file('plain', 'x'), 'below'), /does not exist/],
     [file('empty', ''), /is empty: .*empty\. Write the value of SECRET_KEY into it/],
     [file('line', '\n'), /is empty/],
+    [file('latin1', Buffer.from('sécret', 'latin1')), /is no text \(line 1 has bytes that are not UTF-8: save it as UTF-8\): .*latin1\. Write only/],
     [folder, /is a folder/]
   ]
   for (const [path, why] of cases) {

@@ -134,6 +134,20 @@ t.test('what is no export, or one of another version, is refused', async (t) => 
   await refuses(t, folder, /cannot be read: .*EISDIR/)
 })
 
+t.test('a file that is not UTF-8 is refused, or read as the caller says', async (t) => {
+  const inLatin1 = file('latin1.jsonl', Buffer.from(text.replace('Zoë', 'Zoé'), 'latin1'))
+  await refuses(t, inLatin1, /latin1\.jsonl cannot be read: /)
+  const inUtf16 = file('utf16.jsonl', Buffer.from(text.replaceAll('\n', '\r\n'), 'utf16le'))
+  await refuses(t, inUtf16, /utf16\.jsonl/)
+  const decoder = () => {
+    const utf16 = new TextDecoder('utf-16le')
+    return (bytes: Uint8Array) => utf16.decode(bytes, { stream: true })
+  }
+  const target = await place(t, 'utf16')
+  const opened = await openExport(inUtf16, { ...options, decoder, allowTruncated: false })
+  t.match(await transfer(opened, target.store, { ...options, inFlight: 16 }), { appended: 22, sha256: footer.sha256 })
+})
+
 t.test('an export that breaks off leaves no file, and the former one as it was', async (t) => {
   const former = file('kept.jsonl', 'former')
   const breaking = {

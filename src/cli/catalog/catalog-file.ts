@@ -1,5 +1,4 @@
 // Reads a catalogue file, and checks it.
-import { readFile } from 'node:fs/promises'
 import Type, { type Static } from 'typebox'
 import { isBlank } from '../../domain/blank.js'
 import { Id, PhoneNumber, notBlank } from '../../domain/json.js'
@@ -7,6 +6,7 @@ import type { FieldErrors } from '../../domain/rejection.js'
 import { openAjv } from '../../http/input/ajv.js'
 import { fieldErrors } from '../../http/input/schema-errors.js'
 import { unstorable } from '../../http/input/unstorable.js'
+import { readText } from '../../text-files.js'
 
 const Name = Type.String({ minLength: 1, maxLength: 255, ...notBlank })
 const CatalogFile = Type.Object({
@@ -25,7 +25,7 @@ const validate = openAjv().compile<CatalogFile>(CatalogFile)
 
 /** @throws an Error that names the file and every field that is wrong */
 export async function readCatalogFile (file: string): Promise<CatalogFile> {
-  const catalog = parse(await textOf(file), file)
+  const catalog = parse(textOf(file), file)
   const isCatalog = validate(catalog)
   const errors = isCatalog ? repeatedIds(catalog) : fieldErrors(validate.errors ?? [])
   const blank = isCatalog ? blankNames(catalog) : {}
@@ -35,9 +35,9 @@ export async function readCatalogFile (file: string): Promise<CatalogFile> {
   throw new Error(`${file} is not a catalogue:\n${problems.join('\n')}`)
 }
 
-async function textOf (file: string): Promise<string> {
+function textOf (file: string): string {
   try {
-    return await readFile(file, 'utf8')
+    return readText(file)
   } catch (cause) {
     throw new Error(`${file} cannot be read: ${reason(cause)}`, { cause })
   }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { openExport, transfer, type Transferred } from '@ringledger/event-transfer'
+import { decoder } from '../../text-files.js'
 import type { Operation } from '../running/operation.js'
 import { withPresentStore } from './stores.js'
 
@@ -15,7 +16,7 @@ export async function importLog (
   file: string, { allowTruncated = false, ...options }: ImportLogOptions
 ): Promise<Transferred> {
   return await withFile(file, options.signal, async (path) => {
-    const source = await openExport(path, { allowTruncated, ...options })
+    const source = await openExport(path, { allowTruncated, decoder, ...options })
     return await withPresentStore('import', options.signal, (store) => transfer(source, store, options))
   })
 }

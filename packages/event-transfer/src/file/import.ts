@@ -2,6 +2,7 @@
 import { withoutHidden, type Source } from '../compare.js'
 import type { Footer } from './event-line.js'
 import { linesOf } from './lines.js'
+import type { Decoder } from './text-lines.js'
 import { Tally } from '../fingerprint.js'
 import type { Progress } from '../progress.js'
 import type { Recorded } from '../recorded.js'
@@ -10,6 +11,8 @@ import { TransferRefused } from '../refused.js'
 export interface ImportOptions {
   /** Take the whole lines of a file that lacks its end. */
   allowTruncated: boolean
+  /** Takes the bytes of the file as they come. By default they are UTF-8. @throws Error with a message for people */
+  decoder?: Decoder
   signal: AbortSignal
   onProgress (progress: Progress): void
 }
@@ -19,10 +22,10 @@ export interface ImportOptions {
  * @throws TransferRefused when it is no export, of another version, truncated or changed
  */
 export async function openExport (file: string, options: ImportOptions): Promise<Source> {
-  const { allowTruncated, signal, onProgress } = options
+  const { allowTruncated, decoder, signal, onProgress } = options
   const tally = new Tally()
   let footer: Footer | undefined
-  for await (const line of linesOf(file)) {
+  for await (const line of linesOf(file, decoder)) {
     signal.throwIfAborted()
     if (footer) throw new TransferRefused(`${file} goes on after its last line: it was changed since it was written`)
     if (line.kind === 'end') footer = line.footer
@@ -33,7 +36,7 @@ export async function openExport (file: string, options: ImportOptions): Promise
   }
   if (!footer && !allowTruncated) throw lacksItsEnd(file, tally)
   if (footer && (footer.events !== tally.events || footer.sha256 !== tally.sha256())) throw changed(file, footer, tally)
-  return await withoutHidden(sourceOf(file, BigInt(tally.events)))
+  return await withoutHidden(sourceOf(file, BigInt(tally.events), decoder))
 }
 
 function lacksItsEnd (file: string, { events }: Tally): TransferRefused {
@@ -47,12 +50,12 @@ function changed (file: string, footer: Footer, tally: Tally): TransferRefused {
     `the file has ${tally.events} with ${tally.sha256()}`)
 }
 
-function sourceOf (file: string, head: bigint): Source {
+function sourceOf (file: string, head: bigint, decoder?: Decoder): Source {
   let begins: Map<string, bigint> | undefined
   return { head, read, knows }
 
   async function * read (after: bigint): AsyncGenerator<Recorded, void> {
-    for await (const line of linesOf(file, after)) {
+    for await (const line of linesOf(file, decoder, after)) {
       if (line.kind === 'event' && line.event.position <= head) yield line.event
     }
   }

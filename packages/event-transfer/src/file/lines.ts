@@ -2,15 +2,15 @@
 import { parseLine, version, versionOf, type Line } from './event-line.js'
 import type { Recorded } from '../recorded.js'
 import { TransferRefused } from '../refused.js'
-import { textLines } from './text-lines.js'
+import { textLines, type Decoder } from './text-lines.js'
 
 export type PlacedLine = Exclude<Line, { kind: 'event' }> | { kind: 'event', event: Recorded }
 
 /** What stands after the header and after `skip` events; ends early where the file does. */
-export async function * linesOf (file: string, skip = 0n): AsyncGenerator<PlacedLine, void> {
+export async function * linesOf (file: string, decoder?: Decoder, skip = 0n): AsyncGenerator<PlacedLine, void> {
   let number = 0n // the header is line 0
   let isHeader = true
-  for await (const text of textLines(file)) {
+  for await (const text of textLines(file, decoder)) {
     if (isHeader) {
       refuseOtherThan(file, versionOf(text))
       isHeader = false

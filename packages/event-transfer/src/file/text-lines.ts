@@ -5,27 +5,41 @@ import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { TransferRefused } from '../refused.js'
 
+/** Makes what takes the bytes of a text as they come, and gives the text. */
+export type Decoder = () => (bytes: Uint8Array) => string
+
+const utf8: Decoder = () => {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  return (bytes) => decoder.decode(bytes, { stream: true })
+}
+
 /**
  * Whole lines. What follows the last line feed was cut off, and so was what a broken gzip stream would go on with.
  * @throws TransferRefused when the file cannot be read or unpacked
  */
-export async function * textLines (file: string): AsyncGenerator<string, void> {
-  let pieces: Buffer[] = []
+export async function * textLines (file: string, decoder = utf8): AsyncGenerator<string, void> {
+  const decode = decoder()
+  let rest = ''
   try {
     for await (const chunk of await openText(file) as AsyncIterable<Buffer>) {
-      let start = 0
-      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-        yield Buffer.concat([...pieces, chunk.subarray(start, end)]).toString()
-        pieces = []
-        start = end + 1
-      }
-      if (start < chunk.length) pieces.push(chunk.subarray(start))
+      const [first = '', ...others] = decoded(file, chunk, decode).split('\n')
+      const lines = [rest + first, ...others]
+      rest = lines.pop() ?? ''
+      yield * lines
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (code === 'Z_BUF_ERROR') return // cut off
     if (!code.startsWith('Z_')) throw error
     throw new TransferRefused(`${file} cannot be unpacked: it was changed since it was written`, { cause: error })
+  }
+}
+
+function decoded (file: string, bytes: Buffer, decode: ReturnType<Decoder>): string {
+  try {
+    return decode(bytes)
+  } catch (cause) {
+    throw new TransferRefused(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
 }
 
