@@ -1,6 +1,9 @@
 // Server-side filters of $all: by stream or by type, by prefix or by regular expression.
+import { RE2JS } from 're2js'
 import type { RecordedEvent } from '../log/event.js'
-import { InvalidFilter, searchFor } from './expression.js'
+
+/** A filter that cannot be. The message names what is refused. */
+export class InvalidFilter extends Error {}
 
 export interface Filter {
   matches (event: RecordedEvent): boolean
@@ -28,6 +31,30 @@ export function filterOf ({ on, regex, prefixes, window, multiplier }: FilterSpe
   return {
     matches: on === 'stream' ? (event) => test(event.stream) : (event) => ofType(event.type),
     checkpointInterval: Math.max(1, window) * Math.max(1, multiplier)
+  }
+}
+
+/** In characters: one with braces may be a thousand times as large once it is compiled. */
+const longest = (expression: string) => expression.includes('{') ? 256 : 4_096
+
+/** In instructions: a name of 2,000 characters is then tried within a tenth of a second. */
+const largest = 4_096
+
+/** Whether an expression is found anywhere in a name, in linear time: a hostile one must not stop the one thread. */
+function searchFor (expression: string): (name: string) => boolean {
+  if (expression.length > longest(expression)) throw tooLarge()
+  const compiled = compile(expression)
+  if (compiled.programSize() > largest) throw tooLarge()
+  return (name) => compiled.test(name)
+}
+
+const tooLarge = () => new InvalidFilter('The regular expression of a filter is too long or repeats too much: use prefixes')
+
+function compile (expression: string): RE2JS {
+  try {
+    return RE2JS.compile(expression)
+  } catch (cause) {
+    throw new InvalidFilter(`The filter is no regular expression of RE2: ${expression}`, { cause })
   }
 }
 

@@ -1,6 +1,6 @@
 // Errors as the client understands them: a status, and the trailers from which it picks its typed error.
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { InvalidFilter } from '../feed/expression.js'
+import { InvalidFilter } from '../feed/filter.js'
 import { LogUnavailable } from '../log/read/reader.js'
 
 /** Largest sum of data, metadata and types of one append, in bytes (EventStoreDB's default up to 25.0). */

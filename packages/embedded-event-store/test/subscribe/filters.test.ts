@@ -54,10 +54,32 @@ t.test('system events can be kept out', async (t) => {
   t.same(types.filter((type) => type.startsWith('$')), [])
 })
 
-t.test('an expression that is not valid is refused', async (t) => {
-  const subscription = client.subscribeToAll({ filter: eventTypeFilter({ regex: '(' }) })
-  const [error] = await once(subscription, 'error') as [Error & { code: number }]
-  t.match(error, { code: 3 })
+t.test('an expression that RE2 cannot say, or that is too large, is refused in words', async (t) => {
+  const refused = {
+    'no regular expression of RE2': ['(', 'a(?=b)', '(?<!a)b', '(a)\\1', 'a**', '(((a{10}){10}){10}){10}'],
+    'too long or repeats too much: use prefixes': ['x'.repeat(4_097), '(\\w{10}){100}'.repeat(10), `(${'x'.repeat(98)}){99}`]
+  }
+  for (const [message, expressions] of Object.entries(refused)) {
+    for (const regex of expressions) {
+      const subscription = client.subscribeToAll({ filter: eventTypeFilter({ regex }) })
+      const [error] = await once(subscription, 'error')
+      t.match(error, { code: 3, message }, regex.slice(0, 20))
+    }
+  }
+})
+
+t.test('a hostile expression does not stop the store', { timeout: 20_000 }, async (t) => {
+  const stream = 'a'.repeat(1_999)
+  await client.appendToStream(stream, event())
+  const hostile = ['(a+)+!', '(a|aa)+!', '(.*a){20}\\z!', '(\\pL*a\\pL{3}){200}', '\\pL'.repeat(1_365), '\\p{L}{1000}!']
+  for (const regex of hostile) {
+    const subscription = client.subscribeToAll({ filter: streamNameFilter({ regex }) })
+    subscription.on('error', () => {})
+    const ended = Promise.race([once(subscription, 'caughtUp'), once(subscription, 'close')])
+    await t.resolves(client.appendToStream(randomUUID(), event()), regex.slice(0, 20))
+    await ended
+    await subscription.unsubscribe()
+  }
 })
 
 t.test('checkpoints come after every so many considered events and when caught up, grow, and resume exactly', async (t) => {
