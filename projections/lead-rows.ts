@@ -134,7 +134,8 @@ export function deleteLead ({ data }: LeadDeletedEvent, { stream }: LogPosition,
 }
 
 function putDeleted (rows: Rows, row: LeadRow | undefined, at: string): void {
-  if (row) rows.put(leadTable, { ...row, status: 'deleted', updated_at: laterOf(row.updated_at, at) })
+  // Nothing that calls have left is kept: when one of them is erased, a replay would not come to it any more.
+  if (row) rows.put(leadTable, { ...row, status: 'deleted', newest_report_at: null, updated_at: at })
 }
 
 /** @throws CannotProject when the row is of another stream */

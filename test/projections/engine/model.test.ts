@@ -14,15 +14,16 @@ import { runSubscription } from '../../../src/subscriptions/run.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Batch } from '../../../src/event-store/reads/batch.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { at, logOf } from '../../support/events/call-events.js'
+import { assistantCreated, at, call, callCompleted, leadCreated, logOf } from '../../support/events/call-events.js'
+import { leadDeleted } from '../../support/events/lead-events.js'
 import { runs } from '../../support/chaos.js'
 import { type Step, course, history } from '../../support/events/histories.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { type Model, assistantModel, callModel, fold } from '../../support/projections/models.js'
-import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projections/projected.js'
+import { emptyReadModels, parkedEvents, project, rowsOf } from '../../support/projections/projected.js'
 import { type Watching, watchedPool } from '../../support/postgres/statements.js'
 import { fc } from '../../support/fuzz/property.js'
-import type { CallCompleted } from '../../../src/domain/call/events.js'
+import { callStream, type CallCompleted } from '../../../src/domain/call/events.js'
 import type { LeadCreatedEvent, LeadStatusChangedEvent, LeadUpdatedEvent } from '../../../src/domain/lead/events.js'
 import { leadOf } from '../../../src/domain/lead/evolve.js'
 
@@ -90,8 +91,10 @@ function move (
   return takes(status)
 }
 
+const deleted = { status: 'deleted', newest_report_at: null }
+
 function remove (row: LeadRow | undefined, stream: string): boolean {
-  if (row?.stream === stream) row.status = 'deleted'
+  if (row?.stream === stream) Object.assign(row, deleted)
   return !row || row.stream === stream
 }
 
@@ -123,7 +126,7 @@ function update (rows: LeadRows, { lead_id, changes, removed_contacts }: Updated
     const fresh = { ...lead, status: 'created', newest_report_at: null, primary_id: lead_id, updated_at: at }
     rows.set(id, { ...(rows.get(id) ?? fresh), variables, place: index + 1 })
   })
-  for (const id of removed_contacts) Object.assign(rows.get(id) ?? {}, { status: 'deleted' })
+  for (const id of removed_contacts) Object.assign(rows.get(id) ?? {}, deleted)
   return true
 }
 
@@ -223,6 +226,22 @@ for (const [projection, model] of models) {
     }), { numRuns, endOnFailure: true })
   })
 }
+
+t.test('a deleted lead whose call was erased with another person has the row of a rebuild', async (t) => {
+  const { call_id, assistant_id, lead_id, status, direction, started_at, ended_at, duration } = call('c-1', { lead_id: 1 })
+  const data = { call_id, assistant_id, lead_id, status, direction, started_at, ended_at, duration }
+  const log = logOf()([
+    assistantCreated(1), leadCreated(1, 1), callCompleted('c-1', { lead_id: 1 }), leadDeleted(1, 1),
+    { stream: callStream('c-1'), type: 'CallErased', data: { ...data, erased_at: '2026-02-01T12:00:00.000Z' } }
+  ])
+  const [live, rebuilt] = await Promise.all([log, log.filter(({ type }) => type !== 'CallCompleted')].map(async (events) => {
+    const { pool } = await scratchLedger(t)
+    await emptyReadModels(pool)
+    await project(pool, events)
+    return await rowsOf(pool, leads)
+  }))
+  t.strictSame(live, rebuilt)
+})
 
 /** Postgres refuses some rows, and the circuit breaker does not open. */
 async function emptyWithCheck (projection: Projection): Promise<void> {
