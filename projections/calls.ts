@@ -15,7 +15,7 @@ import type { LogPosition, Projection, Rows, RowKey } from './folding/projection
 
 export const calls: Projection = {
   name: 'calls',
-  version: 8,
+  version: 9,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'CallCompleted', 'CallErased'],
   // Of these only owners are noted, for calls to come.
   isUnhurried: isOneOf<EventType>('AssistantCreated', 'LeadCreated', 'LeadUpdated'),
@@ -48,9 +48,13 @@ export const calls: Projection = {
 
 function addCall (report: CallCompleted, at: LogPosition, rows: Rows): void {
   // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
-  if (at.revision > 0n && rows.get(callTable, report.call_id)) return
+  const known = at.revision > 0n ? rows.get(callTable, report.call_id) : undefined
+  if (known?.report) return
+  if (known) return rows.put(callTable, { ...known, is_to_erase: true }) // of an erased call the log has it once more
   const { row, lead, isOfErased } = placeOf(report, at, rows)
-  if (isOfErased) return rows.put(callTable, { ...erasedRow(report, row, lead), is_to_erase: true })
+  // What is nobody's nobody could erase later: it is not kept either.
+  const isKept = !isOfErased && row.user_id !== null
+  if (!isKept) return rows.put(callTable, { ...erasedRow(report, row, lead), is_to_erase: true })
   const summary = summarizeCall(report, lead)
   rows.put(callTable, { ...row, phone_number: numberOf(report), summary, report, is_to_erase: false })
 }

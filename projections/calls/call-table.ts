@@ -20,7 +20,10 @@ interface CallRow {
   summary: CallSummary
   report: KeptReport
   position: string
-  /** Its person was erased before it was reported, or read: the row has nothing of them, the log has for a moment. */
+  /**
+   * Its person was erased before it was reported, or read, or no reader knows its assistant: the row has nothing of
+   * them, the log has for a moment.
+   */
   is_to_erase: boolean
 }
 

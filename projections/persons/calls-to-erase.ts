@@ -8,11 +8,12 @@ import { namesNumber } from './rows-of-person.js'
 
 /**
  * The next ids behind `after`: of calls from or to the number, also where the engine named another person; of calls of
- * these leads and contacts; and of calls that were read too late to be known by a number.
+ * these leads and contacts; and of calls that were read too late to be known by a number, or are nobody's.
  * @param most of them
  */
 export async function findCallIds (
-  pool: Pool, { userId, phoneNumber }: Person, leadIds: readonly number[], after: string, most: number
+  pool: Pool, { userId, phoneNumber }: Person,
+  { leadIds, nobodys }: { leadIds: readonly number[], nobodys: readonly string[] }, after: string, most: number
 ): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
     text: `
@@ -23,9 +24,9 @@ export async function findCallIds (
         SELECT id FROM read_model.calls
         WHERE user_id = $1 AND report IS NOT NULL AND lead_id = ANY($3::bigint[])
         UNION
-        SELECT id FROM read_model.calls WHERE user_id = $1 AND is_to_erase) found
+        SELECT id FROM read_model.calls WHERE is_to_erase AND (user_id = $1 OR user_id IS NULL AND id = ANY($6))) found
       WHERE id COLLATE "C" > $5 ORDER BY id COLLATE "C" LIMIT $4`,
-    values: [userId, phoneNumber, leadIds, most, after],
+    values: [userId, phoneNumber, leadIds, most, after, nobodys],
     ...patient
   })
   return rows.map(({ id }) => id)

@@ -1,6 +1,6 @@
 // What readers and the dispatcher have parked, and the rows that say whose it may be.
 import type { Pool } from 'pg'
-import { patient, type Person } from './find-person.js'
+import type { Person } from './find-person.js'
 import { namesNumber } from './rows-of-person.js'
 
 export interface ParkedStream {
@@ -26,20 +26,6 @@ export async function findOwnCalls (
     WHERE id = ANY($4) AND user_id = $1 AND (${namesNumber('$2')} OR lead_id = ANY($3::bigint[]))`,
   [userId, phoneNumber, leadIds, among])
   return rows.map(({ id }) => id)
-}
-
-/** Assistants of whom readers do not know whose they are, though calls of the number or of these leads name them. */
-export async function findUnknownAssistants (
-  pool: Pool, { phoneNumber }: Person, leadIds: readonly number[]
-): Promise<number[]> {
-  const { rows } = await pool.query<{ id: string }>({
-    text: `
-      SELECT DISTINCT assistant_id AS id FROM read_model.calls
-      WHERE user_id IS NULL AND (${namesNumber('$1')} OR report::text ~ ('"lead_id":(' || $2 || ')[,}]'))`,
-    values: [phoneNumber, leadIds.join('|') || 'none'],
-    ...patient
-  })
-  return rows.map(({ id }) => Number(id))
 }
 
 /** Whose an assistant is, as readers know it. */

@@ -17,7 +17,7 @@ export interface Seen {
   erased: Set<number>
   /** Leads that it tells of, those that were erased too, with their contacts. */
   leads: Map<number, number[]>
-  /** Of its first event of an erasure. */
+  /** Of its first event of an erasure with nothing personal after it. */
   erasedAt: bigint | undefined
 }
 
@@ -34,8 +34,10 @@ export async function look (streams: Pick<Streams, 'visit'>, stream: string): Pr
     seen.position = position
     if (isUuid(commandId)) seen.commandIds.add(commandId)
     if (isErasing(stored)) seen.erasedAt ??= revision
-    if (isOfLead) seeLead(seen, stored)
-    else seen.isClean &&= isImpersonal(stored)
+    if (isOfLead) return seeLead(seen, stored)
+    if (isImpersonal(stored)) return
+    seen.isClean = false
+    seen.erasedAt = undefined // it was said once more
   })
   return seen
 }

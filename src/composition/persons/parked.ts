@@ -6,9 +6,11 @@ import { activeGeneration, schemaOf } from '../../../projections/generations/gen
 import { leads } from '../../../projections/leads.js'
 import { dispatcher } from '../../../projections/parking/parked-events.js'
 import type { Person } from '../../../projections/persons/find-person.js'
-import { findOwnCalls, findOwner, findParked, findUnknownAssistants } from '../../../projections/persons/parked.js'
+import { findUnowned, type Unowned } from '../../../projections/persons/late-calls.js'
+import { findOwnCalls, findOwner, findParked, type ParkedStream } from '../../../projections/persons/parked.js'
 import { assistantStream } from '../../domain/assistant/events.js'
 import { callIdOf, callStream } from '../../domain/call/events.js'
+import { tryDecode } from '../../domain/events.js'
 import { isFields } from '../../domain/sealed/sealed.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
 import type { Connections } from '../connections.js'
@@ -23,22 +25,28 @@ const mostNamed = 5
 export async function parkedOf (
   { pool, streams }: Pick<Connections, 'pool' | 'streams'>, person: Person, known: KnownOfPerson, requestId: string
 ): Promise<string[]> {
-  const schemas = [leads, calls, catalog].map(async (each) => schemaOf(each, await activeGeneration(pool, each)))
-  const parked = await findParked(pool, [...await Promise.all(schemas), dispatcher])
-  if (parked.length === 0) return []
+  const parked = await parkedNow(pool)
+  const unowned = await findUnowned(pool)
+  if (parked.length + unowned.length === 0) return []
   const leadIds = await known.leadIds()
   const callIds = parked.flatMap(({ stream }) => callIdOf(stream) ?? [])
   const own = new Set([
     ...await known.streams(),
-    ...(await findOwnCalls(pool, person, leadIds, callIds)).map(callStream),
-    ...(await findUnknownAssistants(pool, person, leadIds)).map(assistantStream)
+    ...(await findOwnCalls(pool, person, leadIds, callIds)).map(callStream)
   ])
   const found: string[] = []
   for (const { stream, revision } of parked) {
     const isOwn = own.has(stream) || await names(stream, revision)
-    if (isOwn && found.push(stream) === mostNamed) break
+    if (isOwn && found.push(stream) === mostNamed) return found
   }
-  return found
+  const ofNobody = new Set(unowned.length > 0 ? await nobodys({ pool, streams }) : [])
+  for (const { id, assistantId } of unowned) {
+    if (ofNobody.has(id) || !await names(callStream(id), 0n)) continue
+    const stream = assistantStream(assistantId)
+    found.push(parked.some((one) => one.stream === stream) ? stream : `${callStream(id)} (replay calls)`)
+    if (found.length >= mostNamed) break
+  }
+  return [...new Set(found)]
 
   async function names (stream: string, from: bigint): Promise<boolean> {
     const naming: StoredEvent[] = []
@@ -55,6 +63,30 @@ export async function parkedOf (
     const owner = typeof data.user_id === 'string' ? data.user_id : await findOwner(pool, data.assistant_id)
     return owner !== undefined && owner !== person.userId
   }
+}
+
+async function parkedNow (pool: Connections['pool']): Promise<ParkedStream[]> {
+  const schemas = [leads, calls, catalog].map(async (each) => schemaOf(each, await activeGeneration(pool, each)))
+  return await findParked(pool, [...await Promise.all(schemas), dispatcher])
+}
+
+/**
+ * Calls of an assistant that the log does not have before them: nobody will ever know whose they are. One that readers
+ * have parked, or had, is somebody's.
+ */
+export async function nobodys ({ pool, streams }: Pick<Connections, 'pool' | 'streams'>): Promise<string[]> {
+  const unowned = await findUnowned(pool)
+  if (unowned.length === 0) return []
+  const parked = new Set((await parkedNow(pool)).map(({ stream }) => stream))
+  const created = new Map<number, bigint | undefined>()
+  for (const { assistantId } of unowned) {
+    if (created.has(assistantId)) continue
+    const [first] = await streams.read(assistantStream(assistantId), 0n, 1)
+    const isSound = first && (parked.has(first.stream) || tryDecode(first).event)
+    created.set(assistantId, isSound ? first.position : undefined)
+  }
+  const isNobodys = ({ assistantId, position }: Unowned) => (created.get(assistantId) ?? position) >= position
+  return unowned.filter(isNobodys).map(({ id }) => id)
 }
 
 /** Whatever its shape is: an event that is parked may be malformed. */

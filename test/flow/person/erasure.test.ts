@@ -6,7 +6,10 @@ import { activeGeneration } from '../../../projections/generations/generations.j
 import { verifyAgainstLog } from '../../../projections/replay/verify/verify.js'
 import { erasuresFound } from '../../../src/cli/doctor/erasures.js'
 import { skipParked } from '../../../src/composition/ops/parked.js'
+import { lateCallWork } from '../../../src/composition/persons/late-calls.js'
+import { parkedOf } from '../../../src/composition/persons/parked.js'
 import { callStream } from '../../../src/domain/call/events.js'
+import { lateCalls } from '../../../workers/persons/erasures/late-calls.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'
@@ -16,7 +19,7 @@ import { erasing } from '../../support/persons/erasing.js'
 import { haveCome } from '../../support/persons/have-come.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])
-const { call, parts: { pool, streams } } = service
+const { call, parts, parts: { pool, streams } } = service
 const keys = apiKeys(service)
 
 const ask = (phone_number: string, options = {}) => call('POST', '/user/person/erase', { phone_number }, options)
@@ -168,6 +171,30 @@ t.test('text of a call that Postgres cannot read holds up neither a copy nor an 
   await eraseHere(phone_number)
   for (const id of ['theirs', 'both', 'ofLead']) t.match((await get(`/user/call/${id}`)).data, { erased: true, transcript: null }, id)
   for (const [id, given] of Object.entries(odd)) t.match((await get(`/user/call/${id}`)).data, given)
+})
+
+t.test('a call that is reported again after its erasure, or for an assistant of nobody, is erased as it comes', async (t) => {
+  const from = '+15557654381'
+  await parkOn('assistant-9001', 'AssistantCreated')
+  for (const [id, assistant_id] of [['erased-by-event', assistant], ['of-nobody', 9_000], ['of-parked', 9_001]]) {
+    const { revision = -1n } = await streams.last(callStream(id)) ?? {}
+    const data = reported(id, { assistant_id, from, lead_id: null })
+    await streams.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], revision)
+  }
+  await haveCome(service)
+  const work = lateCallWork(parts)
+  const turn = { signal: new AbortController().signal, isOver: () => false, async keep () {} }
+  for (const userId of await work.users()) {
+    const request = { id: randomUUID(), kind: 'late', userId, input: {}, progress: {}, failures: 0, createdAt: new Date() }
+    t.strictSame(await lateCalls(work).work(request, turn), { state: 'completed' })
+  }
+  const typesOf = async (id: string) => (await streams.read(callStream(id))).map(({ type }) => type)
+  for (const id of ['erased-by-event', 'of-nobody']) t.strictSame(await typesOf(id), ['CallErased'], id)
+  t.strictSame(await typesOf('of-parked'), ['CallCompleted'], 'readers may come to know whose it is')
+  await haveCome(service)
+  t.strictSame(await work.users(), [])
+  const known = { streams: async () => [], leadIds: async () => [] }
+  t.strictSame(await parkedOf(parts, { userId: '1', phoneNumber: from }, known, randomUUID()), ['assistant-9001'])
 })
 
 t.test('a verification and lookups read such text', async (t) => {

@@ -77,7 +77,7 @@ export function callModel (log: StoredEvent[]): Model {
       const isOwn = user_id !== null && named?.user_id === user_id
       const summary = { lead: isOwn ? named.lead : null }
       const owned = { id: call_id, user_id, assistant_id, lead_id: isOwn ? lead_id : null, status, summary }
-      rows.set(call_id, { ...owned, report: event.data, position: Number(position) })
+      rows.set(call_id, { ...owned, report: user_id === null ? null : event.data, position: Number(position) })
     }
     return true
   })
