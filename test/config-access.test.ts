@@ -7,10 +7,9 @@ const secret = 'x'.repeat(31) + 'y'
 
 t.test('one character repeated is no secret; a former key may be one, so that it can be left', async (t) => {
   for (const name of ['JWT_SECRET', 'SECRET_KEY', 'LEAD_DIGEST_KEY', 'METRICS_TOKEN']) {
-    for (const repeated of ['a'.repeat(32), ' '.repeat(64), 'é'.repeat(40), '😀'.repeat(32)]) {
+    for (const repeated of ['a'.repeat(32), ' '.repeat(64), 'é'.repeat(40), '\n'.repeat(32), '😀'.repeat(32)]) {
       t.match(problems({ [name]: repeated })[name], [/^must not be one character repeated/], name)
     }
-    t.match(problems({ [name]: '\n'.repeat(32) })[name], ['holds nothing but line ends'], name)
     for (const fine of [secret, 'ab'.repeat(16), `${'a'.repeat(40)}b`, `b${'a'.repeat(40)}`]) {
       refuses(t, { [name]: fine })
     }

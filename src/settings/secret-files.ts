@@ -28,9 +28,9 @@ export function withFiles (environment: NodeJS.ProcessEnv, names: readonly strin
     const [file, given] = [environment[setting], environment[name]]
     if (!file && !given) continue
     const found = !file ? visible(name, given ?? '') : given ? both(name, setting) : contentOf(setting, name, file)
-    if ('content' in found && found.content) read.values[name] = found.content
+    if ('content' in found) read.values[name] = found.content || given
     else {
-      read.problems.push('content' in found ? problem(name, 'holds nothing but line ends') : found)
+      read.problems.push(found)
       read.unknown.push(name)
     }
   }

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { newAssistant } from '../support/bodies/bodies.js'
 import { reasonIn, listeningUrl } from '../support/processes/role-log.js'
+import { startedDataDir } from '../support/back-ends/started-data-dir.js'
 import { dataDir, ringledger, run } from '../support/ringledger.js'
 import { caller, startService } from '../support/running-service.js'
 
@@ -69,7 +70,7 @@ t.test('a refusal to start is one line, at level fatal', async (t) => {
 })
 
 t.test('what a command is asked to print stays as it is', async (t) => {
-  const { stdout, stderr } = await run(t, ['projections', 'list'], { DATA_DIR: dataDir(t) })
+  const { stdout, stderr } = await run(t, ['projections', 'list'], { DATA_DIR: await startedDataDir(t) })
   t.match(stdout, /^┌─/)
   t.match(stderr, /^Starting Postgres/m)
 })

@@ -84,10 +84,11 @@ t.test('a suspended webhook shows on its assistant', async (t) => {
 t.test('calls are listed without their transcripts, the last first, and filtered', async (t) => {
   const [one, two] = [await create(), await create()]
   const lead = await createLead('+15558880020')
-  await complete('list-1', { assistant_id: one, ended_at: '2025-03-01T10:00:00Z' })
-  await complete('list-2', { assistant_id: one, ended_at: '2025-03-03T10:00:00Z', status: 'busy', lead_id: lead.id })
+  const at = (day: number) => ({ started_at: `2025-03-0${day}T09:59:00Z`, ended_at: `2025-03-0${day}T10:00:00Z` })
+  await complete('list-1', { assistant_id: one, ...at(1) })
+  await complete('list-2', { assistant_id: one, ...at(3), status: 'busy', lead_id: lead.id })
   const { headers } = await complete('list-3', {
-    assistant_id: two, ended_at: '2025-03-02T10:00:00Z', direction: 'inbound', from: '+4915112345670'
+    assistant_id: two, ...at(2), direction: 'inbound', from: '+4915112345670'
   })
   const position = { headers: { 'x-read-position': headers.get('x-read-position') ?? '' } }
   const ids = async (query: string) => {
