@@ -55,6 +55,19 @@ export async function prepareRequest (
   })
 }
 
+/** An estimate, before anything is prepared. @returns nothing where the user's Idempotency-Key is known */
+export async function countUnfinished (
+  pool: Pool, kind: string, [userId, method, route, key]: readonly [string, string, string, string | undefined]
+): Promise<number | undefined> {
+  const { rows: [row] } = await pool.query<{ count: number, is_known: boolean }>(`
+    SELECT (SELECT count(*)::integer FROM ledger.background_requests
+        WHERE kind = $1 AND user_id = $2 AND state IN ('prepared', 'accepted')) AS count,
+      EXISTS (SELECT FROM ledger.idempotency_keys
+        WHERE user_id = $2 AND method = $3 AND route = $4 AND key = $5) AS is_known`,
+  [kind, userId, method, route, key ?? null])
+  return row?.is_known ? undefined : row?.count
+}
+
 /** The command was refused after all: what was prepared goes. */
 export async function dropPrepared (pool: Pool, id: string): Promise<void> {
   await pool.query("DELETE FROM ledger.background_requests WHERE id = $1 AND state = 'prepared'", [id])

@@ -9,8 +9,6 @@ import { addResults, type RowOutcome } from './results.js'
 
 export const leadImportKind = 'lead-import'
 
-/** How many imports that have not ended a user may have; one is worked on, the others wait. */
-export const mostImportsOfUser = 5
 /** Days that an import and what became of its rows can be read after its end. */
 const importDays = 30
 

@@ -1,4 +1,5 @@
 // POST /user/leads/import
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { Id } from '../../domain/json.js'
 import { DuplicateRule, leadImportStream, LeadImportStatus, type LeadImportEvent } from '../../domain/lead-import/events.js'
@@ -10,10 +11,12 @@ import { command, type CommandRoute, type HandleRoute } from '../../http/command
 import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { customer, customerNumber } from '../../domain/examples.js'
 import { importId } from '../../http/docs/import-examples.js'
+import { Uploads } from '../../http/limits/uploads.js'
+import { untilGone } from '../../http/limits/while-answering.js'
 import type { Facts } from '../facts.js'
 import { importRequest, importValidators, ImportBody, ImportQuery } from './import-body.js'
-import { whileKept, type Upload } from './keep-leads.js'
-import type { LeadImports } from './lead-imports.js'
+import { inTurns, whileKept, type Upload } from './keep-leads.js'
+import { mostImportsOfUser, type LeadImports } from './lead-imports.js'
 
 export interface LeadImportDeps {
   handle: HandleRoute
@@ -60,13 +63,34 @@ const Asked = Type.Object({
 
 export function importLeads (app: App, deps: LeadImportDeps): void {
   const { leadImports } = deps
-  const { config, ...options } = command('user', 'Starting the import failed', 'Idempotency-Key')
+  const { config, onRequest, ...options } = command('user', 'Starting the import failed', 'Idempotency-Key')
   const route = { ...options, config: { ...config, mostValues: 50_000, takesCsv: true }, bodyLimit: 2 * 2 ** 20 }
-  app.post('/user/leads/import', { schema, ...route, validatorCompiler: importValidators }, async (request, reply) => {
+  const uploads = new Uploads()
+  const ends = new WeakMap<FastifyRequest, () => void>()
+
+  /** Before the body is asked for. Those that are being read count, too. */
+  async function refuseTooMany (request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { user: { id: userId }, routeOptions: { url = '' }, headers } = request
+    const others = uploads.reading(userId)
+    const end = uploads.begin(userId)
+    const gone = untilGone(request, reply)
+    if (gone.aborted) end()
+    else gone.addEventListener('abort', end)
+    ends.set(request, end)
+    const underWay = await leadImports.underWay(userId, { route: url, key: headers['idempotency-key']?.toString() }) ?? 0
+    if (others + underWay < mostImportsOfUser) return
+    end()
+    throw new Rejection('too-many', tooMany)
+  }
+
+  app.post('/user/leads/import', {
+    schema, ...route, validatorCompiler: importValidators, onRequest: [onRequest, refuseTooMany]
+  }, async (request, reply) => {
     const { all, leads } = importRequest(request, reply)
     const { id: userId } = request.user
     if (!await isOpen(deps, userId, all.campaign_id)) throw refuse({ campaign_id: [notYours] }) // before rows are read
-    return await whileKept(leadImports, userId, leads, async (upload) => {
+    return await whileKept(leadImports, userId, inTurns(uploads, leads), async (upload) => {
+      ends.get(request)?.() // from here on it counts where imports that have not ended are kept
       const { total, digest } = upload
       request.body = { ...all, total, digest }
       return await deps.handle(request, reply.code(202), importRoute(deps, userId, upload))

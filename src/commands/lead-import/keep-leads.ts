@@ -1,6 +1,7 @@
 // Keeps the leads of a body, part by part as it is read.
 import { createHash, randomUUID } from 'node:crypto'
 import { canonicalJson } from '../../domain/json.js'
+import type { Uploads } from '../../http/limits/uploads.js'
 import type { ImportRequest } from './import-body.js'
 import type { LeadImports } from './lead-imports.js'
 import type { SentLead } from './sent-leads.js'
@@ -18,6 +19,20 @@ export interface Upload {
 /** A part is done in about a second, and is repeated when its worker is killed. */
 const mostRows = 500
 const mostBytes = 512 * 1024
+
+/** Each lead at its turn, so that others get theirs. */
+export async function * inTurns (uploads: Uploads, leads: ImportRequest['leads']): AsyncGenerator<SentLead> {
+  const turns = uploads.turns()
+  try {
+    for await (const lead of leads) {
+      const waiting = turns.next()
+      if (waiting) await waiting
+      yield lead
+    }
+  } finally {
+    turns.end()
+  }
+}
 
 /** Keeps the leads while `use` makes an import of them. What no import has in the end is removed. */
 export async function whileKept<Result> (

@@ -21,6 +21,9 @@ export interface RowResult {
   errors: FieldErrors | null
 }
 
+/** How many imports that have not ended a user may have; one is worked on, the others wait. */
+export const mostImportsOfUser = 5
+
 export interface NewImport { id: string, userId: string, uploadId: string, campaignId: number, total: number }
 
 export interface LeadImports {
@@ -28,6 +31,11 @@ export interface LeadImports {
   addPart (upload: { id: string, userId: string }, firstRow: number, leads: readonly SentLead[]): Promise<void>
   /** Removes those leads, unless the import has them. */
   removeUnused (uploadId: string, importId: string | undefined): Promise<void>
+  /**
+   * How many imports of the user have not ended; nothing of a request whose Idempotency-Key was used before, as its
+   * answer may be that of the earlier one.
+   */
+  underWay (userId: string, key: { route: string, key: string | undefined }): Promise<number | undefined>
   /** Before its event. False when the user has too many imports that have not ended. */
   prepare (asked: NewImport): Promise<boolean>
   /** After its event: it is worked on. */

@@ -1,9 +1,10 @@
 // What the routes of imports work with: code of the workers, loaded when it is called.
 import type { LeadImportDeps } from '../../commands/lead-import/import-leads.js'
+import { mostImportsOfUser } from '../../commands/lead-import/lead-imports.js'
 import type { ProcessContext } from '../process-context.js'
 
 export async function importDeps ({ connections: { pool } }: ProcessContext): Promise<Pick<LeadImportDeps, 'leadImports'>> {
-  const [requests, parts, results, { leadImportKind: kind, mostImportsOfUser, nothingDone }] = await Promise.all([
+  const [requests, parts, results, { leadImportKind: kind, nothingDone }] = await Promise.all([
     import('../../../workers/background/requests.js'),
     import('../../../workers/imports/parts.js'),
     import('../../../workers/imports/results.js'),
@@ -13,6 +14,7 @@ export async function importDeps ({ connections: { pool } }: ProcessContext): Pr
     leadImports: {
       addPart: (upload, firstRow, leads) => parts.addPart(pool, upload, firstRow, leads),
       removeUnused: (uploadId, importId) => parts.removeUnused(pool, uploadId, importId),
+      underWay: (userId, { route, key }) => requests.countUnfinished(pool, kind, [userId, 'POST', route, key]),
       async prepare ({ id, userId, uploadId, campaignId, total }) {
         const input = { upload_id: uploadId, campaign_id: campaignId }
         const request = { id, kind, userId, input, progress: nothingDone(total) }

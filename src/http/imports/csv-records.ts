@@ -1,6 +1,7 @@
 // Reads CSV (RFC 4180) as it arrives, record by record, in bounded memory.
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
+import { TooManyBodies } from '../limits/body-budget.js'
 import { Rejection, invalid } from '../../domain/rejection.js'
 
 export interface CsvLimits {
@@ -67,6 +68,7 @@ async function * chunksOf (source: Readable): AsyncGenerator<Buffer> {
   try {
     yield * source.iterator({ destroyOnReturn: false })
   } catch (cause) {
+    if (cause instanceof TooManyBodies) throw cause
     throw new BrokenOff('The body broke off.', { cause })
   }
 }

@@ -1,5 +1,9 @@
 // What no import is made of: each refusal says what is wrong, and nothing is kept.
+import { once } from 'node:events'
+import { request } from 'node:http'
 import t from 'tap'
+import { sendRaw } from '../../support/http/raw-http.js'
+import { eventually } from '../../support/eventually.js'
 import { imports, numberOf } from '../../support/scenes/imports.js'
 import { testService } from '../../support/service.js'
 
@@ -70,7 +74,27 @@ t.test('more imports than may be under way', async (t) => {
   const { status, body, headers } = await sendCsv(`phone_number\n${line}`)
   t.match([status, headers.get('retry-after')], [429, '10'])
   t.match(body.message, /Too many of your imports/)
+  const unread = await sendRaw(`${service.url}/user/leads/import`, 'POST /user/leads/import?campaign_id=1 HTTP/1.1\r\nHost: x\r\n' +
+    `Authorization: Bearer ${await service.token('1')}\r\nContent-Type: text/csv\r\nExpect: 100-continue\r\n` +
+    'Transfer-Encoding: chunked\r\n\r\n')
+  t.equal(unread.status, 429, 'and no 100 Continue asks for the body')
   t.equal((await imports(service, '2').sendCsv(`phone_number\n${line}`, 'campaign_id=3')).status < 500, true)
+})
+
+t.test('uploads that are being read count, too', async (t) => {
+  const { url, token } = service
+  const begun = await Promise.all(Array.from({ length: 5 }, async () => {
+    const headers = { authorization: `Bearer ${await token('9')}`, 'content-type': 'text/csv', expect: '100-continue' }
+    const asking = request(`${url}/user/leads/import?campaign_id=1`, { method: 'POST', headers }).on('error', () => {})
+    t.teardown(() => asking.destroy())
+    asking.flushHeaders()
+    await once(asking, 'continue')
+    return asking
+  }))
+  const ninth = imports(service, '9')
+  t.equal((await ninth.sendCsv(`phone_number\n${line}`)).status, 429)
+  begun[0]?.destroy()
+  await eventually(async () => (await ninth.sendCsv('name\n')).status === 422)
 })
 
 t.test('nothing is kept of what was refused', async (t) => {
