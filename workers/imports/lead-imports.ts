@@ -5,7 +5,7 @@ import type { ImportCounts } from '../../src/domain/lead-import/decide.js'
 import type { BackgroundKind, Turn } from '../background/kind.js'
 import { importRows, type Row } from './import-rows.js'
 import { beginPart, nextPart, removeOrphans, removePart, removeUpload, type Part, type SentLead } from './parts.js'
-import { addResults, type RowOutcome } from './results.js'
+import { addResults, withinBytes, type RowOutcome } from './results.js'
 
 export const leadImportKind = 'lead-import'
 
@@ -15,7 +15,11 @@ const importDays = 30
 export interface ImportInput { upload_id: string, campaign_id: number }
 
 /** As `GET /user/lead-import/{id}` shows it. */
-export interface ImportProgress extends ImportCounts { processed: number }
+export interface ImportProgress extends ImportCounts {
+  processed: number
+  /** Of the errors of its rows, in bytes. */
+  kept?: number
+}
 
 /** What was written of a part, as far as readers must see it before the next one. */
 export interface WrittenRow { outcome: RowOutcome, position?: bigint | undefined }
@@ -85,8 +89,8 @@ async function importPart (
   const written = await importRows(rows, (row) => importLead(row, importing, listed), turn.signal)
   const last = written.reduce((latest, { position = 0n }) => position > latest ? position : latest, 0n)
   if (last > 0n) await awaitReaders(last)
-  const outcomes = written.map(({ outcome }) => outcome)
-  const next = counted(done, outcomes)
+  const { outcomes, bytes } = withinBytes(written.map(({ outcome }) => outcome), done.kept ?? 0)
+  const next = { ...counted(done, outcomes), kept: bytes }
   await turn.keep(next, async (tx) => {
     await addResults(tx, importing.importId, firstRow, outcomes)
     await removePart(tx, uploadId, firstRow)

@@ -8,7 +8,8 @@ import { inSnapshot } from '../../src/postgres/transaction.js'
 export type RowOutcome =
   | { outcome: 'created', lead_id: number }
   | { outcome: 'duplicate' }
-  | { outcome: 'invalid', errors: FieldErrors }
+  /** No errors where too many bytes of them are kept already. */
+  | { outcome: 'invalid', errors: FieldErrors | null }
 
 /** As it is read. */
 export interface RowResult {
@@ -16,6 +17,21 @@ export interface RowResult {
   outcome: RowOutcome['outcome']
   lead_id: number | null
   errors: FieldErrors | null
+}
+
+/** Of the errors of an import, in bytes. */
+export const mostErrorBytes = 20 * 2 ** 20
+
+/** Without the errors that are too many. @param kept bytes of errors that are kept already */
+export function withinBytes (outcomes: readonly RowOutcome[], kept: number, most = mostErrorBytes) {
+  let bytes = kept
+  const within = outcomes.map((each): RowOutcome => {
+    const size = each.outcome === 'invalid' ? Buffer.byteLength(JSON.stringify(each.errors)) : 0
+    if (each.outcome === 'invalid' && bytes + size > most) return { ...each, errors: null }
+    bytes += size
+    return each
+  })
+  return { outcomes: within, bytes }
 }
 
 export async function addResults (
@@ -28,7 +44,7 @@ export async function addResults (
     importId, firstRow,
     outcomes.map(({ outcome }) => outcome),
     outcomes.map((result) => result.outcome === 'created' ? result.lead_id : null),
-    outcomes.map((result) => result.outcome === 'invalid' ? JSON.stringify(result.errors) : null)
+    outcomes.map((result) => result.outcome === 'invalid' && result.errors ? JSON.stringify(result.errors) : null)
   ])
 }
 

@@ -1996,7 +1996,7 @@ export interface components {
              * @description Of the lead that was created.
              */
             lead_id: number | null;
-            /** @description Of an invalid row, by field, as a 422 has them; `row` where it has too many or too few cells. */
+            /** @description Of an invalid row, by field, as a 422 has them; `row` where it has too many or too few cells, and how many more errors there are than the first 5. Null of further rows, where an import has 20 MiB of errors. */
             errors: {
                 [key: string]: string[];
             } | null;

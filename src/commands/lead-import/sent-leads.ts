@@ -5,6 +5,7 @@ import type { DuplicateRule } from '../../domain/lead-import/events.js'
 import { invalid, type FieldErrors } from '../../domain/rejection.js'
 import type { Submitted } from '../../domain/validation.js'
 import { csvRecords } from '../../http/imports/csv-records.js'
+import { firstOfRow } from '../../http/input/named-fields.js'
 import { refusedBy } from '../../http/input/refused-by.js'
 import { unstorable } from '../../http/input/unstorable.js'
 
@@ -73,7 +74,7 @@ const ofAll = ({ campaign_id, if_duplicate }: ForAll) => ({ campaign_id, allow_d
 function checked (body: object): SentLead {
   const refused = { ...unstorable(body), ...refusals(body) }
   if (isSound(body, refused)) return { body }
-  return { body: unstorableRemoved(body, refused), refused }
+  return { body: unstorableRemoved(body, refused), refused: firstOfRow(refused) }
 }
 
 /** The schema has taken all of it. */

@@ -9,6 +9,7 @@ import { leadStream } from '../../domain/lead/events.js'
 import { validateLead, type CreateLeadBody } from '../../domain/lead/validate.js'
 import { Rejection, type FieldErrors } from '../../domain/rejection.js'
 import { soundFields, type Submitted } from '../../domain/validation.js'
+import { firstOfRow } from '../../http/input/named-fields.js'
 
 export interface ImportLeadDeps {
   commands: Pick<CommandHandler, 'handle'>
@@ -62,7 +63,7 @@ export async function importLead (deps: ImportLeadDeps, row: LeadRow): Promise<I
   } catch (error) {
     if (error instanceof DuplicateLead) return { outcome: { outcome: 'duplicate' } }
     if (!(error instanceof Rejection)) throw error
-    return { outcome: { outcome: 'invalid', errors: error.errors ?? { body: [error.message] } } }
+    return { outcome: { outcome: 'invalid', errors: firstOfRow(error.errors ?? { body: [error.message] }) } }
   }
 }
 

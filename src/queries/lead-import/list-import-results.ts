@@ -21,7 +21,8 @@ const Result = Type.Object({
   errors: Type.Unsafe<FieldErrors | null>({
     type: ['object', 'null'],
     additionalProperties: Type.Array(Type.String()),
-    description: 'Of an invalid row, by field, as a 422 has them; `row` where it has too many or too few cells.'
+    description: 'Of an invalid row, by field, as a 422 has them; `row` where it has too many or too few cells, and how ' +
+      'many more errors there are than the first 5. Null of further rows, where an import has 20 MiB of errors.'
   })
 }, { title: 'ImportedRow' })
 

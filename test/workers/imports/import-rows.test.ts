@@ -1,6 +1,8 @@
 // Rows of an import are done side by side, in bounded numbers, those of one contact in their order.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
+import { firstOfRow } from '../../../src/http/input/named-fields.js'
+import { withinBytes } from '../../../workers/imports/results.js'
 import { importRows, type Row } from '../../../workers/imports/import-rows.js'
 
 const never = new AbortController().signal
@@ -44,4 +46,19 @@ t.test('when a row throws, no further ones are begun, and those that were begun 
     ended++
   }, never), { message: 'the store is away' })
   t.equal(ended, 23)
+})
+
+t.test('errors beyond the bytes of an import are counted, not kept', async (t) => {
+  const invalid = { outcome: 'invalid' as const, errors: { phone_number: ['is wrong'] } }
+  const { outcomes, bytes } = withinBytes([invalid, { outcome: 'duplicate' }, invalid, invalid], 40, 110)
+  t.strictSame(outcomes, [invalid, { outcome: 'duplicate' }, invalid, { outcome: 'invalid', errors: null }])
+  t.equal(bytes, 40 + 2 * JSON.stringify(invalid.errors).length)
+})
+
+t.test('a row that is refused twice tells of all that it does not name', async (t) => {
+  const refused = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`variables.${n}`, ['is wrong']]))
+  const once = firstOfRow(refused)
+  t.match([Object.keys(once).length, once.row], [6, ['has 4 more errors']])
+  t.match(firstOfRow({ ...once, secondary_contacts: ['is wrong'] }).row, ['has 5 more errors'])
+  t.strictSame(firstOfRow({ row: ['has 2 cells'] }), { row: ['has 2 cells'] })
 })
