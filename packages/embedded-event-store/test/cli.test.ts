@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { jsonEvent } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
 import { scratchPostgres } from '@ringledger/embedded-postgres/testing'
-import { eventStoreEntry, eventStoreProcess } from '../src/testing/event-store-process.js'
-import { collect, connect } from '../src/testing/scratch-event-store.js'
+import { eventStoreEntry, eventStoreProcess } from './support/event-store-process.js'
+import { collect, connect } from './support/scratch-event-store.js'
 
 const bin = fileURLToPath(new URL('../../bin/embedded-event-store.js', import.meta.url))
 

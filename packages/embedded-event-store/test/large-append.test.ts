@@ -5,7 +5,7 @@ import { eventually, scratchPostgres } from '@ringledger/embedded-postgres/testi
 import type pg from 'pg'
 import t from 'tap'
 import { postgresStorage, type Storage } from '../src/log/table/storage.js'
-import { collect, refused, scratchEventStore } from '../src/testing/scratch-event-store.js'
+import { collect, refused, scratchEventStore } from './support/scratch-event-store.js'
 
 const many = 12_000
 const tiny = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'A', data: {} }))

@@ -8,8 +8,8 @@ import {
   type EventData, type ResolvedEvent
 } from '@eventstore/db-client'
 import { runs, seedOf } from '@ringledger/embedded-postgres/testing'
-import { collect, scratchEventStore } from '../src/testing/scratch-event-store.js'
-import { scavenge } from '../src/testing/scavenge.js'
+import { collect, scratchEventStore } from './support/scratch-event-store.js'
+import { scavenge } from './support/scavenge.js'
 import { type Done, Model, repeated } from './support/model.js'
 
 const { client, store } = await scratchEventStore(t)

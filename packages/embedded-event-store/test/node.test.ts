@@ -7,7 +7,7 @@ import type gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import type features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import { jsonEvent, persistentSubscriptionToStreamSettingsFromDefaults, UnknownError } from '@eventstore/db-client'
-import { connect, refused, scratchEventStore } from '../src/testing/scratch-event-store.js'
+import { connect, refused, scratchEventStore } from './support/scratch-event-store.js'
 import { asked, credentials, empty } from './support/wire.js'
 
 const { client, store } = await scratchEventStore(t)

@@ -4,7 +4,7 @@ import { eventually, scratchPostgres } from '@ringledger/embedded-postgres/testi
 import pg from 'pg'
 import t from 'tap'
 import { postgresStorage } from '../src/log/table/storage.js'
-import { scratchEventStore } from '../src/testing/scratch-event-store.js'
+import { scratchEventStore } from './support/scratch-event-store.js'
 
 const event = () => jsonEvent({ type: 'Happened', data: {} })
 

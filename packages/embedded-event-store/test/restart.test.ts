@@ -7,7 +7,7 @@ import pg from 'pg'
 import t from 'tap'
 import { postgresStorage, type Storage } from '../src/log/table/storage.js'
 import { startEventStore } from '../src/server.js'
-import { collect, refused, scratchEventStore } from '../src/testing/scratch-event-store.js'
+import { collect, refused, scratchEventStore } from './support/scratch-event-store.js'
 
 const event = () => jsonEvent({ type: 'Happened', data: {} })
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { isPresent, showPresence } from '../src/presence.js'
-import { openDirectory } from '../src/testing/index.js'
+import { openDirectory } from './support/index.js'
 import { makeCheckout } from './support/checkout.js'
 import { dataDirs, postgresProcess } from './support/postgres-process.js'
 

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { identify } from '../src/process-identity.js'
-import { openDirectory } from '../src/testing/index.js'
+import { openDirectory } from './support/index.js'
 import { makeCheckout } from './support/checkout.js'
 import { locksOf, dataDirs, postgresProcess } from './support/postgres-process.js'
 

@@ -7,7 +7,7 @@ import t from 'tap'
 import { startPostgres } from '../src/postgres.js'
 import { processesOf } from '../src/server/postmaster.js'
 import { identify } from '../src/process-identity.js'
-import { gone, openDirectory } from '../src/testing/index.js'
+import { gone, openDirectory } from './support/index.js'
 import { makeCheckout, PLATFORM_PACKAGE } from './support/checkout.js'
 import { type PostgresProcess, postgresProcess } from './support/postgres-process.js'
 

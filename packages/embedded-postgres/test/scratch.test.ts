@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import t from 'tap'
-import { postgresCluster } from '../src/testing/index.js'
+import { postgresCluster } from './support/index.js'
 
 const cluster = await postgresCluster(t, { fsync: false })
 

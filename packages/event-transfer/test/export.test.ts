@@ -14,7 +14,7 @@ import { openStore, type Store } from '../src/store.js'
 import { logOf, transfer } from '../src/transfer.js'
 import { refused, scratchEventStore } from '@ringledger/embedded-event-store/testing'
 import { runs, scratchPostgres, seedOf } from '@ringledger/embedded-postgres/testing'
-import { event, fillVaried, rawEvent, written } from '../src/testing/varied-log.js'
+import { event, fillVaried, rawEvent, written } from './support/varied-log.js'
 
 const postgres = await scratchPostgres(t)
 const options = { signal: new AbortController().signal, onProgress () {} }

@@ -2,7 +2,7 @@
 import { collect, refused, scavenge } from '@ringledger/embedded-event-store/testing'
 import t from 'tap'
 import { TransferRefused } from '../src/refused.js'
-import { appendRaw, event, rawEvent } from '../src/testing/varied-log.js'
+import { appendRaw, event, rawEvent } from './support/varied-log.js'
 import { transfer } from '../src/transfer.js'
 import { copy, placesOn } from './support/place.js'
 

@@ -3,7 +3,7 @@ import { StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client'
 import { collect, refused } from '@ringledger/embedded-event-store/testing'
 import t from 'tap'
 import type { Store } from '../src/store.js'
-import { appendRaw, event, fillVaried, rawEvent, written } from '../src/testing/varied-log.js'
+import { appendRaw, event, fillVaried, rawEvent, written } from './support/varied-log.js'
 import { isSameLog, logOf, transfer } from '../src/transfer.js'
 import { copy, opened, placesOn } from './support/place.js'
 

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { identify } from '@ringledger/embedded-postgres/process-identity'
+import { identify } from '@ringledger/embedded-postgres/testing'
 import { dataDirs, startStack } from '../../support/processes/stack-process.js'
 
 const dataDir = await dataDirs(t)

@@ -6,7 +6,7 @@ import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.j
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { field } from '../../src/protocol/protobuf.js'
-import { collect, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, scratchEventStore } from '../support/scratch-event-store.js'
 import { chunk, Duration, Empty, errorOf, idOf, openCall } from '../support/batch-call.js'
 
 const { client, store } = await scratchEventStore(t)

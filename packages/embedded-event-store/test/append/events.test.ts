@@ -4,7 +4,7 @@ import {
   ANY, binaryEvent, jsonEvent, MaxAppendSizeExceededError, NO_STREAM, UnknownError
 } from '@eventstore/db-client'
 import t from 'tap'
-import { collect, connect, refused, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, connect, refused, scratchEventStore } from '../support/scratch-event-store.js'
 import { appending, event, events, ways, wrong } from '../support/append-ways.js'
 
 const { client, store } = await scratchEventStore(t)

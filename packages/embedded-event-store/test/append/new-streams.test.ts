@@ -5,7 +5,7 @@ import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { postgresStorage } from '../../src/log/table/storage.js'
 import { EventTable } from '../../src/log/table/table.js'
-import { collect, refused, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, refused, scratchEventStore } from '../support/scratch-event-store.js'
 import { event, events, wrong } from '../support/append-ways.js'
 
 /** What the streams of a former server hold that the next one knows nothing of. */

@@ -3,7 +3,7 @@ import {
   ANY, NO_STREAM, STREAM_EXISTS, StreamDeletedError
 } from '@eventstore/db-client'
 import t from 'tap'
-import { collect, refused, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, refused, scratchEventStore } from '../support/scratch-event-store.js'
 import { appending, event, events, wrong } from '../support/append-ways.js'
 
 const { client } = await scratchEventStore(t)

@@ -6,7 +6,7 @@ import {
   StreamNotFoundError, WrongExpectedVersionError
 } from '@eventstore/db-client'
 import t from 'tap'
-import { collect, refused, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, refused, scratchEventStore } from '../support/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })

@@ -5,7 +5,7 @@ import { seedOf } from '@ringledger/embedded-postgres/testing'
 import fc from 'fast-check'
 import t from 'tap'
 import { listen } from '../../src/listen.js'
-import { scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { scratchEventStore } from '../support/scratch-event-store.js'
 
 const { store } = await scratchEventStore(t)
 const idle = { isReady: () => true, startScavenge: () => ({ id: '', isNew: true }) }

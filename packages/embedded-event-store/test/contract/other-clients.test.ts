@@ -4,7 +4,7 @@ import { jsonEvent } from '@eventstore/db-client'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServiceError } from '@grpc/grpc-js'
 import t from 'tap'
-import { scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { scratchEventStore } from '../support/scratch-event-store.js'
 import { proposed, type ReadFrom, wireOf } from '../support/wire.js'
 
 const { client, store } = await scratchEventStore(t)

@@ -6,7 +6,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import * as grpc from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import { collect, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, scratchEventStore } from '../support/scratch-event-store.js'
 import { proposed, wireOf } from '../support/wire.js'
 
 const { client, store } = await scratchEventStore(t)

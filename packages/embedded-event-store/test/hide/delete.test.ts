@@ -5,7 +5,7 @@ import {
   ANY, END, jsonEvent, NO_STREAM, STREAM_EXISTS, StreamDeletedError, StreamNotFoundError, UnknownError,
   WrongExpectedVersionError
 } from '@eventstore/db-client'
-import { collect, refused, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, refused, scratchEventStore } from '../support/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const events = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Happened', data: {} }))

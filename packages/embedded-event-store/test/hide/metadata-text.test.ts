@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
 import t from 'tap'
-import { collect, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, scratchEventStore } from '../support/scratch-event-store.js'
 import { proposed, wireOf } from '../support/wire.js'
 
 const { client, store } = await scratchEventStore(t)

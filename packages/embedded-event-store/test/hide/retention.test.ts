@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { ANY, jsonEvent, NO_STREAM, WrongExpectedVersionError } from '@eventstore/db-client'
 import { eventually } from '@ringledger/embedded-postgres/testing'
-import { collect, refused, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, refused, scratchEventStore } from '../support/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const events = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Happened', data: {} }))

@@ -5,8 +5,8 @@ import t from 'tap'
 import {
   type AllStreamSubscription, binaryEvent, END, type EventStoreDBClient, streamNameFilter, type StreamSubscription
 } from '@eventstore/db-client'
-import { type EventStoreProcess, eventStoreProcess } from '../../src/testing/event-store-process.js'
-import { collect, connect } from '../../src/testing/scratch-event-store.js'
+import { type EventStoreProcess, eventStoreProcess } from '../support/event-store-process.js'
+import { collect, connect } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '@ringledger/embedded-postgres/testing'
 
 type Subscription = AllStreamSubscription | StreamSubscription

@@ -1,7 +1,7 @@
 // $all is read by another way than streams, in rows as Postgres copies them: it shows the same events.
 import t from 'tap'
 import { ANY, binaryEvent, type EventData, jsonEvent, streamNameFilter } from '@eventstore/db-client'
-import { collect, scratchEventStore } from '../../src/testing/index.js'
+import { collect, scratchEventStore } from '../support/index.js'
 
 const { client } = await scratchEventStore(t)
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { binaryEvent, jsonEvent } from '@eventstore/db-client'
 import t from 'tap'
-import { collect, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, scratchEventStore } from '../support/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })

@@ -6,7 +6,7 @@ import {
   BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, START, StreamDeletedError, streamNameFilter, StreamNotFoundError,
   UnknownError, type Direction, type ReadPosition, type ReadRevision, type ResolvedEvent
 } from '@eventstore/db-client'
-import { collect, refused, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, refused, scratchEventStore } from '../support/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })

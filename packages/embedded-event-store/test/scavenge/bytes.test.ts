@@ -6,8 +6,8 @@ import pg from 'pg'
 import t from 'tap'
 import { jsonEvent } from '@eventstore/db-client'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
-import { scratchEventStore } from '../../src/testing/scratch-event-store.js'
-import { scavenge } from '../../src/testing/scavenge.js'
+import { scratchEventStore } from '../support/scratch-event-store.js'
+import { scavenge } from '../support/scavenge.js'
 
 const postgres = await postgresCluster(t, { fsync: false })
 const { client, store } = await scratchEventStore(t, { postgres })

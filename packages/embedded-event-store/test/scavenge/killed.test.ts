@@ -3,9 +3,9 @@ import { jsonEvent, START } from '@eventstore/db-client'
 import { eventually, scratchPostgres } from '@ringledger/embedded-postgres/testing'
 import pg from 'pg'
 import t from 'tap'
-import { eventStoreProcess } from '../../src/testing/event-store-process.js'
-import { collect, connect } from '../../src/testing/scratch-event-store.js'
-import { scavenge } from '../../src/testing/scavenge.js'
+import { eventStoreProcess } from '../support/event-store-process.js'
+import { collect, connect } from '../support/scratch-event-store.js'
+import { scavenge } from '../support/scavenge.js'
 
 const postgres = await scratchPostgres(t)
 const server = await eventStoreProcess(t, postgres.url)

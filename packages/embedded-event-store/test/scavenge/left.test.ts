@@ -4,8 +4,8 @@ import t from 'tap'
 import {
   ANY, type AllStreamSubscription, jsonEvent, NO_STREAM, START, StreamNotFoundError, WrongExpectedVersionError
 } from '@eventstore/db-client'
-import { collect, connect, refused, scratchEventStore } from '../../src/testing/scratch-event-store.js'
-import { scavenge } from '../../src/testing/scavenge.js'
+import { collect, connect, refused, scratchEventStore } from '../support/scratch-event-store.js'
+import { scavenge } from '../support/scavenge.js'
 import { startEventStore } from '../../src/server.js'
 
 const { client, store, postgres } = await scratchEventStore(t)

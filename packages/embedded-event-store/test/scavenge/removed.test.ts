@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { jsonEvent, START } from '@eventstore/db-client'
 import { eventually } from '@ringledger/embedded-postgres/testing'
-import { collect, scratchEventStore } from '../../src/testing/scratch-event-store.js'
-import { scavenge } from '../../src/testing/scavenge.js'
+import { collect, scratchEventStore } from '../support/scratch-event-store.js'
+import { scavenge } from '../support/scavenge.js'
 
 const { client, store } = await scratchEventStore(t)
 const events = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Happened', data: {} }))

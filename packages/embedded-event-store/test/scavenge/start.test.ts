@@ -5,8 +5,8 @@ import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { OperationsClient } from '@eventstore/db-client/generated/operations_grpc_pb.js'
 import operations from '@eventstore/db-client/generated/operations_pb.js'
 import { eventually } from '@ringledger/embedded-postgres/testing'
-import { collect, scratchEventStore } from '../../src/testing/scratch-event-store.js'
-import { scavenge } from '../../src/testing/scavenge.js'
+import { collect, scratchEventStore } from '../support/scratch-event-store.js'
+import { scavenge } from '../support/scavenge.js'
 
 const { client, store } = await scratchEventStore(t)
 const url = `http://127.0.0.1:${store.port}/admin/scavenge`

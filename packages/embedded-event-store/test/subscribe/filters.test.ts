@@ -7,7 +7,7 @@ import {
 } from '@eventstore/db-client'
 import { eventually } from '@ringledger/embedded-postgres/testing'
 import t from 'tap'
-import { collect, scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { collect, scratchEventStore } from '../support/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })

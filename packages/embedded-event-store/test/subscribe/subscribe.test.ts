@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { binaryEvent, END, jsonEvent, type ResolvedEvent, START, StreamDeletedError } from '@eventstore/db-client'
 import { eventually } from '@ringledger/embedded-postgres/testing'
 import t from 'tap'
-import { scratchEventStore } from '../../src/testing/scratch-event-store.js'
+import { scratchEventStore } from '../support/scratch-event-store.js'
 import { watch } from '../support/watch.js'
 
 const { client, store } = await scratchEventStore(t)

@@ -4,7 +4,7 @@ import {
   jsonEvent, WrongExpectedVersionError, type AppendExpectedRevision, type EventStoreDBClient
 } from '@eventstore/db-client'
 import type { Test } from 'tap'
-import { collect, refused } from '../../src/testing/scratch-event-store.js'
+import { collect, refused } from './scratch-event-store.js'
 
 export const event = (type = 'Happened') => jsonEvent({ type, data: { at: 1 } })
 export const events = (count: number) => Array.from({ length: count }, () => event())

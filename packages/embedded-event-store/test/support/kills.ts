@@ -1,6 +1,6 @@
 // Ways to kill the event store and its Postgres under a load.
 import { type Chaos, eventually, killAll, type PostgresCluster } from '@ringledger/embedded-postgres/testing'
-import type { EventStoreProcess } from '../../src/testing/event-store-process.js'
+import type { EventStoreProcess } from './event-store-process.js'
 
 /** By their names; each resolves when everything is there again. */
 export function killsOf (

@@ -1,7 +1,7 @@
 // Compares what was acknowledged with what is there.
 import type { ResolvedEvent } from '@eventstore/db-client'
 import type { Test } from 'tap'
-import { collect } from '../../src/testing/scratch-event-store.js'
+import { collect } from './scratch-event-store.js'
 import type { Recorded } from './followers.js'
 import { isAcknowledged } from './load.js'
 import type { Writing } from './writers.js'

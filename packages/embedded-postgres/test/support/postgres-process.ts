@@ -1,7 +1,7 @@
 // Runs postgres-main as a process of its own and reads what it says; nothing of it is left when the test ends.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { bareNode, copiesOf, listenTo, type TalkingProcess, type Teardown } from '../../src/testing/index.js'
+import { bareNode, copiesOf, listenTo, type TalkingProcess, type Teardown } from './index.js'
 import { programIn } from './checkout.js'
 
 export interface Opened {

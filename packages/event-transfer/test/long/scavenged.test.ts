@@ -7,7 +7,7 @@ import { collect, scavenge } from '@ringledger/embedded-event-store/testing'
 import t from 'tap'
 import { exportToFile } from '../../src/file/export.js'
 import { openExport } from '../../src/file/import.js'
-import { event, written } from '../../src/testing/varied-log.js'
+import { event, written } from '../support/varied-log.js'
 import { logOf, transfer } from '../../src/transfer.js'
 import { copy, opened, placesOn, type Place } from '../support/place.js'
 

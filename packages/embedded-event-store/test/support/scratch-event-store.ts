@@ -1,7 +1,7 @@
 // An event store of a test's own, with a client; all gone with the test.
 import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
-import { startEventStore, type EventStoreOptions, type RunningEventStore } from '../server.js'
+import { startEventStore, type EventStoreOptions, type RunningEventStore } from '../../src/server.js'
 import { type ScratchPostgres, scratchPostgres, type Teardown } from '@ringledger/embedded-postgres/testing'
 
 export interface ScratchEventStore {

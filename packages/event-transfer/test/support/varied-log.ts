@@ -1,10 +1,10 @@
 // A log with everything in it that a transfer must keep: odd bytes, deletions, truncation, links, unicode.
 import { randomUUID } from 'node:crypto'
 import { ANY, NO_STREAM, binaryEvent, jsonEvent, type EventStoreDBClient } from '@eventstore/db-client'
-import type { Recorded } from '../recorded.js'
-import { mayBeServerMade } from '../server-made.js'
-import type { Store } from '../store.js'
-import { logOf } from '../transfer.js'
+import type { Recorded } from '../../src/recorded.js'
+import { mayBeServerMade } from '../../src/server-made.js'
+import type { Store } from '../../src/store.js'
+import { logOf } from '../../src/transfer.js'
 
 export function event (type = 'Happened', data: object = {}) {
   return jsonEvent({ type, data: { ...data }, metadata: { command_id: 'c-1' } })

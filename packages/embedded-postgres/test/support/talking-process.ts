@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { identify } from '../../process-identity.js'
-import type { Teardown } from '../teardown.js'
+import { identify } from '../../src/process-identity.js'
+import type { Teardown } from './teardown.js'
 
 export interface TalkingProcess<Said> {
   pid: number

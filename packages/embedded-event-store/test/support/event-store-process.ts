@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { freePort, type Teardown } from '@ringledger/embedded-postgres/testing'
-import { processModule } from '../child.js'
+import { processModule } from '../../src/child.js'
 
 /** Of the process. */
 export const eventStoreEntry = fileURLToPath(processModule)
