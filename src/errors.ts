@@ -95,8 +95,8 @@ const clientMessages: Record<string | number, string> = {
   415: 'The request body must be JSON: send Content-Type: application/json.'
 }
 
-const neitherJsonNorCsv = 'The request body must be JSON or CSV, both in UTF-8: send Content-Type: application/json, or ' +
-  'text/csv.'
+const neitherJsonNorCsv = 'The request body must be JSON or CSV, both in UTF-8 (CSV also in UTF-16): send ' +
+  'Content-Type: application/json, or text/csv.'
 
 /**
  * Handlers find out themselves whether their append or their transaction was written, so an error of a back end that

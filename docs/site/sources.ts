@@ -12,7 +12,7 @@ export interface Source {
 
 const groups: Record<string, string[]> = {
   'Get to know it': ['README.md', 'docs/tutorial.md', 'examples/README.md', 'docs/compare.md'],
-  'Connect to it': ['docs/receiving-webhooks.md', 'docs/call-engine.md', 'docs/clients.md'],
+  'Connect to it': ['docs/receiving-webhooks.md', 'docs/call-engine.md', 'docs/imports.md', 'docs/clients.md'],
   'Run it': [
     'docs/operations.md', 'docs/webhooks.md', 'docs/eventstoredb.md', 'docs/embedded-postgres.md',
     'docs/embedded-event-store.md', 'docs/scaling.md', 'docs/performance.md', 'docs/security.md',

@@ -38,6 +38,14 @@ t.test('leads are exported as lists have them, by id, to their user alone', asyn
   t.strictSame([end, more], ['', []])
 })
 
+t.test('CSV for Excel begins with a byte order mark', async (t) => {
+  const start = async (path: string) => Buffer.from(await (await ask(path)).arrayBuffer()).subarray(0, 5).toString()
+  t.equal(await start('/user/leads/export?bom=true'), '\uFEFFid')
+  t.equal(await start('/user/calls/export?bom=true&format=csv'), '\uFEFFca')
+  t.equal(await start('/user/leads/export?bom=false'), 'id,ph')
+  for (const query of ['format=ndjson&bom=true', 'bom=x']) t.equal((await ask(`/user/leads/export?${query}`)).status, 422, query)
+})
+
 t.test('what a spreadsheet would take for a formula is text in CSV, and as it was in NDJSON', async (t) => {
   const { id } = await lead('+15558880004', { customer_name: formula, email: '@SUM(1)', note: 'a "b",\r\nc' })
   const csv = await textOf('/user/leads/export?phone_number=15558880004')

@@ -4,7 +4,7 @@ import type { Listed } from '../../src/domain/blacklist/listed.js'
 import type { ImportCounts } from '../../src/domain/lead-import/decide.js'
 import type { BackgroundKind, Turn } from '../background/kind.js'
 import { importRows, type Row } from './import-rows.js'
-import { beginPart, nextPart, removeOrphans, removePart, removeUpload, type Part, type SentLead } from './parts.js'
+import { beginPart, nextPart, removeOrphans, removePart, removeUpload, type Part, type SentLead, type SentRow } from './parts.js'
 import { addResults, withinBytes, type RowOutcome } from './results.js'
 
 export const leadImportKind = 'lead-import'
@@ -84,7 +84,7 @@ async function importPart (
   const { firstRow } = part
   const needed = part.leads.reduce((sum, lead) => sum + idsFor(lead), 0)
   const { ids, leads } = await beginPart(pool, uploadId, firstRow, part.ids ?? await takeIds(needed))
-  const rows = rowsOf({ firstRow, leads, ids }, part.ids !== undefined)
+  const rows = rowsOf(leads, ids, part.ids !== undefined)
   const listed = await options.listed(importing.userId, leads)
   const written = await importRows(rows, (row) => importLead(row, importing, listed), turn.signal)
   const last = written.reduce((latest, { position = 0n }) => position > latest ? position : latest, 0n)
@@ -92,7 +92,7 @@ async function importPart (
   const { outcomes, bytes } = withinBytes(written.map(({ outcome }) => outcome), done.kept ?? 0)
   const next = { ...counted(done, outcomes), kept: bytes }
   await turn.keep(next, async (tx) => {
-    await addResults(tx, importing.importId, firstRow, outcomes)
+    await addResults(tx, importing.importId, leads.map(({ row }) => row), outcomes)
     await removePart(tx, uploadId, firstRow)
   })
   options.onRows(outcomes.map(({ outcome }) => outcome))
@@ -103,12 +103,12 @@ async function importPart (
 const idsFor = ({ body: { secondary_contacts = [] }, refused }: SentLead) => refused ? 0 : 1 + secondary_contacts.length
 
 /** Ids may be left over, where an erasure has refused a row since they were counted. */
-function rowsOf ({ firstRow, leads, ids }: Omit<Part, 'ids'> & { ids: readonly number[] }, isRetry: boolean): Row[] {
+function rowsOf (leads: readonly SentRow[], ids: readonly number[], isRetry: boolean): Row[] {
   let taken = 0
-  return leads.map((lead, index) => {
+  return leads.map((lead) => {
     const count = idsFor(lead)
     taken += count
-    return { number: firstRow + index, lead, ids: ids.slice(taken - count, taken), isRetry }
+    return { number: lead.row, lead, ids: ids.slice(taken - count, taken), isRetry }
   })
 }
 

@@ -5,10 +5,12 @@ import type { Submitted } from '../../src/domain/validation.js'
 
 /** A lead as it was sent, and what its schema refused of it. */
 export type SentLead = Submitted<CreateLeadBody>
+/** With its number in the file or list that was sent. */
+export type SentRow = SentLead & { row: number }
 
 export interface Part {
   firstRow: number
-  leads: SentLead[]
+  leads: SentRow[]
   /** What was reserved when it was begun before; then its rows may be in the log. */
   ids: number[] | undefined
 }
@@ -20,7 +22,7 @@ const orphanedAfter = '1 hour'
 export interface Upload { id: string, userId: string }
 
 export async function addPart (
-  pool: Pool, { id, userId }: Upload, firstRow: number, leads: readonly SentLead[]
+  pool: Pool, { id, userId }: Upload, firstRow: number, leads: readonly SentRow[]
 ): Promise<void> {
   await pool.query(`
     INSERT INTO ledger.lead_import_parts (upload_id, user_id, first_row, leads) VALUES ($1, $2, $3, $4)`,
@@ -29,7 +31,7 @@ export async function addPart (
 
 /** The first one that waits. */
 export async function nextPart (pool: Pool, uploadId: string): Promise<Part | undefined> {
-  const { rows: [part] } = await pool.query<{ first_row: number, leads: SentLead[], ids: string[] | null }>(`
+  const { rows: [part] } = await pool.query<{ first_row: number, leads: SentRow[], ids: string[] | null }>(`
     SELECT first_row, leads, ids FROM ledger.lead_import_parts WHERE upload_id = $1 ORDER BY first_row LIMIT 1`, [uploadId])
   return part && { firstRow: part.first_row, leads: part.leads, ids: part.ids?.map(Number) }
 }
@@ -40,8 +42,8 @@ export async function nextPart (pool: Pool, uploadId: string): Promise<Part | un
  */
 export async function beginPart (
   pool: Pool, uploadId: string, firstRow: number, ids: readonly number[]
-): Promise<{ ids: number[], leads: SentLead[] }> {
-  const { rows: [part] } = await pool.query<{ ids: string[], leads: SentLead[] }>(`
+): Promise<{ ids: number[], leads: SentRow[] }> {
+  const { rows: [part] } = await pool.query<{ ids: string[], leads: SentRow[] }>(`
     UPDATE ledger.lead_import_parts SET ids = coalesce(ids, $3::bigint[])
     WHERE upload_id = $1 AND first_row = $2 RETURNING ids, leads`, [uploadId, firstRow, ids])
   if (!part) throw new Error('a part of an import is gone: another worker has done it')

@@ -35,13 +35,12 @@ export function withinBytes (outcomes: readonly RowOutcome[], kept: number, most
 }
 
 export async function addResults (
-  tx: PoolClient, importId: string, firstRow: number, outcomes: readonly RowOutcome[]
+  tx: PoolClient, importId: string, rows: readonly number[], outcomes: readonly RowOutcome[]
 ): Promise<void> {
   await tx.query(`
     INSERT INTO ledger.lead_import_results (import_id, row, outcome, lead_id, errors)
-    SELECT $1, $2 + n - 1, outcome, lead_id, errors
-    FROM unnest($3::text[], $4::bigint[], $5::json[]) WITH ORDINALITY AS result (outcome, lead_id, errors, n)`, [
-    importId, firstRow,
+    SELECT $1, * FROM unnest($2::integer[], $3::text[], $4::bigint[], $5::json[])`, [
+    importId, rows,
     outcomes.map(({ outcome }) => outcome),
     outcomes.map((result) => result.outcome === 'created' ? result.lead_id : null),
     outcomes.map((result) => result.outcome === 'invalid' && result.errors ? JSON.stringify(result.errors) : null)

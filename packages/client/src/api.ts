@@ -250,7 +250,7 @@ export interface paths {
         put?: never;
         /**
          * Import leads
-         * @description In the background: a row that is wrong, or a phone number that is a lead of the campaign already, stops no other one. At most 1,000 leads and 2 MiB in JSON, 100,000 rows and 64 MiB in CSV, which arrives within a minute and begins with a header line: `phone_number`, `customer_name`, `email`, and every other column is a variable. At most 5 of your imports are under way. What became of the rows is kept for 30 days.
+         * @description In the background: a row that is wrong, or a phone number that is a lead of the campaign already, stops no other one. At most 1,000 leads and 2 MiB in JSON, 100,000 rows and 64 MiB in CSV, which arrives within a minute and begins with a header line: `phone_number`, `customer_name`, `email`, in any case and with any blanks, and every other column is a variable. Commas, semicolons or tabs are between cells; UTF-8 and UTF-16 are taken, and so is what `GET /user/leads/export` answers. Rows without anything in them are passed over. At most 5 of your imports are under way. What became of the rows is kept for 30 days.
          */
         post: operations["importLeads"];
         delete?: never;
@@ -600,7 +600,7 @@ export interface paths {
         };
         /**
          * Export your leads
-         * @description All that fit the filters, by id, as they were at one instant. In CSV further variables and secondary contacts are JSON in a column each, and what a spreadsheet would take for a formula begins with an apostrophe.
+         * @description All that fit the filters, by id, as they were at one instant. In CSV further variables and secondary contacts are JSON in a column each, and what a spreadsheet would take for a formula begins with an apostrophe. `POST /user/leads/import` makes the same leads of it.
          */
         get: operations["exportLeads"];
         put?: never;
@@ -1987,7 +1987,7 @@ export interface components {
         ImportedRow: {
             /**
              * Format: int64
-             * @description The first lead is 1; the header line and empty lines are not counted.
+             * @description Of the list or the file: the first row after the header line is 1, and empty ones count.
              */
             row: number;
             outcome: components["schemas"]["ImportedRowOutcome"];
@@ -2689,6 +2689,8 @@ export interface components {
         LeadsDateTo: string;
         /** @description `csv`: RFC 4180 with a header line; `ndjson`: an object a line, as the list has it. */
         Format: components["schemas"]["ExportFormat"];
+        /** @description CSV begins with a byte order mark, by which Excel knows UTF-8. */
+        Bom: boolean;
         /**
          * @description The import.
          * @example 3f1d7c52-6c0e-4d0b-9d0a-5f6c1f6a2b10
@@ -4741,6 +4743,8 @@ export interface operations {
             query?: {
                 /** @description `csv`: RFC 4180 with a header line; `ndjson`: an object a line, as the list has it. */
                 format?: components["parameters"]["Format"];
+                /** @description CSV begins with a byte order mark, by which Excel knows UTF-8. */
+                bom?: components["parameters"]["Bom"];
                 /** @description Only those of this campaign. */
                 campaign_id?: components["parameters"]["LeadsCampaignId"];
                 /** @description Status; created after creation. */
@@ -4864,6 +4868,8 @@ export interface operations {
                 per_page?: components["parameters"]["PerPage100"];
                 /** @description `meta.next` of the page before, instead of `page`: as fast at the end of a long list as at its beginning, and no item is missed or met twice while others are added. Empty for the first page. */
                 after?: components["parameters"]["After"];
+                /** @description CSV begins with a byte order mark, by which Excel knows UTF-8. */
+                bom?: components["parameters"]["Bom"];
             };
             header?: {
                 /** @description What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422. */
@@ -5130,6 +5136,8 @@ export interface operations {
             query?: {
                 /** @description `csv`: RFC 4180 with a header line; `ndjson`: an object a line, as the list has it. */
                 format?: components["parameters"]["Format"];
+                /** @description CSV begins with a byte order mark, by which Excel knows UTF-8. */
+                bom?: components["parameters"]["Bom"];
                 /** @description Only those of this assistant. */
                 assistant_id?: components["parameters"]["AssistantId"];
                 /** @description Only those to this lead or secondary contact. */

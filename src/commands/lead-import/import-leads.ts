@@ -41,8 +41,9 @@ const schema = {
   summary: 'Import leads',
   description: 'In the background: a row that is wrong, or a phone number that is a lead of the campaign already, stops no ' +
     'other one. At most 1,000 leads and 2 MiB in JSON, 100,000 rows and 64 MiB in CSV, which arrives within a minute and ' +
-    'begins with a header line: `phone_number`, `customer_name`, `email`, and every other column is a variable. At most 5 ' +
-    'of your imports are under way. What became of the rows is kept for 30 days.',
+    'begins with a header line: `phone_number`, `customer_name`, `email`, in any case and with any blanks, and every other ' +
+    'column is a variable. Commas, semicolons or tabs are between cells; UTF-8 and UTF-16 are taken, and so is what ' +
+    '`GET /user/leads/export` answers. Rows without anything in them are passed over. At most 5 of your imports are under way. What became of the rows is kept for 30 days.',
   tags: ['leads'],
   security: [{ bearer: [] }],
   querystring: ImportQuery,

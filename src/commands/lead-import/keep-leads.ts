@@ -57,7 +57,7 @@ async function keepLeads (
     const kept = part
     part = []
     bytes = 0
-    if (kept.length > 0) await imports.addPart(upload, total - kept.length + 1, kept)
+    if (kept[0]) await imports.addPart(upload, kept[0].row, kept)
   }
   for await (const lead of leads) {
     const text = canonicalJson(lead) ?? ''

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
+import { invalid } from '../../domain/rejection.js'
 import { fileName } from '../docs/headers.js'
 import { TooManyReads } from '../limits/read-slots.js'
 import { untilGone } from '../limits/while-answering.js'
@@ -17,6 +18,14 @@ export const format = Type.Enum([...formats], {
   default: 'csv',
   description: '`csv`: RFC 4180 with a header line; `ndjson`: an object a line, as the list has it.'
 })
+
+/** The query parameter of every export that may be CSV. */
+export const bom = Type.Boolean({
+  default: false,
+  description: 'CSV begins with a byte order mark, by which Excel knows UTF-8.'
+})
+
+export interface Asked { format: Format, bom: boolean }
 
 const types: Record<Format, string> = { csv: 'text/csv', ndjson: 'application/x-ndjson' }
 
@@ -35,8 +44,10 @@ export type ReadAll<Item> = (visit: (items: Item[]) => Promise<void>, signal: Ab
  * any other. What fails later cuts the answer off: it ends without its last chunk.
  */
 export async function sendExport<Item> (
-  request: FastifyRequest, reply: FastifyReply, asked: Format, { name, columns }: Exported<Item>, readAll: ReadAll<Item>
+  request: FastifyRequest, reply: FastifyReply, { format: asked, bom }: Asked, { name, columns }: Exported<Item>,
+  readAll: ReadAll<Item>
 ): Promise<FastifyReply> {
+  if (bom && asked !== 'csv') throw invalid({ bom: [onlyCsv] })
   const asFile = () => reply.type(`${types[asked]}; charset=utf-8`)
     .header('content-disposition', `attachment; filename="${name}.${asked}"`)
   if (request.method === 'HEAD') return await asFile().send(Readable.from([])) // nothing is read for headers, and no length is known
@@ -46,7 +57,7 @@ export async function sendExport<Item> (
   if (!release) throw new TooManyReads('Too many exports are being read: try again in a moment.')
   const { body, write, end, cutOff } = spooled(gone, { stall: (giveUp) => places.stall(giveUp) })
   const lineOf = asked === 'csv' ? csvOf(columns) : ndjsonOf
-  const header = asked === 'csv' ? headerOf(columns) : ''
+  const header = asked === 'csv' ? (bom ? '\uFEFF' : '') + headerOf(columns) : ''
   await new Promise<void>((resolve, reject) => {
     let text = header
     const reading = readAll(async (items) => {
@@ -69,6 +80,8 @@ export async function sendExport<Item> (
   })
   return await asFile().send(body)
 }
+
+export const onlyCsv = 'is only for CSV'
 
 type Columns<Item> = Exported<Item>['columns']
 

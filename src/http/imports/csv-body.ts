@@ -12,12 +12,12 @@ declare module 'fastify' {
 /** What a body that is streamed counts among those that are being worked on, in bytes. */
 export const streamedBytes = 512 * 1024
 
-/** @throws an error with status 415 on routes that take none, or in another charset than UTF-8 */
+/** @throws an error with status 415 on routes that take none, or in another charset than UTF-8 or UTF-16 */
 export function takeCsvWhereWanted (app: App): void {
   app.addContentTypeParser('text/csv', (request, payload, done) => {
     const { config } = request.routeOptions
     const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8'
-    if (config.takesCsv && /^utf-?8$/i.test(charset)) return done(null, payload)
+    if (config.takesCsv && /^utf-?(8|16(le|be)?)$/i.test(charset)) return done(null, payload)
     done(Object.assign(new Error(`CSV is not taken here, or not in ${charset}`), { statusCode: 415 }))
   })
 }

@@ -1,51 +1,73 @@
 // Reads CSV (RFC 4180) as it arrives, record by record, in bounded memory.
 import { Readable } from 'node:stream'
-import { CsvError, parse } from 'csv-parse'
+import { CsvError, parse, type InfoRecord } from 'csv-parse'
 import { TooManyBodies } from '../limits/body-budget.js'
 import { Rejection, invalid } from '../../domain/rejection.js'
+import { NotText, decoder } from '../../text-files.js'
 
 export interface CsvLimits {
   /** Of the whole body. */
   mostBytes: number
   /** Of one record: a quote that is never closed would take the rest of the file. */
   mostRecordBytes: number
+  /** With those that hold nothing. */
+  mostRows?: number
 }
 
+/** The header line is row 0. */
+export type CsvRecord = string[] & { row: number }
+
 /**
- * Every record, the header line first; a byte order mark and lines that are empty are passed over. What stops the
- * reading leaves `source` open, so that the sender can be answered.
+ * Every record, the header line first; those without anything in them are passed over and keep their number. What
+ * stops the reading leaves `source` open, so that the sender can be answered. Cells are apart by commas, unless the
+ * name `key` stands alone in the header line by semicolons or tabs, as where decimals have a comma.
  * @throws Rejection `invalid` naming the row that cannot be read (the first one after the header is 1), or `too-large`,
  * and an error with status 400 when the sender is gone
  */
 export async function * csvRecords (
-  source: Readable, { mostBytes, mostRecordBytes }: CsvLimits
-): AsyncGenerator<string[]> {
+  source: Readable, { mostBytes, mostRecordBytes, mostRows = Infinity }: CsvLimits, key = ''
+): AsyncGenerator<CsvRecord> {
+  const pieces = decoded(source, mostBytes)
+  const { head, delimiter } = await headOf(pieces, mostRecordBytes, key)
+  let first: number | undefined // of the header line
+  let others = 0 // rows that are no empty lines, which the parser counts
+  const rowOf = (emptyLines: unknown) => others + Number(emptyLines) - (first ?? others + Number(emptyLines))
+  const numbered = (cells: string[], { empty_lines: emptyLines }: InfoRecord): CsvRecord | null => {
+    const isBlank = cells.every((cell) => cell.trim() === '')
+    if (!isBlank) first ??= others + emptyLines
+    const row = rowOf(emptyLines)
+    if (row > mostRows) throw invalid({ body: [`must have at most ${mostRows} rows`] })
+    others++
+    return isBlank ? null : Object.assign(cells, { row })
+  }
   const parser = parse({
+    on_record: numbered,
+    delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true, // counted by who reads, who can name the row
-    skip_empty_lines: true,
+    skip_empty_lines: true, // a record of nothing takes 40 µs
     max_record_size: mostRecordBytes
   })
-  const text = Readable.from(decoded(source, mostBytes))
+  const text = Readable.from(joined(head, pieces))
   text.on('error', (error) => parser.destroy(error))
   text.pipe(parser)
   try {
     for await (const record of parser) yield record
   } catch (error) {
-    throw error instanceof CsvError ? unreadable(error) : error
+    throw error instanceof CsvError ? unreadable(error, rowOf(error.empty_lines)) : error
   } finally {
     text.destroy()
   }
 }
 
 async function * decoded (source: Readable, mostBytes: number): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true }) // drops a byte order mark
+  const decode = decoder()
   let bytes = 0
   const textOf = (chunk?: Buffer) => {
     try {
-      return decoder.decode(chunk, { stream: chunk !== undefined })
-    } catch {
-      throw invalid({ body: [`must be UTF-8; it is not, within the first ${bytes} bytes`] })
+      return decode(chunk)
+    } catch (error) {
+      throw error instanceof NotText ? invalid({ body: [`must be UTF-8: ${error.message}`] }) : error
     }
   }
   for await (const chunk of chunksOf(source)) {
@@ -56,6 +78,41 @@ async function * decoded (source: Readable, mostBytes: number): AsyncGenerator<s
   }
   const rest = textOf()
   if (rest !== '') yield rest
+}
+
+const delimiters = [',', ';', '\t']
+
+/** Reads as far as the header line, which is looked for each time that twice as much has come. */
+async function headOf (pieces: AsyncGenerator<string>, longest: number, key: string) {
+  let head = ''
+  let looked = 0
+  for (;;) {
+    const { value, done } = await pieces.next()
+    head += value ?? ''
+    if (!done && head.length < Math.min(2 * looked, longest)) continue
+    looked = head.length
+    const lines = `${head}${done ? '\n' : ''}`.split(/[\r\n]+/).slice(0, -1)
+    const header = lines.find((line) => /[^\s,;]/.test(line))
+    if (header === undefined && !done && head.length < longest) continue
+    const stands = (delimiter: string) => header?.split(delimiter).some((cell) => plain(cell.replaceAll('"', '')) === key)
+    return { head, delimiter: delimiters.find(stands) ?? ',' }
+  }
+}
+
+/** A name of a column, as it is compared. */
+export const plain = (name: string) => name.toLowerCase().replace(/[\s_]+/g, '')
+
+/** Bytes that are parsed without a pause for others. */
+const atOnce = 8 * 1024
+
+async function * joined (head: string, pieces: AsyncGenerator<string>): AsyncGenerator<Buffer> {
+  yield * cut(head)
+  for await (const piece of pieces) yield * cut(piece)
+}
+
+function * cut (text: string): Generator<Buffer> {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += atOnce) yield bytes.subarray(at, at + atOnce)
 }
 
 /** Without its own words, those of a lost socket would be taken for an outage of a back end. */
@@ -80,8 +137,6 @@ const reasons: Record<string, string> = {
   CSV_MAX_RECORD_SIZE: 'it is too long, or a quote is never closed'
 }
 
-/** `records` counts those before it, the header among them. */
-function unreadable ({ code, records }: CsvError): Rejection {
-  const row = typeof records === 'number' ? records : 0
+function unreadable ({ code }: CsvError, row: number): Rejection {
   return invalid({ body: [`${row === 0 ? 'the header line' : `row ${row}`} cannot be read: ${reasons[code] ?? code}`] })
 }

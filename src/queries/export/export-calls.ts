@@ -3,7 +3,7 @@ import Type from 'typebox'
 import type { CallSummary } from '../../domain/call/summary.js'
 import type { App } from '../../http/app-types.js'
 import { callSummary } from '../../http/docs/read-examples.js'
-import { exportAnswer, format, csvExample, sendExport, type Exported } from '../../http/exports/export-route.js'
+import { bom, exportAnswer, format, csvExample, sendExport, type Exported } from '../../http/exports/export-route.js'
 import { readErrors, readHeaders, reading } from '../../http/read-position.js'
 import { callFilterOf, callFilters, sourcesOfCalls } from '../filters/call-filters.js'
 import type { ReadDeps } from '../list-assistants.js'
@@ -33,7 +33,7 @@ const schema = {
   tags: ['calls'],
   security: [{ bearer: [] }],
   headers: readHeaders,
-  querystring: Type.Object({ format, ...callFilters }),
+  querystring: Type.Object({ format, bom, ...callFilters }),
   response: { 200: exportAnswer('The calls.', calls.name, csvExample(calls, callSummary)), ...readErrors }
 }
 
@@ -41,7 +41,7 @@ export function exportCalls (app: App, { readModel, readPositions }: ReadDeps): 
   const options = { schema, ...reading(sourcesOfCalls, readPositions, undefined, 'export') }
   app.get('/user/calls/export', options, async (request, reply) => {
     const { user, query } = request
-    return await sendExport(request, reply, query.format, calls, (visit, signal) =>
+    return await sendExport(request, reply, query, calls, (visit, signal) =>
       readModel.eachCall(callFilterOf(user.id, query), visit, signal))
   })
 }

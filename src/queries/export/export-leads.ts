@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { describeLead, type LeadAnswer } from '../../domain/lead/summary.js'
 import type { App } from '../../http/app-types.js'
 import { lead } from '../../http/docs/examples.js'
-import { exportAnswer, format, csvExample, sendExport, type Exported } from '../../http/exports/export-route.js'
+import { bom, exportAnswer, format, csvExample, sendExport, type Exported } from '../../http/exports/export-route.js'
 import { readErrors, readHeaders, reading } from '../../http/read-position.js'
 import { leadFilterOf, leadFilters } from '../filters/lead-filters.js'
 import type { ReadDeps } from '../list-assistants.js'
@@ -35,11 +35,12 @@ const schema = {
   operationId: 'exportLeads',
   summary: 'Export your leads',
   description: 'All that fit the filters, by id, as they were at one instant. In CSV further variables and secondary ' +
-    'contacts are JSON in a column each, and what a spreadsheet would take for a formula begins with an apostrophe.',
+    'contacts are JSON in a column each, and what a spreadsheet would take for a formula begins with an apostrophe. ' +
+    '`POST /user/leads/import` makes the same leads of it.',
   tags: ['leads'],
   security: [{ bearer: [] }],
   headers: readHeaders,
-  querystring: Type.Object({ format, ...leadFilters }),
+  querystring: Type.Object({ format, bom, ...leadFilters }),
   response: { 200: exportAnswer('The leads.', leads.name, csvExample(leads, lead)), ...readErrors }
 }
 
@@ -47,7 +48,7 @@ export function exportLeads (app: App, { readModel, readPositions }: ReadDeps): 
   const options = { schema, ...reading('leads', readPositions, undefined, 'export') }
   app.get('/user/leads/export', options, async (request, reply) => {
     const { user, query } = request
-    return await sendExport(request, reply, query.format, leads, (visit, signal) =>
+    return await sendExport(request, reply, query, leads, (visit, signal) =>
       readModel.eachLead(leadFilterOf(user.id, query), (found) =>
         visit(found.map((each) => describeLead(each.lead, each.campaignName))), signal))
   })

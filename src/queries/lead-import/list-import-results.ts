@@ -1,21 +1,21 @@
 // GET /user/lead-import/{id}/results
 import Type from 'typebox'
 import type { RowResult } from '../../commands/lead-import/lead-imports.js'
-import type { FieldErrors } from '../../domain/rejection.js'
+import { invalid, type FieldErrors } from '../../domain/rejection.js'
 import { GivenId, Nullable } from '../../domain/json.js'
 import type { App } from '../../http/app-types.js'
 import { addToVary } from '../../http/cors.js'
 import { answered, refusal } from '../../http/docs/describe.js'
 import { importedRow } from '../../http/docs/import-examples.js'
 import { page } from '../../http/docs/read-examples.js'
-import { sendExport, type Exported } from '../../http/exports/export-route.js'
+import { bom, onlyCsv, sendExport, type Exported } from '../../http/exports/export-route.js'
 import { PageOf, Paging } from '../../http/lists/paging.js'
 import { importPath } from '../../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../../http/read-position.js'
 import { ownImport, type LeadImportQueryDeps } from './get-lead-import.js'
 
 const Result = Type.Object({
-  row: Type.Integer({ minimum: 1, description: 'The first lead is 1; the header line and empty lines are not counted.' }),
+  row: Type.Integer({ minimum: 1, description: 'Of the list or the file: the first row after the header line is 1, and empty ones count.' }),
   outcome: Type.Enum(['created', 'duplicate', 'invalid'], { title: 'ImportedRowOutcome' }),
   lead_id: Nullable(GivenId(), { description: 'Of the lead that was created.' }),
   errors: Type.Unsafe<FieldErrors | null>({
@@ -46,7 +46,7 @@ const schema = {
   security: [{ bearer: [] }],
   headers: readHeaders,
   params: importPath,
-  querystring: Type.Object(paging.parameters),
+  querystring: Type.Object({ ...paging.parameters, bom }),
   response: {
     200: answered('The page that was asked for.', PageOf(Result), page(100, importedRow)),
     ...itemErrors,
@@ -61,8 +61,10 @@ export function listImportResults (app: App, { readPositions, leadImports }: Lea
     const { id } = await ownImport(leadImports, user.id, params.id)
     addToVary(reply, 'Accept')
     if (wantsCsv(headers.accept)) {
-      return await sendExport(request, reply, 'csv', results, (visit, signal) => leadImports.eachResult(id, visit, signal))
+      return await sendExport(request, reply, { format: 'csv', bom: query.bom }, results, (visit, signal) =>
+        leadImports.eachResult(id, visit, signal))
     }
+    if (query.bom) throw invalid({ bom: [onlyCsv] })
     return paging.answer(query, await leadImports.results(id, paging.requested(query)))
   })
 }

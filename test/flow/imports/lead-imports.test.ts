@@ -59,6 +59,57 @@ t.test('CSV with a byte order mark, quotes and line breaks; rows with other coun
   t.match(await leadsOf(numberOf(12)), [{ variables: { customer_name: '=1+1', plan: '' } }])
 })
 
+t.test('files as spreadsheets, editors and shells write them', async (t) => {
+  const [one, two] = [numberOf(200), numberOf(201)]
+  const utf16 = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le')
+  const files: Record<string, string | Uint8Array> = {
+    'Excel, CSV UTF-8, where a comma is that of decimals': `\uFEFFPhone Number;Customer_Name;EMAIL;Plan\r\n${one};Zoë;;a\r\n ${two}\u00a0;Bo;;b\r\n`,
+    'Excel, Unicode text': utf16(`phone_number\tcustomer_name\temail\tPlan\r\n${one}\tZoë\t\ta\r\n${two}\tBo\t\tb\r\n`),
+    'LibreOffice, all text quoted': `"phone_number","customer_name","email","Plan"\n"${one}","Zoë","","a"\n"${two}","Bo","","b"\n`,
+    'Google Sheets, without an end': `phone_number,customer_name,email,Plan\r\n${one},Zoë,,a\r\n${two},Bo,,b`,
+    'PowerShell, Export-Csv -Encoding Unicode': utf16(`"phone_number","customer_name","email","Plan"\r\n"${one}","Zoë","","a"\r\n"${two}","Bo",,"b"\r\n`),
+    'Notepad, UTF-16 BE': utf16(`phone_number;customer_name;email;Plan\r\n${one};Zoë;;a\r\n${two};Bo;;b\r\n`).swap16(),
+    'empty rows around and between': `,,,\n\nphone_number,customer_name,email,Plan\n , ,,\n${one},Zoë,,a\n\n${two},Bo,,b\n,,,\n\n`
+  }
+  for (const [name, text] of Object.entries(files)) {
+    const { body: { data } } = await sendCsv(text, 'campaign_id=1&if_duplicate=allow')
+    t.match(await ended(data.id), { total: 2, created: 2 }, name)
+  }
+  for (const [phone, variables] of [[one, { customer_name: 'Zoë', email: '', Plan: 'a' }], [two, { customer_name: 'Bo', Plan: 'b' }]] as const) {
+    const found = await leadsOf(phone)
+    t.equal(found.length, Object.keys(files).length)
+    for (const lead of found) t.match(lead, { phone_number: phone, variables })
+    t.equal(Object.keys(found[0].variables).length, 3)
+  }
+})
+
+t.test('rows without anything in them are no leads, and the others keep the numbers of the file', async (t) => {
+  const { body: { data } } = await sendCsv(`phone_number,a\n${',\n'.repeat(100_001)}${numberOf(210)},x\n ,\u00a0\n555,y\n`)
+  t.match(await ended(data.id), { total: 2, processed: 2, created: 1, invalid: 1 })
+  t.match((await results(data.id)).data, [{ row: 100_002, outcome: 'created' }, { row: 100_004, outcome: 'invalid' }])
+})
+
+t.test('an export is an import of the same leads', async (t) => {
+  const note = '\'=1;=2\t@3,\r\n"-x'
+  const sent = [
+    { phone_number: numberOf(220), variables: { customer_name: '=1+1', email: '', note, tags: ['a', 1, { b: null }] } },
+    { phone_number: numberOf(221), secondary_contacts: [{ phone_number: numberOf(222), variables: { customer_name: ' Bo' } }] }
+  ]
+  for (const lead of sent) await call('POST', '/user/lead', { ...lead, campaign_id: 1 })
+  const headers = { authorization: `Bearer ${await token('1')}` }
+  const { body: { data: { id: other } } } = await call('POST', '/user/campaign', { name: 'Second' })
+  const shown = ({ phone_number, variables, secondary_contacts = [] }: Record<string, unknown>): object =>
+    ({ phone_number, variables, contacts: (secondary_contacts as Array<Record<string, unknown>>).map(shown) })
+  for (const { phone_number } of sent) {
+    const csv = await (await fetch(`${url}/user/leads/export?bom=true&phone_number=${encodeURIComponent(phone_number)}`, { headers })).text()
+    const { body: { data } } = await sendCsv(csv, `campaign_id=${other}`)
+    t.match(await ended(data.id), { total: 1, created: 1 }, csv)
+    const [again, first, ...more] = (await leadsOf(phone_number)).map(shown)
+    t.strictSame(again, first)
+    t.same(more, [])
+  }
+})
+
 t.test('duplicates are allowed where the import says so', async (t) => {
   const text = `phone_number\n${numberOf(20)}\n${numberOf(20)}\n`
   const { body } = await sendCsv(text, 'campaign_id=1&if_duplicate=allow')
@@ -108,6 +159,9 @@ t.test('pages of results, all of them as CSV, and nothing for other users', asyn
   const csv = await (await fetch(`${url}/user/lead-import/${id}/results`, { headers })).text()
   const lines = csv.trim().split('\r\n')
   t.equal(lines.length, 122)
+  const forExcel = await fetch(`${url}/user/lead-import/${id}/results?bom=true`, { headers })
+  t.equal(Buffer.from(await forExcel.arrayBuffer()).toString(), `\uFEFF${csv}`)
+  t.equal((await call('GET', `/user/lead-import/${id}/results?bom=true`)).status, 422, 'JSON has none')
   t.equal(lines[0], 'row,outcome,lead_id,errors')
   t.match(lines.at(-1), /^121,invalid,,"?phone_number must be/)
   for (const path of [`/user/lead-import/${id}`, `/user/lead-import/${id}/results`]) {

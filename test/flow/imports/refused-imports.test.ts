@@ -1,7 +1,9 @@
 // What no import is made of: each refusal says what is wrong, and nothing is kept.
 import { once } from 'node:events'
 import { request } from 'node:http'
+import { Readable } from 'node:stream'
 import t from 'tap'
+import { csvRecords } from '../../../src/http/imports/csv-records.js'
 import { sendRaw } from '../../support/http/raw-http.js'
 import { eventually } from '../../support/eventually.js'
 import { imports, numberOf } from '../../support/scenes/imports.js'
@@ -23,13 +25,29 @@ t.test('CSV that cannot be read, by what is wrong with it', async (t) => {
     [`phone_number,a\n${numberOf(1)},b\n${numberOf(2)},"open`, /row 2 cannot be read: a quote is never closed/],
     [`phone_number,a\n${numberOf(1)},"b"c\n`, /row 1 cannot be read: a quote inside/],
     [`phone_number\n${'x'.repeat(300 * 1024)}\n`, /too long/],
-    [new Uint8Array([...Buffer.from('phone_number\n'), 0xff, 0xfe, 0x0a]), /must be UTF-8/]
+    ['phone_number,Phone Number\n', /name each column once/],
+    [new Uint8Array([...Buffer.from('phone_number\n'), 0xff, 0xfe, 0x0a]), /must be UTF-8/],
+    [Buffer.from('phone_number;customer_name\r\n+15550000001;Zo\xeb\r\n', 'latin1'), /line 2 has bytes that are not UTF-8/],
+    [Buffer.from('PK\x03\x04 of Excel'), /must be UTF-8: it is an Excel workbook/],
+    ['\n,\nphone_number\n,\n\n"open', /row 3 cannot be read/]
   ]
   for (const [text, words] of cases) {
     const { status, body } = await sendCsv(text)
     t.equal(status, 422, String(words))
     t.match(body.errors.body?.join(), words)
   }
+})
+
+t.test('rows without anything in them count towards the rows of a file', async (t) => {
+  const read = async (mostRows: number) => {
+    const text = Readable.from([Buffer.from('\n,\nphone_number,a\n\n,\n1,b\n')])
+    const records: Array<[row: number, cell: string | undefined]> = []
+    const limits = { mostBytes: 100, mostRecordBytes: 100, mostRows }
+    for await (const record of csvRecords(text, limits)) records.push([record.row, record[0]])
+    return records
+  }
+  t.strictSame(await read(3), [[0, 'phone_number'], [3, '1']])
+  t.match(await read(2).catch((error: unknown) => error), { errors: { body: ['must have at most 2 rows'] } })
 })
 
 t.test('campaigns and rules', async (t) => {

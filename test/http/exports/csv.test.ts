@@ -1,6 +1,8 @@
 // Cells of CSV: quoted where they have to be, and never a formula.
+import fc from 'fast-check'
 import t from 'tap'
-import { csvLine } from '../../../src/http/exports/csv.js'
+import { asItWas, csvLine } from '../../../src/http/exports/csv.js'
+import { runs, seedOf } from '@ringledger/embedded-postgres/testing'
 
 t.test('cells are quoted as RFC 4180 has it', async (t) => {
   t.equal(csvLine(['a', 'b c', 1.5, null, undefined, '']), 'a,b c,1.5,,,\r\n')
@@ -12,4 +14,19 @@ t.test('what may be a formula begins with an apostrophe, numbers stay what they 
     t.match(csvLine([text]), /^"?'/, text)
   }
   for (const text of ['+15551230001', '-5', '-1.25', 'a=b', "'x"]) t.equal(csvLine([text]), `${text}\r\n`)
+})
+
+t.test('behind what ends a cell elsewhere there is no formula either, however it is quoted', async (t) => {
+  t.equal(csvLine([1, 'Ana;=cmd|x']), '1,"Ana;\'=cmd|x"\r\n')
+  t.equal(csvLine([1, 'Ana\t @SUM(A1)', 'b\n"=1', 'a;b']), '1,"Ana\t\' @SUM(A1)","b\n\'""=1","a;b"\r\n')
+  const seed = seedOf('FUZZ_SEED')
+  t.comment(`FUZZ_SEED=${seed}`)
+  const texts = fc.array(fc.constantFrom(...'=+-@%|\'"; ,\t\r\na1\u00a0＝')).map((signs) => signs.join(''))
+  fc.assert(fc.property(texts, (text) => {
+    const cell = csvLine([1, text]).slice(2, -2)
+    const plain = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell
+    const isNumber = /^-\d+(\.\d+)?$|^\+1+$/.test(text)
+    const isSafe = isNumber || plain.split(/[;\t\r\n]/).every((part) => !/^[\s"]*[=+\-@|%＝]/.test(part))
+    return isSafe && asItWas(plain) === text
+  }), { seed, numRuns: runs(500) })
 })

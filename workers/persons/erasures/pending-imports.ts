@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import type { Person } from './request.js'
 
-interface WaitingLead { body: object, refused?: object }
+interface WaitingLead { body: object, refused?: object, row: number }
 interface WaitingPart { upload_id: string, first_row: number, leads: WaitingLead[], is_begun: boolean }
 
 const partsAtOnce = 100
@@ -29,7 +29,7 @@ async function refuseSome (pool: Pool, { userId, phoneNumber }: Person): Promise
         AND strpos(leads::text, $2) > 0
       ORDER BY ids IS NOT NULL, upload_id, first_row LIMIT ${partsAtOnce} FOR UPDATE`, [userId, `"${phoneNumber}"`])
     for (const { upload_id, first_row, leads } of rows.filter(({ is_begun }) => !is_begun)) {
-      const left = leads.map((lead) => names(lead, phoneNumber) ? refused : lead)
+      const left = leads.map((lead) => names(lead, phoneNumber) ? { ...refused, row: lead.row } : lead)
       await tx.query('UPDATE ledger.lead_import_parts SET leads = $3 WHERE upload_id = $1 AND first_row = $2',
         [upload_id, first_row, JSON.stringify(left)])
     }
@@ -38,4 +38,4 @@ async function refuseSome (pool: Pool, { userId, phoneNumber }: Person): Promise
 }
 
 const names = (lead: WaitingLead, phoneNumber: string) => JSON.stringify(lead).includes(JSON.stringify(phoneNumber))
-const refused: WaitingLead = { body: {}, refused: { phone_number: ['was erased before its turn came'] } }
+const refused: Omit<WaitingLead, 'row'> = { body: {}, refused: { phone_number: ['was erased before its turn came'] } }
