@@ -6,7 +6,6 @@ import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import { historyRow, historyTable } from './assistant-history.js'
-import { foldCase } from './folding/folded-name.js'
 import type { Projection } from './folding/projection.js'
 import { iso, table } from './folding/table.js'
 import { releasedNumbers, withoutNumber } from './catalog/phone-numbers.js'
@@ -71,6 +70,9 @@ export const assistants: Projection = {
     return { sequence: 'ledger.assistant_ids', id: event.data.assistant_id }
   }
 }
+
+/** Folded here and not in SQL: what Postgres takes for the other case of a letter depends on how a cluster was made. */
+const foldCase = (text: string) => text.normalize('NFC').toLowerCase()
 
 /** Those that were not deleted. */
 const isThere = "status <> 'deleted'"

@@ -56,7 +56,7 @@ const nobody = {
   place: 0,
   phone_number: '',
   variables: { customer_name: '', email: '' },
-  folded_name: '',
+  words: '',
   status: 'deleted' as const,
   newest_report_at: null,
   is_to_erase: false,

@@ -1,11 +1,11 @@
 // What readers ask about calls.
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { CallCompleted, CallStatus } from '../src/domain/call/events.js'
 import type { CallSummary, KeptReport } from '../src/domain/call/summary.js'
 import { eachPart } from '../src/postgres/each-part.js'
-import { beginning, readPage, type Conditions, type Filter, type Page, type Paged } from '../src/postgres/page.js'
+import { beginning, readPage, type Conditions, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
-import { foldedName } from './folding/folded-name.js'
+import { hasWords, searchedBy, type Searched } from './search.js'
 
 export interface CallFilter {
   userId: string
@@ -18,8 +18,8 @@ export interface CallFilter {
   phonePrefix?: string | undefined
   /** The same, of another filter. */
   searchedPrefix?: string | undefined
-  /** How the name of the customer begins, as the lead or contact has it now, whatever its case. */
-  namePrefix?: string | undefined
+  /** Words of the lead or contact as it is now. */
+  searched?: string | undefined
   /** ISO 8601, both included. */
   endedFrom?: string | undefined
   endedTo?: string | undefined
@@ -34,7 +34,7 @@ export async function findCalls (db: Pool, filter: CallFilter, page: Page): Prom
     columns: 'summary, ended_at, position',
     from: 'read_model.calls',
     key: 'id',
-    ...conditionsOf(filter),
+    ...await conditionsOf(db, filter),
     order: { direction: 'DESC', by: { ended_at: 'timestamptz', position: 'bigint' } },
     item: 'summary'
   }, page)
@@ -44,19 +44,21 @@ export async function findCalls (db: Pool, filter: CallFilter, page: Page): Prom
 export async function eachCall (
   db: Pool, filter: CallFilter, visit: (calls: CallSummary[]) => Promise<void>, signal: AbortSignal
 ): Promise<void> {
-  await inSnapshot(db, (snapshot) => eachPart<CallSummary>(snapshot, {
+  await inSnapshot(db, async (snapshot) => await eachPart<CallSummary>(snapshot, {
     columns: 'summary',
     from: 'read_model.calls',
     key: 'id',
     order: 'id COLLATE "C"',
     type: 'text',
-    ...conditionsOf(filter),
+    ...await conditionsOf(snapshot, filter),
     item: 'summary'
   }, visit, signal))
 }
 
-function conditionsOf (filter: CallFilter): Conditions {
+async function conditionsOf (db: Pool | PoolClient, filter: CallFilter): Promise<Conditions> {
+  const { filters = [], matches } = await searchedBy(db, byLead, filter.userId, filter.searched)
   return {
+    matches,
     own: [['user_id = ?', filter.userId]],
     indexed: {
       assistant: ['assistant_id = ?', filter.assistantId],
@@ -68,7 +70,7 @@ function conditionsOf (filter: CallFilter): Conditions {
       ['direction = ?', filter.direction],
       ...beginning('phone_number', filter.phonePrefix),
       ...beginning('phone_number', filter.searchedPrefix),
-      ...named(filter),
+      ...filters,
       ['ended_at >= ?', filter.endedFrom],
       ['ended_at <= ?', filter.endedTo],
       ['updated_at >= ?', filter.updatedFrom]
@@ -76,12 +78,17 @@ function conditionsOf (filter: CallFilter): Conditions {
   }
 }
 
-/** Of persons with the name, also of those who were deleted since: their calls are still there. */
-function named ({ userId, namePrefix }: CallFilter): Filter[] {
-  const bounds = beginning('folded_name', namePrefix && foldedName(namePrefix))
-  const theirs = bounds.map(([condition]) => condition).join(' AND ')
-  const isTheirs = `lead_id IN (SELECT id FROM read_model.leads WHERE user_id = ? AND ${theirs})`
-  return [[isTheirs, userId, ...bounds.flatMap(([, ...values]) => values)]]
+/** Of leads and contacts that the words are of, also of those who were deleted since: their calls are still there. */
+const byLead: Searched = {
+  list: 'calls',
+  own: 'user_id = $1',
+  order: 'ended_at DESC, position DESC',
+  table: 'leads',
+  those: 'true',
+  key: 'id',
+  hasKey: 'lead_id = ANY(?::bigint[])',
+  isFound: (patterns) => `EXISTS (
+    SELECT FROM read_model.leads WHERE id = calls.lead_id AND ${hasWords('leads', patterns)} OFFSET 0)`
 }
 
 export interface CallFound { summary: CallSummary, report: KeptReport }

@@ -8,8 +8,8 @@ import { beginning, readPage, type Conditions, type Filter, type Page, type Page
 import { inSnapshot } from '../src/postgres/transaction.js'
 import { hasEntry, isListed } from './blacklist/find-entries.js'
 import { iso } from './folding/table.js'
-import { foldedName } from './folding/folded-name.js'
 import type { LeadRow } from './lead-rows.js'
+import { hasWords, searchedBy, type Searched } from './search.js'
 
 export interface LeadInCampaign { lead: Lead, campaignName: string }
 
@@ -46,10 +46,8 @@ export interface LeadFilter {
   status?: LeadStatus | undefined
   /** A plus sign and the first digits. */
   phonePrefix?: string | undefined
-  /** The same, of another filter. */
-  searchedPrefix?: string | undefined
-  /** How the customer's name begins, whatever its case. */
-  namePrefix?: string | undefined
+  /** Words of the lead or of a secondary contact. */
+  searched?: string | undefined
   /** ISO 8601, both included. */
   createdFrom?: string | undefined
   createdTo?: string | undefined
@@ -86,15 +84,30 @@ export async function eachLead (
   }, (found) => visit(found.map(inCampaign)), signal))
 }
 
+/** `OFFSET 0` makes Postgres ask for the contacts of each lead, instead of reading all contacts first. */
+const byWords: Searched = {
+  list: 'leads',
+  own: "user_id = $1 AND primary_id IS NULL AND status <> 'deleted'",
+  order: 'created_at DESC, id DESC',
+  table: 'leads',
+  those: "status <> 'deleted'",
+  key: 'coalesce(primary_id, id)',
+  hasKey: 'id = ANY(?::bigint[])',
+  isFound: (patterns) => `(${hasWords('leads', patterns)} OR EXISTS (
+    SELECT FROM read_model.leads contact
+    WHERE contact.primary_id = leads.id AND contact.status <> 'deleted' AND ${hasWords('contact', patterns)} OFFSET 0))`
+}
+
 async function conditionsOf (db: Pool | PoolClient, filter: LeadFilter): Promise<Conditions> {
+  const { filters = [], matches } = await searchedBy(db, byWords, filter.userId, filter.searched)
   return {
+    matches,
     own: [['user_id = ?', filter.userId], ['primary_id IS NULL'], ["status <> 'deleted'"]],
     indexed: { campaign: ['campaign_id = ?', filter.campaignId] },
     filters: [
       ...statusFilters(filter.status),
       ...beginning('phone_number', filter.phonePrefix),
-      ...beginning('phone_number', filter.searchedPrefix),
-      ...beginning('folded_name', filter.namePrefix && foldedName(filter.namePrefix)),
+      ...filters,
       ['created_at >= ?', filter.createdFrom],
       ['created_at <= ?', filter.createdTo],
       ...await changedSince(db, filter)
@@ -138,7 +151,7 @@ async function changedSince (db: Pool | PoolClient, { userId, updatedFrom }: Lea
   return [[
     `(${isChanged} OR ${isListChanged('leads')} OR EXISTS (
       SELECT FROM read_model.leads contact
-      WHERE contact.primary_id = leads.id AND (contact.updated_at >= ? OR ${isListChanged('contact')})))`,
+      WHERE contact.primary_id = leads.id AND (contact.updated_at >= ? OR ${isListChanged('contact')}) OFFSET 0))`,
     updatedFrom, found.campaigns, updatedFrom, updatedFrom, updatedFrom
   ]]
 }

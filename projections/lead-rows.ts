@@ -8,9 +8,9 @@ import { contactAfter } from '../src/domain/lead/one-lead.js'
 import type { LeadStatus } from '../src/domain/lead-status.js'
 import { placesBeside } from '../src/domain/sealed/left.js'
 import { laterOf } from '../src/domain/time/later-of.js'
-import { foldedName } from './folding/folded-name.js'
 import { CannotProject, type LogPosition, type Rows } from './folding/projection.js'
 import { iso, table } from './folding/table.js'
+import { wordIndex, wordsOf } from './search.js'
 
 /** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
 export interface LeadRow extends Omit<Calling, 'status'> {
@@ -23,8 +23,8 @@ export interface LeadRow extends Omit<Calling, 'status'> {
   campaign_id: number
   phone_number: string
   variables: ContactVariables
-  /** The customer's name as searches compare it. */
-  folded_name: string
+  /** Of name, e-mail and number, as searches compare them. */
+  words: string
   stream: string
   created_at: string
   updated_at: string
@@ -45,7 +45,7 @@ export const leadTable = table<LeadRow>({
     campaign_id: 'bigint',
     phone_number: 'text',
     variables: 'json',
-    folded_name: 'text',
+    words: 'text',
     status: 'text',
     stream: 'text',
     created_at: 'timestamptz',
@@ -58,7 +58,7 @@ export const leadTable = table<LeadRow>({
     '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
     '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
     '(user_id, phone_number COLLATE "C")',
-    '(user_id, folded_name COLLATE "C")',
+    wordIndex,
     '(user_id, updated_at) WHERE primary_id IS NULL',
     '(user_id, updated_at) WHERE primary_id IS NOT NULL',
     '(primary_id, place) WHERE primary_id IS NOT NULL'
@@ -90,9 +90,11 @@ export function addLead (event: LeadCreatedEvent, { stream }: LogPosition, rows:
   const places = placesBeside(secondary_contacts, event.data.erased_places)
   const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, ...fresh }
   const added: LeadRow[] = [
-    { ...lead, ...shared, folded_name: nameIn(lead), primary_id: null, place: 0 },
-    ...secondary_contacts.map((contact, index) =>
-      ({ ...contact, ...shared, folded_name: nameIn(contact), primary_id: lead.id, place: places[index] ?? 0 }))
+    { ...lead, ...shared, words: wordsIn(lead), primary_id: null, place: 0 },
+    ...secondary_contacts.map((contact, index) => {
+      const words = wordsIn({ ...shared, ...contact })
+      return { ...contact, ...shared, words, primary_id: lead.id, place: places[index] ?? 0 }
+    })
   ]
   const taken = added.map(({ id }) => rows.get(leadTable, id)).find((known) => known && known.stream !== stream)
   if (taken) throw new CannotProject(`lead id ${taken.id} already belongs to ${taken.stream}`)
@@ -109,14 +111,15 @@ export function updateLead ({ data }: LeadUpdatedEvent, { stream }: LogPosition,
   const taken = formers.find((known) => known && known.primary_id !== lead_id)
   if (taken) throw new CannotProject(`lead id ${taken.id} is no secondary contact of ${lead_id}`)
   for (const id of removed_contacts) rowOn(stream, id, rows)
-  const changed = variables ? { variables, folded_name: nameIn({ variables }) } : {}
+  const changed = variables ? { variables, words: wordsIn({ ...lead, variables }) } : {}
   rows.put(leadTable, { ...lead, ...changed, updated_at: laterOf(lead.updated_at, updated_at) })
   const added = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, primary_id: lead_id, ...fresh }
   const places = placesBeside(secondary_contacts, erased_places)
   secondary_contacts.forEach((contact, index) => {
     const known = formers[index]
     const { status, ...after } = contactAfter(known && contactOf(known), contact, updated_at)
-    const shown = { ...after, folded_name: nameIn(contact), status: known?.status ?? status, place: places[index] ?? 0 }
+    const words = wordsIn({ ...added, ...contact })
+    const shown = { ...after, words, status: known?.status ?? status, place: places[index] ?? 0 }
     rows.put(leadTable, { ...added, ...known, ...shown })
   })
   for (const id of removed_contacts) putDeleted(rows, rowOn(stream, id, rows), updated_at)
@@ -145,7 +148,9 @@ export function rowOn (stream: string, id: number, rows: Rows): LeadRow | undefi
   return row
 }
 
-const nameIn = ({ variables }: { variables: ContactVariables }) => foldedName(variables.customer_name)
+type Worded = Pick<LeadRow, 'user_id' | 'phone_number' | 'variables'>
+const wordsIn = ({ user_id, phone_number, variables }: Worded) =>
+  wordsOf(user_id, variables.customer_name, variables.email, phone_number)
 
 const contactOf = ({ id, phone_number, variables, created_at, updated_at }: LeadRow) =>
   ({ id, phone_number, variables, status: 'created' as const, created_at: iso(created_at), updated_at: iso(updated_at) })

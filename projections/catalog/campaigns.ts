@@ -5,8 +5,8 @@ import { evolve, type Campaign } from '../../src/domain/campaign/evolve.js'
 import { lookUp } from '../../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import type { LogPosition, Rows } from '../folding/projection.js'
-import { foldCase, foldedName } from '../folding/folded-name.js'
 import { iso, table } from '../folding/table.js'
+import { hasWords, searchedBy, wordIndex, wordsOf, type Searched } from '../search.js'
 import type { OwnFilter } from './own-filter.js'
 
 /** The row of a campaign that was deleted stays: answers to its leads name it. */
@@ -14,8 +14,8 @@ interface CampaignRow {
   id: number
   user_id: string
   name: string
-  /** As searches compare it. */
-  folded_name: string
+  /** Of the name, as searches compare them. */
+  words: string
   is_deleted: boolean
   revision: number
   created_at: string
@@ -29,15 +29,16 @@ export const campaignTable = table<CampaignRow>({
     id: 'bigint',
     user_id: 'text',
     name: 'text',
-    folded_name: 'text',
+    words: 'text',
     is_deleted: 'boolean',
     revision: 'bigint',
     created_at: 'timestamptz',
     updated_at: 'timestamptz'
   },
   indexes: [
-    '(user_id, id DESC) INCLUDE (folded_name) WHERE is_deleted IS NOT TRUE',
-    '(user_id, updated_at) WHERE is_deleted IS NOT TRUE'
+    '(user_id, id DESC) WHERE is_deleted IS NOT TRUE',
+    '(user_id, updated_at) WHERE is_deleted IS NOT TRUE',
+    wordIndex
   ]
 })
 
@@ -51,7 +52,7 @@ export function projectCampaign (event: CampaignEvent, { revision }: LogPosition
     id,
     user_id,
     name,
-    folded_name: foldedName(name),
+    words: wordsOf(user_id, name),
     is_deleted,
     revision: Number(revision),
     created_at,
@@ -79,17 +80,30 @@ export async function findCampaign (db: Pool, userId: string, id: number): Promi
   return found && { ...toCampaign(found.row), revision: found.row.revision }
 }
 
+const byName: Searched = {
+  list: 'campaigns',
+  own: 'user_id = $1 AND is_deleted IS NOT TRUE',
+  order: 'id DESC',
+  table: 'campaigns',
+  those: 'is_deleted IS NOT TRUE',
+  key: 'id',
+  hasKey: 'id = ANY(?::bigint[])',
+  isFound: (patterns) => hasWords('campaigns', patterns)
+}
+
 /** A page of the user's campaigns, newest first. */
 export async function findCampaigns (
   db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
 ): Promise<Paged<{ id: number, name: string }>> {
+  const { filters = [], matches } = await searchedBy(db, byName, userId, searched)
   return await readPage(db, {
     name: 'campaigns',
     columns: 'id, name',
     from: 'read_model.campaigns',
     key: 'id',
     own: [['user_id = ?', userId], ['is_deleted IS NOT TRUE']],
-    filters: [['strpos(folded_name, ?) > 0', searched && foldCase(searched)], ['updated_at >= ?', updatedFrom]],
+    filters: [...filters, ['updated_at >= ?', updatedFrom]],
+    matches,
     order: { direction: 'DESC', by: { id: 'bigint' } },
     item: 'row_to_json(page)'
   }, page)

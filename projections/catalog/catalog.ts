@@ -16,7 +16,7 @@ const languages = table<{ name: string }>({ name: 'languages', key: 'name', colu
 const models = table<{ name: string }>({ name: 'models', key: 'name', columns: { name: 'text' } })
 export const catalog: Projection = {
   name: 'catalog',
-  version: 3,
+  version: 4,
   eventTypes: [
     'VoiceAdded', 'LanguageAdded', 'ModelAdded', ...campaignEventTypes, 'PhoneNumberAdded', 'PhoneNumberReleased',
     'PhoneNumberClaimed' // has no row, but an id that was given out

@@ -6,7 +6,7 @@ export type Page = { perPage: number } & ({ page: number } | { after: readonly s
 
 export interface Paged<Item> {
   items: Item[]
-  /** Of a page by its number. Beyond 10,000 it is 10,000 and not exact. */
+  /** Of a page by its number. Beyond 10,000 it is 10,000 and not exact; where many match, what was met so far. */
   total?: { count: number, isExact: boolean }
   /** The keys of the last row, where others follow it. */
   next: string[] | null
@@ -24,6 +24,8 @@ export interface Conditions {
   /** What this caller asks for beside: by its name where there is an index for it and the order. */
   indexed?: Readonly<Record<string, Filter>>
   filters?: readonly Filter[]
+  /** Few are found first and sorted then. Many are met soon in the order of the list, and not counted. */
+  matches?: 'few' | 'many' | undefined
 }
 
 /** All of it is text of ours. */
@@ -71,11 +73,10 @@ export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): P
   const inText = (number: number) => name === undefined ? `$${values.push(number)}::bigint` : String(number)
   const bounds = { rows: inText(page.perPage), offset: inText('page' in page ? (page.page - 1) * page.perPage : 0) }
   const matches = `FROM ${from}${conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''}`
-  const total = 'page' in page ? `(SELECT count(*) FROM (SELECT ${matches} LIMIT ${mostCounted + 1}) counted) AS total,` : ''
-  const text = rowsOf(query, bounds, matches, total)
+  const text = rowsOf(query, bounds, matches, 'page' in page)
   const { rows: [answer] } = await db.query<Answer<Item>>({ ...(name !== undefined && { name }), text, values })
   if (!answer) throw new Error('a query without FROM gave no row')
-  return pageOf(answer, page.perPage)
+  return pageOf(answer, page, query.matches === 'many')
 }
 
 /** Of pages whose statements are prepared: defaults and the most. A session keeps 150 to 350 KiB for each statement. */
@@ -94,12 +95,18 @@ function nameOf ({ name, own, indexed = {}, filters = [] }: PageQuery, page: Pag
  * Keys are chosen first, from an index alone, so that skipped pages cost no rows. Then rows are read one by one until
  * the page is full: none is read that is not given, but for the one that does not fit.
  */
-const rowsOf = (
-  { columns, from, key, order, item }: PageQuery, { rows, offset }: Bounds, matches: string, total: string
-) => `
-  WITH RECURSIVE chosen AS MATERIALIZED (
+function rowsOf (query: PageQuery, { rows, offset }: Bounds, matches: string, counts: boolean): string {
+  const { columns, from, key, order, item } = query
+  const keys = columnsOf(order, key)
+  const found = query.matches === 'few' ? `found AS MATERIALIZED (SELECT ${keys} ${matches}),` : ''
+  const all = found ? 'FROM found' : matches
+  const total = counts && query.matches !== 'many'
+    ? `(SELECT count(*) FROM (SELECT ${all} LIMIT ${mostCounted + 1}) counted) AS total,`
+    : ''
+  return `
+  WITH RECURSIVE ${found} chosen AS MATERIALIZED (
     SELECT row_number() OVER (ORDER BY ${orderBy(order)}) AS n, * FROM (
-      SELECT ${columnsOf(order, key)} ${matches} ORDER BY ${orderBy(order)} LIMIT ${rows} + 1 OFFSET ${offset}) keys),
+      SELECT ${keys} ${all} ORDER BY ${orderBy(order)} LIMIT ${rows} + 1 OFFSET ${offset}) keys),
   given AS (
     SELECT 0::bigint AS n, 0::bigint AS bytes, NULL::json AS item
     UNION ALL
@@ -114,16 +121,26 @@ const rowsOf = (
          (SELECT ${keysOf(order)} FROM chosen WHERE n = (SELECT max(n) FROM given)) AS last,
          (SELECT max(n)::integer FROM given) AS given,
          (SELECT count(*)::integer FROM chosen) AS found`
+}
 
-function pageOf<Item> ({ total, items, last, given, found }: Answer<Item>, perPage: number): Paged<Item> {
+function pageOf<Item> (answer: Answer<Item>, page: Page, isUncounted: boolean): Paged<Item> {
+  const { total, items, last, given, found } = answer
   return {
     items,
-    ...(total !== undefined && {
-      total: { count: Math.min(Number(total), mostCounted), isExact: Number(total) <= mostCounted }
+    ...('page' in page && {
+      total: isUncounted
+        ? metSoFar(page, found)
+        : { count: Math.min(Number(total), mostCounted), isExact: Number(total) <= mostCounted }
     }),
     next: given < found ? last : null,
-    isCut: given < Math.min(found, perPage)
+    isCut: given < Math.min(found, page.perPage)
   }
+}
+
+/** Exact on the last page. Behind it nothing is known. */
+function metSoFar ({ page, perPage }: Page & { page: number }, found: number): Paged<unknown>['total'] {
+  const count = found > 0 ? (page - 1) * perPage + found : 0
+  return { count, isExact: found > 0 ? found <= perPage : page === 1 }
 }
 
 /** Those that were asked for, as text; their values are added to `values`. */

@@ -6,7 +6,7 @@ import { answered } from '../http/docs/describe.js'
 import { assistantSummary } from '../http/docs/examples.js'
 import { earliest } from '../http/input/day-or-instant.js'
 import { PageOf, Paging } from '../http/lists/paging.js'
-import { nameSearch, updatedFromAlso } from '../http/lists/search.js'
+import { updatedFromAlso } from '../http/lists/search.js'
 import { page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 import type { ReadModel } from '../../projections/read-model.js'
@@ -18,6 +18,10 @@ export interface ReadDeps {
 
 const paging = new Paging('assistants', 10, ['time', 'whole'])
 
+const PartOfName = Type.String({
+  minLength: 1, maxLength: 255, description: 'A part of the name; upper and lower case are the same.'
+})
+
 const schema = {
   operationId: 'listAssistants',
   summary: 'List your assistants',
@@ -26,12 +30,10 @@ const schema = {
   security: [{ bearer: [] }],
   headers: readHeaders,
   querystring: Type.Object({
-    name: Type.Optional(Type.String({
-      minLength: 1, maxLength: 255, description: 'A part of the name; upper and lower case are the same.'
-    })),
+    name: Type.Optional(PartOfName),
     status: Type.Optional(AssistantSummary.properties.status),
     type: Type.Optional(AssistantSummary.properties.type),
-    ...nameSearch,
+    search: Type.Optional({ ...PartOfName, title: 'PartOfName' }),
     ...updatedFromAlso('because their phone number was released'),
     ...paging.parameters
   }),

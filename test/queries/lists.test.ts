@@ -64,14 +64,14 @@ t.test('leads are listed as their creation answered them, newest first', async (
   })
 })
 
-t.test('leads are filtered by campaign and status, and by how the phone number or the name begins', async (t) => {
+t.test('leads are filtered by campaign and status, by how the phone number begins, and by words', async (t) => {
   const [first, second, third] = leads.map(({ id }) => id)
   for (const [query, ids] of [
     ['campaign_id=1', [third, first]], ['campaign_id=3', []], ['status=created', [third, second, first]],
     ['status=blacklisted', []], ['phone_number=%2B1555', [second, first]], ['phone_number=+1555', [second, first]],
     ['phone_number=4915112345678', [third]], ['phone_number=1666', []], ['campaign_id=1&phone_number=%2B1555', [first]],
     ['search=ada', [third, second, first]], ['search=AD&campaign_id=1', [third, first]], ['search=da', []],
-    ['search=%25', []], ['search=Ada%20', []], ['search=%2B1555', [second, first]], ['search=49151', [third]]
+    ['search=%25', []], ['search=Ada%20', [third, second, first]], ['search=%2B1555', [second, first]], ['search=49151', [third]]
   ] as const) {
     const { body } = await get(`/user/leads?${query}`)
     t.same(body.data.map(({ id }: { id: number }) => id), ids, query)

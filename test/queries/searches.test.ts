@@ -5,7 +5,7 @@ import { readScene } from '../support/http/read-scene.js'
 const { service, call, get, create, complete } = await readScene(t)
 const idsIn = ({ body }: { body: { data: Array<{ id: number }> } }) => body.data.map(({ id }) => id)
 
-t.test('calls are searched by the name that their lead or contact has now', async (t) => {
+t.test('calls are searched by the words that their lead or contact has now', async (t) => {
   const assistant_id = await create()
   const contact = { phone_number: '+15556660002', variables: { customer_name: 'Grace Hopper' } }
   const { id, secondary_contacts: [{ id: contactId }] } = (await call('POST', '/user/lead', {
@@ -23,7 +23,9 @@ t.test('calls are searched by the name that their lead or contact has now', asyn
   }
   t.strictSame(await found('search=ada'), ['of-lead'])
   t.strictSame(await found('search=GRACE%20H&status=completed'), ['of-contact'])
-  t.strictSame(await found('search=lovelace'), [], 'a name is searched from its beginning, as of leads')
+  t.strictSame(await found('search=lovelace'), ['of-lead'])
+  t.strictSame(await found('search=love%2015556'), ['of-lead'])
+  t.strictSame(await found('search=ada%20grace'), [], 'one person has all the words')
   t.strictSame(await found('search=%25'), [])
   t.match((await get('/user/calls/export?format=ndjson&search=ada')).body, { call_id: 'of-lead' })
 
@@ -35,11 +37,12 @@ t.test('calls are searched by the name that their lead or contact has now', asyn
   t.strictSame((await get('/user/calls?search=count', '2')).body.data, [], 'of another user there is none')
 })
 
-t.test('campaigns are searched by a part of their name, and by when they changed', async (t) => {
+t.test('campaigns are searched by the words of their name, and by when they changed', async (t) => {
   const named = async (name: string) => (await call('POST', '/user/campaign', { name })).body.data.id
   const [winter, other] = [await named('Été & WINTER 50%'), await named('Something else, winterly')]
   for (const [search, ids] of [
-    ['wint', [other, winter]], ['été', [winter]], ['ÉTÉ', [winter]], ['50%', [winter]], ['%', [winter]], ['xyz', []]
+    ['wint', [other, winter]], ['été', [winter]], ['ETE', [winter]], ['50%', [winter]], ['%', []], ['inter', []],
+    ['else some', [other]], ['winter some 50', []]
   ] as const) {
     t.strictSame(idsIn(await get(`/user/campaigns?search=${encodeURIComponent(search)}`)), ids, search)
   }
@@ -47,6 +50,28 @@ t.test('campaigns are searched by a part of their name, and by when they changed
   t.strictSame(idsIn(await get(`/user/campaigns?updated_from=${updated_at}`)), [winter])
   t.strictSame(idsIn(await get('/user/campaigns?search=été')), [])
   t.match((await get('/user/campaigns?search=&updated_from=now')).body.errors, { search: [String], updated_from: [String] })
+})
+
+t.test('leads are searched by words of name, e-mail and number, their own or of one contact', async (t) => {
+  const lead = async (customer_name: string, email: string, phone_number: string, contacts: object[] = []) => {
+    const body = { phone_number, campaign_id: 2, variables: { customer_name, email }, secondary_contacts: contacts }
+    return (await call('POST', '/user/lead', body)).body.data.id
+  }
+  const grace = { phone_number: '+15556663300', variables: { customer_name: 'Grace Brewster Hopper', email: 'g.hopper@navy.example' } }
+  const neil = await lead("Conan O'Neil", 'Conan@Mail.example', '+15556663001')
+  const jose = await lead('José Łukasz', 'jl_9@post.example', '+4915556663002', [grace])
+  const found = async (search: string) => idsIn(await get(`/user/leads?campaign_id=2&search=${encodeURIComponent(search)}`))
+  for (const [search, ids] of [
+    ['Neil', [neil]], ["O'Neil", [neil]], ['O’NEIL', [neil]], ['oneil', [neil]], ['eil', []], ['neil con', [neil]],
+    ['mail', [neil]], ['conan@mail.ex', [neil]], ['post example', [jose]], ['jose', [jose]], ['JOSÉ luk', [jose]], ['9@post', [jose]],
+    ['hopper', [jose]], ['brew navy', [jose]], ['jose grace', []], ['15556663', [jose, neil]], ['+1 555 666 33', [jose]],
+    ['+4915', [jose]], ['neil 15556663001', [neil]], ['6663', []], ['%', []], ['_', []], ["'", []], ["neil':* | 'x", []], ['\\', []]
+  ] as const) t.strictSame(await found(search), ids, search)
+  t.match((await get('/user/leads/export?format=ndjson&search=brew')).body, { id: jose })
+  await call('PUT', `/user/lead/${jose}`, { variables: { customer_name: 'Zoë' }, secondary_contacts: [] })
+  t.strictSame([await found('zoe'), await found('luk'), await found('hopper')], [[jose], [], []])
+  await call('DELETE', `/user/lead/${jose}`)
+  t.strictSame(await found('zoe'), [])
 })
 
 t.test('phone numbers and do-not-call entries are searched by how the number begins, and by when they changed', async (t) => {

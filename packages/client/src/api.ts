@@ -1681,7 +1681,7 @@ export interface components {
             per_page: number;
             /**
              * Format: int64
-             * @description Items on all pages, 10000 where there are more. Absent where `after` was given.
+             * @description Items on all pages, 10000 where there are more; those up to here, and one more, where a search finds very many. Absent where `after` was given.
              */
             total?: number;
             /** @description `false` where there are more than `total`; else absent. */
@@ -2657,8 +2657,6 @@ export interface components {
          * @example 8199a6da-f234-5f31-87e3-6f71755ff78d
          */
         DeliveryPath: string;
-        /** @description A part of the name; upper and lower case are the same. */
-        NameSearch: string;
         /** @description Items on a page. */
         PerPage15: number;
         /** @description Only those of this campaign. */
@@ -2670,7 +2668,7 @@ export interface components {
          * @example +1555
          */
         LeadsPhoneNumber: string;
-        /** @description How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its phone number. Secondary contacts are not looked at. */
+        /** @description The beginnings of words of the customer_name, email or phone number of the lead, or of one of its secondary contacts, whatever their case and accents; where several are given, one has them all. `Neil`, `O'Neil` and `oneil` find O'Neil. */
         LeadsSearch: string;
         /**
          * @description Only those that changed on this day (UTC) or later, or at this instant or later, also by a call, a secondary contact, your do-not-call list or the name of their campaign.
@@ -2711,7 +2709,7 @@ export interface components {
          * @example +1555
          */
         CallsPhoneNumber: string;
-        /** @description How the customer_name of the lead or secondary contact begins, as it is now, upper and lower case the same; digits are the beginning of the customer’s phone number. */
+        /** @description The beginnings of words of the customer_name, email or phone number of the lead or secondary contact, as they are now, whatever their case and accents; where several are given, one has them all. `Neil`, `O'Neil` and `oneil` find O'Neil. Digits alone are the beginning of the phone number of the call. */
         CallsSearch: string;
         /**
          * @description Only those ended on this day (UTC) or later, or at this instant or later.
@@ -4498,7 +4496,7 @@ export interface operations {
                 /** @description inbound for calls_direction receive, outbound for make. */
                 type?: components["schemas"]["AssistantType"];
                 /** @description A part of the name; upper and lower case are the same. */
-                search?: components["parameters"]["NameSearch"];
+                search?: string;
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later, also because their phone number was released.
                  * @example 2026-01-31
@@ -4644,7 +4642,7 @@ export interface operations {
                  * @example +1555
                  */
                 phone_number?: components["parameters"]["LeadsPhoneNumber"];
-                /** @description How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its phone number. Secondary contacts are not looked at. */
+                /** @description The beginnings of words of the customer_name, email or phone number of the lead, or of one of its secondary contacts, whatever their case and accents; where several are given, one has them all. `Neil`, `O'Neil` and `oneil` find O'Neil. */
                 search?: components["parameters"]["LeadsSearch"];
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later, also by a call, a secondary contact, your do-not-call list or the name of their campaign.
@@ -4754,7 +4752,7 @@ export interface operations {
                  * @example +1555
                  */
                 phone_number?: components["parameters"]["LeadsPhoneNumber"];
-                /** @description How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its phone number. Secondary contacts are not looked at. */
+                /** @description The beginnings of words of the customer_name, email or phone number of the lead, or of one of its secondary contacts, whatever their case and accents; where several are given, one has them all. `Neil`, `O'Neil` and `oneil` find O'Neil. */
                 search?: components["parameters"]["LeadsSearch"];
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later, also by a call, a secondary contact, your do-not-call list or the name of their campaign.
@@ -4946,7 +4944,7 @@ export interface operations {
                  * @example +1555
                  */
                 phone_number?: components["parameters"]["CallsPhoneNumber"];
-                /** @description How the customer_name of the lead or secondary contact begins, as it is now, upper and lower case the same; digits are the beginning of the customer’s phone number. */
+                /** @description The beginnings of words of the customer_name, email or phone number of the lead or secondary contact, as they are now, whatever their case and accents; where several are given, one has them all. `Neil`, `O'Neil` and `oneil` find O'Neil. Digits alone are the beginning of the phone number of the call. */
                 search?: components["parameters"]["CallsSearch"];
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later.
@@ -5153,7 +5151,7 @@ export interface operations {
                  * @example +1555
                  */
                 phone_number?: components["parameters"]["CallsPhoneNumber"];
-                /** @description How the customer_name of the lead or secondary contact begins, as it is now, upper and lower case the same; digits are the beginning of the customer’s phone number. */
+                /** @description The beginnings of words of the customer_name, email or phone number of the lead or secondary contact, as they are now, whatever their case and accents; where several are given, one has them all. `Neil`, `O'Neil` and `oneil` find O'Neil. Digits alone are the beginning of the phone number of the call. */
                 search?: components["parameters"]["CallsSearch"];
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later.
@@ -5368,8 +5366,8 @@ export interface operations {
     listCampaigns: {
         parameters: {
             query?: {
-                /** @description A part of the name; upper and lower case are the same. */
-                search?: components["parameters"]["NameSearch"];
+                /** @description The beginnings of words of the name, whatever their case and accents; where several are given, one has them all. `Neil`, `O'Neil` and `oneil` find O'Neil. */
+                search?: string;
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later.
                  * @example 2026-01-31

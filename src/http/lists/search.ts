@@ -19,20 +19,24 @@ export const numberSearch = { search: Type.Optional({ ...PhoneBeginning('the pho
 /** With its plus sign. */
 export const beginningOf = (phoneNumber: string | undefined) => phoneNumber?.replace(/^[+ ]?/, '+')
 
-export const Search = (what: string) =>
-  Type.String({ minLength: 1, maxLength: 255, description: what, ...withoutNul })
+/** One sentence for all lists that are searched by words. */
+export const Search = (what: string, more = '') => Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: `The beginnings of words of the ${what}, whatever their case and accents; where several are given, one ` +
+    `has them all. \`Neil\`, \`O'Neil\` and \`oneil\` find O'Neil. ${more}`.trim(),
+  ...withoutNul
+})
 
 /** Of lists of things with a name of their own. */
-export const nameSearch = {
-  search: Type.Optional({ ...Search('A part of the name; upper and lower case are the same.'), title: 'NameSearch' })
-}
+export const nameSearch = { search: Type.Optional({ ...Search('name'), title: 'NameSearch' }) }
 
 export const isNumber = (text: string) => number.test(text)
 
 /** What looks like a number is one. */
 export const searched = (text: string | undefined) => text !== undefined && isNumber(text)
-  ? { phone: beginningOf(text) }
-  : { name: text }
+  ? { searchedPrefix: beginningOf(text) }
+  : { searched: text }
 
 const since = 'Only those that changed on this day (UTC) or later, or at this instant or later'
 

@@ -15,8 +15,8 @@ export const callFilters = {
   direction: Type.Optional(CallSummary.properties.direction),
   phone_number: Type.Optional(PhoneBeginning('the customer’s phone number, the called one of an outbound call')),
   search: Type.Optional(Search(
-    'How the customer_name of the lead or secondary contact begins, as it is now, upper and lower case the same; ' +
-    'digits are the beginning of the customer’s phone number.')),
+    'customer_name, email or phone number of the lead or secondary contact, as they are now',
+    'Digits alone are the beginning of the phone number of the call.')),
   ...updatedFrom,
   ...dateRange('ended')
 }
@@ -29,7 +29,6 @@ export const sourcesOfCalls = ({ search }: { search?: unknown }): Source[] =>
 
 export function callFilterOf (userId: string, query: Static<typeof CallFilters>): CallFilter {
   const { assistant_id, lead_id, status, date_from, date_to } = query
-  const found = searched(query.search)
   return {
     userId,
     assistantId: assistant_id,
@@ -38,8 +37,7 @@ export function callFilterOf (userId: string, query: Static<typeof CallFilters>)
     campaignId: query.campaign_id,
     direction: query.direction,
     phonePrefix: beginningOf(query.phone_number),
-    searchedPrefix: found.phone,
-    namePrefix: found.name,
+    ...searched(query.search),
     updatedFrom: earliest(query.updated_from),
     endedFrom: earliest(date_from),
     endedTo: latest(date_to)

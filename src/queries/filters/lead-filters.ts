@@ -3,16 +3,14 @@ import Type, { type Static } from 'typebox'
 import { Id } from '../../domain/json.js'
 import { LeadAnswer } from '../../domain/lead/summary.js'
 import { dateRange, earliest, latest } from '../../http/input/day-or-instant.js'
-import { beginningOf, PhoneBeginning, Search, searched, updatedFromAlso } from '../../http/lists/search.js'
+import { beginningOf, PhoneBeginning, Search, updatedFromAlso } from '../../http/lists/search.js'
 import type { LeadFilter } from '../../../projections/find-leads.js'
 
 export const leadFilters = {
   campaign_id: Type.Optional(Id({ description: 'Only those of this campaign.' })),
   status: Type.Optional(LeadAnswer.properties.status),
   phone_number: Type.Optional(PhoneBeginning('the phone number')),
-  search: Type.Optional(Search(
-    'How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its ' +
-    'phone number. Secondary contacts are not looked at.')),
+  search: Type.Optional(Search('customer_name, email or phone number of the lead, or of one of its secondary contacts')),
   ...updatedFromAlso('by a call, a secondary contact, your do-not-call list or the name of their campaign'),
   ...dateRange('created')
 }
@@ -20,14 +18,12 @@ export const leadFilters = {
 export const LeadFilters = Type.Object(leadFilters)
 
 export function leadFilterOf (userId: string, query: Static<typeof LeadFilters>): LeadFilter {
-  const found = searched(query.search)
   return {
     userId,
     campaignId: query.campaign_id,
     status: query.status,
     phonePrefix: beginningOf(query.phone_number),
-    searchedPrefix: found.phone,
-    namePrefix: found.name,
+    searched: query.search,
     updatedFrom: earliest(query.updated_from),
     createdFrom: earliest(query.date_from),
     createdTo: latest(query.date_to)

@@ -28,11 +28,11 @@ async function done (action: string) {
 
 t.test('rows that differ are told by their keys and the columns', async (t) => {
   const schema = `read_leads_g${await activeGeneration(pool, leads)}`
-  await pool.query(`UPDATE ${schema}.leads SET phone_number = '+15557770002', folded_name = 'ada hiding' WHERE id = $1`, [id])
+  await pool.query(`UPDATE ${schema}.leads SET phone_number = '+15557770002', words = 'ada hiding' WHERE id = $1`, [id])
   for (const action of ['verify', 'replay']) {
     const { state, message } = await done(action)
     t.equal(state, 'failed', action)
-    t.match(message, new RegExp(`leads ${id}: phone_number, folded_name$`, 'm'), action)
+    t.match(message, new RegExp(`leads ${id}: phone_number, words$`, 'm'), action)
   }
   const { rows } = await pool.query('SELECT message FROM ledger.projection_actions')
   t.notMatch(JSON.stringify(rows), /\+1555|hid(den|ing)/i)

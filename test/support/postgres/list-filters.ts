@@ -14,9 +14,9 @@ export function listFilters (everything: string, end: string) {
     'the beginning of few phone numbers': { phonePrefix: '+15550012' },
     'all days': { createdFrom: everything, createdTo: end },
     'the last minutes': { createdFrom: new Date(Date.parse(end) - 300_000).toISOString() },
-    'the name of all': { namePrefix: 'ada' },
-    'the name of few': { namePrefix: 'Ada Example 77' },
-    'a searched number': { searchedPrefix: '+15550012' },
+    'a word of all': { searched: 'ada' },
+    'words of few': { searched: 'Ada example77' },
+    'a searched number': { searched: '+15550012' },
     'what changed in the last minutes': { updatedFrom: new Date(Date.parse(end) - 300_000).toISOString() },
     'what changed ever': { updatedFrom: everything },
     'every filter': { campaignId: 4, status: 'created', phonePrefix: '+1', createdFrom: everything, createdTo: end }
@@ -30,8 +30,8 @@ export function listFilters (everything: string, end: string) {
     direction: { direction: 'inbound' },
     'the beginning of every phone number': { phonePrefix: '+1555' },
     'the beginning of few phone numbers': { searchedPrefix: '+15550012' },
-    'the name of all': { namePrefix: 'ada' },
-    'the name of few': { namePrefix: 'Ada Example 77' },
+    'a word of all': { searched: 'ada' },
+    'words of few': { searched: 'Ada example77' },
     'what changed in the last minutes': { updatedFrom: new Date(Date.parse(end) - 300_000).toISOString() },
     'what changed ever': { updatedFrom: everything },
     'all days': { endedFrom: everything, endedTo: end },
@@ -46,7 +46,7 @@ function ownFilters (everything: string, end: string) {
     'what changed in the last minutes': { updatedFrom: new Date(Date.parse(end) - 300_000).toISOString() },
     'what changed ever': { updatedFrom: everything }
   }
-  const campaignFilters = { ...changed, 'the name of all': { searched: 'SPRING' }, 'the name of few': { searched: '77' } }
+  const campaignFilters = { ...changed, 'a word of all': { searched: 'SPRING' }, 'a word of few': { searched: '77' } }
   const numberFilters = {
     ...changed,
     'the beginning of every phone number': { searched: '+1555' },
