@@ -144,6 +144,12 @@ export const parts: Part[] = [
     guards: ['src/http/limits', 'src/command-handling', 'src/event-store/reads'],
     minutes: 2
   },
+  {
+    name: 'hostile',
+    files: ['test/long/hostile'],
+    guards: ['src/http/limits', 'src/http/exports', 'src/http/imports', 'src/commands/lead-import'],
+    minutes: 3
+  },
   { name: 'lint', files: ['test/long/lint'], guards: ['.dependency-cruiser.js', 'eslint.config.js'], minutes: 1 },
   { name: 'deploy', files: ['test/long/deploy'], guards: ['deploy', 'Dockerfile', 'docker-compose.yml'], minutes: 1 },
   { name: 'soak', program: ['dist/bench/soak.js', '--minutes', '5'], guards: ['src/http', 'bench/soak'], minutes: 8 },

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
+import { hostileRun } from '../../support/loads/hostile.js'
 import { testService } from '../../support/service.js'
 import type { Teardown } from '../../support/teardown.js'
 
@@ -62,4 +63,12 @@ t.test('a connection that ends while its requests wait behind one another leaves
   await unlock()
   const lists = await Promise.all(Array.from({ length: 6 }, () => call('GET', '/user/leads')))
   t.strictSame(lists.map(({ status }) => status), Array(6).fill(200))
+})
+
+t.test('a stranger, uploads and readers that do not read cost a good user no request', async (t) => {
+  const scene = { url, pool, token: service.token, rows: 2_000, times: 30 }
+  const { alone, beside, uploads, exported } = await hostileRun(t, scene)
+  const created = Array(30).fill(200)
+  t.strictSame([alone.statuses, beside.statuses, exported], [created, created, 200])
+  t.strictSame(uploads.sort(), [202, 202, 202, 202, 202, 429, 429, 429])
 })

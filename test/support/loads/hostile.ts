@@ -1,0 +1,94 @@
+// Clients that take what they can, beside a good user: a stranger, a user with uploads, and readers that do not read.
+import { connect } from 'node:net'
+import type { Pool } from 'pg'
+import type { Teardown } from '../teardown.js'
+
+export interface HostileScene {
+  url: string
+  pool: Pool
+  /** A token of that user. */
+  token (user: string): Promise<string>
+  /** Of each of the eight uploads. */
+  rows: number
+  /** Requests of the good user, alone and beside the others. */
+  times: number
+}
+
+export interface Outcome { statuses: number[], p99: number }
+
+const readers = ['hostile-1', 'hostile-2', 'hostile-3']
+
+/** @returns what the good user met alone, and beside the others; and what the uploads were answered */
+export async function hostileRun (
+  t: Teardown, scene: HostileScene
+): Promise<{ alone: Outcome, beside: Outcome, uploads: number[], exported: number }> {
+  const { url, pool, token, times } = scene
+  await pool.query(`
+    INSERT INTO read_model.leads (id, primary_id, place, user_id, campaign_id, phone_number, variables, status, stream,
+      created_at, updated_at)
+    SELECT 2000000 + 10000 * place + n, NULL, 0, user_id, 2, '+1666' || n,
+      json_build_object('customer_name', repeat('x', 4000), 'email', ''), 'created', 'lead-' || user_id || n, now(), now()
+    FROM unnest($1::text[]) WITH ORDINALITY AS reader (user_id, place), generate_series(1, 2500) n`, [readers])
+  const good = await token('good')
+  const campaign = await newCampaign(url, good)
+  const alone = await asGoodUser(url, good, campaign, times, 0)
+  const { hostname, port } = new URL(url)
+  const open = (head: string[], isReading = true) => {
+    const socket = connect(Number(port), hostname).on('error', () => {})
+    t.teardown(() => socket.destroy())
+    if (isReading) socket.resume()
+    else socket.pause()
+    socket.write(`${head.join('\r\n')}\r\n\r\n`)
+    return socket
+  }
+  const form = ['Content-Type: application/x-www-form-urlencoded', 'Transfer-Encoding: chunked']
+  const silent = ['POST /ops/login HTTP/1.1', 'Host: x', ...form]
+  const strangers = Array.from({ length: 200 }, () => open(silent))
+  for (const reader of [...readers, ...readers]) {
+    open(['GET /user/leads/export HTTP/1.1', 'Host: x', `Authorization: Bearer ${await token(reader)}`], false)
+  }
+  const heavy = await token('heavy')
+  const to = await newCampaign(url, heavy)
+  const uploads = Promise.all(Array.from({ length: 8 }, () => upload(url, heavy, to, scene.rows)))
+  const beside = await asGoodUser(url, good, campaign, times, times)
+  const answer = await fetch(`${url}/user/leads/export`, { headers: { authorization: `Bearer ${good}` } })
+  await answer.arrayBuffer()
+  for (const socket of strangers) socket.destroy()
+  return { alone, beside, uploads: await uploads, exported: answer.status }
+}
+
+const headersOf = (token: string) => ({ authorization: `Bearer ${token}`, 'content-type': 'application/json' })
+
+async function newCampaign (url: string, token: string): Promise<number> {
+  const body = JSON.stringify({ name: 'Autumn' })
+  const answer = await fetch(`${url}/user/campaign`, { method: 'POST', headers: headersOf(token), body })
+  const { data } = await answer.json() as { data: { id: number } }
+  return data.id
+}
+
+async function asGoodUser (
+  url: string, token: string, campaign: number, times: number, from: number
+): Promise<Outcome> {
+  const headers = headersOf(token)
+  const statuses: number[] = []
+  const took: number[] = []
+  for (let n = from; n < from + times; n++) {
+    const began = performance.now()
+    const lead = JSON.stringify({ phone_number: `+1777${String(n).padStart(7, '0')}`, campaign_id: campaign })
+    const answer = await fetch(`${url}/user/lead`, { method: 'POST', headers, body: lead })
+    await answer.arrayBuffer()
+    took.push(performance.now() - began)
+    statuses.push(answer.status)
+  }
+  took.sort((one, two) => one - two)
+  return { statuses, p99: took[Math.floor(took.length * 0.99)] ?? 0 }
+}
+
+async function upload (url: string, token: string, campaign: number, rows: number): Promise<number> {
+  const text = ['phone_number,plan', ...Array.from({ length: rows }, (_, n) => `+1888${String(n).padStart(7, '0')},yearly`), '']
+  const headers = { ...headersOf(token), 'content-type': 'text/csv' }
+  const answer = await fetch(`${url}/user/leads/import?campaign_id=${campaign}`, { method: 'POST', headers, body: text.join('\n') })
+    .catch(() => undefined) // refused while it still sends
+  await answer?.arrayBuffer()
+  return answer?.status ?? 429
+}
