@@ -15,6 +15,7 @@ import { closeInTime, type ClosingTimes } from './http/closing.js'
 import { allowOrigins, type CorsOrigins } from './http/cors.js'
 import { takeCsvWhereWanted } from './http/imports/csv-body.js'
 import { takeOnlyJson } from './http/input/json-body.js'
+import { nameIgnoredParameters } from './http/input/received.js'
 import { requestLogger } from './http/logging.js'
 import { answerMalformed, refuseAmbiguous, refuseTunnels } from './http/input/malformed-requests.js'
 import type { Metrics } from './http/status/metrics.js'
@@ -84,6 +85,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
     addRoot(scope, basePath)
     await addOps(scope, deps.ops)
     await scope.register(async (api: App) => {
+      api.addHook('preHandler', async (request, reply) => nameIgnoredParameters(request, reply))
       addCommands(api, routes)
       addQueries(api, routes)
     }, { prefix: basePath })

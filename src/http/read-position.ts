@@ -6,7 +6,6 @@ import { ErrorAnswer } from './app-types.js'
 import { only } from './auth/auth.js'
 import { requestHeaders } from './docs/headers.js'
 import { rangeErrors } from './input/day-or-instant.js'
-import { nameIgnored } from './input/received.js'
 import { fieldErrors } from './input/schema-errors.js'
 import { unstorable } from './input/unstorable.js'
 import type { ReadKind } from './limits/read-slots.js'
@@ -55,7 +54,6 @@ export function reading (
     attachValidation: true,
     onRequest: only('user'),
     async preHandler (request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      nameIgnoredParameters(request, reply)
       const query = Object(request.query)
       const ofQuery = { ...paging?.problems(query), ...rangeErrors(query), ...queryErrors(request) }
       const errors = { ...ofQuery, ...headerErrors(request) }
@@ -91,14 +89,4 @@ function headerErrors (request: FastifyRequest): FieldErrors {
 
 function askedPosition ({ headers }: FastifyRequest): string | undefined {
   return headers['x-read-position']?.toString()
-}
-
-function nameIgnoredParameters ({ query, routeOptions }: FastifyRequest, reply: FastifyReply): void {
-  const known = routeOptions.schema?.querystring
-  if (typeof query === 'object' && query !== null) nameIgnored(reply, query, propertiesOf(known))
-}
-
-function propertiesOf (schema: unknown): object {
-  const hasProperties = typeof schema === 'object' && schema !== null && 'properties' in schema
-  return hasProperties && typeof schema.properties === 'object' ? schema.properties ?? {} : {}
 }

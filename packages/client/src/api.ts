@@ -2942,8 +2942,8 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3184,8 +3184,8 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3436,8 +3436,8 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3565,11 +3565,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With CSV: campaign to create the leads for.
+                 * @description Campaign to create the leads for: with CSV, or what the JSON says as well.
                  * @example 1
                  */
                 campaign_id?: number;
-                /** @description `skip`: a row whose phone number is a lead of the campaign already is passed over; `allow`: it becomes another. */
+                /** @description As in the JSON; skip where neither says it. */
                 if_duplicate?: components["schemas"]["DuplicateRule"];
             };
             header?: {
@@ -3777,8 +3777,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4072,6 +4072,7 @@ export interface operations {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4147,6 +4148,7 @@ export interface operations {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4211,6 +4213,7 @@ export interface operations {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4301,6 +4304,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4406,6 +4410,7 @@ export interface operations {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4524,8 +4529,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4587,8 +4592,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4681,8 +4686,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4787,8 +4792,8 @@ export interface operations {
                     /** @description That it is a file, and its name. */
                     "Content-Disposition"?: string;
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4828,8 +4833,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4890,8 +4895,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4983,8 +4988,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5047,8 +5052,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5186,8 +5191,8 @@ export interface operations {
                     /** @description That it is a file, and its name. */
                     "Content-Disposition"?: string;
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5228,8 +5233,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5282,8 +5287,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5335,8 +5340,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5395,8 +5400,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5459,8 +5464,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5513,8 +5518,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5578,6 +5583,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5617,6 +5623,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5662,6 +5669,7 @@ export interface operations {
                     /** @description That it is a file, and its name. */
                     "Content-Disposition"?: string;
                     "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5708,6 +5716,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5746,6 +5755,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5804,8 +5814,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5864,8 +5874,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5942,8 +5952,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -5,7 +5,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Id } from '../../domain/json.js'
 import { CreateLeadBody } from '../../domain/lead/validate.js'
 import { DuplicateRule } from '../../domain/lead-import/events.js'
-import { invalid } from '../../domain/rejection.js'
+import { invalid, type FieldErrors } from '../../domain/rejection.js'
 import { isCsv } from '../../http/imports/csv-body.js'
 import { nameIgnored } from '../../http/input/received.js'
 import { validatorCompiler } from '../../http/input/validators.js'
@@ -28,13 +28,18 @@ export const ImportBody = Type.Object({
 }, { title: 'LeadImportInput' })
 
 export const ImportQuery = Type.Object({
-  campaign_id: Type.Optional({ ...asked.campaign_id, description: 'With CSV: campaign to create the leads for.' }),
-  if_duplicate: asked.if_duplicate
+  campaign_id: Type.Optional({
+    ...asked.campaign_id, description: 'Campaign to create the leads for: with CSV, or what the JSON says as well.'
+  }),
+  // Filled in by the handler: the validator would hide that it was not sent.
+  if_duplicate: Type.Optional({ ...DuplicateRule, description: 'As in the JSON; skip where neither says it.' })
 })
 
 /** A lead that is wrong is a row that is `invalid`, and refuses no other one. */
 const LooseBody = Type.Object({
-  ...asked, leads: Type.Array(Type.Object({}), { minItems: 1, maxItems: mostJsonLeads })
+  ...asked,
+  campaign_id: Type.Optional(asked.campaign_id),
+  leads: Type.Array(Type.Object({}), { minItems: 1, maxItems: mostJsonLeads })
 })
 
 /** CSV is checked as it is read. */
@@ -49,28 +54,25 @@ export interface ImportRequest { all: ForAll, leads: AsyncIterable<SentLead> | I
 /** Nothing of CSV was read yet. @throws Rejection `invalid` with all that can be said without reading it */
 export function importRequest (request: FastifyRequest, reply: FastifyReply): ImportRequest {
   const { body } = request
-  const parameters = queryOf(request.query)
-  nameIgnored(reply, parameters, ImportQuery.properties)
-  const refused = queryErrors(request)
-  if (!isCsv(request)) {
-    if (Object.keys(refused).length > 0) throw invalid(refused)
-    return jsonRequest(body, reply)
-  }
-  const { campaign_id, if_duplicate = 'skip' } = parameters
-  if (campaign_id === undefined) throw invalid({ campaign_id: ['is required'], ...refused })
-  if (Object.keys(refused).length > 0) throw invalid(refused)
+  const query: Static<typeof ImportQuery> = Object(request.query)
+  const inBody = !isCsv(request) && isImport(body) ? body : { leads: [] }
+  const { campaign_id, if_duplicate = 'skip' } = { ...query, ...inBody }
+  const refused: FieldErrors = { ...differing(query, inBody), ...queryErrors(request) }
+  if (!isCsv(request) && !isImport(body)) refused.body ??= ['must be a JSON object']
+  if (campaign_id === undefined && !refused.body) refused.campaign_id ??= ['is required']
+  if (campaign_id === undefined || Object.keys(refused).length > 0) throw invalid(refused)
   const all = { campaign_id, if_duplicate }
-  return { all, leads: leadsOfCsv(body instanceof Readable ? body : Readable.from([]), all) }
+  if (isCsv(request)) return { all, leads: leadsOfCsv(body instanceof Readable ? body : Readable.from([]), all) }
+  nameIgnored(reply, inBody, ImportBody.properties)
+  return { all, leads: leadsOfJson(inBody.leads, all) }
 }
 
-function jsonRequest (body: unknown, reply: FastifyReply): ImportRequest {
-  if (!isImport(body)) throw invalid({ body: ['must be a JSON object'] })
-  nameIgnored(reply, body, ImportBody.properties)
-  const all = { campaign_id: body.campaign_id, if_duplicate: body.if_duplicate ?? 'skip' }
-  return { all, leads: leadsOfJson(body.leads, all) }
+/** Of JSON the body says what holds for all leads; the query string may say the same, or what the body leaves out. */
+function differing (query: Static<typeof ImportQuery>, body: Static<typeof ImportQuery>): FieldErrors {
+  const names = (['campaign_id', 'if_duplicate'] as const).filter((name) =>
+    query[name] !== undefined && body[name] !== undefined && query[name] !== body[name])
+  return Object.fromEntries(names.map((name) => [name, ['must be the same in the query string and the body']]))
 }
 
-/** The schemas of the route have taken both. */
+/** The schema of the route has taken it. */
 const isImport = (body: unknown): body is Static<typeof LooseBody> => typeof body === 'object' && body !== null
-const queryOf = (query: unknown): Static<typeof ImportQuery> => isQuery(query) ? query : {}
-const isQuery = (query: unknown): query is Static<typeof ImportQuery> => typeof query === 'object' && query !== null

@@ -79,8 +79,8 @@ export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url
   const statuses = new Set([...Object.keys(given), ...impliedStatuses(schema, names)])
   const success: AnswerHeader[] = [
     'X-Correlation-Id',
-    ...(names.includes('X-Read-Position') ? readHeaders : []),
-    ...(schema.body ? ['X-Ignored-Fields' as const] : [])
+    ...(schema.security ? ['X-Ignored-Fields' as const] : []),
+    ...(names.includes('X-Read-Position') ? ['X-Read-Position' as const] : [])
   ]
   const response = Object.fromEntries([...statuses].map((status) =>
     [status, describe(status, given[status], success, config?.failure)]))

@@ -55,7 +55,14 @@ const isSound = <Body extends object>(_body: Partial<Body>, refused: FieldErrors
 export function nameIgnored (reply: FastifyReply, given: object, known: object): void {
   // TypeBox leaves the type of a schema's parts open.
   const ignored = unknownFields(given, { properties: known as NonNullable<Names['properties']> })
-  if (ignored.length > 0) reply.header('x-ignored-fields', headerList(ignored))
+  if (ignored.length === 0) return
+  const others = [reply.getHeader('x-ignored-fields') ?? []].flat() // of the query string, where this is a body
+  reply.header('x-ignored-fields', [...others, headerList(ignored)].join(', ').slice(0, longestHeader))
+}
+
+/** The same of a query string, which some routes know nothing of. */
+export function nameIgnoredParameters ({ query, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+  nameIgnored(reply, Object(query), Object(Object(routeOptions.schema?.querystring).properties))
 }
 
 /** Any names as ASCII, and no more of them than a client reads of a header. */

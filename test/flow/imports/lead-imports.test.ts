@@ -194,3 +194,29 @@ t.test('the log tells what was requested, and how it ended', async (t) => {
     ['LeadImportCompleted', { import_id: id, total: 1, created: 1, duplicates: 0, invalid: 0 }]
   ])
 })
+
+t.test('a query string that says other than the JSON is refused, and what the JSON leaves out is taken', async (t) => {
+  const send = (query: string, more: object) =>
+    service.call('POST', `/user/leads/import?${query}`, { leads: [{ phone_number: numberOf(9) }], ...more })
+  const same = ['must be the same in the query string and the body']
+  for (const [query, more, errors] of [
+    ['campaign_id=2', { campaign_id: 1 }, { campaign_id: same }],
+    ['if_duplicate=allow', { campaign_id: 1, if_duplicate: 'skip' }, { if_duplicate: same }],
+    ['campaign_id=2&if_duplicate=skip', { campaign_id: 1, if_duplicate: 'allow' }, { campaign_id: same, if_duplicate: same }],
+    ['campaign_id=x', { campaign_id: 1 }, { campaign_id: ['must be an integer'] }],
+    ['if_duplicate=allow', {}, { campaign_id: ['is required'] }]
+  ] as const) {
+    const { status, body } = await send(query, more)
+    t.strictSame([status, body.errors], [422, errors], query)
+  }
+  const ruleOf = async (query: string, more: object) => {
+    const { status, body, headers } = await send(query, more)
+    t.equal(status, 202, query)
+    const [requested] = await service.parts.streams.read(`import-${body.data.id}`, 0n, 1)
+    t.match(requested?.data, { campaign_id: 1 })
+    return { rule: Object(requested?.data).if_duplicate, ignored: headers.get('x-ignored-fields') }
+  }
+  t.match(await ruleOf('campaign_id=1&if_duplicate=allow', {}), { rule: 'allow', ignored: null })
+  t.match(await ruleOf('campaign_id=1', { campaign_id: 1, if_duplicate: 'allow' }), { rule: 'allow' })
+  t.match(await ruleOf('if_duplicates=allow', { campaign_id: 1, bogus: 1 }), { rule: 'skip', ignored: 'if_duplicates, bogus' })
+})
