@@ -1615,11 +1615,11 @@ export interface components {
             data: components["schemas"]["BegunLeadImport"];
         };
         /** @enum {string} */
-        Scope: "read" | "write";
+        Scope: "read" | "write" | "webhooks";
         ApiKeyInput: {
             /** @description What it is for. */
             name: string;
-            /** @description `read` is every GET, `write` every other request; neither implies the other. No key makes or ends keys, or asks for the data of persons. */
+            /** @description `read` is every GET, `write` every other request; neither implies the other. The secrets that sign webhooks are read with `webhooks` or `write`. No key makes or ends keys, or asks for the data of persons. */
             scopes: components["schemas"]["Scope"][];
             /**
              * Format: date-time

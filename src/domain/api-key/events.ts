@@ -3,7 +3,9 @@ import Type, { type Static } from 'typebox'
 import { GivenId, Instant, Nullable, withoutNul } from '../json.js'
 import { UserId } from '../token/user.js'
 
-export const scopes = ['read', 'write'] as const
+export const scopes = ['read', 'write', 'webhooks'] as const
+/** What lets a key read the secrets that sign webhooks: who only reads could forge them. */
+export const ofSecrets = ['webhooks', 'write'] as const
 export type Scope = typeof scopes[number]
 export const Scope = Type.Enum([...scopes], { title: 'Scope' })
 

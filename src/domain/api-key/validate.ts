@@ -12,7 +12,8 @@ export const CreateApiKeyBody = Type.Object({
   scopes: Type.Array(Scope, {
     minItems: 1,
     maxItems: scopes.length,
-    description: '`read` is every GET, `write` every other request; neither implies the other. ' +
+    description: '`read` is every GET, `write` every other request; neither implies the other. The secrets that sign ' +
+      'webhooks are read with `webhooks` or `write`. ' +
       'No key makes or ends keys, or asks for the data of persons.'
   }),
   expires_at: Type.Optional(Nullable(Instant(), {

@@ -2,6 +2,7 @@
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NotKnownYet } from '../../command-handling/wait-if-missing.js'
+import type { Scope } from '../../domain/api-key/events.js'
 import { note, userHash } from '../request-log.js'
 import { keyIn, tokensAlone, type Credentials, type ApiKeyUser } from './credentials.js'
 import { issuerKeys } from './jwks.js'
@@ -24,6 +25,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route is for tokens alone. */
     isClosedToKeys?: boolean
+    /** The scopes of keys any of which is enough, where it is not for the method to say. */
+    scopes?: readonly Scope[]
   }
 }
 
@@ -161,6 +164,7 @@ function httpError (statusCode: number, message: string, cause?: unknown): Error
 function refuseBeyondScopes ({ user: { apiKey }, method, routeOptions: { config } }: FastifyRequest): void {
   if (!apiKey) return
   if (config.isClosedToKeys) throw httpError(403, 'This needs a token: an API key manages neither keys nor the data of persons.')
-  const needed = method === 'GET' || method === 'HEAD' ? 'read' : 'write'
-  if (!apiKey.scopes.includes(needed)) throw httpError(403, `This needs an API key with the scope ${needed}.`)
+  const enough: readonly Scope[] = config.scopes ?? [method === 'GET' || method === 'HEAD' ? 'read' : 'write']
+  if (apiKey.scopes.some((scope) => enough.includes(scope))) return
+  throw httpError(403, `This needs an API key with the scope ${enough.join(' or ')}.`)
 }

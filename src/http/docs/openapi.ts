@@ -49,7 +49,8 @@ const bearer = {
 const bearerOrKey = {
   type: 'http' as const,
   scheme: 'bearer',
-  description: 'A JWT as in `bearer`, or an API key of `POST /user/api-key`: `rl_…`. Its scope `read` is every GET, `write` every other request.'
+  description: 'A JWT as in `bearer`, or an API key of `POST /user/api-key`: `rl_…`. Its scope `read` is every GET, `write` ' +
+    'every other request; the secrets that sign webhooks are read with `webhooks` or `write`.'
 }
 
 /** Nothing from elsewhere, and no upgrade to https: the page also works where TLS ends at a proxy, or nowhere. */

@@ -1,6 +1,7 @@
 // GET /user/assistant/{id}/webhook-secret
 import type { Static } from 'typebox'
 import { ownAssistant, type OwnAssistantDeps } from '../../commands/assistant/own-assistant.js'
+import { ofSecrets } from '../../domain/api-key/events.js'
 import { AssistantSecretAnswer, type AssistantSecret } from '../../domain/webhook/secret.js'
 import type { App } from '../../http/app-types.js'
 import { only } from '../../http/auth/auth.js'
@@ -26,7 +27,8 @@ const schema = {
 }
 
 export function getAssistantWebhookSecret (app: App, deps: AssistantSecretQueryDeps): void {
-  app.get('/user/assistant/:id/webhook-secret', { schema, onRequest: only('user') }, async (request, reply) => {
+  const options = { schema, onRequest: only('user'), config: { scopes: ofSecrets } }
+  app.get('/user/assistant/:id/webhook-secret', options, async (request, reply) => {
     await app.acquireReadSlot('item', request, reply)
     const { user, params } = request
     const { assistant_id: id } = await ownAssistant(deps, user.id, params.id)

@@ -1,5 +1,6 @@
 // GET /user/webhook-secret
 import type { Static } from 'typebox'
+import { ofSecrets } from '../../domain/api-key/events.js'
 import { WebhookSecretAnswer, type WebhookSecret } from '../../domain/webhook/secret.js'
 import type { App } from '../../http/app-types.js'
 import { only } from '../../http/auth/auth.js'
@@ -24,7 +25,8 @@ const schema = {
 }
 
 export function getWebhookSecret (app: App, { webhookSecret }: WebhookSecretDeps): void {
-  app.get('/user/webhook-secret', { schema, onRequest: only('user') }, async (request, reply) => {
+  const options = { schema, onRequest: only('user'), config: { scopes: ofSecrets } }
+  app.get('/user/webhook-secret', options, async (request, reply) => {
     await app.acquireReadSlot('item', request, reply)
     return { data: await webhookSecret(request.user.id) }
   })

@@ -65,6 +65,17 @@ t.test('what is wrong with a body is named, every field at once', async (t) => {
   }
 })
 
+t.test('who may only read cannot sign: the secrets of webhooks need the scope webhooks or write', async (t) => {
+  for (const [scopes, status] of [[['read'], 403], [['webhooks'], 200], [['write'], 200], [['read', 'webhooks'], 200]] as const) {
+    const { key } = await keys.make([...scopes])
+    for (const [path, found] of [['/user/webhook-secret', 200], ['/user/assistant/999999/webhook-secret', 404]] as const) {
+      t.equal((await keys.with(key)('GET', path)).status, status === 403 ? 403 : found, `${scopes.join()} ${path}`)
+    }
+  }
+  const { key } = await keys.make(['webhooks'])
+  t.equal((await keys.with(key)('GET', '/user/campaigns')).status, 403, 'and nothing else')
+})
+
 t.test('a key does what its scopes say, neither implies the other', async (t) => {
   const [read, write, both] = await Promise.all(
     [keys.make(['read']), keys.make(['write']), keys.make(['read', 'write'])]
