@@ -4,6 +4,7 @@ import type { CallErased } from '../../src/domain/call/erased.js'
 import type { KeptReport } from '../../src/domain/call/summary.js'
 import { iso } from '../folding/table.js'
 import { patient, type Person } from './find-person.js'
+import { isNotParked } from './late-calls.js'
 import { namesNumber } from './rows-of-person.js'
 
 /**
@@ -24,7 +25,8 @@ export async function findCallIds (
         SELECT id FROM read_model.calls
         WHERE user_id = $1 AND report IS NOT NULL AND lead_id = ANY($3::bigint[])
         UNION
-        SELECT id FROM read_model.calls WHERE is_to_erase AND (user_id = $1 OR user_id IS NULL AND id = ANY($6))) found
+        SELECT id FROM read_model.calls
+        WHERE is_to_erase AND (user_id = $1 OR user_id IS NULL AND id = ANY($6)) AND ${isNotParked}) found
       WHERE id COLLATE "C" > $5 ORDER BY id COLLATE "C" LIMIT $4`,
     values: [userId, phoneNumber, leadIds, most, after, nobodys],
     ...patient

@@ -2,9 +2,12 @@
 // have nothing of them either.
 import type { Pool } from 'pg'
 
+/** What is appended to a stream with parked events is parked too, and what it hides could not be skipped any more. */
+export const isNotParked = "NOT EXISTS (SELECT FROM ledger.parked_events WHERE stream = 'call-' || calls.id)"
+
 export async function findUsersOfLateCalls (pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ user_id: string }>(
-    'SELECT DISTINCT user_id FROM read_model.calls WHERE is_to_erase AND user_id IS NOT NULL LIMIT 100')
+    `SELECT DISTINCT user_id FROM read_model.calls WHERE is_to_erase AND user_id IS NOT NULL AND ${isNotParked} LIMIT 100`)
   return rows.map(({ user_id }) => user_id)
 }
 
@@ -14,7 +17,7 @@ export async function findLateCalls (
 ): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(`
     SELECT id FROM read_model.calls
-    WHERE is_to_erase AND (user_id = $1 OR user_id IS NULL AND id = ANY($4)) AND id COLLATE "C" > $2
+    WHERE is_to_erase AND (user_id = $1 OR user_id IS NULL AND id = ANY($4)) AND ${isNotParked} AND id COLLATE "C" > $2
     ORDER BY id COLLATE "C" LIMIT $3`, [userId, after, most, nobodys])
   return rows.map(({ id }) => id)
 }

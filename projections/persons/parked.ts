@@ -17,13 +17,13 @@ export async function findParked (pool: Pool, consumers: readonly string[]): Pro
   return rows.map(({ stream, revision }) => ({ stream, revision: BigInt(revision) }))
 }
 
-/** Of these calls those of the person. */
+/** Of these calls those of the person, or that may be: what was reported late is known to the log alone. */
 export async function findOwnCalls (
   pool: Pool, { userId, phoneNumber }: Person, leadIds: readonly number[], among: readonly string[]
 ): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(`
     SELECT id FROM read_model.calls
-    WHERE id = ANY($4) AND user_id = $1 AND (${namesNumber('$2')} OR lead_id = ANY($3::bigint[]))`,
+    WHERE id = ANY($4) AND user_id = $1 AND (is_to_erase OR ${namesNumber('$2')} OR lead_id = ANY($3::bigint[]))`,
   [userId, phoneNumber, leadIds, among])
   return rows.map(({ id }) => id)
 }

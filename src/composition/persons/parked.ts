@@ -39,11 +39,12 @@ export async function parkedOf (
     const isOwn = own.has(stream) || await names(stream, revision)
     if (isOwn && found.push(stream) === mostNamed) return found
   }
+  const isParked = (stream: string) => parked.some((one) => one.stream === stream)
   const ofNobody = new Set(unowned.length > 0 ? await nobodys({ pool, streams }) : [])
   for (const { id, assistantId } of unowned) {
     if (ofNobody.has(id) || !await names(callStream(id), 0n)) continue
-    const stream = assistantStream(assistantId)
-    found.push(parked.some((one) => one.stream === stream) ? stream : `${callStream(id)} (replay calls)`)
+    const waiting = [callStream(id), assistantStream(assistantId)].find(isParked)
+    found.push(waiting ?? `${callStream(id)} (replay calls)`)
     if (found.length >= mostNamed) break
   }
   return [...new Set(found)]
@@ -86,7 +87,7 @@ export async function nobodys ({ pool, streams }: Pick<Connections, 'pool' | 'st
     created.set(assistantId, isSound ? first.position : undefined)
   }
   const isNobodys = ({ assistantId, position }: Unowned) => (created.get(assistantId) ?? position) >= position
-  return unowned.filter(isNobodys).map(({ id }) => id)
+  return unowned.filter((call) => isNobodys(call) && !parked.has(callStream(call.id))).map(({ id }) => id)
 }
 
 /** Whatever its shape is: an event that is parked may be malformed. */
