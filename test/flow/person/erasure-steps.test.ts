@@ -8,9 +8,12 @@ import type { Turn } from '../../../workers/background/kind.js'
 import { erasures } from '../../../workers/persons/erasures/erasures.js'
 import type { ErasureProgress } from '../../../workers/persons/erasures/progress.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
+import { oddHistory } from '../../support/persons/odd-history.js'
+import { seeded } from '../../support/seeded.js'
 import { newAssistant, testService } from '../../support/service.js'
 
-const { call, config, parts, token } = await testService(t, ['api', 'projector', 'worker'])
+const service = await testService(t, ['api', 'projector', 'worker'])
+const { call, config, parts, token } = service
 const { pool, streams } = parts
 const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
 const log = { warn () {} }
@@ -82,3 +85,6 @@ t.test('a worker that ends between an event and what it hides goes on there', as
   t.ok(failed.size >= 1)
   await isErased(known)
 })
+
+t.test('whatever is malformed or odd, an erasure completes and leaves nothing, or names what it waits for', (t) => oddHistory(
+  t, service, seeded(1), ['lead', 'contact', 'odd', 'call', 'malformed', 'again', 'nobody', 'malformed', 'erase', 'odd', 'malformed', 'update']))
