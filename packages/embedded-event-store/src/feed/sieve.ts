@@ -1,7 +1,14 @@
 // The sieve of a subscription to $all: lets the matching events through and sets the checkpoints.
 import type { RecordedEvent } from '../log/event.js'
 import { type Filter, isHidden } from './filter.js'
-import type { Step } from './step.js'
+
+/** What a subscription sends, one after the other. */
+export type Step =
+  | { kind: 'events', events: RecordedEvent[] }
+  | { kind: 'checkpoint', position: number }
+  | { kind: 'caught-up' }
+  /** The stream was tombstoned; nothing follows. */
+  | { kind: 'stream-deleted' }
 
 export class Sieve {
   readonly #filter: Filter | undefined

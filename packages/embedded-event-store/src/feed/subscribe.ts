@@ -4,8 +4,7 @@ import type { EventLog } from '../log/log.js'
 import { firstVisible, isFresh } from '../log/stream-state.js'
 import type { Feed } from './feed.js'
 import type { Filter } from './filter.js'
-import { Sieve } from './sieve.js'
-import type { Step } from './step.js'
+import { Sieve, type Step } from './sieve.js'
 
 /** What a subscription follows, and until when. */
 export interface Followed {

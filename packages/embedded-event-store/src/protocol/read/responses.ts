@@ -6,8 +6,7 @@ import type { RecordedEvent } from '../../log/event.js'
 import type { EventLog } from '../../log/log.js'
 import { streams } from '../generated.js'
 import { resolveLinks } from './links.js'
-import { asOneMessage } from './one-message.js'
-import { eventMessage } from './wire.js'
+import { asOneMessage, eventMessage } from './wire.js'
 
 /** From here on a response waits until it is on its way: the call itself would keep some 16 of them. */
 const large = 4 * 1024

@@ -1,5 +1,5 @@
 // A read that goes on: what comes after a place, then what happens.
-import type { Step } from '../../feed/step.js'
+import type { Step } from '../../feed/sieve.js'
 import { type Followed, subscribeToAll, subscribeToStream } from '../../feed/subscribe.js'
 import { streamDeleted } from '../errors.js'
 import type { streams } from '../generated.js'

@@ -1,4 +1,5 @@
-// Events as they are sent: encoded by hand, for speed, and once for all receivers.
+// Events as they are sent: encoded by hand, for speed, and once for all receivers; several of a call as one write,
+// since a write of its own for each costs more than to encode it.
 import type { RecordedEvent } from '../../log/event.js'
 import { sizeOf, Writer } from '../protobuf.js'
 import { RecordedRow } from './recorded-row.js'
@@ -27,7 +28,7 @@ export function linkResponse (link: RecordedEvent, target?: RecordedEvent): Buff
   return bytesOf(new EventMessage(link.position, target && recorded(target), recorded(link)))
 }
 
-export const encodedMessage = (bytes: Buffer): Message => ({ size: bytes.length, write (writer) { writer.raw(bytes) } })
+const encodedMessage = (bytes: Buffer): Message => ({ size: bytes.length, write (writer) { writer.raw(bytes) } })
 
 export const bytesOf = (message: Message): Buffer => {
   const writer = Writer.ofSize(message.size)
@@ -57,4 +58,23 @@ class EventMessage implements Message {
     link?.write(writer.begin(of.readEvent.link, link.size))
     writer.number(of.readEvent.commitPosition, position)
   }
+}
+
+/** What gRPC has before a message: whether it is compressed, and its length. */
+const headSize = 5
+
+/**
+ * grpc-js makes a buffer, writes a head into it, and has the bytes of its message copied behind that. What is handed
+ * over here says how long it is, and writes all messages, each with a head of its own, from that buffer's beginning.
+ */
+export function asOneMessage (messages: readonly Message[]): Buffer {
+  const length = messages.reduce((sum, { size }) => sum + headSize + size, -headSize)
+  const copy = (target: Buffer) => {
+    const writer = new Writer(target)
+    for (const message of messages) message.write(writer.byte(0).uint32(message.size))
+    return length
+  }
+  return Object.defineProperties(Buffer.alloc(0), {
+    length: { value: length }, byteLength: { value: length }, copy: { value: copy }
+  })
 }
