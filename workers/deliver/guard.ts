@@ -71,7 +71,7 @@ export function webhookUrlProblem (url: string, { allowHttp, allowCidrs }: UrlRu
   const absolute = allowHttp ? 'must be an absolute https or http URL' : 'must be an absolute https URL'
   if ([...url].length > longestUrl) return `must not be longer than ${longestUrl} characters`
   // URL parsing drops white space and control characters; what is stored must be what is called.
-  if (!/^https?:\/\/[^\s\p{Cc}]+$/iu.test(url) || !URL.canParse(url)) return absolute
+  if (!/^https?:\/\/[^\s\p{Cc}\\/?#][^\s\p{Cc}\\]*$/iu.test(url) || !URL.canParse(url)) return absolute
   const { protocol, username, password, port, hostname } = new URL(url)
   if (protocol !== 'https:' && !allowHttp) return absolute
   if (username !== '' || password !== '') return 'must not contain a user name or a password'
@@ -109,9 +109,13 @@ export function guardedConnector (
   return (options, callback) => {
     const refusal = refusedTarget(options, allowCidrs)
     if (refusal !== undefined) callback(new Blocked(refusal), null)
-    else connect(options, callback)
+    else connect({ ...options, servername: serverName(options) }, callback)
   }
 }
+
+/** Without a dot at its end, which no name in TLS has (RFC 6066, section 3). */
+const serverName = ({ servername, hostname }: buildConnector.Options) =>
+  hostname.endsWith('.') ? hostname.slice(0, -1) : servername
 
 function refusedTarget ({ hostname, port }: buildConnector.Options, allowCidrs: readonly string[]): string | undefined {
   if (!isAllowedPort(port)) return `port ${port} is not one of 80, 443 and those from 1024 up`

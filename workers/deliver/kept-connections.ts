@@ -18,8 +18,11 @@ export interface Agents {
   destroy (): Promise<void>
 }
 
+/** Of an answer, in bytes: its status line counts, whatever else is in them. */
+const maxHeaderSize = 64 * 1024
+
 const usualAgent: OpenAgent = (connect, keepAliveTimeout) =>
-  new Agent({ connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout })
+  new Agent({ connect, allowH2: false, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout })
 
 /** Connections are opened by `connect`, and kept for a minute; for some seconds while `most` or more are open. */
 export function openAgents (

@@ -1,5 +1,6 @@
 // One guarded POST: what came back, within one deadline from the name's resolution to the last byte.
 import { setMaxListeners } from 'node:events'
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { request, type Dispatcher } from 'undici'
 import { Blocked, NameNotResolved, guardedConnector, type GuardOptions, type Resolve } from './guard.js'
 import { openAgents, type OpenAgent } from './kept-connections.js'
@@ -57,7 +58,7 @@ async function send (
       kind: 'answer',
       status: answer.statusCode,
       retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
-      ...await excerptOf(answer.body)
+      ...await excerptOf(answer.body, answer.headers['content-encoding'])
     }
   } catch (error) {
     signal.throwIfAborted()
@@ -109,7 +110,9 @@ async function unlessAborted<Answer> (signal: AbortSignal, answer: Promise<Answe
 }
 
 /** The status is known already: a body that drips, breaks or never ends changes nothing. */
-async function excerptOf (body: Dispatcher.ResponseData['body']): Promise<{ excerpt: string, truncated: boolean }> {
+async function excerptOf (
+  body: Dispatcher.ResponseData['body'], encoding?: string | string[]
+): Promise<{ excerpt: string, truncated: boolean }> {
   const chunks: Buffer[] = []
   let size = 0
   let isComplete = false
@@ -121,8 +124,32 @@ async function excerptOf (body: Dispatcher.ResponseData['body']): Promise<{ exce
     }
     isComplete = size <= keepAtMost
   } catch {}
-  const excerpt = Buffer.concat(chunks).subarray(0, keepAtMost).toString('utf8').replaceAll('\0', '�')
-  return { excerpt, truncated: !isComplete }
+  const bytes = await unpacked(Buffer.concat(chunks), encoding)
+  const excerpt = bytes.subarray(0, keepAtMost).toString('utf8').replaceAll('\0', '�')
+  return { excerpt, truncated: !isComplete || bytes.length > keepAtMost }
+}
+
+const flush = { finishFlush: constants.Z_SYNC_FLUSH } // the rest may not have been read
+const unpackers = new Map([
+  ['gzip', () => createGunzip(flush)], ['x-gzip', () => createGunzip(flush)], ['deflate', () => createInflate(flush)],
+  ['br', () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH })]
+])
+
+/** As much of it as is kept, and a piece more where there is more; as it came where it cannot be unpacked. */
+async function unpacked (bytes: Buffer, encoding?: string | string[]): Promise<Buffer> {
+  const unpacker = unpackers.get(String(encoding ?? '').trim().toLowerCase())?.()
+  if (!unpacker) return bytes
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    unpacker.end(bytes)
+    for await (const chunk of unpacker as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > keepAtMost) break
+    }
+  } catch {}
+  return size > 0 ? Buffer.concat(chunks) : bytes
 }
 
 function stageOf (error: unknown): Stage {
@@ -141,6 +168,8 @@ function codeOf (error: unknown): string {
 }
 
 function messageOf (error: unknown): string {
+  const isOpenSsl = error instanceof Error && 'library' in error && 'reason' in error
+  if (isOpenSsl) return `the TLS handshake failed: ${String(error.reason)}`.slice(0, 500)
   const text = error instanceof Error && error.message !== '' ? error.message : codeOf(error) || String(error)
   return text.slice(0, 500).replaceAll('\0', '')
 }

@@ -1139,7 +1139,7 @@ export interface components {
             include_recording_in_webhook?: boolean;
             /** @description Webhook notifications on or off. Default: false. */
             is_webhook_active?: boolean;
-            /** @description Absolute https URL; required when is_webhook_active is true; null removes it. Default: null. */
+            /** @description Absolute https URL; required when is_webhook_active is true; null removes it. Stored as it is called: without a fragment, the host in lower case. Default: null. */
             webhook_url?: string | null;
             /** @description Apply min_interrupt_words. Default: false. */
             use_min_interrupt_words?: boolean;

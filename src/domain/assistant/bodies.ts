@@ -85,9 +85,18 @@ export function givenSettings (
   const given: Partial<AssistantSettings> = Object.fromEntries(known)
   if (literal !== undefined && given.end_call_tool === undefined) given.end_call_tool = { description: literal }
   if (given.timezone !== undefined) given.timezone = zoneNamed(given.timezone) ?? given.timezone
+  if (given.webhook_url) given.webhook_url = asCalled(given.webhook_url)
   if (given.end_call_tool) given.end_call_tool = knownOf(given.end_call_tool)
   given.post_call_schema &&= given.post_call_schema.map(({ name, type, description }) => ({ name, type, description }))
   return given
+}
+
+/** As WHATWG URL writes it, without a fragment, which no request has. What cannot be parsed is refused later. */
+function asCalled (url: string): string {
+  if (/[\s\p{Cc}\\]|^https?:\/\/(\/|$)/iu.test(url) || !/^https?:\/\//i.test(url) || !URL.canParse(url)) return url
+  const called = new URL(url)
+  called.hash = ''
+  return called.href === `${url}/` ? url : called.href // an empty path is the same
 }
 
 const knownOf = ({ description }: Static<typeof EndCallTool>) => description === undefined ? {} : { description }

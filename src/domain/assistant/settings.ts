@@ -63,7 +63,8 @@ export const optional = {
   is_webhook_active: Flag(false, 'Webhook notifications on or off.'),
   webhook_url: Nullable(Type.String({ minLength: 1, maxLength: 2048 }), {
     default: null,
-    description: 'Absolute https URL; required when is_webhook_active is true; null removes it.',
+    description: 'Absolute https URL; required when is_webhook_active is true; null removes it. Stored as it is called: ' +
+      'without a fragment, the host in lower case.',
     examples: ['https://example.com/hooks/calls']
   }),
   use_min_interrupt_words: Flag(false, 'Apply min_interrupt_words.'),

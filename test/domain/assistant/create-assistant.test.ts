@@ -1,5 +1,6 @@
 // What creating an assistant leads to.
 import t from 'tap'
+import { givenSettings } from '../../../src/domain/assistant/bodies.js'
 import { assistantDecider, type CreateAssistant } from '../../../src/domain/assistant/decide.js'
 import type { AssistantEvent } from '../../../src/domain/assistant/events.js'
 import type { AssistantBody } from '../../../src/domain/assistant/bodies.js'
@@ -127,4 +128,19 @@ t.test('what the schema refused and what the rules found is told together, once 
 
 t.test('an id whose stream exists is never used again, not even by the same user', async (t) => {
   given(created({})).when(create({})).then(t, { code: 'id-taken' })
+})
+
+t.test('a webhook URL is stored as it is called', async (t) => {
+  const spellings = {
+    'HTTPS://Example.COM:443/a/../b?c#d': 'https://example.com/b?c',
+    'https://exämple.com/ü': 'https://xn--exmple-cua.com/%C3%BC',
+    'https://example.com./': 'https://example.com./',
+    'https://example.com': 'https://example.com'
+  }
+  for (const [webhook_url, stored] of Object.entries(spellings)) {
+    t.equal(givenSettings({ webhook_url }).webhook_url, stored)
+  }
+  for (const odd of ['https:///x', 'https://a\\b', 'x', 'https://a b']) {
+    t.equal(givenSettings({ webhook_url: odd }).webhook_url, odd, 'what is refused stays as it was sent')
+  }
 })

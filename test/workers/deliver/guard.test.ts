@@ -61,7 +61,7 @@ t.test('an https URL with a name or a public address may be stored', async (t) =
 t.test('what is no absolute https URL is refused', async (t) => {
   const noUrls = [
     '', 'example.com', '//example.com', '/hook', 'ftp://example.com', 'http://example.com', 'https:example.com',
-    'https://', 'https:\\\\example.com', ' https://example.com', 'https://example.com ', 'https://exa mple.com',
+    'https://', 'https:///example.com', 'https://?x', 'https://example.com\\x', 'https:\\\\example.com', ' https://example.com', 'https://example.com ', 'https://exa mple.com',
     'https://example.com/\n', 'https://example.com:99999', 'javascript:alert(1)'
   ]
   for (const url of noUrls) {

@@ -42,6 +42,8 @@ t.test('a certificate that nobody trusts gets no request', async (t) => {
     signal: new AbortController().signal
   })
   t.match(result, { kind: 'failure', stage: 'tls' })
+  await poster.post({ url: url('dotted.example.'), headers: {}, body: Buffer.from('{}'), timeoutMs: 5_000, signal: new AbortController().signal })
+  t.equal(hellos.pop()?.servername, 'dotted.example', 'a name in TLS has no dot at its end')
   t.same(requests, [])
 })
 

@@ -1,6 +1,6 @@
 // One request to a receiver: its deadline, the answer that is kept, and the names of failures.
 import t from 'tap'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import type { Result } from '../../../src/domain/webhook/outcome.js'
 import { type Poster, openPoster } from '../../../workers/deliver/post.js'
 import { type Resolve, resolveName } from '../../../workers/deliver/guard.js'
@@ -64,16 +64,30 @@ t.test('64 KiB of the answer are read and 16 KiB kept', async (t) => {
   t.ok(wrote.bytes < 64 * 1024 * 1024, 'nothing is read but what the buffers of both sides hold')
 })
 
-t.test('headers that are too long are no answer', async (t) => {
-  const hook = await receiver(t, answers(200, { 'x-long': 'x'.repeat(20_000) }))
-  t.match(await send(poster(t), hook.url), { kind: 'failure', stage: 'connection' })
+t.test('headers up to 64 KiB are an answer', async (t) => {
+  const long = await receiver(t, answers(200, { 'x-long': 'x'.repeat(20_000) }))
+  t.match(await send(poster(t), long.url), { kind: 'answer', status: 200 })
+  const tooLong = await receiver(t, answers(200, { 'x-long': 'x'.repeat(70_000) }))
+  t.match(await send(poster(t), tooLong.url), { kind: 'failure', stage: 'connection' })
 })
 
-t.test('a packed answer is not unpacked', async (t) => {
-  const packed = gzipSync(Buffer.alloc(50 * 1024 * 1024))
-  const hook = await receiver(t, (response) => { response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed) })
-  const excerpt = packed.toString('utf8', 0, 3).replaceAll('\0', '\uFFFD')
-  t.match(await send(poster(t), hook.url), { kind: 'answer', status: 200, excerpt })
+t.test('a packed answer is shown unpacked, as far as it is kept', async (t) => {
+  const packs = { gzip: gzipSync, 'X-Gzip': gzipSync, deflate: deflateSync, br: brotliCompressSync }
+  for (const [encoding, pack] of Object.entries(packs)) {
+    const hook = await receiver(t, (response) => { response.writeHead(500, { 'content-encoding': encoding }).end(pack('é: no')) })
+    t.match(await send(poster(t), hook.url), { kind: 'answer', status: 500, excerpt: 'é: no', truncated: false }, encoding)
+  }
+  const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024, 'x'))
+  const hook = await receiver(t, (response) => { response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb) })
+  t.match(await send(poster(t), hook.url), { status: 200, excerpt: 'x'.repeat(16 * 1024), truncated: true })
+  const odd = await receiver(t, (response) => { response.writeHead(200, { 'content-encoding': 'gzip' }).end('plain') })
+  t.match(await send(poster(t), odd.url), { status: 200, excerpt: 'plain' })
+})
+
+t.test('what TLS refuses is one line in words', async (t) => {
+  const plain = await rawServer(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  const result = await send(poster(t), plain.url.replace('http:', 'https:'))
+  t.match(result, { kind: 'failure', stage: 'tls', message: /^the TLS handshake failed: [a-z0-9 ]+$/ })
 })
 
 t.test('of two Retry-After the first one counts', async (t) => {
