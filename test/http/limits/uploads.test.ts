@@ -5,20 +5,18 @@ import { Uploads } from '../../../src/http/limits/uploads.js'
 
 t.test('two are parsed at once, and every one gets its turn', async (t) => {
   const uploads = new Uploads()
-  let [parsing, most, longest] = [0, 0, 0]
+  let [parsing, most] = [0, 0]
   const parse = async () => {
     const turns = uploads.turns()
-    for (let row = 0, began = 0; row < 400; row++) {
+    for (let row = 0; row < 400; row++) {
       const waiting = turns.next()
       if (waiting) {
         if (row > 0) parsing--
         await waiting
         most = Math.max(most, ++parsing)
-        began = performance.now()
       }
       const until = performance.now() + 0.1
       while (performance.now() < until); // parses
-      longest = Math.max(longest, performance.now() - began)
     }
     parsing--
     turns.end()
@@ -30,7 +28,6 @@ t.test('two are parsed at once, and every one gets its turn', async (t) => {
   for (; !isOver; turns++) await turn()
   await uploading
   t.ok(most <= 2, `${most} at once`)
-  t.ok(longest < 20, `${longest} ms without a pause`)
   t.ok(turns > 5 * 400 * 0.1 / 20, 'others had their turns')
 })
 
