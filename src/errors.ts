@@ -58,6 +58,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
     const errors = fieldErrors(error.validation, error.validationContext)
     return reply.code(422).send({ message: 'The given data was invalid.', errors })
   }
+  if (hungUp(request, error)) return reply.code(400).send({ message: 'The body did not arrive whole.' }) // to nobody
   if (nothingWasWritten(error)) {
     if (saysDiskFull(error)) request.log.error({ err: error }, 'a disk is full')
     else logFailure(request, error, error instanceof BehindLog ? 'no id is given out' : 'a back end is not available')
@@ -75,6 +76,10 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   else request.log.error({ err: error }, 'request failed')
   return reply.code(500).send({ message: request.routeOptions.config.failure ?? 'Internal server error' })
 }
+
+/** The client's connection ended within its body: of a back end the error says nothing. */
+const hungUp = ({ raw }: FastifyRequest, error: Error) => raw.readableAborted && 'code' in error &&
+  (error.code === 'ECONNRESET' || error.code === 'ERR_STREAM_PREMATURE_CLOSE')
 
 function logFailure (request: FastifyRequest, error: Error, message: string): void {
   request.log[isOfOutage(error) ? 'debug' : 'warn']({ err: error }, message)

@@ -1,4 +1,6 @@
 // Each request is one line in the log, which says what was asked and by whom, and holds nothing of theirs.
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import pino from 'pino'
 import t from 'tap'
 import { startRoles } from '../../src/composition/roles.js'
@@ -25,6 +27,17 @@ async function linesOf (method: string, path: string, request: { token?: string,
 
 const user = 'ada@example.com'
 const token = await service.token(user)
+
+t.test('a client that hangs up within its body is no outage of a back end', async (t) => {
+  lines.length = 0
+  const { hostname, port } = new URL(running.url)
+  const head = ['POST /user/lead HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`, 'X-Correlation-Id: gone']
+  const body = ['Content-Type: application/json', 'Content-Length: 100', '', '{']
+  await once(connect(Number(port), hostname).on('error', () => {}).resume().end([...head, ...body].join('\r\n')), 'close')
+  await call('GET', '/nowhere', { headers: { 'x-correlation-id': 'last' } })
+  await eventually(async () => lines.some((line) => line.includes('"correlationId":"last"')))
+  t.strictSame(lines.filter((line) => JSON.parse(line).level > 30), [])
+})
 
 t.test('a request is one line with method, route, status, time and user', async (t) => {
   const cases: Array<[method: string, path: string, route: string, status: number, body?: object]> = [
