@@ -1,6 +1,6 @@
 // What a stream adds up to, event by event.
 import type { Aggregate } from '../domain/decider.js'
-import { decode, type DomainEvent } from '../domain/events.js'
+import { decode, DecodeError, type DomainEvent } from '../domain/events.js'
 import { isErasing } from '../domain/person/erasing.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { StreamTruncated } from '../event-store/errors.js'
@@ -24,7 +24,7 @@ export function withNext<State, Event extends DomainEvent> (
   aggregate: Aggregate<State, Event>, folded: Folded<State>, stored: StoredEvent
 ): Folded<State> {
   const { revision, position } = stored
-  const event = ownEvent(aggregate, stored)
+  const event = ownEvent(aggregate, folded.state, stored)
   if (!event) return { ...folded, revision, position }
   return { state: aggregate.evolve(folded.state, event), revision, stateRevision: revision, position }
 }
@@ -43,9 +43,15 @@ export function refuseHalf<State> (
 }
 
 function ownEvent<State, Event extends DomainEvent> (
-  { eventTypes }: Aggregate<State, Event>, stored: StoredEvent
+  { eventTypes, isWrittenOnce, initialState }: Aggregate<State, Event>, state: State, stored: StoredEvent
 ): Event | undefined {
   const isOwn = (event: { type: string }): event is Event => eventTypes.some((type) => type === event.type)
-  const event = isOwn(stored) ? decode(stored) : undefined
-  return event && isOwn(event) ? event : undefined
+  try {
+    const event = isOwn(stored) ? decode(stored) : undefined
+    return event && isOwn(event) ? event : undefined
+  } catch (error) {
+    // What somebody appended to what was written says nothing, whatever it is.
+    if (isWrittenOnce && state !== initialState && error instanceof DecodeError) return undefined
+    throw error
+  }
 }
