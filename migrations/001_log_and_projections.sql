@@ -1,5 +1,6 @@
 -- What this database knows of the log, and the projections that are made of it. Tables of read models are not here: each
--- generation has a schema of its own, which the projector makes.
+-- generation has a schema of its own, which the projector makes. Leads and do-not-call entries of the log are sealed in
+-- every version: who edits the versions of events in place edits this line too, and a log of before is refused.
 
 -- Names of streams may be too long for an entry of an index: indexes hold their digest.
 CREATE FUNCTION ledger.digest_of(stream text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
