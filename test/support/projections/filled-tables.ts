@@ -12,7 +12,7 @@ export async function fillLeads (pool: Pool, count: number): Promise<void> {
       (id, primary_id, place, user_id, campaign_id, phone_number, variables, words, status, stream, created_at, updated_at)
     SELECT i, CASE WHEN i % 6 = 5 THEN i - 1 END, CASE WHEN i % 6 = 5 THEN 1 ELSE 0 END, user_id, i % 20, phone_number,
       json_build_object('customer_name', 'Ada Example' || i % 1000, 'email', 'ada@example.com'),
-      ${words('first, last, \'example\', \'com\', substr(phone_number, 2)')},
+      ${words('\'ada\', \'example\' || i % 1000, \'example\', \'com\', substr(phone_number, 2)')},
       (ARRAY['created', 'completed', 'scheduled'])[1 + i % 3],
       'lead-' || i % 20 || '-0123456789abcdef0123456789abcdef', at, at
     FROM (SELECT i, CASE WHEN i % 2 = 0 OR i % 6 = 5 THEN '1' ELSE (2 + i % 50)::text END AS user_id,
