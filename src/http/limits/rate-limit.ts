@@ -1,5 +1,6 @@
 // How many requests a minute a caller may make: headers say it, 429 refuses more.
 import fastifyRateLimit, { normalizeIP } from '@fastify/rate-limit'
+import { userHash } from '../request-log.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 export interface RateLimit {
@@ -56,7 +57,7 @@ async function userLimit (
     nameSpace: 'ringledger:rate:',
     redis
   })
-  const count = app.createRateLimit({ keyGenerator: ({ user }) => `user:${user.id}` })
+  const count = app.createRateLimit({ keyGenerator: ({ user }) => userHash(user.id) })
   return async (request, reply) => {
     const counted = await count(request)
     if (counted.isAllowed) return
