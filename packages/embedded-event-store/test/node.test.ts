@@ -25,7 +25,7 @@ t.test('it follows release 24.10, and its features are those of a node without p
     'event_store.client.gossip.gossip read',
     'event_store.client.server_features.serverfeatures getsupportedmethods',
     'event_store.client.streams.streams append',
-    'event_store.client.streams.streams batchappend',
+    'event_store.client.streams.streams batchappend deadline_duration',
     'event_store.client.streams.streams delete',
     'event_store.client.streams.streams read position events',
     'event_store.client.streams.streams tombstone'

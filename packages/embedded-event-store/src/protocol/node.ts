@@ -10,7 +10,7 @@ const methods: ReadonlyArray<readonly [service: string, method: string, features
   ['streams.streams', 'delete'],
   ['streams.streams', 'tombstone'],
   ['streams.streams', 'read', ['position', 'events']],
-  ['streams.streams', 'batchappend'],
+  ['streams.streams', 'batchappend', ['deadline_duration']],
   ['gossip.gossip', 'read'],
   ['server_features.serverfeatures', 'getsupportedmethods']
 ]

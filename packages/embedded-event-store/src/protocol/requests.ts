@@ -63,9 +63,8 @@ export interface ProposedMessage {
   metadata: Uint8Array
 }
 
-export function proposedMessage (
-  message: streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage
-): ProposedMessage {
+/** The same from the generated message of the unary append. */
+export function proposedMessage (message: streams.AppendReq.ProposedMessage): ProposedMessage {
   const properties = message.getMetadataMap()
   return {
     id: idOf(message.getId()),
@@ -76,8 +75,7 @@ export function proposedMessage (
   }
 }
 
-/** A UUID as text, in whichever form it came. */
-export function idOf (id: shared.UUID | undefined): string {
+function idOf (id: shared.UUID | undefined): string {
   const halves = id?.getStructured()
   if (halves === undefined) return id?.getString() ?? ''
   return uuidFromHalves(BigInt(halves.getMostSignificantBits()), BigInt(halves.getLeastSignificantBits()))
@@ -120,7 +118,7 @@ function hexOf (text: string): string {
 }
 
 /** A UUID from its two int64 halves, big-endian. */
-function uuidFromHalves (most: bigint, least: bigint): string {
+export function uuidFromHalves (most: bigint, least: bigint): string {
   const hex = (half: bigint) => BigInt.asUintN(64, half).toString(16).padStart(16, '0')
   return hyphenated(hex(most) + hex(least))
 }

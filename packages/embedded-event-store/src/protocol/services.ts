@@ -5,6 +5,7 @@ import type { EventLog } from '../log/log.js'
 import { absentServices } from './absent.js'
 import { type AppendCall, handleAppend } from './write/append.js'
 import { type BatchCall, handleBatchAppend } from './write/batch-append.js'
+import { decodeBatchChunk } from './write/batch-chunk.js'
 import { type DeleteCall, handleDelete, handleTombstone, type TombstoneCall } from './write/delete.js'
 import { notHere, toServiceError } from './errors.js'
 import {
@@ -43,10 +44,11 @@ export function createGrpcServer (deps: Deps): grpc.Server {
 }
 
 function addStreams (server: grpc.Server, { log, feed, closing }: Deps): void {
-  // The busiest answers are encoded by hand.
-  const responseSerialize = (message: Buffer) => message
-  const read = { ...StreamsService.read, responseSerialize }
-  const batchAppend = { ...StreamsService.batchAppend, responseSerialize }
+  // The busiest messages are decoded and encoded by hand.
+  const encoded = (message: Buffer) => message
+  const read = { ...StreamsService.read, responseSerialize: encoded }
+  const decoded = { requestDeserialize: decodeBatchChunk, responseSerialize: encoded }
+  const batchAppend = { ...StreamsService.batchAppend, ...decoded }
   server.addService({ ...StreamsService, read, batchAppend }, {
     read: (call: ReadCall) => { handleRead({ log, feed }, call, closing) },
     append: (call: AppendCall, reply: Reply<streams.AppendResp>) => { handleAppend(log, call, reply) },

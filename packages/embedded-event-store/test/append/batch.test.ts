@@ -3,8 +3,11 @@ import { randomUUID } from 'node:crypto'
 import * as grpc from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import { field } from '../../src/protocol/protobuf.js'
 import { collect, scratchEventStore } from '../support/scratch-event-store.js'
-import { chunk, errorOf, idOf, openCall } from '../support/batch-call.js'
+import { chunk, Duration, Empty, errorOf, idOf, openCall } from '../support/batch-call.js'
 
 const { client, store } = await scratchEventStore(t)
 const stub = new StreamsClient(`127.0.0.1:${store.port}`, grpc.credentials.createInsecure())
@@ -81,6 +84,27 @@ t.test('an append that is too late as well as too large is too late: for that it
   const [id, stream, deadline] = [randomUUID(), randomUUID(), new Date(Date.now() - 1000)]
   batch.send(chunk({ id, stream, size: 2_000_000, isFinal: false, deadline }))
   t.same(errorOf((await batch.replies(1))[0]), [4, 'event_store.client.Timeout'])
+})
+
+t.test('a deadline may also be how long there is, as the features say', async (t) => {
+  const decode = (bytes: Uint8Array) => streams.BatchAppendResp.deserializeBinary(bytes)
+  const path = '/event_store.client.streams.Streams/BatchAppend'
+  const call = stub.makeBidiStreamRequest(path, (bytes: Buffer) => bytes, decode)
+  const append = (stream: string, seconds: number) => {
+    const name = new shared.StreamIdentifier().setStreamName(Buffer.from(stream))
+    const options = new streams.BatchAppendReq.Options().setAny(new Empty()).setStreamIdentifier(name)
+    const duration = field(7, new Duration().setSeconds(seconds).serializeBinary())
+    const encoded = field(2, Buffer.concat([options.serializeBinary(), duration]))
+    call.write(Buffer.concat([chunk({ id: randomUUID() }).serializeBinary(), encoded]))
+  }
+  const [late, timely] = [randomUUID(), randomUUID()]
+  append(late, -1)
+  append(timely, 10)
+  call.end()
+  const replies = await collect<streams.BatchAppendResp>(call)
+  t.same(replies.map(errorOf), [[4, 'event_store.client.Timeout'], [undefined, undefined]])
+  t.equal(await lengthOf(timely), 1)
+  await t.rejects(lengthOf(late))
 })
 
 t.test('what is not an event is refused, and the stream of appends goes on', async (t) => {

@@ -11,7 +11,9 @@ import type { Test } from 'tap'
 const require = createRequire(createRequire(import.meta.url).resolve('@eventstore/db-client/package.json'))
 const { Timestamp }: typeof import('google-protobuf/google/protobuf/timestamp_pb.js') =
   require('google-protobuf/google/protobuf/timestamp_pb.js')
-const { Empty }: typeof import('google-protobuf/google/protobuf/empty_pb.js') =
+export const { Duration }: typeof import('google-protobuf/google/protobuf/duration_pb.js') =
+  require('google-protobuf/google/protobuf/duration_pb.js')
+export const { Empty }: typeof import('google-protobuf/google/protobuf/empty_pb.js') =
   require('google-protobuf/google/protobuf/empty_pb.js')
 
 /** A call that is cancelled with the test. */

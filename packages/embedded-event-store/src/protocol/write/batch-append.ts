@@ -2,13 +2,12 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { EventLog } from '../../log/log.js'
 import type { Outcome } from '../../log/write/request.js'
+import type { BatchChunk } from './batch-chunk.js'
 import { batchRefusal, batchReply } from './batch-reply.js'
 import { cancelled, type Refusal, toRefusal, toServiceError, unavailable } from '../errors.js'
-import type { streams } from '../generated.js'
-import { idOf } from '../requests.js'
 import { addChunk, openAppend, type OpenAppend } from './open-append.js'
 
-export type BatchCall = ServerDuplexStream<streams.BatchAppendReq, Buffer>
+export type BatchCall = ServerDuplexStream<BatchChunk, Buffer>
 
 /** While appends are open; a call that idles wakes nobody. */
 const sweepEvery = 250
@@ -18,7 +17,7 @@ export function handleBatchAppend (log: EventLog, call: BatchCall, closing: Abor
   const appends = new BatchAppends(log, call)
   const close = () => { appends.breakOff(cancelled()) }
   closing.addEventListener('abort', close, { once: true })
-  call.on('data', (chunk: streams.BatchAppendReq) => { appends.take(chunk) })
+  call.on('data', (chunk: BatchChunk) => { appends.take(chunk) })
   call.on('end', () => { appends.end() })
   call.on('error', () => { appends.stop() })
   call.on('cancelled', () => { appends.stop() })
@@ -38,16 +37,16 @@ class BatchAppends {
     this.#call = call
   }
 
-  take (chunk: streams.BatchAppendReq): void {
+  take (chunk: BatchChunk): void {
     if (this.#isOver) return
-    const key = idOf(chunk.getCorrelationId())
+    const key = chunk.id.toString('latin1')
     const append = this.#open.get(key) ?? this.#begin(key, chunk)
     if (append === undefined || append.isComplete) return // the tail of an append that was refused
     // Its time before its size: the client of a late append waits for the time-out.
     if (append.deadline < Date.now()) return this.#reply(append, { kind: 'expired' })
     try {
-      addChunk(append, chunk.getProposedMessagesList())
-      if (chunk.getIsFinal()) this.#write(append)
+      addChunk(append, chunk)
+      if (chunk.isFinal) this.#write(append)
     } catch (error) {
       this.#send(append, batchRefusal(append.id, append.options, toRefusal(error)))
     }
@@ -71,10 +70,9 @@ class BatchAppends {
     this.#open.clear()
   }
 
-  #begin (key: string, chunk: streams.BatchAppendReq): OpenAppend | undefined {
-    const options = chunk.getOptions()
+  #begin (key: string, { id, options }: BatchChunk): OpenAppend | undefined {
     if (options === undefined) return undefined
-    const append = openAppend(key, chunk.getCorrelationId()?.serializeBinary() ?? new Uint8Array(), options)
+    const append = openAppend(key, id, options)
     this.#open.set(key, append)
     this.#sweeper ??= setInterval(() => { this.#sweep() }, sweepEvery).unref()
     return append

@@ -2,10 +2,10 @@
 import { status } from '@grpc/grpc-js'
 import { any, noStream, streamExists } from '../../log/write/decide.js'
 import type { Outcome } from '../../log/write/request.js'
+import type { BatchOptions } from './batch-chunk.js'
 import { diskFull, maxAppendSize, type Refusal } from '../errors.js'
 import { Any, Empty, shared, status as rpc } from '../generated.js'
 import { sizeOf, Writer } from '../protobuf.js'
-import type { BatchOptions } from './open-append.js'
 
 // Field numbers as in streams.proto and shared.proto.
 const response = {
@@ -31,13 +31,13 @@ interface Failure {
 }
 
 /** The reply to one finished append; `id` is its correlation id as it came. */
-export function batchReply (id: Uint8Array, options: BatchOptions, outcome: Outcome): Buffer {
+export function batchReply (id: Buffer, options: BatchOptions, outcome: Outcome): Buffer {
   if (outcome.kind !== 'written') return failure(id, options, failureOf(outcome, options))
   return envelope(id, options, response.success, success(outcome.revision, outcome.position))
 }
 
 /** The reply to an append that was refused before it was complete. */
-export function batchRefusal (id: Uint8Array, options: BatchOptions, refusal: Refusal): Buffer {
+export function batchRefusal (id: Buffer, options: BatchOptions, refusal: Refusal): Buffer {
   return failure(id, options, failureOfRefusal(refusal))
 }
 
@@ -72,16 +72,14 @@ function failureOfRefusal ({ message, trailers: { exception } }: Refusal): Failu
   }
 }
 
-function failure (id: Uint8Array, options: BatchOptions, { code, type, details, message = type }: Failure): Buffer {
+function failure (id: Buffer, options: BatchOptions, { code, type, details, message = type }: Failure): Buffer {
   const packed = new Any()
   packed.pack(details.serializeBinary(), `event_store.client.${type}`)
   const error = new rpc.Status().setCode(Number(code)).setMessage(message).setDetails(packed)
   return envelope(id, options, response.error, error.serializeBinary())
 }
 
-function envelope (
-  id: Uint8Array, { identifier, expected }: BatchOptions, result: number, content: Uint8Array
-): Buffer {
+function envelope (id: Buffer, { identifier, expected }: BatchOptions, result: number, content: Uint8Array): Buffer {
   const expectedSize = expected >= 0 ? sizeOf.number(expected) : 2
   const size = sizeOf.bytes(id.length) + sizeOf.bytes(content.length) + sizeOf.bytes(identifier.length) + expectedSize
   const writer = Writer.ofSize(size).bytes(response.id, id).bytes(result, content).bytes(response.stream, identifier)
