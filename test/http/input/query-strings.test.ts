@@ -44,6 +44,7 @@ function valuesOf (
       '9'.repeat(400), '1e400', '0x1', '0b1', '1e0', '1.0', '%201'
     ]]
   }
+  if (type === 'boolean') return [['false'], ['', '1', 'x', 'TRUE']]
   return texts[name] ?? [[], []]
 }
 
