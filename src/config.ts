@@ -38,7 +38,7 @@ export function loadConfig (environment: NodeJS.ProcessEnv): Config {
 
 /** Rules between settings. They ask only which are set, so they hold beside what the schema refused. */
 function crossRules (env: Partial<Environment>): Problem[] {
-  const problems = [...jwtProblems(env), ...eventStoreProblems(env)]
+  const problems = [...jwtProblems(env, entriesOf(env.JWT_SECRET_PREVIOUS ?? '')), ...eventStoreProblems(env)]
   const problem = (field: string, message: string) => { problems.push({ field, message }) }
   const noRange = entriesOf(env.WEBHOOK_ALLOW_CIDRS ?? '').find((cidr) => !isRange(cidr))
   if (noRange) problem('WEBHOOK_ALLOW_CIDRS', `must be address ranges such as 127.0.0.0/8,::1/128; ${noRange} is not one`)
@@ -78,7 +78,8 @@ function toConfig (env: Environment) {
     traces: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     backEnds,
     /** Absent, like the two keys below, only where a run without any URL makes its own. */
-    jwt: jwtSettings(env),
+    jwt: jwtSettings(env, entriesOf(env.JWT_SECRET_PREVIOUS)),
+    previousJwtSecrets: entriesOf(env.JWT_SECRET_PREVIOUS),
     jwtRoleClaim: env.JWT_ROLE_CLAIM,
     jwtRoleMap: roleMapOf(env.JWT_ROLE_MAP),
     corsOrigins: corsOrigins(entriesOf(env.CORS_ORIGINS)),

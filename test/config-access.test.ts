@@ -1,6 +1,6 @@
 // Settings that say who may come in: secrets, roles of an issuer, origins of pages.
 import t from 'tap'
-import { loadConfig } from '../src/config.js'
+import { BadSettings, loadConfig } from '../src/config.js'
 import { problems, refuses } from './support/config-problems.js'
 
 const secret = 'x'.repeat(31) + 'y'
@@ -23,6 +23,18 @@ t.test('white space beside the commas of former keys is no part of them', async 
   for (const SECRET_KEY_PREVIOUS of [` ${'d'.repeat(31)} `, `${secret},`, `${secret}, ,${secret}`]) {
     refuses(t, { SECRET_KEY_PREVIOUS }, 'SECRET_KEY_PREVIOUS')
   }
+})
+
+t.test('former secrets of tokens are as long as the present one, and none without it', async (t) => {
+  const former = ['b'.repeat(16) + 'c'.repeat(16), 'd e'.repeat(20)]
+  t.match(loadConfig({ JWT_SECRET: secret, JWT_SECRET_PREVIOUS: former.join(', ') }).jwt, { secret, previousSecrets: former })
+  for (const JWT_SECRET_PREVIOUS of ['short', `${former[0]},short`, `${former[0]},`, `${former[0]}, ,${former[1]}`]) {
+    refuses(t, { JWT_SECRET: secret, JWT_SECRET_PREVIOUS }, 'JWT_SECRET_PREVIOUS')
+  }
+  const { message } = new BadSettings(problems({ JWT_SECRET_PREVIOUS: 'hunter2' }), { JWT_SECRET_PREVIOUS: 'hunter2' })
+  t.equal(message, 'JWT_SECRET_PREVIOUS must be former secrets of 32 characters or more, separated by commas')
+  const issuer = { JWT_JWKS_URL: 'https://issuer.example.com/jwks.json', JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'ringledger' }
+  refuses(t, { ...issuer, JWT_SECRET_PREVIOUS: former[0] ?? '' }, 'JWT_SECRET_PREVIOUS')
 })
 
 t.test('roles of an issuer are pairs with roles of ours', async (t) => {

@@ -12,7 +12,8 @@ const LongSecret = Type.Optional(Type.String({
 const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, default: value })
 const Text = (pattern: string, words: string, value = '') => Type.String({ default: value, pattern, ...inWords(words) })
 const oldSecret = '\\s*[^,\\s][^,]{30,}[^,\\s]\\s*'
-const OldSecrets = Text(`^(${oldSecret}(,${oldSecret})*)?$`, 'must be former keys of 32 characters or more, separated by commas')
+const OldSecrets = (what: string) => Text(
+  `^(${oldSecret}(,${oldSecret})*)?$`, `must be former ${what} of 32 characters or more, separated by commas`)
 const Matching = (pattern: string, words: string) => Type.Optional(Type.String({ pattern, ...inWords(words) }))
 const Url = (protocols: string, example: string) => Matching(`^(${protocols})://.+`, `must be a URL such as ${example}`)
 const webhookSecret = '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
@@ -30,6 +31,7 @@ export const Environment = Type.Object({
   DATA_DIR: Type.String({ default: '.ringledger' }),
   EMBEDDED_EVENTSTORE_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
   JWT_SECRET: LongSecret,
+  JWT_SECRET_PREVIOUS: OldSecrets('secrets'),
   JWT_JWKS_URL: Url('https', 'https://issuer.example.com/.well-known/jwks.json'),
   JWT_ISSUER: Type.Optional(Type.String()),
   JWT_AUDIENCE: Type.Optional(Type.String()),
@@ -37,7 +39,7 @@ export const Environment = Type.Object({
   JWT_ROLE_MAP: Type.String({ default: '' }),
   CORS_ORIGINS: Type.String({ default: '' }),
   SECRET_KEY: LongSecret,
-  SECRET_KEY_PREVIOUS: OldSecrets,
+  SECRET_KEY_PREVIOUS: OldSecrets('keys'),
   LEAD_DIGEST_KEY: LongSecret,
   READ_MODEL_WAIT_MS: Milliseconds(1_000),
   PROJECTION_REBUILD: Type.Enum(['manual', 'auto'], { default: 'manual' }),

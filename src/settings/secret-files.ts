@@ -4,8 +4,8 @@ import { NotText, readText } from '../text-files.js'
 
 /** The settings that may be read from a file; nobody prints their values. */
 export const secretNames = [
-  'JWT_SECRET', 'SECRET_KEY', 'SECRET_KEY_PREVIOUS', 'LEAD_DIGEST_KEY', 'DATABASE_URL', 'REDIS_URL', 'EVENTSTORE_URL',
-  'METRICS_TOKEN', 'ALERT_WEBHOOK_SECRET'
+  'JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'SECRET_KEY', 'SECRET_KEY_PREVIOUS', 'LEAD_DIGEST_KEY', 'DATABASE_URL', 'REDIS_URL',
+  'EVENTSTORE_URL', 'METRICS_TOKEN', 'ALERT_WEBHOOK_SECRET'
 ] as const
 
 export interface WithFiles {

@@ -25,7 +25,7 @@ export async function completeConfig (config: Config, makes = false): Promise<Ru
   }
   return {
     ...config,
-    jwt: jwt ?? { roleClaim, roleMap, secret: ours.jwtSecret },
+    jwt: jwt ?? { roleClaim, roleMap, secret: ours.jwtSecret, previousSecrets: config.previousJwtSecrets },
     secrets: { secretKey: secretKey ?? ours.secretKey, leadDigestKey: leadDigestKey ?? ours.leadDigestKey },
     jwtSecretIsOurs: jwt === undefined
   }

@@ -7,7 +7,7 @@ import { register as registerRevoke } from './revoke.js'
 
 export function register (program: Command): void {
   const token = program.command('token')
-    .description('make a bearer token for an API that is set up with JWT_SECRET, or revoke one')
+    .description('make a bearer token, signed with JWT_SECRET, or revoke one; those of JWT_SECRET_PREVIOUS are still taken')
     .option('--user <id>', 'the user it acts for; required')
     .addOption(new Option('--role <role>', 'engine or ops; a caller has no role').choices(['engine', 'ops']))
     .option('--ttl <time>', 'how long it is good for, such as 15m, 1h or 30d', timeToLive, '1h')

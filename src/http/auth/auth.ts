@@ -1,5 +1,6 @@
 // Who is calling: bearer tokens and API keys, and which role may enter which part.
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NotKnownYet } from '../../command-handling/wait-if-missing.js'
 import type { Scope } from '../../domain/api-key/events.js'
@@ -61,7 +62,11 @@ export async function registerAuth (
   }
   if ('secret' in jwt) {
     const hs256 = { verify: { ...verify, algorithms: ['HS256' as const] }, sign: { algorithm: 'HS256' as const } }
-    await app.register(fastifyJwt, { secret: jwt.secret, formatUser, ...hs256 })
+    const { secret, previousSecrets = [] } = jwt
+    const signer = async (_request: FastifyRequest, token: TokenOrHeader) =>
+      previousSecrets.find((former) => isSignedBy(former, token)) ?? secret
+    const several = previousSecrets.length > 0 && { secret: signer, decode: { complete: true } }
+    await app.register(fastifyJwt, { secret, formatUser, ...hs256, ...several })
     return
   }
   const keys = issuerKeys(jwt.jwksUrl, app.log, jwt.cooldownMs)
@@ -75,6 +80,14 @@ export async function registerAuth (
     formatUser,
     verify: { ...verify, algorithms: ['RS256', 'ES256'] }
   })
+}
+
+/** Whether that former secret is the one to verify a token with: that it is valid is seen afterwards. */
+function isSignedBy (secret: string, token: TokenOrHeader): boolean {
+  const { input, signature } = token as { input?: unknown, signature?: unknown }
+  if (typeof input !== 'string' || typeof signature !== 'string') return false
+  const [own, given] = [createHmac('sha256', secret).update(input).digest(), Buffer.from(signature, 'base64url')]
+  return own.length === given.length && timingSafeEqual(own, given)
 }
 
 /**

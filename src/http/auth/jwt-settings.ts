@@ -14,7 +14,7 @@ interface Checks {
 
 /** How tokens are verified: one shared secret, or the keys that an issuer publishes. */
 export type JwtSettings = Checks & (
-  | { secret: string }
+  | { secret: string, previousSecrets?: readonly string[] }
   | { jwksUrl: string, issuer: string, audience: string, cooldownMs?: number })
 
 /** Values of the environment. */
@@ -28,13 +28,15 @@ interface JwtEnvironment {
 }
 
 /** Rules between these settings, and the names in JWT_ROLE_MAP. */
-export function jwtProblems (env: Partial<JwtEnvironment>): Problem[] {
+export function jwtProblems (env: Partial<JwtEnvironment>, previous: readonly string[] = []): Problem[] {
   const required = (field: 'JWT_ISSUER' | 'JWT_AUDIENCE') =>
     Boolean(env.JWT_JWKS_URL && !env[field]) && { field, message: 'is required with JWT_JWKS_URL' }
   const wrong = pairsOf(env.JWT_ROLE_MAP ?? '').find(([, ours]) => !isRole(ours))
   return [
     Boolean(env.JWT_SECRET && env.JWT_JWKS_URL) &&
       { field: 'JWT_SECRET', message: 'and JWT_JWKS_URL cannot both be set: choose one' },
+    Boolean(previous.length > 0 && env.JWT_JWKS_URL) &&
+      { field: 'JWT_SECRET_PREVIOUS', message: 'has no use beside JWT_JWKS_URL: remove it' },
     required('JWT_ISSUER'),
     required('JWT_AUDIENCE'),
     wrong !== undefined && {
@@ -45,12 +47,13 @@ export function jwtProblems (env: Partial<JwtEnvironment>): Problem[] {
 }
 
 /** Nothing where no way to verify is set. */
-export function jwtSettings (env: JwtEnvironment): JwtSettings | undefined {
+export function jwtSettings (env: JwtEnvironment, previousSecrets: readonly string[] = []): JwtSettings | undefined {
   const { JWT_ROLE_CLAIM: roleClaim, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
   const roleMap = roleMapOf(env.JWT_ROLE_MAP)
   const roles = { roleClaim, ...(roleMap && { roleMap }) }
   if (env.JWT_SECRET) {
-    return { ...roles, secret: env.JWT_SECRET, ...(issuer && { issuer }), ...(audience && { audience }) }
+    const former = previousSecrets.length > 0 && { previousSecrets }
+    return { ...roles, secret: env.JWT_SECRET, ...former, ...(issuer && { issuer }), ...(audience && { audience }) }
   }
   if (!env.JWT_JWKS_URL || !issuer || !audience) return undefined
   return { ...roles, issuer, audience, jwksUrl: env.JWT_JWKS_URL }

@@ -39,6 +39,28 @@ t.test('anything else is a 401, which names the scheme where no token came', asy
   })) t.equal(await status(token), 401, why)
 })
 
+t.test('what a former secret signed is let in, with all checks; what an unknown one signed is not', async (t) => {
+  const [former, older] = ['f'.repeat(20) + 'g'.repeat(20), 'o'.repeat(20) + 'p'.repeat(20)]
+  const rotated = await guarded(t, { roleClaim: 'role', secret, previousSecrets: [former, older], audience })
+  for (const key of [secret, former, older]) {
+    const answer = await rotated.send(`Bearer ${await signed(claims(), 'HS256', key)}`)
+    t.same([answer.statusCode, answer.json()], [200, { id: 'user-1', role: 'user' }])
+    t.equal(await rotated.status(await signed(claims({ exp: now() - 10 }), 'HS256', key)), 401, 'expired')
+    t.equal(await rotated.status(await signed(claims({ aud: 'other' }), 'HS256', key)), 401, 'for others')
+    t.equal(await rotated.status(await signed(without('exp'), 'HS256', key)), 401, 'never expires')
+    t.equal(await rotated.status(await signed(claims(), 'HS512', key)), 401, 'another algorithm')
+  }
+  const [head, body, signature = ''] = (await signed(claims(), 'HS256', former)).split('.')
+  for (const [why, token] of Object.entries({
+    'an unknown secret': await signed(claims(), 'HS256', 'u'.repeat(40)),
+    'the end of a former one': await signed(claims(), 'HS256', former.slice(8)),
+    'a changed claim': `${head}.${base64url(claims({ sub: 'user-2' }))}.${signature}`,
+    'no signature': `${head}.${body}.`,
+    'alg none': `${base64url({ alg: 'none' })}.${body}.`,
+    'no token': 'a.b.c'
+  })) t.equal(await rotated.status(token), 401, why)
+})
+
 t.test('times count, with five seconds of leeway', async (t) => {
   t.equal(await status(await signed(claims({ exp: now() - 2 }))), 200)
   t.equal(await status(await signed(claims({ exp: now() - 10 }))), 401, 'expired')
