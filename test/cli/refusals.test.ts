@@ -1,8 +1,10 @@
 // What cannot work is refused: which setting or file it is, how to mend it, and an exit status that tells.
+import { spawnSync } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { freePort } from '@ringledger/embedded-postgres/testing'
+import { packageRoot } from '../../src/package-root.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { reasonIn } from '../support/processes/role-log.js'
 import { dataDir, run, type Environment } from '../support/ringledger.js'
@@ -125,6 +127,16 @@ t.test('where nothing runs, a command makes nothing, and says where to look', as
   t.teardown(() => pool.end())
   const { rows } = await pool.query("SELECT nspname FROM pg_namespace WHERE nspname ~ '^(ledger|read_|eventstore)'")
   t.same(rows, [])
+})
+
+t.test('a Node that is too old is refused before anything of ours is read', (t) => {
+  const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"18.20.4"}})'
+  for (const name of ['bin/ringledger.js', 'packages/embedded-event-store/bin/embedded-event-store.js']) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', old, join(packageRoot, name)], { encoding: 'utf8' })
+    t.strictSame([status, stdout], [1, ''])
+    t.match(stderr, /^\S+ needs Node \d+\.\d+\.\d+ or later, this is 18\.20\.4: install that version\.\n$/)
+  }
+  t.end()
 })
 
 t.test('tokens are not made where they could not be good', async (t) => {
