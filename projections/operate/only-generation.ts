@@ -20,8 +20,8 @@ export interface LookedThrough {
 
 /**
  * Other generations that are fed follow the log, too, and so will one of a replay that is under way. A generation that
- * still has data of the person was built while it could be read, and is dropped. So is a generation that nobody feeds
- * any more: one of other code that was kept to go back to, and one of a replay that broke off.
+ * still has data of the person was built while it could be read, and is dropped. So is a generation that nobody feeds:
+ * one of other code that was kept to go back to, one of a replay that broke off, and one whose drop broke off.
  * @returns false while one of them is behind, or not dropped yet: look again. Nothing when readers see another
  * generation by now: look through that one
  */
@@ -33,7 +33,7 @@ export async function isOnlyGeneration (
   if (active !== looked.generation) return undefined
   let isOnly = true
   for (const each of generations.filter(({ generation }) => generation !== active)) {
-    const found = await hasMore(pool, projection, each, looked)
+    const found = each.state === 'dropping' || await hasMore(pool, projection, each, looked)
     if (found === false) continue
     const isDropped = found === true && await tryToDrop(pool, projection, each, looked.signal)
     isOnly &&= isDropped
