@@ -13,7 +13,7 @@ for (const name of ['ringledger.js', 'compile.js', 'build.js', 'programs.js', 'w
   copyFileSync(join(dirname(bin), name), join(checkout, 'bin', name))
 }
 symlinkSync(join(dirname(bin), '../node_modules'), join(checkout, 'node_modules'))
-writeFileSync(join(checkout, 'package.json'), '{"type":"module"}')
+writeFileSync(join(checkout, 'package.json'), '{"type":"module","engines":{"node":">=20.20.2"}}')
 writeFileSync(join(checkout, 'tsconfig.json'), '{}')
 
 const command = ['-i', `PATH=${process.env.PATH ?? ''}`, process.execPath, join(checkout, 'bin/ringledger.js')]
