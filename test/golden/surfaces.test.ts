@@ -43,7 +43,7 @@ function metrics (): string {
   const seen: string[] = []
   const { registerMetric } = Registry.prototype
   Registry.prototype.registerMetric = function (metric) {
-    const { name, help, labelNames, buckets } = metric as unknown as Measured
+    const { name, help, labelNames, buckets } = metric as unknown as Measured // prom-client's types hide these fields
     seen.push(`${metric.constructor.name.toLowerCase()} ${name}{${labelNames.join(', ')}}${buckets ? ` ${buckets.join(' ')}` : ''}: ${help}`)
     registerMetric.call(this, metric)
   }
