@@ -46,8 +46,3 @@ export async function runIfReachable (
 async function withinTime (look: () => Promise<Found>): Promise<Found> {
   return await withTimeout(answerWithinMs, look(), () => new Error(`no answer within ${answerWithinMs / 1000} s`))
 }
-
-/** Where a URL leads, without its login. */
-export function placeOf (url: string): string {
-  return url.replace(/^[^:]*:\/\//, '').replace(/^.*@/, '').replace(/\?.*$/, '')
-}

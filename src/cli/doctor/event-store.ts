@@ -8,7 +8,8 @@ import { lastScavenges } from '../../event-store/reads/last-scavenges.js'
 import { openStreams, type Streams } from '../../event-store/streams.js'
 import { findLimitedStreams } from '../../recovery/limited-streams.js'
 import type { ScavengedStore } from './erasures.js'
-import { placeOf, problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
+import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
+import { placeOf } from '../../event-store/connection/client-url.js'
 
 /** No stream of ours comes so far: an append there is refused by the store, and writes nothing. */
 const neverReached = 10n ** 12n

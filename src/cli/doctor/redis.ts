@@ -1,7 +1,8 @@
 // Redis, which holds the queue: nothing may be evicted from it.
 import { Redis } from 'ioredis'
 import { troubleIn, whyAway, type Trouble } from '../../../workers/queue/back-ends/redis-trouble.js'
-import { placeOf, problem, runIfReachable, warning, type Check, type Finding } from './check.js'
+import { problem, runIfReachable, warning, type Check, type Finding } from './check.js'
+import { placeOf } from '../../event-store/connection/client-url.js'
 
 const connectWithinMs = 2_500
 

@@ -51,3 +51,7 @@ export function eachHost (eventStoreUrl: string): string[] {
     /^(\w+)(?:\+discover)?:\/\/([^@/?]*@)?([^/?]*)\/?\??(.*)$/.exec(eventStoreUrl) ?? []
   return hosts.split(',').map((host) => `${scheme}://${login}${host}${query && `?${query}`}`)
 }
+
+/** Where the URL of a back end leads, without its login. */
+export const placeOf = (url: string): string =>
+  url.replace(/^[^:]*:\/\//, '').replace(/^.*@/, '').replace(/\?.*$/, '')

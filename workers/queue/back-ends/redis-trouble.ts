@@ -1,4 +1,5 @@
 // What is wrong with Redis, in words, with what mends it: a start and the doctor say the same.
+import { placeOf } from '../../../src/event-store/connection/client-url.js'
 
 export interface Trouble { found: string, mend: string }
 
@@ -30,9 +31,6 @@ const codeOf = (error: Error) => 'code' in error ? String(error.code) : ''
 const reasonOf = (error: Error): string => error instanceof AggregateError
   ? error.errors.map((each: Error) => each.message).join(', ')
   : error.message || codeOf(error)
-
-/** Where a URL leads, without its login. */
-const placeOf = (url: string) => url.replace(/^[^:]*:\/\//, '').replace(/^.*@/, '').replace(/\?.*$/, '')
 
 /** What `INFO` shows that costs jobs. */
 export function troubleIn (info: string): { version?: Trouble | undefined, policy?: Trouble | undefined } {
