@@ -2,7 +2,7 @@
 // have nothing of them either.
 import type { Pool } from 'pg'
 
-/** What is appended to a stream with parked events is parked too, and what it hides could not be skipped any more. */
+/** An erasure would be parked behind these events, and nobody could skip what it hides. */
 export const isNotParked = "NOT EXISTS (SELECT FROM ledger.parked_events WHERE stream = 'call-' || calls.id)"
 
 export async function findUsersOfLateCalls (pool: Pool): Promise<string[]> {

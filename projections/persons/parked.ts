@@ -5,7 +5,7 @@ import { namesNumber } from './rows-of-person.js'
 
 export interface ParkedStream {
   stream: string
-  /** Of the first event that waits. */
+  /** The first event that waits has it. */
   revision: bigint
 }
 

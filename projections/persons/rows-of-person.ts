@@ -2,8 +2,8 @@
 // leads and contacts ($3).
 
 /**
- * Of a call that is not erased: whether it names the number on either end. The text is searched: an operator of JSON
- * fails where any string of it has a NUL or half an emoji, which an engine may append.
+ * Whether a call that is not erased names the number on either end. It searches the text, since Postgres's JSON
+ * operators fail where any string holds a NUL or half an emoji, which an engine may append.
  */
 export const namesNumber = (number: string) =>
   `summary::text ~ ('"(from|to)":"[+]' || substr(${number}::text, 2) || '"')`

@@ -18,7 +18,7 @@ import type { Connections } from '../connections.js'
 /** What is known of the person: streams with events of theirs, and ids of leads and contacts. */
 export interface KnownOfPerson { streams (): Promise<readonly string[]>, leadIds (): Promise<readonly number[]> }
 
-/** As many as are told of at once. */
+/** No more streams than these are named at once. */
 const mostNamed = 5
 
 /** @param requestId events that the request itself has appended are the person's too @returns names of streams */
@@ -40,7 +40,7 @@ export async function parkedOf (
     if (isOwn && found.push(stream) === mostNamed) return found
   }
   const isParked = (stream: string) => parked.some((one) => one.stream === stream)
-  const ofNobody = new Set(unowned.length > 0 ? await nobodys({ pool, streams }) : [])
+  const ofNobody = new Set(await nobodysAmong(streams, unowned, parked))
   for (const { id, assistantId } of unowned) {
     if (ofNobody.has(id) || !await names(callStream(id), 0n)) continue
     const waiting = [callStream(id), assistantStream(assistantId)].find(isParked)
@@ -77,8 +77,13 @@ async function parkedNow (pool: Connections['pool']): Promise<ParkedStream[]> {
  */
 export async function nobodys ({ pool, streams }: Pick<Connections, 'pool' | 'streams'>): Promise<string[]> {
   const unowned = await findUnowned(pool)
-  if (unowned.length === 0) return []
-  const parked = new Set((await parkedNow(pool)).map(({ stream }) => stream))
+  return unowned.length === 0 ? [] : await nobodysAmong(streams, unowned, await parkedNow(pool))
+}
+
+async function nobodysAmong (
+  streams: Pick<Connections['streams'], 'read'>, unowned: readonly Unowned[], waiting: readonly ParkedStream[]
+): Promise<string[]> {
+  const parked = new Set(waiting.map(({ stream }) => stream))
   const created = new Map<number, bigint | undefined>()
   for (const { assistantId } of unowned) {
     if (created.has(assistantId)) continue
