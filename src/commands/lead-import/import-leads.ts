@@ -12,7 +12,7 @@ import { answered, example, invalid, refusal, writeHeaders } from '../../http/do
 import { customer, customerNumber } from '../../domain/examples.js'
 import { importId } from '../../http/docs/import-examples.js'
 import { Uploads } from '../../http/limits/uploads.js'
-import { untilGone } from '../../http/limits/while-answering.js'
+import { onceGone, untilGone } from '../../http/limits/while-answering.js'
 import type { Facts } from '../facts.js'
 import { importRequest, importValidators, ImportBody, ImportQuery } from './import-body.js'
 import { inTurns, whileKept, type Upload } from './keep-leads.js'
@@ -74,9 +74,7 @@ export function importLeads (app: App, deps: LeadImportDeps): void {
     const { user: { id: userId }, routeOptions: { url = '' }, headers } = request
     const others = uploads.reading(userId)
     const end = uploads.begin(userId)
-    const gone = untilGone(request, reply)
-    if (gone.aborted) end()
-    else gone.addEventListener('abort', end)
+    onceGone(untilGone(request, reply), end)
     ends.set(request, end)
     const underWay = await leadImports.underWay(userId, { route: url, key: headers['idempotency-key']?.toString() }) ?? 0
     if (others + underWay < mostImportsOfUser) return

@@ -3,6 +3,9 @@ import Type, { type Static } from 'typebox'
 import { frontDesk } from '../examples.js'
 import { AnyObject, Id, Nullable, inWords, withoutNul } from '../json.js'
 
+/** In characters, as it is sent and as it is called. */
+export const longestUrl = 2_048
+
 const Text = (maxLength: number | undefined, description: string, example: string) =>
   Type.String({ minLength: 1, ...(maxLength && { maxLength }), description, examples: [example] })
 const Flag = (value: boolean, description: string) => Type.Boolean({ default: value, description })
@@ -61,7 +64,7 @@ export const optional = {
   send_webhook_only_on_completed: Flag(true, 'Send webhooks only for completed calls.'),
   include_recording_in_webhook: Flag(true, 'Put the recording URL into the webhook payload.'),
   is_webhook_active: Flag(false, 'Webhook notifications on or off.'),
-  webhook_url: Nullable(Type.String({ minLength: 1, maxLength: 2048 }), {
+  webhook_url: Nullable(Type.String({ minLength: 1, maxLength: longestUrl }), {
     default: null,
     description: 'Absolute https URL; required when is_webhook_active is true; null removes it. Stored as it is called: ' +
       'without a fragment, the host in lower case.',

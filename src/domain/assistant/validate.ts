@@ -7,7 +7,7 @@ import {
   givenSettings, type AssistantBody, type CreateAssistantBody, type RestoreAssistantBody, type UpdateAssistantBody
 } from './bodies.js'
 import type { AssistantStatus } from './events.js'
-import { defaultSettings, type AssistantSettings } from './settings.js'
+import { defaultSettings, longestUrl, type AssistantSettings } from './settings.js'
 
 /** What is true outside the stream of what the body names. An absent fact is not known, and refuses nothing. */
 export interface AssistantFacts {
@@ -83,7 +83,7 @@ function problemsOf (
 ): Problem[] {
   const { voice_id, language, timezone, phone_number_id, webhook_url } = given
   const { voiceExists, languageExists, ownsPhoneNumber, webhookUrlProblem } = facts
-  const isLong = (webhook_url ?? '').length > 2_048 // as it is called, and not as it was sent
+  const isLong = (webhook_url ?? '').length > longestUrl // as it is called, and not as it was sent
   const noZone = 'must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'
   return [
     ...blankNames(given),
@@ -92,7 +92,7 @@ function problemsOf (
     timezone !== undefined && zoneNamed(timezone) === undefined && problem('timezone', noZone),
     phone_number_id != null && ownsPhoneNumber === false &&
       problem('phone_number_id', 'must be one of your phone numbers'),
-    isLong && problem('webhook_url', 'must be at most 2048 characters'),
+    isLong && problem('webhook_url', `must be at most ${longestUrl} characters`),
     webhook_url != null && webhookUrlProblem !== undefined && problem('webhook_url', webhookUrlProblem),
     differing(soundFields(submitted)),
     ...repeated('post_call_schema', submitted.body.post_call_schema, 'name', 'must be unique in the schema')

@@ -9,9 +9,6 @@ declare module 'fastify' {
   }
 }
 
-/** What a body that is streamed counts among those that are being worked on, in bytes. */
-export const streamedBytes = 512 * 1024
-
 /** @throws an error with status 415 on routes that take none, or in another charset than UTF-8 or UTF-16 */
 export function takeCsvWhereWanted (app: App): void {
   app.addContentTypeParser('text/csv', (request, payload, done) => {

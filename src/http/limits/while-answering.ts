@@ -10,8 +10,14 @@ export function whileAnswering (app: FastifyInstance): Hold {
   const answers = new WeakMap<FastifyRequest, () => void>()
   app.addHook('onSend', async (request) => { answers.get(request)?.() })
   return (request, gone, release) => {
-    answers.set(request, () => { if (gone.aborted) release(); else gone.addEventListener('abort', release) })
+    answers.set(request, () => { onceGone(gone, release) })
   }
+}
+
+/** Calls `act` at the abort of `gone`, or at once where that was before. */
+export function onceGone (gone: AbortSignal, act: () => void): void {
+  if (gone.aborted) act()
+  else gone.addEventListener('abort', act)
 }
 
 /** Aborted when the answer was sent or its reader is gone. */
