@@ -23,7 +23,7 @@ export interface LeadRow extends Omit<Calling, 'status'> {
   campaign_id: number
   phone_number: string
   variables: ContactVariables
-  /** Of name, e-mail and number, as searches compare them. */
+  /** Searches compare these words of name, e-mail and number. */
   words: string
   stream: string
   created_at: string
@@ -137,7 +137,7 @@ export function deleteLead ({ data }: LeadDeletedEvent, { stream }: LogPosition,
 }
 
 function putDeleted (rows: Rows, row: LeadRow | undefined, at: string): void {
-  // Nothing that calls have left is kept: when one of them is erased, a replay would not come to it any more.
+  // A replay cannot know what an erased call left here: so a deleted row keeps nothing of calls.
   if (row) rows.put(leadTable, { ...row, status: 'deleted', newest_report_at: null, updated_at: at })
 }
 

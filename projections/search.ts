@@ -16,7 +16,7 @@ const longest = 255
 
 const words = (text: string) => fold(text.slice(0, longest)).match(/[\p{L}\p{N}]+(?:'+[\p{L}\p{N}]+)*/gu) ?? []
 
-/** Of a user, before each of their words: so the index has those of one user together. */
+/** Stands before each word of a user: so the index keeps the words of one user together. */
 const markOf = (userId: string) => hash('sha256', userId).slice(0, 8)
 
 /** What a row is found by, for its column `words`. O'Neil is found as o, neil and oneil. */

@@ -14,7 +14,7 @@ interface CampaignRow {
   id: number
   user_id: string
   name: string
-  /** Of the name, as searches compare them. */
+  /** Searches compare these words of the name. */
   words: string
   is_deleted: boolean
   revision: number

@@ -1987,7 +1987,7 @@ export interface components {
         ImportedRow: {
             /**
              * Format: int64
-             * @description Of the list or the file: the first row after the header line is 1, and empty ones count.
+             * @description Number of the row in the list or the file. The first row after the header line is 1; empty rows count.
              */
             row: number;
             outcome: components["schemas"]["ImportedRowOutcome"];

@@ -15,7 +15,7 @@ import { itemErrors, readHeaders, reading } from '../../http/read-position.js'
 import { ownImport, type LeadImportQueryDeps } from './get-lead-import.js'
 
 const Result = Type.Object({
-  row: Type.Integer({ minimum: 1, description: 'Of the list or the file: the first row after the header line is 1, and empty ones count.' }),
+  row: Type.Integer({ minimum: 1, description: 'Number of the row in the list or the file. The first row after the header line is 1; empty rows count.' }),
   outcome: Type.Enum(['created', 'duplicate', 'invalid'], { title: 'ImportedRowOutcome' }),
   lead_id: Nullable(GivenId(), { description: 'Of the lead that was created.' }),
   errors: Type.Unsafe<FieldErrors | null>({
