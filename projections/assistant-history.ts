@@ -1,8 +1,8 @@
 // What changed when: a row for each event of an assistant, with the values before and after.
 import type { Pool } from 'pg'
-import type { AssistantEvent } from '../src/domain/assistant/events.js'
-import type { AssistantState } from '../src/domain/assistant/evolve.js'
-import { historyEntry, type HistoryEntry } from '../src/domain/assistant/history.js'
+import type { AssistantEvent } from '../src/features/assistants/events.js'
+import type { AssistantState } from '../src/features/assistants/evolve.js'
+import { historyEntry, type HistoryEntry } from '../src/features/assistants/history.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 import { table } from './folding/table.js'
 

@@ -1,9 +1,9 @@
 // Assistants as their owners read them.
 import type { Pool } from 'pg'
-import { evolve, type Assistant, type AssistantAtRevision } from '../src/domain/assistant/evolve.js'
-import { assistantEventTypes, isAssistantEvent, type AssistantStatus } from '../src/domain/assistant/events.js'
-import type { AssistantSettings } from '../src/domain/assistant/settings.js'
-import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
+import { evolve, type Assistant, type AssistantAtRevision } from '../src/features/assistants/evolve.js'
+import { assistantEventTypes, isAssistantEvent, type AssistantStatus } from '../src/features/assistants/events.js'
+import type { AssistantSettings } from '../src/features/assistants/settings.js'
+import { summarize, type AssistantSummary } from '../src/features/assistants/summary.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import { historyRow, historyTable } from './assistant-history.js'
 import type { Projection } from './folding/projection.js'

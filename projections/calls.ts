@@ -1,11 +1,11 @@
 // Calls as the owners of their assistants have them.
-import type { CallErased } from '../src/domain/call/erased.js'
-import type { CallCompleted } from '../src/domain/call/events.js'
+import type { CallErased } from '../src/features/calls/erased.js'
+import type { CallCompleted } from '../src/features/calls/events.js'
 import type { EventType } from '../src/domain/events.js'
-import { isOneOf } from '../src/event-store/reads/batch.js'
+import { isOneOf } from '../src/log/reads/batch.js'
 import { isPhoneNumber } from '../src/domain/json.js'
-import { summarizeCall, summarizeErased, type CalledLead } from '../src/domain/call/summary.js'
-import { erasedIds } from '../src/domain/lead/erasing/erased.js'
+import { summarizeCall, summarizeErased, type CalledLead } from '../src/features/calls/summary.js'
+import { erasedIds } from '../src/features/leads/erased.js'
 import { isUnreadable } from '../src/domain/sealed/left.js'
 import {
   addContactOwners, addLeadOwner, assistantOwners, calledLead, contactIdsIn, keepOwners, leadOwners

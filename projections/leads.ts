@@ -1,11 +1,11 @@
 // Leads, their secondary contacts, and which numbers must not be called. A call changes the status of the person that
 // it reached.
-import { blacklistEventTypes } from '../src/domain/blacklist/events.js'
-import type { CallErased } from '../src/domain/call/erased.js'
-import { callEventTypes, type CallCompleted } from '../src/domain/call/events.js'
-import { afterCall } from '../src/domain/lead/after-call.js'
+import { blacklistEventTypes } from '../src/features/blacklist/events.js'
+import type { CallErased } from '../src/features/calls/erased.js'
+import { callEventTypes, type CallCompleted } from '../src/features/calls/events.js'
+import { afterCall } from '../src/features/leads/after-call.js'
 import type { DomainEvent } from '../src/domain/events.js'
-import { leadEventTypes, type LeadEvent } from '../src/domain/lead/events.js'
+import { leadEventTypes, type LeadEvent } from '../src/features/leads/events.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import { blacklistTable, entryKey, projectEntry } from './blacklist/entries.js'
 import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'

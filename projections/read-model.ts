@@ -1,7 +1,7 @@
 // Everything that readers ask, bound to one pool.
 import type { Pool } from 'pg'
-import type { AssistantAtRevision } from '../src/domain/assistant/evolve.js'
-import type { CallSummary } from '../src/domain/call/summary.js'
+import type { AssistantAtRevision } from '../src/features/assistants/evolve.js'
+import type { CallSummary } from '../src/features/calls/summary.js'
 import type { Page } from '../src/postgres/page.js'
 import { findAssistantHistory } from './assistant-history.js'
 import { findAssistant, findAssistants, type AssistantFilter } from './assistants.js'

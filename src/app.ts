@@ -1,7 +1,7 @@
 // Builds the HTTP side: plugins, routes, error handler; never listens.
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyBaseLogger } from 'fastify'
-import { addCommands, type CommandDeps } from './commands/routes.js'
+import { addCommands, type CommandDeps } from './features/command-routes.js'
 import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
 import { answerUnchanged } from './http/answers/etags.js'
@@ -32,7 +32,7 @@ import { validatorCompiler } from './http/input/validators.js'
 import type { OpsDeps } from './ops/deps.js'
 import { addRoot } from './ops/routes/root.js'
 import { addOps } from './ops/routes/routes.js'
-import { addQueries, type QueryDeps } from './queries/routes.js'
+import { addQueries, type QueryDeps } from './features/query-routes.js'
 
 export interface AppDeps {
   logger: FastifyBaseLogger

@@ -1,12 +1,12 @@
 // Turns errors into HTTP answers; nothing else does.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { KeyInFlight } from './command-handling/idempotency/idempotency.js'
-import { CommitOutcomeUnknown } from './command-handling/idempotency/ledger-commands.js'
-import { IdsUsedUp, NotCaughtUp } from './command-handling/ids.js'
-import { StreamBusy } from './command-handling/command-request.js'
-import { NotKnownYet } from './command-handling/wait-if-missing.js'
+import { KeyInFlight } from './commands/idempotency/idempotency.js'
+import { CommitOutcomeUnknown } from './commands/idempotency/ledger-commands.js'
+import { IdsUsedUp, NotCaughtUp } from './commands/ids.js'
+import { StreamBusy } from './commands/command-request.js'
+import { NotKnownYet } from './commands/wait-if-missing.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
-import { AppendTooLarge, EventStoreUnavailable, isOfOutage, StreamGone, StreamTruncated } from './event-store/errors.js'
+import { AppendTooLarge, EventStoreUnavailable, isOfOutage, StreamGone, StreamTruncated } from './log/errors.js'
 import { encodedBody } from './http/input/json-body.js'
 import { firstFields } from './http/input/named-fields.js'
 import { BehindPosition } from './http/read-position.js'
@@ -16,7 +16,7 @@ import { fieldErrors } from './http/input/schema-errors.js'
 import { saysDiskFull } from './postgres/problems/full-disk.js'
 import { BehindLog } from './recovery/database-state.js'
 import { OtherLog } from './recovery/other-log.js'
-import { PersonKeyUnreadable } from './sealing/keys/person-keys.js'
+import { PersonKeyUnreadable } from './privacy/keys/person-keys.js'
 
 const statusOf: Record<RejectionCode, number> = {
   invalid: 422,

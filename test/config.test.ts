@@ -1,6 +1,6 @@
 // Settings are checked at the start, all at once, each by its name.
 import t from 'tap'
-import { keyBytes } from '../src/composition/complete-config.js'
+import { keyBytes } from '../src/services/complete-config.js'
 import { BadSettings, loadConfig } from '../src/config.js'
 import { problems, refuses } from './support/config-problems.js'
 

@@ -3,10 +3,10 @@ import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { Rejection, type RejectionCode } from '../src/domain/rejection.js'
 import { answerError } from '../src/errors.js'
-import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict } from '../src/event-store/errors.js'
-import { StreamBusy } from '../src/command-handling/command-request.js'
-import { IdsUsedUp, NotCaughtUp } from '../src/command-handling/ids.js'
-import { NotKnownYet } from '../src/command-handling/wait-if-missing.js'
+import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict } from '../src/log/errors.js'
+import { StreamBusy } from '../src/commands/command-request.js'
+import { IdsUsedUp, NotCaughtUp } from '../src/commands/ids.js'
+import { NotKnownYet } from '../src/commands/wait-if-missing.js'
 
 async function answerTo (t: Test, error: Error, failure?: string) {
   const app = fastify()

@@ -2,8 +2,8 @@
 import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { reachableHead } from '../../src/composition/back-end-unreachable.js'
-import { lentClient } from '../../src/event-store/connection/lent-client.js'
+import { reachableHead } from '../../src/services/back-end-unreachable.js'
+import { lentClient } from '../../src/log/connection/lent-client.js'
 import type { Servers } from './options.js'
 
 /** Says what to do; nothing was written. */

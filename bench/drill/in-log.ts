@@ -1,9 +1,9 @@
 // What the log has of the drill, read by itself from its beginning to its end.
 import type { DomainEvent } from '../../src/domain/events.js'
 import { tryDecode } from '../../src/domain/events.js'
-import { openSealing } from '../../src/composition/connections.js'
-import { EventStoreConnection } from '../../src/event-store/connection/connection.js'
-import { openStreams, type Streams } from '../../src/event-store/streams.js'
+import { openSealing } from '../../src/services/connections.js'
+import { EventStoreConnection } from '../../src/log/connection/connection.js'
+import { openStreams, type Streams } from '../../src/log/streams.js'
 import { openPool } from '../../src/postgres/pool.js'
 import type { Environment } from '../support/run.js'
 import { nameOf } from './book.js'

@@ -1,7 +1,7 @@
 // What the drill is asked to do.
 import { parseArgs } from 'node:util'
-import { withCaFile } from '../../src/event-store/connection/client-url.js'
-import { eventStoreProblems } from '../../src/event-store/connection/settings.js'
+import { withCaFile } from '../../src/log/connection/client-url.js'
+import { eventStoreProblems } from '../../src/log/connection/settings.js'
 
 /** The person's own servers, all empty. */
 export interface Servers {

@@ -2,7 +2,7 @@
 import { currentVersion } from '../../src/domain/events.js'
 import { history, type Happened } from '../log/history.js'
 import { created, type Step, type User } from '../log/made-up.js'
-import { assistantStream } from '../../src/domain/assistant/events.js'
+import { assistantStream } from '../../src/features/assistants/events.js'
 import { random, type Random } from '../support/random.js'
 
 /** Of each length so many, so that each is read once by a process that does not know it. */

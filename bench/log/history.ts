@@ -1,6 +1,6 @@
 // Makes up the log of an installation: users with campaigns and assistants, leads that come in, calls that are made.
-import { catalogStreams } from '../../src/domain/catalog/events.js'
-import { phoneNumberStream } from '../../src/domain/phone-number/events.js'
+import { catalogStreams } from '../../src/features/catalog/events.js'
+import { phoneNumberStream } from '../../src/features/phone-numbers/events.js'
 import { currentVersion, type DomainEvent } from '../../src/domain/events.js'
 import { random, type Random } from '../support/random.js'
 import { call, campaign, created, lead, phoneNumber, updated, type Step, type User } from './made-up.js'

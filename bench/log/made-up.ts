@@ -1,10 +1,10 @@
 // Makes up single events of a user: campaigns, assistants, leads and calls.
-import { assistantStream } from '../../src/domain/assistant/events.js'
-import { defaultSettings, type AssistantSettings } from '../../src/domain/assistant/settings.js'
-import { campaignStream } from '../../src/domain/campaign/events.js'
-import { callStatuses, callStream, type CallCompleted } from '../../src/domain/call/events.js'
+import { assistantStream } from '../../src/features/assistants/events.js'
+import { defaultSettings, type AssistantSettings } from '../../src/features/assistants/settings.js'
+import { campaignStream } from '../../src/features/campaigns/events.js'
+import { callStatuses, callStream, type CallCompleted } from '../../src/features/calls/events.js'
 import type { DomainEvent } from '../../src/domain/events.js'
-import { leadStream } from '../../src/domain/lead/events.js'
+import { leadStream } from '../../src/features/leads/events.js'
 import type { Random } from '../support/random.js'
 import { text, transcript } from '../support/speech.js'
 

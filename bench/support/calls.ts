@@ -1,5 +1,5 @@
 // Calls that ended, as an engine reports them.
-import type { CallCompleted } from '../../src/domain/call/events.js'
+import type { CallCompleted } from '../../src/features/calls/events.js'
 import { completedCall } from '../../src/http/docs/examples.js'
 import type { Random } from './random.js'
 import { transcript } from './speech.js'

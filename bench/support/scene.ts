@@ -1,8 +1,8 @@
 // The service that is measured: its log made up, its roles as processes, on back ends of its own.
 import pg from 'pg'
 import { processModule } from '@ringledger/embedded-event-store/child'
-import { EventStoreConnection } from '../../src/event-store/connection/connection.js'
-import { openStreams } from '../../src/event-store/streams.js'
+import { EventStoreConnection } from '../../src/log/connection/connection.js'
+import { openStreams } from '../../src/log/streams.js'
 import { fill, type Written } from '../log/fill.js'
 import type { Happened } from '../log/history.js'
 import { startServer, temporaryPostgres, type BenchServer, type TemporaryPostgres } from './back-ends.js'

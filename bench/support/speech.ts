@@ -1,5 +1,5 @@
 // What is said in calls and written into prompts: as long as it usually is, and made from a seed.
-import type { CallCompleted } from '../../src/domain/call/events.js'
+import type { CallCompleted } from '../../src/features/calls/events.js'
 import { random, type Random } from './random.js'
 
 const words = `the a your our that this appointment invoice delivery contract renewal account number email address

@@ -56,9 +56,9 @@ public class Job {
             .timezone("Europe/Amsterdam").initialMessage("Hello").systemPrompt("Be brief.")
             .variables(Map.of("product", "Plan B", "seats", 3));
         long id = assistants.createAssistant(input, null, null).getData().getId();
-        AssistantSettings before = assistants.getAssistant(id, null, null, null).getData().getSettings();
+        AssistantSettings before = assistants.getAssistant(id, null, null, null, null).getData().getSettings();
         assistants.updateAssistant(id, new AssistantChanges().assistantName("Renewals 2"), null, null, null);
-        AssistantSettings after = assistants.getAssistant(id, null, null, null).getData().getSettings();
+        AssistantSettings after = assistants.getAssistant(id, null, null, null, null).getData().getSettings();
         check("Renewals 2".equals(after.getAssistantName()), "name", after.getAssistantName());
         check(Map.of("product", "Plan B", "seats", 3).equals(after.getVariables()), "variables", after.getVariables());
         check(!after.getPostCallSchema().isEmpty(), "schema", after.getPostCallSchema());

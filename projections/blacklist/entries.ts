@@ -1,6 +1,6 @@
 // What users do not want called. The projection of leads folds it, so that a lead and whether its number is listed are
 // of one position.
-import type { BlacklistEvent } from '../../src/domain/blacklist/events.js'
+import type { BlacklistEvent } from '../../src/features/blacklist/events.js'
 import type { LogPosition, Rows } from '../folding/projection.js'
 import { table } from '../folding/table.js'
 

@@ -1,7 +1,7 @@
 // Campaigns as their owners have them; the catalogue folds them.
 import type { Pool } from 'pg'
-import type { CampaignEvent } from '../../src/domain/campaign/events.js'
-import { evolve, type Campaign } from '../../src/domain/campaign/evolve.js'
+import type { CampaignEvent } from '../../src/features/campaigns/events.js'
+import { evolve, type Campaign } from '../../src/features/campaigns/evolve.js'
 import { lookUp } from '../../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import type { LogPosition, Rows } from '../folding/projection.js'

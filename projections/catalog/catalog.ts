@@ -1,6 +1,6 @@
 // What an installation offers, and what each user has.
 import type { Pool } from 'pg'
-import { campaignEventTypes, isCampaignEvent } from '../../src/domain/campaign/events.js'
+import { campaignEventTypes, isCampaignEvent } from '../../src/features/campaigns/events.js'
 import { believedId } from '../../src/domain/json.js'
 import { lookUp } from '../../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'

@@ -1,8 +1,8 @@
 // Phone numbers of users; the catalogue folds them. What was released is also kept beside assistants, so that an
 // assistant and whether its number is still there are of one position.
 import type { Pool } from 'pg'
-import type { AssistantAtRevision } from '../../src/domain/assistant/evolve.js'
-import type { PhoneNumberEvent } from '../../src/domain/phone-number/events.js'
+import type { AssistantAtRevision } from '../../src/features/assistants/evolve.js'
+import type { PhoneNumberEvent } from '../../src/features/phone-numbers/events.js'
 import { beginning, readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import type { LogPosition, Rows } from '../folding/projection.js'
 import { table } from '../folding/table.js'

@@ -1,7 +1,7 @@
 // What is asked about API keys and revoked tokens.
 import type { Pool } from 'pg'
-import type { ApiKey } from '../../src/domain/api-key/evolve.js'
-import type { ApiKeyItem } from '../../src/domain/api-key/summary.js'
+import type { ApiKey } from '../../src/features/api-keys/evolve.js'
+import type { ApiKeyItem } from '../../src/features/api-keys/summary.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import { iso } from '../folding/table.js'
 

@@ -1,6 +1,6 @@
 // API keys, found by their digest, and the tokens that were revoked: both decide who is let in.
-import { apiKeyEventTypes, type ApiKeyEvent, type Scope } from '../../src/domain/api-key/events.js'
-import { evolve, type ApiKey } from '../../src/domain/api-key/evolve.js'
+import { apiKeyEventTypes, type ApiKeyEvent, type Scope } from '../../src/features/api-keys/events.js'
+import { evolve, type ApiKey } from '../../src/features/api-keys/evolve.js'
 import { believedId } from '../../src/domain/json.js'
 import type { LogPosition, Projection, Rows } from '../folding/projection.js'
 import { iso, table } from '../folding/table.js'

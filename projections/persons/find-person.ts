@@ -1,9 +1,9 @@
 // What the read model knows of a person: of one user, by the number that they are called on.
 import type { PoolClient } from 'pg'
-import { describeEntry } from '../../src/domain/blacklist/entry.js'
-import { blacklistStream } from '../../src/domain/blacklist/events.js'
-import { describeCall, type CallReport } from '../../src/domain/call/summary.js'
-import { describeContact } from '../../src/domain/lead/summary.js'
+import { describeEntry } from '../../src/features/blacklist/entry.js'
+import { blacklistStream } from '../../src/features/blacklist/events.js'
+import { describeCall, type CallReport } from '../../src/features/calls/summary.js'
+import { describeContact } from '../../src/features/leads/summary.js'
 import { eachPart, type PartsQuery } from '../../src/postgres/each-part.js'
 import type { Filter } from '../../src/postgres/page.js'
 import type { CallFound } from '../find-calls.js'

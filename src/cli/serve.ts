@@ -1,8 +1,8 @@
 // Runs roles until a signal, then drains.
 import { join } from 'node:path'
-import type { Role } from '../composition/role.js'
-import { assertCanListen, startRoles, type Service } from '../composition/roles.js'
-import { openTracing } from '../composition/tracing.js'
+import type { Role } from '../services/role.js'
+import { assertCanListen, startRoles, type Service } from '../services/roles.js'
+import { openTracing } from '../services/tracing.js'
 import { packageRoot } from '../package-root.js'
 import { importExampleOnce } from './catalog/import-example-once.js'
 import { readSettings } from './read-settings.js'

@@ -1,19 +1,19 @@
 // Every event there is, and the stream where it has its business.
-import { apiKeyStream, type ApiKeyEvent } from './api-key/events.js'
-import { assistantEventTypes, assistantStream, type AssistantEvent } from './assistant/events.js'
-import { blacklistEventTypes, isBlacklistStream, type BlacklistEvent } from './blacklist/events.js'
-import { callStream, type CallEvent } from './call/events.js'
-import { campaignStream, type CampaignEvent } from './campaign/events.js'
-import { catalogStreams, type CatalogEvent } from './catalog/events.js'
-import { leadStream, type LeadEvent } from './lead/events.js'
-import { leadImportStream, type LeadImportEvent } from './lead-import/events.js'
-import { markerStream, type MarkerEvent } from './marker/events.js'
-import { isPersonKeyStream, type PersonKeyEvent } from './person-key/events.js'
-import { personRequestEventTypes, personRequestStream, type PersonRequestEvent } from './person/events.js'
+import { apiKeyStream, type ApiKeyEvent } from '../features/api-keys/events.js'
+import { assistantEventTypes, assistantStream, type AssistantEvent } from '../features/assistants/events.js'
+import { blacklistEventTypes, isBlacklistStream, type BlacklistEvent } from '../features/blacklist/events.js'
+import { callStream, type CallEvent } from '../features/calls/events.js'
+import { campaignStream, type CampaignEvent } from '../features/campaigns/events.js'
+import { catalogStreams, type CatalogEvent } from '../features/catalog/events.js'
+import { leadStream, type LeadEvent } from '../features/leads/events.js'
+import { leadImportStream, type LeadImportEvent } from '../features/imports/events.js'
+import { markerStream, type MarkerEvent } from './marker.js'
+import { isPersonKeyStream, type PersonKeyEvent } from '../features/persons/key-events.js'
+import { personRequestEventTypes, personRequestStream, type PersonRequestEvent } from '../features/persons/events.js'
 import {
   phoneHolderStream, phoneNumberStream, type HolderEvent, type PhoneNumberEvent
-} from './phone-number/events.js'
-import { tokenStream, type TokenEvent } from './token/events.js'
+} from '../features/phone-numbers/events.js'
+import { tokenStream, type TokenEvent } from '../features/api-keys/token-events.js'
 
 export type DomainEvent = AssistantEvent | LeadEvent | LeadImportEvent | CampaignEvent | PhoneNumberEvent |
   HolderEvent | CallEvent | ApiKeyEvent | TokenEvent | BlacklistEvent | PersonRequestEvent | PersonKeyEvent |

@@ -1,6 +1,6 @@
 // What a route does that changes the delivery log and writes no event: safe to retry, all or nothing.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { LedgerCommand, LedgerCommands } from '../command-handling/idempotency/ledger-commands.js'
+import type { LedgerCommand, LedgerCommands } from '../commands/idempotency/ledger-commands.js'
 import { claimOf } from './limits/retry-headers.js'
 
 /** Runs the command of one request and gives the body of its answer. @throws KeyInFlight, Rejection */

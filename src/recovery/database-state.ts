@@ -1,6 +1,6 @@
 // Compares this database with the newest marker in the log. A database that is behind must not act again.
 import type { Pool } from 'pg'
-import { forEachKind, idKinds, type IdKind } from '../domain/marker/id-kinds.js'
+import { forEachKind, idKinds, type IdKind } from '../domain/id-kinds.js'
 import { findLastMarker, type LastMarker, type MarkedLog, type Marker } from './last-marker.js'
 
 /** Where the webhook dispatcher keeps its position. */

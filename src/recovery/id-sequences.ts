@@ -2,9 +2,9 @@
 import type { Pool } from 'pg'
 import { tryDecode, type DomainEvent } from '../domain/events.js'
 import { believedId, largestId } from '../domain/json.js'
-import { forEachKind, idKinds, type IdKind } from '../domain/marker/id-kinds.js'
+import { forEachKind, idKinds, type IdKind } from '../domain/id-kinds.js'
 import { readDatabaseState } from './database-state.js'
-import type { Streams } from '../event-store/streams.js'
+import type { Streams } from '../log/streams.js'
 
 export interface SequenceState {
   name: IdKind

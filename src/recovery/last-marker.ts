@@ -1,10 +1,10 @@
 // Finds the newest marker in the log. Anybody can append to its stream, so what cannot be read there is passed over.
 import { tryDecode } from '../domain/events.js'
 import { believedId } from '../domain/json.js'
-import { forEachKind, type IdKind } from '../domain/marker/id-kinds.js'
-import { markerStream, type DispatcherCheckpointed } from '../domain/marker/events.js'
+import { forEachKind, type IdKind } from '../domain/id-kinds.js'
+import { markerStream, type DispatcherCheckpointed } from '../domain/marker.js'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { noStream, type Streams } from '../event-store/streams.js'
+import { noStream, type Streams } from '../log/streams.js'
 
 /** A marker at its position in this log. */
 export interface Marker {

@@ -1,8 +1,8 @@
 // Looks for metadata and deletes that take events away from the streams that every process needs whole.
-import { catalogStreams } from '../domain/catalog/events.js'
-import { settingsStream } from '../domain/lead/digest-key.js'
-import { markerStream } from '../domain/marker/events.js'
-import type { Streams } from '../event-store/streams.js'
+import { catalogStreams } from '../features/catalog/events.js'
+import { settingsStream } from '../features/leads/digest-key.js'
+import { markerStream } from '../domain/marker.js'
+import type { Streams } from '../log/streams.js'
 
 /** The few that every log has. Those of assistants, leads and calls are looked at when a command reads them. */
 const everywhere = [

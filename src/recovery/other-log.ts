@@ -1,9 +1,9 @@
 // Refuses a log that is older than what was read of it, or that was moved: its positions mean something else.
 import type { Pool } from 'pg'
-import { markerStream } from '../domain/marker/events.js'
+import { markerStream } from '../domain/marker.js'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { StreamTruncated } from '../event-store/errors.js'
-import type { Streams } from '../event-store/streams.js'
+import { StreamTruncated } from '../log/errors.js'
+import type { Streams } from '../log/streams.js'
 import { readCheckpoint } from '../subscriptions/checkpoint.js'
 import { findAppendedBehind } from './appended-behind.js'
 import { limitedBy } from './limited-streams.js'

@@ -1,8 +1,8 @@
 // Runs one subscription: held by one process, batch after batch, rows and checkpoint in one transaction.
 import type { Pool } from 'pg'
-import { isOfOutage } from '../event-store/errors.js'
-import type { Streams } from '../event-store/streams.js'
-import type { Batch } from '../event-store/reads/batch.js'
+import { isOfOutage } from '../log/errors.js'
+import type { Streams } from '../log/streams.js'
+import type { Batch } from '../log/reads/batch.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
 import { BatchRefused, type Consumer, type Log, type OpenConsumer } from './consumer.js'

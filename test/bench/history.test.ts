@@ -4,7 +4,7 @@ import t from 'tap'
 import { fill } from '../../bench/log/fill.js'
 import { history } from '../../bench/log/history.js'
 import { decode } from '../../src/domain/events.js'
-import { openStreams } from '../../src/event-store/streams.js'
+import { openStreams } from '../../src/log/streams.js'
 import { connect, connectionTo, eventStoreOn } from '../support/back-ends/scratch-event-store.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 

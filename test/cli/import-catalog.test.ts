@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openStreams } from '../../src/event-store/streams.js'
+import { openStreams } from '../../src/log/streams.js'
 import { readCatalogFile, type CatalogFile } from '../../src/cli/catalog/catalog-file.js'
 import { importCatalog } from '../../src/cli/catalog/import-catalog.js'
 import { importingOn } from '../support/commands/handle-on.js'

@@ -1,7 +1,7 @@
 // The time of a change never goes back, though the clock of the process that wrote it does.
 import t from 'tap'
-import { evolve } from '../../src/domain/assistant/evolve.js'
-import type { AssistantEvent } from '../../src/domain/assistant/events.js'
+import { evolve } from '../../src/features/assistants/evolve.js'
+import type { AssistantEvent } from '../../src/features/assistants/events.js'
 import { laterOf } from '../../src/domain/time/later-of.js'
 import { settings } from '../support/events/call-events.js'
 

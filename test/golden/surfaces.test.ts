@@ -7,10 +7,10 @@ import type { Command } from 'commander'
 import pino from 'pino'
 import { Registry } from 'prom-client'
 import { commandLine } from '../../src/cli/commands.js'
-import { measureBackground, observeImports } from '../../src/composition/status/background-metrics.js'
+import { measureBackground, observeImports } from '../../src/services/status/background-metrics.js'
 import {
   measureDeliveries, measureProcess, measureProjections, observeAttempts
-} from '../../src/composition/status/metrics.js'
+} from '../../src/services/status/metrics.js'
 import { openMetrics } from '../../src/http/status/metrics.js'
 import { Environment, settingNames } from '../../src/settings/environment.js'
 import { appAlone, unused } from '../support/http/app-alone.js'

@@ -25,7 +25,7 @@ export const parts: Part[] = [
     name: 'kill',
     files: ['test/flow/kill.test.ts', 'test/long/kill'],
     env: { CHAOS_ROUNDS: '20' },
-    guards: ['src/command-handling', 'src/composition', 'src/event-store', 'src/http', 'src/subscriptions'],
+    guards: ['src/commands', 'src/services', 'src/log', 'src/http', 'src/subscriptions'],
     minutes: 10
   },
   {
@@ -62,19 +62,19 @@ export const parts: Part[] = [
   {
     name: 'imports',
     files: ['test/long/imports'],
-    guards: ['src/http/imports', 'workers/imports', 'workers/background', 'src/commands/lead'],
+    guards: ['src/http/imports', 'workers/imports', 'workers/background', 'src/features/leads/routes'],
     minutes: 20
   },
   {
     name: 'persons-killed',
     files: ['test/long/persons-killed'],
-    guards: ['src/sealing', 'workers/persons', 'src/domain/person'],
+    guards: ['src/privacy', 'workers/persons', 'src/features/persons'],
     minutes: 25
   },
   {
     name: 'persons-meanwhile',
     files: ['test/long/persons-meanwhile'],
-    guards: ['src/sealing', 'workers/persons', 'workers/imports', 'src/domain/person'],
+    guards: ['src/privacy', 'workers/persons', 'workers/imports', 'src/features/persons'],
     minutes: 10
   },
   {
@@ -86,7 +86,7 @@ export const parts: Part[] = [
   {
     name: 'persons-at-once',
     files: ['test/long/persons-at-once'],
-    guards: ['src/sealing', 'workers/persons', 'src/domain/person'],
+    guards: ['src/privacy', 'workers/persons', 'src/features/persons'],
     minutes: 15
   },
   {
@@ -98,24 +98,24 @@ export const parts: Part[] = [
   {
     name: 'properties',
     files: [
-      'test/http/fuzz', 'test/projections/engine/model.test.ts', 'test/command-handling/phone-numbers/claims.test.ts',
+      'test/http/fuzz', 'test/projections/engine/model.test.ts', 'test/features/phone-numbers/claims.test.ts',
       'packages/embedded-event-store/test/model.test.ts', 'packages/event-transfer/test/export.test.ts'
     ],
     env: { FUZZ_TIMES: '15' },
-    guards: ['src/http', 'src/commands', 'src/domain', 'src/command-handling', 'projections/engine', 'packages/embedded-event-store/src'],
+    guards: ['src/http', 'src/features', 'src/domain', 'src/commands', 'projections/engine', 'packages/embedded-event-store/src'],
     minutes: 20
   },
   {
     name: 'plans',
-    files: ['test/long/plans', 'test/queries/pages-read.test.ts'],
+    files: ['test/long/plans', 'test/http/lists/pages-read.test.ts'],
     env: { PLAN_ROWS: '1000000' },
-    guards: ['src/queries', 'migrations', 'projections/catalog'],
+    guards: ['src/features', 'migrations', 'projections/catalog'],
     minutes: 20
   },
   {
     name: 'outages',
     files: ['test/long/outages'],
-    guards: ['src/composition', 'src/event-store', 'src/http/closing.ts', 'src/postgres'],
+    guards: ['src/services', 'src/log', 'src/http/closing.ts', 'src/postgres'],
     minutes: 5
   },
   {
@@ -141,13 +141,13 @@ export const parts: Part[] = [
   {
     name: 'heap',
     files: ['test/long/heap'],
-    guards: ['src/http/limits', 'src/command-handling', 'src/event-store/reads'],
+    guards: ['src/http/limits', 'src/commands', 'src/log/reads'],
     minutes: 2
   },
   {
     name: 'hostile',
     files: ['test/long/hostile'],
-    guards: ['src/http/limits', 'src/http/exports', 'src/http/imports', 'src/commands/lead-import'],
+    guards: ['src/http/limits', 'src/http/exports', 'src/http/imports', 'src/features/imports/routes'],
     minutes: 3
   },
   { name: 'lint', files: ['test/long/lint'], guards: ['.dependency-cruiser.js', 'eslint.config.js'], minutes: 1 },

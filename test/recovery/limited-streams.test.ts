@@ -1,6 +1,6 @@
 // What takes events away from the streams that every process needs is told, with what mends it.
 import t from 'tap'
-import { openStreams } from '../../src/event-store/streams.js'
+import { openStreams } from '../../src/log/streams.js'
 import { findLimitedStreams } from '../../src/recovery/limited-streams.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { event } from '@ringledger/event-transfer/testing'

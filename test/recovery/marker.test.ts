@@ -1,10 +1,10 @@
 // Markers in the log: by them a database knows whether it is the one that was there last.
 import t from 'tap'
 import { explainBehind } from '../../src/recovery/database-state.js'
-import { markerStream } from '../../src/domain/marker/events.js'
-import { AppendOutcomeUnknown } from '../../src/event-store/errors.js'
-import { noStream, type Streams } from '../../src/event-store/streams.js'
-import { openIds } from '../../src/command-handling/ids.js'
+import { markerStream } from '../../src/domain/marker.js'
+import { AppendOutcomeUnknown } from '../../src/log/errors.js'
+import { noStream, type Streams } from '../../src/log/streams.js'
+import { openIds } from '../../src/commands/ids.js'
 import { happen, markedLogs } from '../support/back-ends/marked-log.js'
 
 const { log, database } = await markedLogs(t)

@@ -1,9 +1,9 @@
 // What is no readable marker in the stream of markers stops nothing: the newest one that can be read counts.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { markerStream } from '../../src/domain/marker/events.js'
-import type { Streams } from '../../src/event-store/streams.js'
-import { openIds } from '../../src/command-handling/ids.js'
+import { markerStream } from '../../src/domain/marker.js'
+import type { Streams } from '../../src/log/streams.js'
+import { openIds } from '../../src/commands/ids.js'
 import { findLastMarker } from '../../src/recovery/last-marker.js'
 import { openRestoreGuard } from '../../src/recovery/restore-guard.js'
 import { keepingLog } from '../support/postgres/ledger.js'

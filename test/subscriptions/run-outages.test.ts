@@ -1,6 +1,6 @@
 // A consumer misses nothing and handles nothing twice, while its event store and its Postgres come and go.
 import t from 'tap'
-import { openStreams } from '../../src/event-store/streams.js'
+import { openStreams } from '../../src/log/streams.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { consuming } from '../support/projections/consuming.js'
 import { eventually } from '../support/eventually.js'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { openStreams, type Streams } from '../../src/event-store/streams.js'
+import { openStreams, type Streams } from '../../src/log/streams.js'
 import { consuming } from '../support/projections/consuming.js'
 import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/postgres/ledger.js'

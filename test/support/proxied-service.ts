@@ -1,7 +1,7 @@
 // A service behind proxies: back ends that refuse, hang, lose answers and come back.
 import type { Test } from 'tap'
-import type { Role } from '../../src/composition/role.js'
-import { startRoles } from '../../src/composition/roles.js'
+import type { Role } from '../../src/services/role.js'
+import { startRoles } from '../../src/services/roles.js'
 import { eventually } from './eventually.js'
 import { readLog } from './run/leaks.js'
 import { caller, type Call } from './running-service.js'

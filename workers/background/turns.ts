@@ -1,6 +1,6 @@
 // Gives a request a turn: leased, numbered, and ended by what came of it.
 import { DatabaseError, type Pool } from 'pg'
-import { isOfOutage } from '../../src/event-store/errors.js'
+import { isOfOutage } from '../../src/log/errors.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { LeaseHeld, LeaseLost, withLease } from '../../src/subscriptions/lease.js'
 import { notifyRequests } from './channel.js'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   outcomeOf, pauseOf, verdictOf, type Circumstances, type Outcome, type Result
-} from '../../src/domain/webhook/outcome.js'
+} from '../../src/features/webhooks/outcome.js'
 import type { Attempt, Finish, Job, Sent, Trigger } from '../deliveries/attempts/attempt.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/attempts/on-demand.js'
 import type { FreshBodies } from '../deliveries/fresh-bodies.js'

@@ -4,7 +4,7 @@ import { constants, createBrotliDecompress, createGunzip, createInflate } from '
 import { request, type Dispatcher } from 'undici'
 import { Blocked, NameNotResolved, guardedConnector, type GuardOptions, type Resolve } from './guard.js'
 import { openAgents, type OpenAgent } from './kept-connections.js'
-import type { Result, Stage } from '../../src/domain/webhook/outcome.js'
+import type { Result, Stage } from '../../src/features/webhooks/outcome.js'
 import { watchStale } from './stale.js'
 
 export interface Post {

@@ -1,6 +1,6 @@
 // Signing secrets: one per user, and one of its own for each assistant that asked for it.
 import type { Pool, PoolClient } from 'pg'
-import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/sealing/sealed-text.js'
+import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
 import { newSecret } from './sign.js'
 
 /** Whose secrets: those of an assistant, or without one the user's. */

@@ -1,6 +1,6 @@
 // An endpoint that asked for fewer requests gets none for a while.
 import type { Pool, PoolClient } from 'pg'
-import type { Pause } from '../../src/domain/webhook/outcome.js'
+import type { Pause } from '../../src/features/webhooks/outcome.js'
 
 /** Nothing is sent to the endpoint for so long, or longer where it was paused for longer before. */
 export async function pauseEndpoint (pool: Pool, endpointId: string, { inMs, reason }: Pause): Promise<void> {

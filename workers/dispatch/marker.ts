@@ -3,7 +3,7 @@ import type { RestoreGuard } from '../../src/recovery/restore-guard.js'
 import { writeMarker, type MarkerOptions } from '../../src/recovery/marker.js'
 import type { Consumer, OpenConsumer } from '../../src/subscriptions/consumer.js'
 import { BehindLog } from '../../src/recovery/database-state.js'
-import { isOfOutage, RevisionConflict } from '../../src/event-store/errors.js'
+import { isOfOutage, RevisionConflict } from '../../src/log/errors.js'
 
 export interface MarkingOptions extends MarkerOptions {
   restoreGuard: RestoreGuard

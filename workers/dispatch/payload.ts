@@ -1,10 +1,10 @@
 // The body that a receiver gets for a call: built once, stored, and sent byte for byte.
-import type { AssistantSettings } from '../../src/domain/assistant/settings.js'
-import type { CallCompleted } from '../../src/domain/call/events.js'
-import type { TruncatedCall, WebhookCall, WebhookPayload } from '../../src/domain/webhook/payload.js'
+import type { AssistantSettings } from '../../src/features/assistants/settings.js'
+import type { CallCompleted } from '../../src/features/calls/events.js'
+import type { TruncatedCall, WebhookCall, WebhookPayload } from '../../src/features/webhooks/payload.js'
 import type { Json, JsonObject } from '../../src/domain/json.js'
-import type { ContactVariables } from '../../src/domain/lead/events.js'
-import type { LeadStatus } from '../../src/domain/lead-status.js'
+import type { ContactVariables } from '../../src/features/leads/events.js'
+import type { LeadStatus } from '../../src/features/leads/status.js'
 
 /** The settings that decide whether and what to send. */
 export const relevantSettings = [

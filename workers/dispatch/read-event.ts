@@ -1,5 +1,5 @@
 // A stored event as the dispatcher reads it. It may be malformed: every client of the event store can append anything.
-import { callIdOf } from '../../src/domain/call/events.js'
+import { callIdOf } from '../../src/features/calls/events.js'
 import { tryDecode, type DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 

@@ -1,8 +1,8 @@
 // Attempts on demand: sends a delivery again, sends a test.
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
-import type { RequestedAttempt } from '../../src/domain/webhook/delivery.js'
-import type { WebhookTest } from '../../src/domain/webhook/payload.js'
+import type { RequestedAttempt } from '../../src/features/webhooks/delivery.js'
+import type { WebhookTest } from '../../src/features/webhooks/payload.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { insertOnDemandAttempt, type NewOnDemandAttempt } from '../deliveries/attempts/on-demand.js'
 import type { OnDemandTrigger } from '../deliveries/attempts/attempt.js'

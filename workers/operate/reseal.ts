@@ -1,8 +1,8 @@
 // The keys that encrypted what is stored: which of them are needed, and leaving the former ones behind.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { keyId, seal, unseal, type SealedRow, type SecretKeys } from '../../src/sealing/sealed-text.js'
-import { noteKeysOfLog, type WalkOptions } from '../../src/sealing/keys/walk.js'
+import { keyId, seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
+import { noteKeysOfLog, type WalkOptions } from '../../src/privacy/keys/walk.js'
 import { ownerOfPart } from '../persons/parts.js'
 
 interface KeyLog {

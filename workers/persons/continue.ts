@@ -1,9 +1,9 @@
 // Does what users asked for of a person. Whatever breaks off is done again from its beginning.
 import type { Pool, PoolClient } from 'pg'
-import type { PersonRequest } from '../../src/domain/person/decide.js'
-import { isOfOutage } from '../../src/event-store/errors.js'
+import type { PersonRequest } from '../../src/features/persons/decide.js'
+import { isOfOutage } from '../../src/log/errors.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import type { SecretKeys } from '../../src/sealing/sealed-text.js'
+import type { SecretKeys } from '../../src/privacy/sealed-text.js'
 import { writeDocument, type KnownPerson } from './document.js'
 import { beginExport } from './parts.js'
 import { findDue, lockRequest, postpone, removeRequest, type DueRequest, type NewPersonRequest } from './requests.js'

@@ -1,6 +1,6 @@
 // An export as it is kept for a day: in parts, each encrypted by itself and bound to its place.
 import type { Pool, PoolClient } from 'pg'
-import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/sealing/sealed-text.js'
+import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
 
 export interface ExportPlace { id: string, userId: string }
 

@@ -1,7 +1,7 @@
 // Requests for a person's data that have not ended: the one place with the number, encrypted, and for that time.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/sealing/sealed-text.js'
+import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
 import { lockForCount } from '../background/requests.js'
 
 /** What a user asks for. The number is in E.164. */

@@ -43,7 +43,7 @@ async function embeddedIn ({ backEnds, dataDir }: Config): Promise<string> {
     throw new Error('DATABASE_URL is set, and `ringledger backup` is for the embedded Postgres: ' +
       'back up that one with pg_dump, as docs/operations.md says.')
   }
-  const { assertHoldsData } = await import('../../composition/embedded/running-stack.js')
+  const { assertHoldsData } = await import('../../services/embedded/running-stack.js')
   await assertHoldsData(dataDir)
   return resolve(dataDir)
 }

@@ -1,11 +1,11 @@
 // Appends the report of a completed call.
 import { randomUUID } from 'node:crypto'
-import { assistantOwner } from '../../command-handling/call-owners.js'
-import { commandHandler } from '../../command-handling/handle-command.js'
-import { callDecider } from '../../domain/call/decide.js'
-import { callStream, type CallCompleted } from '../../domain/call/events.js'
-import { validateReport } from '../../domain/call/validate.js'
-import type { Streams } from '../../event-store/streams.js'
+import { assistantOwner } from '../../commands/call-owners.js'
+import { commandHandler } from '../../commands/handle-command.js'
+import { callDecider } from '../../features/calls/decide.js'
+import { callStream, type CallCompleted } from '../../features/calls/events.js'
+import { validateReport } from '../../features/calls/validate.js'
+import type { Streams } from '../../log/streams.js'
 
 /**
  * Sealed for the owner of the assistant.

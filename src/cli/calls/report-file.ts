@@ -1,5 +1,5 @@
 // Reads the report of a completed call from a file.
-import { callStream, type CallCompleted } from '../../domain/call/events.js'
+import { callStream, type CallCompleted } from '../../features/calls/events.js'
 import { decode } from '../../domain/events.js'
 import { readText } from '../../text-files.js'
 

@@ -1,9 +1,9 @@
 // Brings a catalogue into the log: only what is new is appended.
 import { randomUUID } from 'node:crypto'
-import { importedCampaignDecider } from '../../domain/campaign/decide.js'
-import { campaignStream } from '../../domain/campaign/events.js'
-import { languagesDecider, modelsDecider, voicesDecider } from '../../domain/catalog/decide.js'
-import { catalogStreams } from '../../domain/catalog/events.js'
+import { importedCampaignDecider } from '../../features/campaigns/decide.js'
+import { campaignStream } from '../../features/campaigns/events.js'
+import { languagesDecider, modelsDecider, voicesDecider } from '../../features/catalog/decide.js'
+import { catalogStreams } from '../../features/catalog/events.js'
 import type { Decider } from '../../domain/decider.js'
 import type { DomainEvent } from '../../domain/events.js'
 import type { CatalogFile } from './catalog-file.js'

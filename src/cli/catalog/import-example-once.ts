@@ -1,6 +1,6 @@
 // Gives a first start something to work with: voices, languages, and what two example users have.
-import type { Connections } from '../../composition/connections.js'
-import { catalogStreams } from '../../domain/catalog/events.js'
+import type { Connections } from '../../services/connections.js'
+import { catalogStreams } from '../../features/catalog/events.js'
 import { importAndProject, type ImportOptions } from './import-and-project.js'
 
 /** Imports the file unless the log has a catalogue already. */

@@ -1,9 +1,9 @@
 // Brings a phone number of a catalogue into the log: claimed first, then added, as a user does it.
 import { randomUUID } from 'node:crypto'
-import type { HandleCommand } from '../../command-handling/handle-command.js'
-import type { PhoneClaims } from '../../command-handling/phone-claims.js'
-import { importedNumberDecider, type ImportNumber, type NumberState } from '../../domain/phone-number/decide.js'
-import { phoneNumberStream } from '../../domain/phone-number/events.js'
+import type { HandleCommand } from '../../commands/handle-command.js'
+import type { PhoneClaims } from '../../commands/phone-claims.js'
+import { importedNumberDecider, type ImportNumber, type NumberState } from '../../features/phone-numbers/decide.js'
+import { phoneNumberStream } from '../../features/phone-numbers/events.js'
 import { Rejection } from '../../domain/rejection.js'
 
 export interface ImportTools {

@@ -1,5 +1,5 @@
 // A check of the doctor: what was found, and what mends it. None is waited for longer than three seconds.
-import { reasonOf } from '../../composition/back-end-unreachable.js'
+import { reasonOf } from '../../services/back-end-unreachable.js'
 import { withTimeout } from '../../timing/with-timeout.js'
 
 /** `skipped`: it could not be looked at, which is no fault by itself. */

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { Found as Stack } from '../../composition/embedded/running-stack.js'
-import { keptSecrets } from '../../composition/generated-secrets.js'
+import type { Found as Stack } from '../../services/embedded/running-stack.js'
+import { keptSecrets } from '../../services/generated-secrets.js'
 import { problem, runChecks, skipped, warning, type Finding, type Found } from './check.js'
 
 /** A new DATA_DIR takes 200 MB; a service that works needs some room beside what it has. */

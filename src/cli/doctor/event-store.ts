@@ -1,15 +1,15 @@
 // The event store: whether it answers, who leads, and whether our login may do what it must and no more.
 import { randomUUID } from 'node:crypto'
-import { aboutServer, type AboutServer } from '../../event-store/about-server.js'
-import { reasonOf } from '../../event-store/connection/causes.js'
-import { EventStoreConnection } from '../../event-store/connection/connection.js'
-import { RevisionConflict } from '../../event-store/errors.js'
-import { lastScavenges } from '../../event-store/reads/last-scavenges.js'
-import { openStreams, type Streams } from '../../event-store/streams.js'
+import { aboutServer, type AboutServer } from '../../log/about-server.js'
+import { reasonOf } from '../../log/connection/causes.js'
+import { EventStoreConnection } from '../../log/connection/connection.js'
+import { RevisionConflict } from '../../log/errors.js'
+import { lastScavenges } from '../../log/reads/last-scavenges.js'
+import { openStreams, type Streams } from '../../log/streams.js'
 import { findLimitedStreams } from '../../recovery/limited-streams.js'
 import type { ScavengedStore } from './erasures.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
-import { placeOf } from '../../event-store/connection/client-url.js'
+import { placeOf } from '../../log/connection/client-url.js'
 
 /** No stream of ours comes so far: an append there is refused by the store, and writes nothing. */
 const neverReached = 10n ** 12n

@@ -1,9 +1,9 @@
 // Runs the checks of every part side by side, on the back ends that are set or that run now. Nothing is started.
-import { secretKeys } from '../../composition/complete-config.js'
-import type { Found as Stack } from '../../composition/embedded/running-stack.js'
-import { keptSecrets } from '../../composition/generated-secrets.js'
+import { secretKeys } from '../../services/complete-config.js'
+import type { Found as Stack } from '../../services/embedded/running-stack.js'
+import { keptSecrets } from '../../services/generated-secrets.js'
 import type { Config } from '../../config.js'
-import type { SecretKeys } from '../../sealing/sealed-text.js'
+import type { SecretKeys } from '../../privacy/sealed-text.js'
 import type { Finding } from './check.js'
 import type { PostgresUse } from './postgres.js'
 import { checkSettings } from './settings.js'
@@ -24,7 +24,7 @@ export async function findAll (environment: NodeJS.ProcessEnv): Promise<Finding[
 }
 
 async function stackOf ({ dataDir }: Config): Promise<Stack> {
-  const { runningStack } = await import('../../composition/embedded/running-stack.js')
+  const { runningStack } = await import('../../services/embedded/running-stack.js')
   return await runningStack(dataDir)
 }
 

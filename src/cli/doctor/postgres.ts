@@ -8,7 +8,7 @@ import { compareMigrations, makeAnew, OtherVersion } from '../../postgres/migrat
 import { openPool } from '../../postgres/pool.js'
 import { postgresProblem } from '../../postgres/problems/in-words.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
-import { placeOf } from '../../event-store/connection/client-url.js'
+import { placeOf } from '../../log/connection/client-url.js'
 import { activity } from './postgres-activity.js'
 import { connectionsLeft, settings } from './postgres-settings.js'
 

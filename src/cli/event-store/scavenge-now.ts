@@ -1,9 +1,9 @@
 // Scavenges the embedded event store of the running `start`, or one that is opened for it.
-import { reachableHead } from '../../composition/back-end-unreachable.js'
-import { withCaFile } from '../../event-store/connection/client-url.js'
-import { EventStoreConnection } from '../../event-store/connection/connection.js'
-import type { Scavenged } from '../../event-store/scavenge.js'
-import { openStreams } from '../../event-store/streams.js'
+import { reachableHead } from '../../services/back-end-unreachable.js'
+import { withCaFile } from '../../log/connection/client-url.js'
+import { EventStoreConnection } from '../../log/connection/connection.js'
+import type { Scavenged } from '../../log/scavenge.js'
+import { openStreams } from '../../log/streams.js'
 import { presentStore } from '../events/stores.js'
 
 /** A real server has other users and several members with files of their own: when it scavenges is not ours to say. */

@@ -1,8 +1,8 @@
 // Opens the event stores that a transfer reads and writes.
-import { reachableHead } from '../../composition/back-end-unreachable.js'
-import { withCaFile } from '../../event-store/connection/client-url.js'
-import { lentClient } from '../../event-store/connection/lent-client.js'
-import { eventStoreProblems, type SettingNames, settingNames } from '../../event-store/connection/settings.js'
+import { reachableHead } from '../../services/back-end-unreachable.js'
+import { withCaFile } from '../../log/connection/client-url.js'
+import { lentClient } from '../../log/connection/lent-client.js'
+import { eventStoreProblems, type SettingNames, settingNames } from '../../log/connection/settings.js'
 import { openStore, TransferRefused, type Store } from '@ringledger/event-transfer'
 import { readPlaces } from '../read-settings.js'
 import { openBackEnds, type Makes } from '../running/back-ends.js'

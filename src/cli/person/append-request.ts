@@ -1,11 +1,11 @@
 // Asks for something about a person as the routes do: first it is noted for the workers, then its event is appended.
 import { randomUUID } from 'node:crypto'
-import { commandHandler } from '../../command-handling/handle-command.js'
-import { phoneClaims } from '../../command-handling/phone-claims.js'
-import { holdToLeadDigestKey, type PhoneHash } from '../../command-handling/phone-hash.js'
-import { personRequestDecider } from '../../domain/person/decide.js'
-import { personRequestStream, type PersonRequestType } from '../../domain/person/events.js'
-import type { Streams } from '../../event-store/streams.js'
+import { commandHandler } from '../../commands/handle-command.js'
+import { phoneClaims } from '../../commands/phone-claims.js'
+import { holdToLeadDigestKey, type PhoneHash } from '../../commands/phone-hash.js'
+import { personRequestDecider } from '../../features/persons/decide.js'
+import { personRequestStream, type PersonRequestType } from '../../features/persons/events.js'
+import type { Streams } from '../../log/streams.js'
 import type { NamedPerson } from './named.js'
 
 interface Asked {

@@ -13,7 +13,7 @@ export function register (quarantine: Command): void {
 
 async function resumeProjection (name: string, { json }: { json?: boolean }): Promise<void> {
   const [{ projectionNamed }, { closeBreaker }] = await Promise.all([
-    import('../../../projections/operate/projection-named.js'), import('../../composition/ops/parked.js')
+    import('../../../projections/operate/projection-named.js'), import('../../services/ops/parked.js')
   ])
   const projection = projectionNamed(name)
   const message = await withConnections('ringledger projections quarantine resume', (connections) =>

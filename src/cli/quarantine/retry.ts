@@ -13,7 +13,7 @@ export function register (quarantine: Command): void {
 }
 
 async function retryParked (name: string, stream: string, { json }: { json?: boolean }): Promise<void> {
-  const { retryParked: retry } = await import('../../composition/ops/parked.js')
+  const { retryParked: retry } = await import('../../services/ops/parked.js')
   const message = await withConnections('ringledger projections quarantine retry', (connections) =>
     retry(connections, name, stream))
   tellOutcome({ action: 'retry', projection: name, stream }, message, json)

@@ -18,7 +18,7 @@ export function register (quarantine: Command): void {
 async function skipParked (
   name: string, stream: string, revision: bigint, { reason, json }: { reason: string, json?: boolean }
 ): Promise<void> {
-  const { skipParked: skip } = await import('../../composition/ops/parked.js')
+  const { skipParked: skip } = await import('../../services/ops/parked.js')
   const message = await withConnections('ringledger projections quarantine skip', (connections) =>
     skip(connections, name, stream, revision, reason))
   tellOutcome({ action: 'skip', projection: name, stream, revision: String(revision) }, message, json)

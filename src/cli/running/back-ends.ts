@@ -1,8 +1,8 @@
 // Opens the back ends of a command: those that are set, or embedded ones for as long as the command runs.
 import { resolve } from 'node:path'
-import { reachablePostgres } from '../../composition/back-end-unreachable.js'
-import type { Listening } from '../../composition/embedded/stack.js'
-import type { Urls } from '../../composition/connections.js'
+import { reachablePostgres } from '../../services/back-end-unreachable.js'
+import type { Listening } from '../../services/embedded/stack.js'
+import type { Urls } from '../../services/connections.js'
 import type { Config } from '../../config.js'
 import { packageRoot } from '../../package-root.js'
 import { refuseOtherVersion } from '../../postgres/migrate.js'
@@ -47,10 +47,10 @@ export async function openBackEnds (
   const postgres = databaseUrl ? await reachablePostgres(ping(databaseUrl)) : undefined
   if (postgres?.isInUse === false && makes === 'nothing') throw new Error(noTables)
   if (!postgres && makes !== 'all') {
-    const { assertHoldsData } = await import('../../composition/embedded/running-stack.js')
+    const { assertHoldsData } = await import('../../services/embedded/running-stack.js')
     await assertHoldsData(config.dataDir)
   }
-  const { openStack } = await import('../../composition/embedded/stack.js')
+  const { openStack } = await import('../../services/embedded/stack.js')
   const stack = await openStack({
     dataDir: config.dataDir,
     role,

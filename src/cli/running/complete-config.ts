@@ -1,6 +1,6 @@
 // Fills in the secrets of a run without any URL: `start` makes them, commands read them.
-import type { CompleteConfig } from '../../composition/complete-config.js'
-import { generatedSecrets, keptSecrets } from '../../composition/generated-secrets.js'
+import type { CompleteConfig } from '../../services/complete-config.js'
+import { generatedSecrets, keptSecrets } from '../../services/generated-secrets.js'
 import type { Config } from '../../config.js'
 
 export type RunConfig = CompleteConfig & {
@@ -20,7 +20,7 @@ export async function completeConfig (config: Config, makes = false): Promise<Ru
     ? await generatedSecrets(prepareDataDir(dataDir))
     : await keptSecrets(dataDir).catch((error: unknown) => { throw explained(dataDir, error) })
   if (ours === undefined) {
-    const { NothingRuns } = await import('../../composition/embedded/running-stack.js')
+    const { NothingRuns } = await import('../../services/embedded/running-stack.js')
     throw new NothingRuns(dataDir)
   }
   return {

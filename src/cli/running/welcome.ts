@@ -1,5 +1,5 @@
 // What `ringledger start` prints on a terminal: where it listens, and commands to try it with.
-import type { CompleteConfig } from '../../composition/complete-config.js'
+import type { CompleteConfig } from '../../services/complete-config.js'
 import { customer, customerNumber, frontDesk } from '../../domain/examples.js'
 import { packageVersion } from '../../package-root.js'
 import { signToken } from './sign-token.js'

@@ -1,6 +1,6 @@
 // Runs the work of a short command on connected back ends, and closes them whatever happens.
 import type { Logger } from 'pino'
-import type { Connections } from '../../composition/connections.js'
+import type { Connections } from '../../services/connections.js'
 import type { Makes } from './back-ends.js'
 
 /**
@@ -17,7 +17,7 @@ export async function withConnections<Result> (
   const backEnds = await openBackEnds(config, { role: 'command', command, makes })
   try {
     const [{ openLog }, { openConnections }, { completeConfig }] = await Promise.all([
-      import('./log.js'), import('../../composition/connections.js'), import('./complete-config.js')
+      import('./log.js'), import('../../services/connections.js'), import('./complete-config.js')
     ])
     const { log } = openLog(config.logLevel === 'info' ? 'warn' : config.logLevel, 2)
     const connections = await openConnections(backEnds.urls, await completeConfig(config, makes === 'all'), log)

@@ -13,7 +13,7 @@ async function printAlertSecret ({ json }: { json?: boolean }): Promise<void> {
   const [{ readSettings }, { completeConfig }, { alertSecret }] = await Promise.all([
     import('../read-settings.js'),
     import('../running/complete-config.js'),
-    import('../../composition/complete-config.js')
+    import('../../services/complete-config.js')
   ])
   const secret = alertSecret(await completeConfig(readSettings()))
   if (json) return printJson({ secret })

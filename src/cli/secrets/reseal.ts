@@ -16,9 +16,9 @@ async function resealSecrets ({ json }: { json?: boolean }): Promise<void> {
   ] = await Promise.all([
     import('../../config.js'),
     import('../running/complete-config.js'),
-    import('../../composition/complete-config.js'),
+    import('../../services/complete-config.js'),
     import('../../../workers/operate/reseal.js'),
-    import('../../sealing/rewrap/reseal-keys.js'),
+    import('../../privacy/rewrap/reseal-keys.js'),
     import('../running/progress.js')
   ])
   const keys = secretKeys(await completeConfig(loadConfig(process.env)))

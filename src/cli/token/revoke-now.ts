@@ -1,10 +1,10 @@
 // Appends that a token is revoked, and tells every process.
 import { randomUUID } from 'node:crypto'
-import { commandHandler } from '../../command-handling/handle-command.js'
-import type { Connections } from '../../composition/connections.js'
+import { commandHandler } from '../../commands/handle-command.js'
+import type { Connections } from '../../services/connections.js'
 import { announceRevoked } from '../../../projections/keys/revocations.js'
-import { tokenDecider } from '../../domain/token/decide.js'
-import { tokenStream } from '../../domain/token/events.js'
+import { tokenDecider } from '../../features/api-keys/token.js'
+import { tokenStream } from '../../features/api-keys/token-events.js'
 
 /** Safe to repeat: it also tells those who were not told the first time. @returns whether it was not revoked before */
 export async function revokeNow (

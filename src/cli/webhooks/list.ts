@@ -1,6 +1,6 @@
 // `ringledger webhooks list`: deliveries of all users, newest first.
 import { Option, type Command } from 'commander'
-import type { Delivery } from '../../domain/webhook/delivery.js'
+import type { Delivery } from '../../features/webhooks/delivery.js'
 import { printJson, tableOf } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 import { wholeNumber } from '../values.js'

@@ -1,6 +1,6 @@
 // What lets in, beside the signature of a token: API keys, and tokens that were not revoked.
 import { createHash } from 'node:crypto'
-import type { Scope } from '../../domain/api-key/events.js'
+import type { Scope } from '../../features/api-keys/events.js'
 
 /** A key that may be used now. */
 export interface ApiKeyUser {

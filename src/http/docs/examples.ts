@@ -1,16 +1,16 @@
 // One story in examples: an assistant calls a lead, and a webhook reports the call. They fit examples/catalog.json.
 import type { Static } from 'typebox'
-import type { CreateAssistantBody, UpdateAssistantBody } from '../../domain/assistant/bodies.js'
-import type { AssistantSummary } from '../../domain/assistant/summary.js'
-import type { EntryAnswer } from '../../domain/blacklist/entry.js'
-import type { CampaignAnswer } from '../../domain/campaign/summary.js'
-import type { CompleteCallBody } from '../../domain/call/events.js'
-import type { WebhookPayload, WebhookTest } from '../../domain/webhook/payload.js'
+import type { CreateAssistantBody, UpdateAssistantBody } from '../../features/assistants/bodies.js'
+import type { AssistantSummary } from '../../features/assistants/summary.js'
+import type { EntryAnswer } from '../../features/blacklist/entry.js'
+import type { CampaignAnswer } from '../../features/campaigns/summary.js'
+import type { CompleteCallBody } from '../../features/calls/events.js'
+import type { WebhookPayload, WebhookTest } from '../../features/webhooks/payload.js'
 import { customer, customerNumber, frontDesk, otherNumber, ownNumber } from '../../domain/examples.js'
-import type { CreateLeadBody } from '../../domain/lead/validate.js'
-import type { UpdateLeadBody } from '../../domain/lead/validate-changes.js'
-import type { LeadAnswer } from '../../domain/lead/summary.js'
-import type { PhoneNumberAnswer } from '../../domain/phone-number/body.js'
+import type { CreateLeadBody } from '../../features/leads/validate.js'
+import type { UpdateLeadBody } from '../../features/leads/validate-changes.js'
+import type { LeadAnswer } from '../../features/leads/summary.js'
+import type { PhoneNumberAnswer } from '../../features/phone-numbers/body.js'
 
 export const newAssistant: Static<typeof CreateAssistantBody> = {
   ...frontDesk,

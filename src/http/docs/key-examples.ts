@@ -1,7 +1,7 @@
 // API keys in the examples of the API document. The key is none: nobody has it.
 import type { Static } from 'typebox'
-import type { ApiKeyItem, NewKeyAnswer } from '../../domain/api-key/summary.js'
-import type { CreateApiKeyBody } from '../../domain/api-key/validate.js'
+import type { ApiKeyItem, NewKeyAnswer } from '../../features/api-keys/summary.js'
+import type { CreateApiKeyBody } from '../../features/api-keys/validate.js'
 
 export const newApiKey: Static<typeof CreateApiKeyBody> =
   { name: 'Nightly import', scopes: ['read', 'write'], expires_at: '2099-12-31T23:00:00.000Z' }

@@ -1,6 +1,6 @@
 // Requests for a person's data in the examples of the API document.
 import { customerNumber } from '../../domain/examples.js'
-import type { BegunPersonRequest, PersonRequestAnswer } from '../../domain/person/summary.js'
+import type { BegunPersonRequest, PersonRequestAnswer } from '../../features/persons/summary.js'
 import { callId } from './examples.js'
 
 export const personRequestId = 'c56a4180-65aa-42ec-a945-5fd21dec0538'

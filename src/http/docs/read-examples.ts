@@ -1,9 +1,9 @@
 // What reads answer in the story of examples.ts.
-import type { HistoryEntry } from '../../domain/assistant/history.js'
-import { defaultSettings } from '../../domain/assistant/settings.js'
-import type { Delivery, DeliveryDetails, DeliverySummary } from '../../domain/webhook/delivery.js'
-import type { Notice } from '../../domain/webhook/notice.js'
-import type { CallReport, CallSummary } from '../../domain/call/summary.js'
+import type { HistoryEntry } from '../../features/assistants/history.js'
+import { defaultSettings } from '../../features/assistants/settings.js'
+import type { Delivery, DeliveryDetails, DeliverySummary } from '../../features/webhooks/delivery.js'
+import type { Notice } from '../../features/webhooks/notice.js'
+import type { CallReport, CallSummary } from '../../features/calls/summary.js'
 import { assistantSummary, callId, changedAssistant, completedCall, newAssistant } from './examples.js'
 
 /** The only page of a list with these items. */

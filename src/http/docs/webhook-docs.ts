@@ -1,6 +1,6 @@
 // What the API document says of the webhook: its body, its headers, and how the answer of a receiver is taken.
 import type { TSchema } from 'typebox'
-import { WebhookPayload, WebhookTest } from '../../domain/webhook/payload.js'
+import { WebhookPayload, WebhookTest } from '../../features/webhooks/payload.js'
 import { webhookPayload, webhookTest } from './examples.js'
 import { deliveryId } from './read-examples.js'
 

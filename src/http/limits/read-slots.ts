@@ -1,6 +1,6 @@
 // How many reads of one user this process works on at once: others wait a moment, and then are refused.
 import type { FastifyInstance } from 'fastify'
-import { Shares, type Release } from '../../command-handling/shares.js'
+import { Shares, type Release } from '../../commands/shares.js'
 import { untilGone, whileAnswering } from './while-answering.js'
 
 /** Lists and histories are large, exports take as long as their reader; everything else is one thing. */

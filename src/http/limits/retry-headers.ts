@@ -1,6 +1,6 @@
 // The headers that make a retry safe: Idempotency-Key and If-Match, of routes that name them in their config.
 import type { FastifyRequest } from 'fastify'
-import type { Claim } from '../../command-handling/idempotency/idempotency.js'
+import type { Claim } from '../../commands/idempotency/idempotency.js'
 import { invalid, Rejection } from '../../domain/rejection.js'
 import { isMatch } from '../answers/etags.js'
 import type { RequestHeader } from '../docs/headers.js'

@@ -1,6 +1,6 @@
 // How many files are parsed at once, and how they make way for other requests.
 import { setTimeout as delay } from 'node:timers/promises'
-import { Shares, type Release } from '../../command-handling/shares.js'
+import { Shares, type Release } from '../../commands/shares.js'
 
 /** Of all users. */
 const parsedAtOnce = 2

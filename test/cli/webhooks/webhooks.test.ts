@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { noStream, openStreams } from '../../../src/log/streams.js'
 import { sinceTime } from '../../../src/cli/webhooks/since-time.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'

@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream'
 import pino from 'pino'
 import t from 'tap'
-import { startRoles } from '../../../src/composition/roles.js'
+import { startRoles } from '../../../src/services/roles.js'
 import { testService } from '../../support/service.js'
 
 t.test('a start says which stream of ours loses events, and what mends it', async (t) => {

@@ -1,6 +1,6 @@
 // What a command refers to may be newer than the read models: then nobody is told that it does not exist.
 import t, { type Test } from 'tap'
-import { waitIfMissing, NotKnownYet } from '../../../src/command-handling/wait-if-missing.js'
+import { waitIfMissing, NotKnownYet } from '../../../src/commands/wait-if-missing.js'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { appender } from '../../support/events/appender.js'
 import { campaign } from '../../support/events/call-events.js'

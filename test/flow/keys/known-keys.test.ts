@@ -1,6 +1,6 @@
 // How often keys are looked up: not for each request, and not for longer than a revocation may take.
 import t from 'tap'
-import { KnownKeys } from '../../../src/composition/credentials/known-keys.js'
+import { KnownKeys } from '../../../src/services/credentials/known-keys.js'
 import { digestOf } from '../../../src/http/auth/credentials.js'
 import { eventually } from '../../support/eventually.js'
 

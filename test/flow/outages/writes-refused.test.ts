@@ -1,8 +1,8 @@
 // An event store that answers reads and takes no writes: readiness notices, and notices when it is over.
 import t from 'tap'
-import { clientUrl } from '../../../src/event-store/connection/client-url.js'
-import { RevisionConflict } from '../../../src/event-store/errors.js'
-import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { clientUrl } from '../../../src/log/connection/client-url.js'
+import { RevisionConflict } from '../../../src/log/errors.js'
+import { noStream, openStreams } from '../../../src/log/streams.js'
 import { connectionTo } from '../../support/back-ends/scratch-event-store.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'

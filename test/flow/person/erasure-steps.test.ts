@@ -1,9 +1,9 @@
 // An erasure whose worker ends after each of its steps, and within them: it is done all the same, and once.
 import t from 'tap'
-import { erasureWork } from '../../../src/composition/persons/erasures.js'
-import { callStream } from '../../../src/domain/call/events.js'
-import type { Streams } from '../../../src/event-store/streams.js'
-import { seal } from '../../../src/sealing/sealed-text.js'
+import { erasureWork } from '../../../src/services/persons/erasures.js'
+import { callStream } from '../../../src/features/calls/events.js'
+import type { Streams } from '../../../src/log/streams.js'
+import { seal } from '../../../src/privacy/sealed-text.js'
 import type { Turn } from '../../../workers/background/kind.js'
 import { erasures } from '../../../workers/persons/erasures/erasures.js'
 import type { ErasureProgress } from '../../../workers/persons/erasures/progress.js'

@@ -1,8 +1,8 @@
 // Requests for persons whose work broke off, failed, or is not known any more.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { personWork } from '../../../src/composition/persons/person-work.js'
-import { personRequestStream } from '../../../src/domain/person/events.js'
+import { personWork } from '../../../src/services/persons/person-work.js'
+import { personRequestStream } from '../../../src/features/persons/events.js'
 import { continueRequests, type PersonWork } from '../../../workers/persons/continue.js'
 import { beginExport, readExport } from '../../../workers/persons/parts.js'
 import { mostOfUser, noteRequest } from '../../../workers/persons/requests.js'

@@ -2,7 +2,7 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
-import { AssistantSettings, defaultSettings } from '../../../src/domain/assistant/settings.js'
+import { AssistantSettings, defaultSettings } from '../../../src/features/assistants/settings.js'
 import { documented } from '../../../src/http/docs/refusals.js'
 import { examplesOf, openApi } from '../../support/http/openapi.js'
 
@@ -18,9 +18,8 @@ t.test('the document is valid OpenAPI 3.1', async (t) => {
 })
 
 t.test('every route of the code is in it', async (t) => {
-  const files = await Promise.all(['src/commands', 'src/queries']
-    .map(async (folder) => (await readdir(folder, { recursive: true })).map((file) => `${folder}/${file}`)))
-  for (const file of files.flat().filter((name) => name.endsWith('.ts'))) {
+  const files = await readdir('src/features', { recursive: true })
+  for (const file of files.filter((name) => name.endsWith('.ts')).map((name) => `src/features/${name}`)) {
     for (const [, method = '', url = ''] of (await readFile(file, 'utf8'))
       .matchAll(/\bapp\.(get|post|put|patch|delete)\('([^']+)'/g)) {
       t.ok(document.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method], `${method} ${url}`)

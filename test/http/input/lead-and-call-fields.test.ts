@@ -1,9 +1,9 @@
 // The fields of leads and calls at their limits, through the validators that the app uses.
 import t from 'tap'
-import { CompleteCallBody, callStatuses } from '../../../src/domain/call/events.js'
+import { CompleteCallBody, callStatuses } from '../../../src/features/calls/events.js'
 import { decode } from '../../../src/domain/events.js'
-import { CreateLeadBody } from '../../../src/domain/lead/validate.js'
-import { leadStatuses } from '../../../src/domain/lead-status.js'
+import { CreateLeadBody } from '../../../src/features/leads/validate.js'
+import { leadStatuses } from '../../../src/features/leads/status.js'
 import { call } from '../../support/events/call-events.js'
 import type { TSchema } from 'typebox'
 import type { FieldErrors } from '../../../src/domain/rejection.js'

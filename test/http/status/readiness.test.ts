@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { EventStoreUnavailable } from '../../../src/event-store/errors.js'
+import { EventStoreUnavailable } from '../../../src/log/errors.js'
 import { registerAuth } from '../../../src/http/auth/auth.js'
 import { addHealth, type HealthChecks } from '../../../src/http/status/health.js'
 import { claims, secret, signed } from '../../support/auth/tokens.js'

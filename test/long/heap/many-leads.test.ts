@@ -1,7 +1,7 @@
 // A contact with very many leads in one campaign, as a log may have it: read in little memory, and not added to.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { noStream, openStreams } from '../../../src/log/streams.js'
 import { mainProcess } from '../../support/processes/main-process.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 

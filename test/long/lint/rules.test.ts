@@ -47,7 +47,7 @@ async function refusedByLine (filePath: string, head: string, lines: string[]): 
 const rulesOf = (messages: Linter.LintMessage[]) => messages.map(({ ruleId, message }) => ruleId ?? message)
 
 t.test('the domain has no clock, no ids and does not wait', async (t) => {
-  const file = 'src/domain/lead/decide.ts'
+  const file = 'src/features/leads/decide.ts'
   for (const text of [
     'export const now = () => Date.now()',
     'export const now = () => new Date()',
@@ -103,7 +103,7 @@ t.test('a line has at most 120 columns and one statement, a function 80 lines, a
     ['if (told) give()\n;[told].forEach(() => { give() })', []]
   ]
   for (const [text, rules] of cases) {
-    const found = (await refused('src/domain/lead/decide.ts', text)).filter((rule) => /max-|house/.test(rule))
+    const found = (await refused('src/features/leads/decide.ts', text)).filter((rule) => /max-|house/.test(rule))
     t.same(found, rules, text.slice(0, 60))
   }
 })

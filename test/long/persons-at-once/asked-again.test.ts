@@ -2,7 +2,7 @@
 // operator begins is another one. All end, and nothing of the person is left.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { personRequestStream } from '../../../src/domain/person/events.js'
+import { personRequestStream } from '../../../src/features/persons/events.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { eventually } from '../../support/eventually.js'
 import { dispatching } from '../../support/persons/dispatching.js'

@@ -1,7 +1,7 @@
 // A lead goes with its contact, and the contact is erased as well, before or after: of calls that name the contact by
 // its id alone nothing is left then, whenever they came, also for a replay.
 import t, { type Test } from 'tap'
-import { callStream } from '../../../src/domain/call/events.js'
+import { callStream } from '../../../src/features/calls/events.js'
 import { audit } from '../../../workers/operate/audit.js'
 import { areFolds } from '../../support/persons/generations/are-folds.js'
 import { eventually } from '../../support/eventually.js'

@@ -2,7 +2,7 @@
 // has only left of the calls what is not personal, and has it where they were erased.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { callStream } from '../../../src/domain/call/events.js'
+import { callStream } from '../../../src/features/calls/events.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { newLead } from '../../support/bodies/bodies.js'
 import { call as reported } from '../../support/events/call-events.js'

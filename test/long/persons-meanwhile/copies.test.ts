@@ -2,7 +2,7 @@
 // leaves none of these, whether it was made before, or is made meanwhile. Copies that have nothing of the other stay.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { personWork } from '../../../src/composition/persons/person-work.js'
+import { personWork } from '../../../src/services/persons/person-work.js'
 import { continueRequests, type PersonWork } from '../../../workers/persons/continue.js'
 import { readExport } from '../../../workers/persons/parts.js'
 import { noteRequest } from '../../../workers/persons/requests.js'

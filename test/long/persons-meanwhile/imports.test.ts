@@ -1,10 +1,10 @@
 // Imports with the number of a person who is erased meanwhile: whatever their worker had come to, the person is not
 // there in the end, and everybody else is.
 import t, { type Test } from 'tap'
-import { digestOfNumbers } from '../../../src/composition/digest-of-numbers.js'
-import { leadImportsOf } from '../../../src/composition/worker/lead-imports.js'
-import { leadStream } from '../../../src/domain/lead/events.js'
-import type { Streams } from '../../../src/event-store/streams.js'
+import { digestOfNumbers } from '../../../src/services/digest-of-numbers.js'
+import { leadImportsOf } from '../../../src/services/worker/lead-imports.js'
+import { leadStream } from '../../../src/features/leads/events.js'
+import type { Streams } from '../../../src/log/streams.js'
 import { openLogGuard } from '../../../src/recovery/log-guard.js'
 import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'

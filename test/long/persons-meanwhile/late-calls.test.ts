@@ -2,7 +2,7 @@
 // nothing of it stays, and nobody has to ask.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { callStream } from '../../../src/domain/call/events.js'
+import { callStream } from '../../../src/features/calls/events.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { call as reported } from '../../support/events/call-events.js'

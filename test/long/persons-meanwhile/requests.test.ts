@@ -2,8 +2,8 @@
 // many anew, a copy, the same erasure, and other keys for all that is sealed. Nothing of the person comes back.
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { keyBytes } from '../../../src/composition/complete-config.js'
-import { resealKeys } from '../../../src/sealing/rewrap/reseal-keys.js'
+import { keyBytes } from '../../../src/services/complete-config.js'
+import { resealKeys } from '../../../src/privacy/rewrap/reseal-keys.js'
 import { reseal } from '../../../workers/operate/reseal.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'

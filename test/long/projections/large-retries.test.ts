@@ -1,8 +1,8 @@
 // A retry reads the parked events of a stream in parts that a small heap holds, however large they are.
 import t from 'tap'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { readParts } from '../../../src/event-store/reads/parts.js'
-import { openStreams } from '../../../src/event-store/streams.js'
+import { readParts } from '../../../src/log/reads/parts.js'
+import { openStreams } from '../../../src/log/streams.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { park } from '../../../src/subscriptions/park.js'
 import { appender } from '../../support/events/appender.js'

@@ -25,7 +25,7 @@ const patch: Array<[file: string, text: string | RegExp, instead: string]> = [
   ['src/domain/events.ts', /^/, "import Type from 'typebox'\n"],
   ['src/domain/events.ts', 'firstVersion(AssistantDeactivated)', `firstVersion(AssistantDeactivated).next(
     Type.Object({ ...AssistantDeactivated.properties, by: Type.String() }), (data) => ({ ...data, by: 'nobody' }))`],
-  ['src/domain/assistant/decide.ts', 'deactivated_at: now }', 'deactivated_at: now, by: user_id }'],
+  ['src/features/assistants/decide.ts', 'deactivated_at: now }', 'deactivated_at: now, by: user_id }'],
   ['projections/assistants.ts', /version: \d+/, 'version: 1000'],
   ['projections/assistants.ts', "mode: 'text',", "mode: 'text', deactivated_by: 'text',"],
   ['projections/assistants.ts', 'toRow(assistant, Number(revision))',

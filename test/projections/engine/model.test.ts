@@ -12,7 +12,7 @@ import { generationConsumer } from '../../../projections/engine/run.js'
 import { claimCheckpoint, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Batch } from '../../../src/event-store/reads/batch.js'
+import type { Batch } from '../../../src/log/reads/batch.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { assistantCreated, at, call, callCompleted, leadCreated, logOf } from '../../support/events/call-events.js'
 import { leadDeleted } from '../../support/events/lead-events.js'
@@ -23,9 +23,9 @@ import { type Model, assistantModel, callModel, fold } from '../../support/proje
 import { emptyReadModels, parkedEvents, project, rowsOf } from '../../support/projections/projected.js'
 import { type Watching, watchedPool } from '../../support/postgres/statements.js'
 import { fc } from '../../support/fuzz/property.js'
-import { callStream, type CallCompleted } from '../../../src/domain/call/events.js'
-import type { LeadCreatedEvent, LeadStatusChangedEvent, LeadUpdatedEvent } from '../../../src/domain/lead/events.js'
-import { leadOf } from '../../../src/domain/lead/evolve.js'
+import { callStream, type CallCompleted } from '../../../src/features/calls/events.js'
+import type { LeadCreatedEvent, LeadStatusChangedEvent, LeadUpdatedEvent } from '../../../src/features/leads/events.js'
+import { leadOf } from '../../../src/features/leads/evolve.js'
 
 // The rows that the projection of leads must have: the fold of the log in maps, one event after the other.
 type Updated = LeadUpdatedEvent['data']

@@ -8,7 +8,7 @@ import { CannotProject, type Projection } from '../../../projections/folding/pro
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
-import { openStreams } from '../../../src/event-store/streams.js'
+import { openStreams } from '../../../src/log/streams.js'
 import { appender } from '../../support/events/appender.js'
 import { assistantCreated, assistantUpdated, type Told } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'

@@ -3,7 +3,7 @@ import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
-import { openIds } from '../../../src/command-handling/ids.js'
+import { openIds } from '../../../src/commands/ids.js'
 import { replay } from '../../../projections/replay/replay.js'
 import { verifyAgainstLog } from '../../../projections/replay/verify/verify.js'
 import {

@@ -1,5 +1,5 @@
 // What a service on back ends of its own must be told.
-import type { KeySettings } from '../../../src/composition/complete-config.js'
+import type { KeySettings } from '../../../src/services/complete-config.js'
 
 export const secrets = {
   JWT_SECRET: 'a secret for tests that is long enough 1',

@@ -2,7 +2,7 @@
 import { FORWARDS, START, type EventStoreDBClient } from '@eventstore/db-client'
 import { collect } from '@ringledger/embedded-event-store/testing'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { toStoredEvent } from '../../../src/event-store/stored.js'
+import { toStoredEvent } from '../../../src/log/stored.js'
 
 /** Every event after a position of $all, oldest first; those of the store itself are left out. */
 export async function eventsAfter (client: EventStoreDBClient, position: bigint): Promise<StoredEvent[]> {

@@ -1,12 +1,12 @@
 // What stands for a process that adds phone numbers: its reads and appends come when a test lets them.
 import { randomUUID } from 'node:crypto'
-import { commandHandler } from '../../../src/command-handling/handle-command.js'
-import { phoneClaims, type Claimant } from '../../../src/command-handling/phone-claims.js'
-import { phoneHash } from '../../../src/command-handling/phone-hash.js'
-import { phoneNumberDecider, type NumberState } from '../../../src/domain/phone-number/decide.js'
-import { phoneNumberStream } from '../../../src/domain/phone-number/events.js'
+import { commandHandler } from '../../../src/commands/handle-command.js'
+import { phoneClaims, type Claimant } from '../../../src/commands/phone-claims.js'
+import { phoneHash } from '../../../src/commands/phone-hash.js'
+import { phoneNumberDecider, type NumberState } from '../../../src/features/phone-numbers/decide.js'
+import { phoneNumberStream } from '../../../src/features/phone-numbers/events.js'
 import { Rejection } from '../../../src/domain/rejection.js'
-import type { Streams } from '../../../src/event-store/streams.js'
+import type { Streams } from '../../../src/log/streams.js'
 
 export const digest = phoneHash(Buffer.alloc(32, 1))
 

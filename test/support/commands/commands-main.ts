@@ -1,9 +1,9 @@
 // Handles many large commands, each on a stream of its own, in a process with a small heap. It prints how many.
-import { callDecider } from '../../../src/domain/call/decide.js'
-import { callStream, type CallCompleted } from '../../../src/domain/call/events.js'
-import { commandHandler } from '../../../src/command-handling/handle-command.js'
-import { EventStoreConnection } from '../../../src/event-store/connection/connection.js'
-import { openStreams } from '../../../src/event-store/streams.js'
+import { callDecider } from '../../../src/features/calls/decide.js'
+import { callStream, type CallCompleted } from '../../../src/features/calls/events.js'
+import { commandHandler } from '../../../src/commands/handle-command.js'
+import { EventStoreConnection } from '../../../src/log/connection/connection.js'
+import { openStreams } from '../../../src/log/streams.js'
 import { callReport } from '../bodies/bodies.js'
 import { createRequest } from './handle-on.js'
 

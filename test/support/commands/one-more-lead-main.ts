@@ -1,7 +1,7 @@
 // Asks for one more lead of a contact, in a process that knows nothing of it yet. It prints the outcome.
 import { Rejection } from '../../../src/domain/rejection.js'
-import { EventStoreConnection } from '../../../src/event-store/connection/connection.js'
-import { openStreams } from '../../../src/event-store/streams.js'
+import { EventStoreConnection } from '../../../src/log/connection/connection.js'
+import { openStreams } from '../../../src/log/streams.js'
 import { handleOn, leadRequest } from './handle-on.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone

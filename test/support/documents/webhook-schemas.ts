@@ -21,7 +21,7 @@ export function receiverSchema (type: Type): Record<string, unknown> {
   const { [title]: root, ...$defs } = named
   return JSON.parse(JSON.stringify({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    $comment: 'Made from src/domain/webhook/payload.ts by `npm run docs:webhooks`. Fields may be added.',
+    $comment: 'Made from src/features/webhooks/payload.ts by `npm run docs:webhooks`. Fields may be added.',
     ...root,
     examples: [example],
     $defs

@@ -1,5 +1,5 @@
 // Events of do-not-call entries, on a stream for each number of a user.
-import type { BlacklistEvent } from '../../../src/domain/blacklist/events.js'
+import type { BlacklistEvent } from '../../../src/features/blacklist/events.js'
 import type { Told } from './call-events.js'
 
 const at = '2026-01-31T12:05:00.000Z'

@@ -1,12 +1,12 @@
 // Events as the log holds them, for the dispatcher: one user with an assistant, a campaign and a lead.
 import { randomUUID } from 'node:crypto'
-import { assistantStream } from '../../../src/domain/assistant/events.js'
-import { defaultSettings, type AssistantSettings } from '../../../src/domain/assistant/settings.js'
-import { callStream, type CallCompleted } from '../../../src/domain/call/events.js'
-import { campaignStream } from '../../../src/domain/campaign/events.js'
+import { assistantStream } from '../../../src/features/assistants/events.js'
+import { defaultSettings, type AssistantSettings } from '../../../src/features/assistants/settings.js'
+import { callStream, type CallCompleted } from '../../../src/features/calls/events.js'
+import { campaignStream } from '../../../src/features/campaigns/events.js'
 import { currentVersion, type DomainEvent } from '../../../src/domain/events.js'
-import { leadStream } from '../../../src/domain/lead/events.js'
-import type { Proposed } from '../../../src/event-store/streams.js'
+import { leadStream } from '../../../src/features/leads/events.js'
+import type { Proposed } from '../../../src/log/streams.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { requiredFields } from '../bodies/assistant-bodies.js'
 

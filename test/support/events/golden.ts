@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { packageRoot } from '../../../src/package-root.js'
-import { openEvent } from '../../../src/sealing/events.js'
+import { openEvent } from '../../../src/privacy/events.js'
 
 export interface Golden {
   /** Of one that is sealed. */

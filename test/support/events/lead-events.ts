@@ -1,7 +1,7 @@
 // What happens to a lead after its creation, as the log holds it.
 import type { DomainEvent } from '../../../src/domain/events.js'
-import { leadStream } from '../../../src/domain/lead/events.js'
-import type { LeadStatus } from '../../../src/domain/lead-status.js'
+import { leadStream } from '../../../src/features/leads/events.js'
+import type { LeadStatus } from '../../../src/features/leads/status.js'
 import { at, nameless, tell } from './call-events.js'
 
 const onLead = (lead_id: number, campaign_id: number, event: DomainEvent) =>

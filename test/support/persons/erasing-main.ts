@@ -1,7 +1,7 @@
 // Works on an erasure as a worker does, counts what it does to the outside, and is killed at one of these points.
 import { writeSync } from 'node:fs'
 import { pino } from 'pino'
-import { openConnections } from '../../../src/composition/connections.js'
+import { openConnections } from '../../../src/services/connections.js'
 import { configOf } from '../service.js'
 import { workOn } from './passing.js'
 

@@ -1,8 +1,8 @@
 // Erasures in the process of the test, so that something comes at a step of them, and not by chance.
 import { randomUUID } from 'node:crypto'
-import { erasureWork } from '../../../src/composition/persons/erasures.js'
-import type { Connections } from '../../../src/composition/connections.js'
-import { seal } from '../../../src/sealing/sealed-text.js'
+import { erasureWork } from '../../../src/services/persons/erasures.js'
+import type { Connections } from '../../../src/services/connections.js'
+import { seal } from '../../../src/privacy/sealed-text.js'
 import type { Turn } from '../../../workers/background/kind.js'
 import { erasures, type ErasureWork } from '../../../workers/persons/erasures/erasures.js'
 import type { ErasureProgress } from '../../../workers/persons/erasures/progress.js'

@@ -1,8 +1,8 @@
 // Persons whom one user knows in every way there is, and what has to be true of each once they are erased.
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
-import { callStream } from '../../../src/domain/call/events.js'
-import { personRequestStream } from '../../../src/domain/person/events.js'
+import { callStream } from '../../../src/features/calls/events.js'
+import { personRequestStream } from '../../../src/features/persons/events.js'
 import { collect } from '../back-ends/scratch-event-store.js'
 import { callReport, newLead } from '../bodies/bodies.js'
 import { call as reported } from '../events/call-events.js'

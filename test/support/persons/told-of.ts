@@ -1,8 +1,8 @@
 // What tells of persons in every way, for tests that erase them, and what is to be left of it.
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
-import { callStream } from '../../../src/domain/call/events.js'
-import { openStreams, type Streams } from '../../../src/event-store/streams.js'
+import { callStream } from '../../../src/features/calls/events.js'
+import { openStreams, type Streams } from '../../../src/log/streams.js'
 import { connectionTo } from '../back-ends/scratch-event-store.js'
 import { callReport, newAssistant, newLead } from '../bodies/bodies.js'
 import { call as reported } from '../events/call-events.js'

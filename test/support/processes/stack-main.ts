@@ -1,7 +1,7 @@
 // A main program in small: opens a stack, publishes it, prints it, and closes it on a signal or when asked to at once.
 import { DataDirInUseError } from '@ringledger/embedded-postgres/lock'
 import { say, signalled } from '@ringledger/embedded-postgres/testing'
-import { openStack } from '../../../src/composition/embedded/stack.js'
+import { openStack } from '../../../src/services/embedded/stack.js'
 
 const [dataDir = '', role = 'start', how = 'stay'] = process.argv.slice(2)
 const asked = how === 'stay' ? signalled() : Promise.resolve()

@@ -1,6 +1,6 @@
 // Follows events of one type past many others, to a position, in a process with a small heap. It prints how many came.
-import { EventStoreConnection } from '../../../src/event-store/connection/connection.js'
-import { openStreams } from '../../../src/event-store/streams.js'
+import { EventStoreConnection } from '../../../src/log/connection/connection.js'
+import { openStreams } from '../../../src/log/streams.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [url = '', type = '', end = ''] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 // Bodies of webhooks, and how a test reads them.
-import type { AssistantSettings } from '../../../src/domain/assistant/settings.js'
-import type { CallCompleted } from '../../../src/domain/call/events.js'
+import type { AssistantSettings } from '../../../src/features/assistants/settings.js'
+import type { CallCompleted } from '../../../src/features/calls/events.js'
 import { buildBody, type PayloadLead } from '../../../workers/dispatch/payload.js'
 import { call, settings } from '../events/call-events.js'
 

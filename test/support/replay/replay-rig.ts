@@ -1,6 +1,6 @@
 // A log and databases in which projections are replayed while others write, project and read.
-import { openSealing } from '../../../src/composition/connections.js'
-import { openStreams, type Streams } from '../../../src/event-store/streams.js'
+import { openSealing } from '../../../src/services/connections.js'
+import { openStreams, type Streams } from '../../../src/log/streams.js'
 import { keySettings } from '../auth/secrets.js'
 import { appender } from '../events/appender.js'
 import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from '../events/call-events.js'

@@ -1,7 +1,7 @@
 // What workers need beside them: a database and a log of their own.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
-import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { noStream, openStreams } from '../../../src/log/streams.js'
 import type { WorkerDeps } from '../../../workers/start.js'
 import { scratchEventStore } from '../back-ends/scratch-event-store.js'
 import { proposed, type Told } from '../events/call-events.js'

@@ -1,7 +1,7 @@
 // One request to a receiver: its deadline, the answer that is kept, and the names of failures.
 import t from 'tap'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import type { Result } from '../../../src/domain/webhook/outcome.js'
+import type { Result } from '../../../src/features/webhooks/outcome.js'
 import { type Poster, openPoster } from '../../../workers/deliver/post.js'
 import { type Resolve, resolveName } from '../../../workers/deliver/guard.js'
 import { dnsStub } from '../../support/receivers/dns-stub.js'

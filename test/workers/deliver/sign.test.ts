@@ -1,7 +1,7 @@
 import t from 'tap'
 import { randomBytes } from 'node:crypto'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
-import { keyId, seal, unseal } from '../../../src/sealing/sealed-text.js'
+import { keyId, seal, unseal } from '../../../src/privacy/sealed-text.js'
 import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
 
 const body = '{"text":"Grüezi 👋","large":9007199254740991}'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { Result } from '../../../src/domain/webhook/outcome.js'
+import type { Result } from '../../../src/features/webhooks/outcome.js'
 import { openPoster, type Poster } from '../../../workers/deliver/post.js'
 import { rawServer } from '../../support/http/raw-server.js'
 

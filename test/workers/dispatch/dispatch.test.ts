@@ -1,6 +1,6 @@
 // What becomes of a call: a delivery, or a row with the reason why there is none.
 import t from 'tap'
-import { callStatuses } from '../../../src/domain/call/events.js'
+import { callStatuses } from '../../../src/features/calls/events.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings

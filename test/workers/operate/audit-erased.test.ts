@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { jsonEvent } from '@eventstore/db-client'
-import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { noStream, openStreams } from '../../../src/log/streams.js'
 import { audit, continueAudit, lastUnaccounted } from '../../../workers/operate/audit.js'
 import { callCompleted, proposed } from '../../support/events/call-events.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'

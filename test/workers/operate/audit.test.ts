@@ -1,7 +1,7 @@
 // The identity: every call in the log has exactly one row in the ledger.
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
-import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { noStream, openStreams } from '../../../src/log/streams.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { audit, continueAudit, lastUnaccounted } from '../../../workers/operate/audit.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'

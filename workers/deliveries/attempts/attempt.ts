@@ -1,9 +1,9 @@
 // The delivery log as an attempt reads and writes it. Each change is one statement, so that a crash leaves nothing
 // half written.
 import type { Pool } from 'pg'
-import type { Outcome } from '../../../src/domain/webhook/outcome.js'
+import type { Outcome } from '../../../src/features/webhooks/outcome.js'
 import { suspendAfter } from '../endpoints.js'
-import type { SealedRow } from '../../../src/sealing/sealed-text.js'
+import type { SealedRow } from '../../../src/privacy/sealed-text.js'
 
 /** What starts an attempt: the schedule, a redelivery (`manual`), a test or a probe. Each numbers its own attempts. */
 export type Trigger = 'schedule' | OnDemandTrigger

@@ -1,6 +1,6 @@
 // Records the outcomes of attempts of the schedule: many in one statement.
 import type { Pool, PoolClient } from 'pg'
-import { usesAttempt, type Verdict } from '../../../src/domain/webhook/outcome.js'
+import { usesAttempt, type Verdict } from '../../../src/features/webhooks/outcome.js'
 import { untilUnlocked, type Attempt, type Finish } from './attempt.js'
 
 export interface Finished {

@@ -1,7 +1,7 @@
 // What the dispatcher knows of one assistant, lead or campaign.
-import type { AssistantSettings } from '../../../src/domain/assistant/settings.js'
-import { isErasedPerson, type LeadErasedEvent } from '../../../src/domain/lead/erasing/erased.js'
-import type { Calling } from '../../../src/domain/lead/after-call.js'
+import type { AssistantSettings } from '../../../src/features/assistants/settings.js'
+import { isErasedPerson, type LeadErasedEvent } from '../../../src/features/leads/erased.js'
+import type { Calling } from '../../../src/features/leads/after-call.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from '../payload.js'
 
 /** Contacts alone, or with their lead. */

@@ -1,5 +1,5 @@
 // What the dispatcher knows of numbers that must not be called.
-import type { BlacklistEvent } from '../../../src/domain/blacklist/events.js'
+import type { BlacklistEvent } from '../../../src/features/blacklist/events.js'
 
 /** One number of one user. */
 export interface Numbered { user_id: string, phone_number: string }

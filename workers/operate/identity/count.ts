@@ -1,8 +1,8 @@
 // Counts the distinct calls of the log by a read of its own, in parts.
-import { callIdOf } from '../../../src/domain/call/events.js'
+import { callIdOf } from '../../../src/features/calls/events.js'
 import { typeInLog } from '../../../src/domain/sealed/left.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Streams } from '../../../src/event-store/streams.js'
+import type { Streams } from '../../../src/log/streams.js'
 
 export type CountedLog = Pick<Streams, 'follow' | 'read' | 'head'>
 

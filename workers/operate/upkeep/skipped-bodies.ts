@@ -1,8 +1,8 @@
 // Bodies of calls that were not to be sent when they ended: built from the log, with what is known by now.
 import type { PoolClient } from 'pg'
-import { callStream, type CallCompleted } from '../../../src/domain/call/events.js'
+import { callStream, type CallCompleted } from '../../../src/features/calls/events.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Streams } from '../../../src/event-store/streams.js'
+import type { Streams } from '../../../src/log/streams.js'
 import { buildBody } from '../../dispatch/payload.js'
 import { readEvent } from '../../dispatch/read-event.js'
 import type { DispatchState } from '../../dispatch/state/state.js'

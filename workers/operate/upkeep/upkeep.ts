@@ -1,6 +1,6 @@
 // What one process of many does now and then for all users: recoveries, probes, alerts.
 import type { Pool } from 'pg'
-import { isOfOutage } from '../../../src/event-store/errors.js'
+import { isOfOutage } from '../../../src/log/errors.js'
 import { repeatLeased } from '../../passes/leased-loop.js'
 
 export interface UpkeepTask {

@@ -5,10 +5,10 @@
 // the person gets an event that stands for what was before, and that is hidden; readers and the dispatcher follow these
 // events. What came meanwhile, under another key, is found by the next round: the last one finds nothing.
 import type { Pool } from 'pg'
-import type { PersonRequest } from '../../../src/domain/person/decide.js'
+import type { PersonRequest } from '../../../src/features/persons/decide.js'
 import { pause } from '../../../src/timing/pause.js'
 import type { BackgroundKind, Turn } from '../../background/kind.js'
-import { unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
+import { unseal, type SealedRow, type SecretKeys } from '../../../src/privacy/sealed-text.js'
 import { forgetDispatched } from './forget-dispatched.js'
 import { eraseLedger, type LedgerQuestions } from './ledger.js'
 import { erasePendingRows } from './pending-imports.js'

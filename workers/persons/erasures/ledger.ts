@@ -1,7 +1,7 @@
 // What the ledger has of a person beside the delivery log, which follows the events.
 import type { Pool } from 'pg'
 import { areErasedInFlight } from '../../deliveries/attempts/in-flight.js'
-import { seal, unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
+import { seal, unseal, type SealedRow, type SecretKeys } from '../../../src/privacy/sealed-text.js'
 import type { Person } from './request.js'
 
 export interface LedgerQuestions {

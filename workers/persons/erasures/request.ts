@@ -1,6 +1,6 @@
 // A request for an erasure as its row: the number is at rest only there, encrypted, and goes when the request ends.
 import type { Pool } from 'pg'
-import { seal, type SecretKeys } from '../../../src/sealing/sealed-text.js'
+import { seal, type SecretKeys } from '../../../src/privacy/sealed-text.js'
 import { prepareRequest } from '../../background/requests.js'
 
 /** Whose person, and the number in E.164. */

@@ -1,0 +1,44 @@
+// Which numbers a user does not want called: from the streams themselves, where Postgres does not rule an entry out.
+import { blacklistDecider, isListed, type EntryState } from '../../features/blacklist/decide.js'
+import { blacklistStream } from '../../features/blacklist/events.js'
+import type { Listed } from '../../features/blacklist/listed.js'
+import type { Streams } from '../../log/streams.js'
+import { emptyStream, withNext } from '../folded-stream.js'
+import type { PhoneHash } from '../phone-hash.js'
+import type { NotedEntries } from './noted-entries.js'
+
+export interface Blacklists {
+  /** The stream that says whether this user may have this number called. */
+  streamOf (userId: string, phoneNumber: string): string
+  /** Those of the numbers that are listed: what was appended before counts. @throws EventStoreUnavailable */
+  listed (userId: string, phoneNumbers: readonly string[]): Promise<Listed>
+  /** To be awaited before an entry is appended to the stream. */
+  note (stream: string): Promise<void>
+}
+
+/** One read of the newest event for each number that may have an entry, all at once: a lead has eleven at most. */
+export function openBlacklists (
+  streams: Pick<Streams, 'last' | 'visit'>, digest: PhoneHash, noted: NotedEntries
+): Blacklists {
+  const streamOf = (userId: string, phoneNumber: string) => blacklistStream(digest(userId), digest(phoneNumber))
+  return {
+    streamOf,
+    note: (stream) => noted.note(stream),
+    async listed (userId, phoneNumbers) {
+      const numbers = new Map(phoneNumbers.map((number) => [streamOf(userId, number), number]))
+      const found = await Promise.all((await noted.mayHaveEntry([...numbers.keys()])).map(async (stream) =>
+        await isListedIn(streams, stream) ? [numbers.get(stream) ?? ''] : []))
+      return new Set(found.flat())
+    }
+  }
+}
+
+/** The newest event says it where it is the entry; else the whole stream does, which few numbers have. */
+async function isListedIn (streams: Pick<Streams, 'last' | 'visit'>, stream: string): Promise<boolean> {
+  const newest = await streams.last(stream)
+  if (!newest) return false
+  if (newest.type === 'PhoneNumberBlacklisted') return true
+  let folded = emptyStream<EntryState>(blacklistDecider)
+  await streams.visit(stream, 0n, (stored) => { folded = withNext(blacklistDecider, folded, stored) })
+  return isListed(folded.state)
+}

@@ -1,0 +1,74 @@
+// Which do-not-call entries there may be, from Postgres. Mostly there is none, and a read of the log costs much more.
+import type { Pool } from 'pg'
+import { personOfBlacklist } from '../../features/blacklist/events.js'
+import { batcher } from '../../postgres/batcher.js'
+import { isAboutData } from '../../postgres/problems/about-data.js'
+
+/** What else is looked up of the persons whom entries are about, in the same statement. */
+export interface LookedUpBeside<Row extends object> {
+  /** Selects one row at most. @param person the column that names the person */
+  select (person: string): string
+  /** @param at when the statement was sent, on the clock of `performance.now()` */
+  found (persons: readonly string[], rows: readonly Row[], at: number): void
+}
+
+export interface NotedEntries {
+  /** To be awaited before the event of an entry is appended. */
+  note (stream: string): Promise<void>
+  /** Those of the streams that may have an entry. One that was noted before this was asked is always among them. */
+  mayHaveEntry (streams: readonly string[]): Promise<string[]>
+}
+
+const mostAtOnce = 1_000
+
+/** One statement on a connection that died silently does not stop the others. */
+const lanes = 2
+
+/**
+ * What was noted is in the ledger. Where that was lost, the read model makes up for it once it has passed all that was
+ * in the log at our start (`isCaughtUp`); until then every stream may have an entry. Who is asked about here is mostly
+ * about to be written of: the key that this is sealed under is looked up in the same statement.
+ */
+export function notedEntries<Row extends object> (
+  pool: Pool, beside: LookedUpBeside<Row>, isCaughtUp: () => Promise<boolean>
+): NotedEntries {
+  const isNoted = batcher<string, boolean>({
+    runBatch: (streams) => find(pool, beside, streams),
+    runOne: async (stream) => (await find(pool, beside, [stream])).get(stream) === true,
+    isOfOne: isAboutData,
+    limit: mostAtOnce,
+    lanes
+  })
+  return {
+    async note (stream) {
+      await pool.query({
+        name: 'note-entry',
+        text: 'INSERT INTO ledger.noted_entries (stream) VALUES ($1) ON CONFLICT DO NOTHING',
+        values: [stream]
+      })
+    },
+    async mayHaveEntry (streams) {
+      if (!await isCaughtUp()) return [...streams]
+      const noted = await Promise.all(streams.map((stream) => isNoted(stream)))
+      return streams.filter((_, index) => noted[index])
+    }
+  }
+}
+
+async function find<Row extends object> (
+  pool: Pool, beside: LookedUpBeside<Row>, streams: string[]
+): Promise<Map<string, boolean>> {
+  const persons = streams.map(personOfBlacklist)
+  const at = performance.now()
+  const { rows } = await pool.query<Row & { stream: string, is_noted: boolean }>({
+    name: 'noted-entries',
+    text: `
+      SELECT asked.stream, EXISTS (SELECT FROM ledger.noted_entries WHERE stream = asked.stream) OR EXISTS (
+        SELECT FROM read_model.blacklist WHERE stream = asked.stream AND NOT is_deleted) AS is_noted, beside.*
+      FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS asked (stream, person)
+      LEFT JOIN LATERAL (${beside.select('asked.person')}) beside ON true`,
+    values: [streams, persons]
+  })
+  beside.found(persons, rows, at)
+  return new Map(rows.map(({ stream, is_noted }) => [stream, is_noted]))
+}

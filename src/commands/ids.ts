@@ -1,0 +1,82 @@
+// Hands out the integer ids of the interface: taken from Postgres in blocks, gaps allowed, never reused.
+import type { Pool } from 'pg'
+import { largestId } from '../domain/json.js'
+import { forEachKind, type IdKind } from '../domain/id-kinds.js'
+import { Rejection } from '../domain/rejection.js'
+
+export interface Ids {
+  /** @throws NotCaughtUp, IdsUsedUp, what `hold` throws, or the error of Postgres */
+  take (kind: IdKind, count?: number): Promise<number[]>
+}
+
+/**
+ * The projections have not passed the log's head of our start yet: until they have, the sequences may be behind
+ * ids that the log already knows.
+ */
+export class NotCaughtUp extends Error {
+  override readonly name = 'NotCaughtUp'
+}
+
+/** The next block would reach beyond the highest id that is given out. Nothing was written. */
+export class IdsUsedUp extends Error {
+  override readonly name = 'IdsUsedUp'
+}
+
+/** Must equal the increments of the sequences in the migrations. */
+const blockSizes = { assistant: 20, lead: 200, campaign: 20, phone_number: 20, api_key: 20, blacklist: 20 }
+
+/**
+ * `isCaughtUp` answers whether the projections have passed the head that was read at the start. `hold` throws while
+ * this database is behind the log; it is asked before each block, so also when it was restored under a running process.
+ */
+export function openIds (
+  pool: Pool, isCaughtUp: () => Promise<boolean>, hold: () => Promise<void> = async () => {}
+): Ids {
+  const left = forEachKind<number[]>(() => [])
+  const refilling = forEachKind(() => Promise.resolve())
+  let caughtUp = false
+
+  return {
+    async take (kind, count = 1) {
+      caughtUp ||= await isCaughtUp()
+      if (!caughtUp) throw new NotCaughtUp('ids are given out once the projections have caught up with the log')
+      while (left[kind].length < count) await refill(kind, count)
+      return left[kind].splice(0, count)
+    }
+  }
+
+  function refill (kind: IdKind, count: number): Promise<void> {
+    refilling[kind] = refilling[kind].catch(() => {}).then(async () => {
+      if (left[kind].length >= count) return // somebody before us in the queue did it
+      await hold()
+      const first = await takeBlock(pool, kind)
+      left[kind].push(...Array.from({ length: blockSizes[kind] }, (_, index) => first + index))
+    })
+    return refilling[kind]
+  }
+}
+
+/** @returns the first id of the block @throws IdsUsedUp */
+async function takeBlock (pool: Pool, kind: IdKind): Promise<number> {
+  const { rows } = await pool.query<{ first: string | null }>(`
+    SELECT CASE WHEN ledger.given_ids($1::regclass) <= $2 THEN ledger.take_ids($1::regclass) END AS first`,
+  [`ledger.${kind}_ids`, largestId - blockSizes[kind]])
+  const first = rows[0]?.first ?? undefined
+  if (first === undefined || Number(first) + blockSizes[kind] - 1 > largestId) {
+    throw new IdsUsedUp(`the sequence of ${kind} ids has come to its end: \`ringledger ids check\` shows it`)
+  }
+  return Number(first)
+}
+
+const mostTaken = 10
+
+/** Creates under further ids where a stream has the first ones: the sequence may be behind the log. */
+export async function passOverTaken<Outcome> (create: () => Promise<Outcome>): Promise<Outcome> {
+  for (let taken = 1; ; taken++) {
+    try {
+      return await create()
+    } catch (error) {
+      if (!(error instanceof Rejection && error.code === 'id-taken') || taken === mostTaken) throw error
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// Appends what an erasure leaves in a stream.
+import type { DomainEvent } from '../../domain/events.js'
+import { uuidV5 } from '../../log/event-id.js'
+import { RevisionConflict } from '../../log/errors.js'
+import type { Streams } from '../../log/streams.js'
+import { proposed } from '../proposed.js'
+
+export interface ErasingOptions {
+  streams: Pick<Streams, 'visit' | 'append' | 'truncate'>
+  /** For whom, and of which request: what each event names as its cause. */
+  userId: string
+  requestId: string
+  /** ISO 8601. */
+  now: string
+  /** A request that wrote of the person and is repeated is refused: its events may not be found any more. */
+  refuseRetries? (commandIds: readonly string[]): Promise<void>
+}
+
+/** Where the stream ends, and the commands that have written to it. */
+export interface SeenEnd { revision: bigint, commandIds: ReadonlySet<string> }
+
+/** @returns the revision of the last one; nothing when somebody else was first */
+export async function appendErasing (
+  { streams, userId, requestId, refuseRetries }: ErasingOptions, stream: string, { revision, commandIds }: SeenEnd,
+  events: DomainEvent[]
+): Promise<bigint | undefined> {
+  await refuseRetries?.([...commandIds])
+  const commandId = uuidV5(requestId, `${stream}@${revision}`)
+  try {
+    const sent = proposed(events, { commandId, correlationId: requestId, userId })
+    return (await streams.append(stream, sent, revision)).revision
+  } catch (error) {
+    if (error instanceof RevisionConflict) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,45 @@
+// Requests for a person's data as the log has them.
+import { personRequestDecider, type PersonRequest, type PersonRequestState } from '../../features/persons/decide.js'
+import { isUuid } from '../../domain/json.js'
+import { personRequestStream } from '../../features/persons/events.js'
+import type { Streams } from '../../log/streams.js'
+import { emptyStream, withNext } from '../folded-stream.js'
+
+export interface FoundRequest {
+  request: PersonRequest
+  /** Of its last event in $all. */
+  position: bigint
+}
+
+/** More than a request has. */
+const mostEvents = 10
+
+/** Nothing when there is no such request. @throws EventStoreUnavailable */
+export async function findRequest (streams: Pick<Streams, 'read'>, id: string): Promise<FoundRequest | undefined> {
+  if (!isUuid(id)) return undefined
+  const events = await streams.read(personRequestStream(id), 0n, mostEvents)
+  const { state, position } = events.reduce((folded, stored) => withNext(personRequestDecider, folded, stored),
+    emptyStream<PersonRequestState>(personRequestDecider))
+  return state && { request: state, position }
+}
+
+/** A database that was restored or replaced may know nothing of a request: then nobody does what it asks for. */
+const surelyNotedAfterMs = 60_000
+
+/**
+ * The user's request; nothing when it is another's. One that has not ended, and that no worker knows, has failed.
+ * @param noted what the workers know of it; asked first, as they forget it after its end is in the log
+ */
+export async function findOwnRequest (
+  { streams, noted }: { streams: Pick<Streams, 'read'>, noted (id: string): Promise<{ waits_for?: string } | undefined> },
+  userId: string, id: string
+): Promise<PersonRequest | undefined> {
+  if (!isUuid(id)) return undefined
+  const known = await noted(id)
+  const { request } = await findRequest(streams, id) ?? {}
+  if (request?.user_id !== userId) return undefined
+  if (request.status !== 'processing') return request
+  if (known) return { ...request, waits_for: known.waits_for }
+  const isLost = Date.now() > Date.parse(request.requested_at) + surelyNotedAfterMs
+  return isLost ? { ...request, status: 'failed' } : request
+}

@@ -1,0 +1,79 @@
+// What the call engine reports, on the stream `call-<call_id>`.
+import Type, { type Static } from 'typebox'
+import { AnyObject, Id, Instant, Nullable, inWords, type JsonObject } from '../../domain/json.js'
+import { LeadStatus } from '../leads/status.js'
+import { Sealed } from '../../domain/sealed/sealed.js'
+import { firstVersion } from '../../domain/upcast.js'
+import type { CallErasedEvent } from './erased.js'
+
+export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
+
+export type CallStatus = typeof callStatuses[number]
+
+export const CallStatus = Type.Enum([...callStatuses], { title: 'CallStatus', description: 'How the call ended.' })
+
+const callIdRule = {
+  pattern: '^[A-Za-z0-9._~-]{1,128}$',
+  description: 'Identifies the call; chosen by the call engine. ' +
+    '1 to 128 letters, digits, dots, underscores, tildes or hyphens.',
+  ...inWords('must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens')
+}
+export const CallId = Type.String(callIdRule)
+export const isCallId = (text: string) => new RegExp(callIdRule.pattern).test(text)
+
+export const TranscriptTurn = Type.Object({
+  role: Type.Enum(['assistant', 'customer', 'tool'], { title: 'Speaker', description: 'Who spoke.' }),
+  text: Type.String({ description: 'What was said.' }),
+  at: Type.Number({ minimum: 0, description: 'Seconds from the start of the call.' })
+}, { title: 'TranscriptTurn' })
+
+const report = {
+  assistant_id: Id({ description: 'The assistant that handled the call.' }),
+  lead_id: Nullable(Id({}), { description: 'The lead that was called, or one of its secondary contacts.' }),
+  lead_status: Type.Optional(LeadStatus({
+    description: 'Moves the lead; without one a completed call makes it completed. A lead that is blacklisted stays so, ' +
+      'and a call that ended before the latest reported one moves nothing.'
+  })),
+  status: CallStatus,
+  direction: Type.Enum(['inbound', 'outbound'], {
+    title: 'CallDirection', description: 'Who called: the customer (inbound) or the assistant (outbound).'
+  }),
+  from: Type.String({ minLength: 1, description: 'Calling number.' }),
+  to: Type.String({ minLength: 1, description: 'Called number.' }),
+  started_at: Instant({ description: 'As the call engine reported it: ISO 8601 with an offset.' }),
+  ended_at: Instant({ description: 'As the call engine reported it: ISO 8601 with an offset.' }),
+  duration: Type.Number({ minimum: 0, description: 'Seconds.' }),
+  recording_url: Nullable(Type.String(), { description: 'Where the recording is.' }),
+  transcript: Type.Array(TranscriptTurn, { description: 'What was said, in order.' }),
+  input_variables: AnyObject({ description: 'Variables the call started with.' }),
+  extracted_variables: AnyObject({ description: 'Values per post_call_schema.' }),
+  evaluation: Type.Unsafe<JsonObject | null>({
+    type: ['object', 'null'], description: 'Outcome of the post-call evaluation.'
+  })
+}
+
+/** The body of POST /engine/calls/{call_id}/completed: the event's data without `call_id`. */
+export const CompleteCallBody = Type.Object(report, { title: 'CompletedCall' })
+export type CompleteCallBody = Static<typeof CompleteCallBody>
+
+export const CallCompleted = Type.Object({ call_id: CallId, ...report })
+export type CallCompleted = Static<typeof CallCompleted>
+
+const { assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration } = report
+
+/** What was reported over HTTP is sealed under the key of the person who called or was called; engines seal nothing. */
+export const callCompletedVersions = firstVersion(CallCompleted).next(CallCompleted, (data) => data, Type.Object({
+  call_id: CallId, assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration, sealed: Sealed
+}))
+
+export type CallEvent = { type: 'CallCompleted', data: CallCompleted } | CallErasedEvent
+
+export const callEventTypes = ['CallCompleted', 'CallErased'] as const
+
+export const callStream = (callId: string) => `call-${callId}`
+
+/** The call whose stream `stream` is, or nothing when it is not a call's. */
+export function callIdOf (stream: string): string | undefined {
+  const callId = stream.slice(callStream('').length)
+  return stream === callStream(callId) && isCallId(callId) ? callId : undefined
+}

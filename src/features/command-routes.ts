@@ -1,0 +1,51 @@
+// Every command of the API; `app.ts` adds them.
+import type { App } from '../http/app-types.js'
+import { createApiKey, type CreateApiKeyDeps } from './api-keys/routes/create-api-key.js'
+import { revokeApiKey, type RevokeApiKeyDeps } from './api-keys/routes/revoke-api-key.js'
+import { createAssistant } from './assistants/routes/create-assistant.js'
+import { deleteAssistant } from './assistants/routes/delete-assistant.js'
+import { restoreAssistant } from './assistants/routes/restore-assistant.js'
+import { updateAssistant, type UpdateAssistantDeps } from './assistants/routes/update-assistant.js'
+import { addToBlacklist, type BlacklistDeps } from './blacklist/routes/add-to-blacklist.js'
+import { deleteFromBlacklist } from './blacklist/routes/delete-from-blacklist.js'
+import type { CampaignDeps } from './campaigns/routes/campaign-command.js'
+import { createCampaign } from './campaigns/routes/create-campaign.js'
+import { deleteCampaign } from './campaigns/routes/delete-campaign.js'
+import { updateCampaign } from './campaigns/routes/update-campaign.js'
+import { completeCall, type CallDeps } from './calls/routes/complete-call.js'
+import { createLead } from './leads/routes/create-lead.js'
+import { deleteLead } from './leads/routes/delete-lead.js'
+import type { LeadDeps } from './leads/routes/lead-command.js'
+import { updateLead } from './leads/routes/update-lead.js'
+import { importLeads, type LeadImportDeps } from './imports/routes/import-leads.js'
+import type { PersonDeps } from './persons/routes/begin-request.js'
+import { erasePerson } from './persons/routes/erase-person.js'
+import { exportPerson } from './persons/routes/export-person.js'
+import { addPhoneNumber, type PhoneNumberDeps } from './phone-numbers/routes/add-phone-number.js'
+import { releasePhoneNumber } from './phone-numbers/routes/release-phone-number.js'
+import { changeAssistantSecret, type AssistantSecretDeps } from './webhooks/routes/assistant-secret.js'
+import { recoverWebhooks, type RecoverWebhooksDeps } from './webhooks/routes/recover-webhooks.js'
+import { redeliverWebhook, type RedeliverDeps } from './webhooks/routes/redeliver-webhook.js'
+import { resumeWebhook, type ResumeWebhookDeps } from './webhooks/routes/resume-webhook.js'
+import { rotateWebhookSecret, type RotateSecretDeps } from './webhooks/routes/rotate-webhook-secret.js'
+import { testWebhook, type TestWebhookDeps } from './webhooks/routes/test-webhook.js'
+
+export type CommandDeps = UpdateAssistantDeps & CampaignDeps & PhoneNumberDeps & LeadDeps & LeadImportDeps &
+  CreateApiKeyDeps & RevokeApiKeyDeps & BlacklistDeps & PersonDeps & CallDeps & RedeliverDeps & TestWebhookDeps &
+  ResumeWebhookDeps & RotateSecretDeps & AssistantSecretDeps & RecoverWebhooksDeps
+
+const commands = [
+  createAssistant, updateAssistant, deleteAssistant, restoreAssistant,
+  createCampaign, updateCampaign, deleteCampaign,
+  addPhoneNumber, releasePhoneNumber,
+  createLead, updateLead, deleteLead, importLeads,
+  createApiKey, revokeApiKey,
+  addToBlacklist, deleteFromBlacklist,
+  exportPerson, erasePerson,
+  completeCall,
+  redeliverWebhook, testWebhook, resumeWebhook, rotateWebhookSecret, changeAssistantSecret, recoverWebhooks
+]
+
+export function addCommands (app: App, deps: CommandDeps): void {
+  for (const add of commands) add(app, deps)
+}

@@ -1,0 +1,44 @@
+// What happens to a bulk import of leads, on the stream `import-<id>`. Its rows are events of the leads.
+import Type, { type Static } from 'typebox'
+import { Id, Instant, uuid } from '../../domain/json.js'
+import { UserId } from '../api-keys/user.js'
+
+const ids = { import_id: Type.String({ pattern: uuid, description: 'A UUID.' }), user_id: UserId, campaign_id: Id({}) }
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+
+const counts = {
+  total: Count('Rows that were sent.'),
+  created: Count('Rows that became a lead.'),
+  duplicates: Count('Rows whose phone number was a lead of the campaign already.'),
+  invalid: Count('Rows that were refused.')
+}
+
+/** What becomes of a row whose phone number is a lead of the campaign already. */
+const duplicateRules = ['skip', 'allow'] as const
+export type DuplicateRule = typeof duplicateRules[number]
+export const DuplicateRule = Type.Enum([...duplicateRules], {
+  title: 'DuplicateRule',
+  description: '`skip`: a row whose phone number is a lead of the campaign already is passed over; `allow`: it becomes another.'
+})
+
+export const LeadImportStatus = Type.Enum(['processing', 'completed', 'failed'], { title: 'LeadImportStatus' })
+
+export const LeadImportRequested = Type.Object({
+  ...ids,
+  if_duplicate: DuplicateRule,
+  total: counts.total,
+  requested_at: Instant()
+})
+export const LeadImportCompleted = Type.Object({ ...ids, ...counts, completed_at: Instant() })
+export const LeadImportFailed = Type.Object({
+  ...ids, ...counts, reason: Type.String({ description: 'Why the rows that are left cannot be imported.' }), failed_at: Instant()
+})
+
+export type LeadImportEvent =
+  | { type: 'LeadImportRequested', data: Static<typeof LeadImportRequested> }
+  | { type: 'LeadImportCompleted', data: Static<typeof LeadImportCompleted> }
+  | { type: 'LeadImportFailed', data: Static<typeof LeadImportFailed> }
+
+export const leadImportEventTypes = ['LeadImportRequested', 'LeadImportCompleted', 'LeadImportFailed'] as const
+
+export const leadImportStream = (id: string) => `import-${id}`

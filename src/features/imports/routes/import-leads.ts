@@ -1,0 +1,137 @@
+// POST /user/leads/import
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type, { type Static } from 'typebox'
+import { Id } from '../../../domain/json.js'
+import { DuplicateRule, leadImportStream, LeadImportStatus, type LeadImportEvent } from '../events.js'
+import { requestDecider, type LeadImportState, type RequestImport } from '../decide.js'
+import { invalid as refuse, Rejection } from '../../../domain/rejection.js'
+import { problem, soundBody } from '../../../domain/validation.js'
+import type { App } from '../../../http/app-types.js'
+import { command, type CommandRoute, type HandleRoute } from '../../../http/command-route.js'
+import { answered, example, invalid, refusal, writeHeaders } from '../../../http/docs/describe.js'
+import { customer, customerNumber } from '../../../domain/examples.js'
+import { importId } from '../../../http/docs/import-examples.js'
+import { Uploads } from '../../../http/limits/uploads.js'
+import { onceGone, untilGone } from '../../../http/limits/while-answering.js'
+import type { Facts } from '../../facts.js'
+import { importRequest, importValidators, ImportBody, ImportQuery } from './import-body.js'
+import { inTurns, whileKept, type Upload } from './keep-leads.js'
+import { mostImportsOfUser, type LeadImports } from './lead-imports.js'
+
+export interface LeadImportDeps {
+  handle: HandleRoute
+  facts: Pick<Facts, 'campaign'>
+  leadImports: LeadImports
+}
+
+const started = 'Import started'
+const tooMany = 'Too many of your imports are under way: wait until one of them has ended.'
+const Started = Type.Object({
+  message: Type.String({ default: started }),
+  data: Type.Object({ id: Type.String(), status: LeadImportStatus }, { title: 'BegunLeadImport' })
+}, { title: 'StartedLeadImport' })
+
+const newImport = { campaign_id: 1, leads: [{ phone_number: customerNumber, variables: customer }] }
+const newCsv = `phone_number,customer_name,email,plan\r\n${customerNumber},${customer.customer_name},,yearly\r\n`
+const json = { schema: example(ImportBody, newImport) }
+const csv = { schema: Type.String({ examples: [newCsv] }) }
+
+const schema = {
+  operationId: 'importLeads',
+  summary: 'Import leads',
+  description: 'In the background: a row that is wrong, or a phone number that is a lead of the campaign already, stops no ' +
+    'other one. At most 1,000 leads and 2 MiB in JSON, 100,000 rows and 64 MiB in CSV, which arrives within a minute and ' +
+    'begins with a header line: `phone_number`, `customer_name`, `email`, in any case and with any blanks, and every other ' +
+    'column is a variable. Commas, semicolons or tabs are between cells; UTF-8 and UTF-16 are taken, and so is what ' +
+    '`GET /user/leads/export` answers. Rows without anything in them are passed over. At most 5 of your imports are under way. What became of the rows is kept for 30 days.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  querystring: ImportQuery,
+  body: { content: { 'application/json': json, 'text/csv': csv } },
+  response: {
+    202: answered(
+      'It is worked on.', Started, { message: started, data: { id: importId, status: 'processing' } }, writeHeaders
+    ),
+    422: invalid({ campaign_id: ['must be one of your campaigns'], body: ['row 17 cannot be read: a quote is never closed'] }),
+    429: refusal(tooMany)
+  }
+}
+
+/** The request as its Idempotency-Key knows it, whatever its body was. */
+const Asked = Type.Object({
+  campaign_id: Id({}), if_duplicate: DuplicateRule, total: Type.Integer(), digest: Type.String()
+})
+
+export function importLeads (app: App, deps: LeadImportDeps): void {
+  const { leadImports } = deps
+  const { config, onRequest, ...options } = command('user', 'Starting the import failed', 'Idempotency-Key')
+  const route = { ...options, config: { ...config, mostValues: 50_000, takesCsv: true }, bodyLimit: 2 * 2 ** 20 }
+  const uploads = new Uploads()
+  const ends = new WeakMap<FastifyRequest, () => void>()
+
+  /** Before the body is asked for. Those that are being read count, too. */
+  async function refuseTooMany (request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { user: { id: userId }, routeOptions: { url = '' }, headers } = request
+    const others = uploads.reading(userId)
+    const end = uploads.begin(userId)
+    onceGone(untilGone(request, reply), end)
+    ends.set(request, end)
+    const underWay = await leadImports.underWay(userId, { route: url, key: headers['idempotency-key']?.toString() }) ?? 0
+    if (others + underWay < mostImportsOfUser) return
+    end()
+    throw new Rejection('too-many', tooMany)
+  }
+
+  app.post('/user/leads/import', {
+    schema, ...route, validatorCompiler: importValidators, onRequest: [onRequest, refuseTooMany]
+  }, async (request, reply) => {
+    const { all, leads } = importRequest(request, reply)
+    const { id: userId } = request.user
+    if (!await isOpen(deps, userId, all.campaign_id)) throw refuse({ campaign_id: [notYours] }) // before rows are read
+    return await whileKept(leadImports, userId, inTurns(uploads, leads), async (upload) => {
+      ends.get(request)?.() // from here on it counts where imports that have not ended are kept
+      const { total, digest } = upload
+      request.body = { ...all, total, digest }
+      return await deps.handle(request, reply.code(202), importRoute(deps, userId, upload))
+    })
+  })
+}
+
+type ImportRoute = CommandRoute<
+  typeof Asked, { isOpen: boolean }, RequestImport, LeadImportState, LeadImportEvent, Static<typeof Started>
+>
+
+/** The steps, once the leads are kept. */
+const importRoute = (deps: LeadImportDeps, userId: string, upload: Upload): ImportRoute => ({
+  body: Asked,
+  facts: async ({ campaign_id = 0 }) => ({ isOpen: await isOpen(deps, userId, campaign_id) }),
+  validate: (submitted, facts) => ({ type: 'request', ...soundBody(submitted, problemsOf(upload.total, facts)) }),
+  stream: (_body, _ids, _facts, commandId) => leadImportStream(commandId),
+  async first ({ campaign_id: campaignId, total }, _ids, { commandId: id }) {
+    upload.importId = id
+    const isTaken = await deps.leadImports.prepare({ id, userId, uploadId: upload.id, campaignId, total })
+    if (!isTaken) throw new Rejection('too-many', tooMany)
+  },
+  decider: requestDecider,
+  async answer ({ state }) {
+    if (state) upload.importId = state.import_id
+    return { message: started, data: await begun(deps, userId, state?.import_id ?? '') }
+  }
+})
+
+const notYours = 'must be one of your campaigns'
+
+const problemsOf = (total: number, { isOpen }: { isOpen?: boolean }) => [
+  isOpen === false && problem('campaign_id', notYours), total === 0 && problem('body', 'must hold at least one row')
+]
+
+async function isOpen ({ facts }: LeadImportDeps, userId: string, campaignId: number): Promise<boolean> {
+  const campaign = await facts.campaign(userId, campaignId)
+  return campaign !== undefined && !campaign.isDeleted
+}
+
+/** Its event is in the log: what fails after that is no failure of the command. The reconciler repeats it. */
+async function begun ({ leadImports }: LeadImportDeps, userId: string, id: string) {
+  const found = await leadImports.accept(id).then(() => leadImports.find(userId, id)).catch(() => undefined)
+  return { id, status: found && found.state !== 'accepted' ? found.state : 'processing' as const }
+}

@@ -1,0 +1,86 @@
+// What happens to a lead, on the stream `lead-<campaign id>-<digest of the phone number>`.
+import Type, { type Static } from 'typebox'
+import { GivenId, Id, Instant, Nullable, PhoneNumber } from '../../domain/json.js'
+import { Sealed } from '../../domain/sealed/sealed.js'
+import { firstVersion } from '../../domain/upcast.js'
+import { UserId } from '../api-keys/user.js'
+import type { LeadErasedEvent } from './erased.js'
+import { LeadStatus } from './status.js'
+import { StoredVariables, type ContactVariables } from './variables.js'
+
+export type { ContactVariables }
+
+const Contact = { phone_number: PhoneNumber(), variables: StoredVariables }
+
+const ids = { lead_id: GivenId(), user_id: UserId, campaign_id: Id({}) }
+const StoredContact = Type.Object({
+  id: GivenId({ description: 'From the same sequence as lead ids.' }), ...Contact
+}, { title: 'StoredContact' })
+export type StoredContact = Static<typeof StoredContact>
+
+export const LeadCreated = Type.Object({
+  ...ids,
+  ...Contact,
+  secondary_contacts: Type.Array(StoredContact),
+  created_at: Instant()
+})
+
+export const LeadUpdated = Type.Object({
+  ...ids,
+  changes: Type.Object({
+    variables: Type.Optional(StoredVariables),
+    secondary_contacts: Type.Optional(Type.Array(StoredContact, { description: 'All of them, in their order.' }))
+  }, { title: 'StoredLeadChanges', description: 'Only what changes, each whole.' }),
+  removed_contacts: Type.Array(GivenId(), { description: 'Secondary contacts that the lead does not have any more.' }),
+  updated_at: Instant()
+})
+
+/** As readers have it. */
+const withoutKey = {
+  erased_contacts: Type.Optional(Type.Array(GivenId(), { description: 'Contacts of whom the log has nothing but the id.' })),
+  erased_places: Type.Optional(Type.Array(Type.Integer(), { description: 'Their numbers in the list of contacts, from 1.' }))
+}
+
+const SealedContact = Type.Object({ id: StoredContact.properties.id, sealed: Sealed }, { title: 'SealedContact' })
+const SealedContacts = Type.Array(SealedContact, { description: 'Each under the key of its own number.' })
+
+/** Number and variables of the lead are sealed under the key of its number. */
+export const leadCreatedVersions = firstVersion(
+  Type.Object({ ...LeadCreated.properties, ...withoutKey }),
+  Type.Object({ ...ids, sealed: Sealed, secondary_contacts: SealedContacts, created_at: Instant() }))
+
+/** Variables that change are sealed under the key of the lead's number. */
+export const leadUpdatedVersions = firstVersion(
+  Type.Object({ ...LeadUpdated.properties, ...withoutKey }),
+  Type.Object({
+    ...ids,
+    changes: Type.Object({
+      sealed: Type.Optional(Sealed), secondary_contacts: Type.Optional(SealedContacts)
+    }, { title: 'SealedLeadChanges', description: 'Only what changes, each whole.' }),
+    removed_contacts: LeadUpdated.properties.removed_contacts,
+    updated_at: Instant()
+  }))
+
+export const LeadStatusChanged = Type.Object({
+  ...ids,
+  contact_id: Nullable(GivenId(), { description: 'The secondary contact whose status it is; null for the lead itself.' }),
+  status: LeadStatus({ description: 'As its user set it; reports of calls move it from here on.' }),
+  changed_at: Instant()
+})
+
+export const LeadDeleted = Type.Object({ ...ids, deleted_at: Instant() })
+
+type Opened = Static<Type.TObject<typeof withoutKey>>
+export type LeadCreatedEvent = { type: 'LeadCreated', data: Static<typeof LeadCreated> & Opened }
+export type LeadUpdatedEvent = { type: 'LeadUpdated', data: Static<typeof LeadUpdated> & Opened }
+export type LeadStatusChangedEvent = { type: 'LeadStatusChanged', data: Static<typeof LeadStatusChanged> }
+export type LeadDeletedEvent = { type: 'LeadDeleted', data: Static<typeof LeadDeleted> }
+export type LeadEvent =
+  LeadCreatedEvent | LeadUpdatedEvent | LeadStatusChangedEvent | LeadDeletedEvent | LeadErasedEvent
+
+export const leadEventTypes = [
+  'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadDeleted', 'LeadErased'
+] as const
+
+/** `digest` hides the phone number: one stream is one contact of one campaign. */
+export const leadStream = (campaignId: number, digest: string) => `lead-${campaignId}-${digest}`

@@ -1,0 +1,10 @@
+// The events that stand for all earlier ones of their streams, once a person was erased.
+import type { DomainEvent } from '../../domain/events.js'
+import { typeInLog } from '../../domain/sealed/left.js'
+import type { StoredEvent } from '../../domain/stored-event.js'
+
+const erasing: ReadonlySet<string> =
+  new Set(['LeadErased', 'CallErased', 'BlacklistEntryErased'] satisfies DomainEvent['type'][])
+
+/** A stream that begins with one of these is whole. */
+export const isErasing = (event: Pick<StoredEvent, 'type' | 'metadata'>): boolean => erasing.has(typeInLog(event))

@@ -1,0 +1,101 @@
+// The rules for the phone numbers of users. Who may have a number is decided by its holder's stream.
+import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
+import { Rejection, invalid } from '../../domain/rejection.js'
+import type { PhoneNumberEvent } from './events.js'
+
+export interface OwnedNumber {
+  phone_number_id: number
+  user_id: string
+  /** Absent where a claim was ended before the number was added: then it never will be under this id. */
+  phone_number?: string
+  /** It was given back. The id is not given out again. */
+  isReleased?: true
+}
+
+/** Nothing yet, or the number. */
+export type NumberState = OwnedNumber | undefined
+
+/** Its one id is the new number's. */
+export type AddNumber = { type: 'add', phone_number: string } & Circumstances
+export type ReleaseNumber = { type: 'release' } & Omit<Circumstances, 'ids'>
+export type NumberCommand = AddNumber | ReleaseNumber
+
+/** What a catalogue says of a number. */
+export interface ImportNumber { phone_number_id: number, user_id: string, phone_number: string }
+
+/** A claim that led to no number so far must never lead to one. */
+export interface EndClaim { phone_number_id: number, user_id: string, now: string }
+
+const phoneNumber = {
+  initialState: undefined,
+  eventTypes: ['PhoneNumberAdded', 'PhoneNumberReleased'] as const,
+  evolve,
+  ownerOf: (state: NumberState) => state?.user_id
+}
+
+function evolve (state: NumberState, { type, data }: PhoneNumberEvent): NumberState {
+  switch (type) {
+    case 'PhoneNumberAdded': return state ?? data
+    case 'PhoneNumberReleased': {
+      const { phone_number_id, user_id } = data
+      return { phone_number_id, user_id, ...state, isReleased: true }
+    }
+    default: return type satisfies never
+  }
+}
+
+export const phoneNumberDecider: Decider<NumberState, PhoneNumberEvent, NumberCommand> = {
+  ...phoneNumber,
+  decide (command, state) {
+    switch (command.type) {
+      case 'add': return add(command, state)
+      case 'release': return release(command, state)
+      default: return command satisfies never
+    }
+  }
+}
+
+export const importedNumberDecider: Decider<NumberState, PhoneNumberEvent, ImportNumber> =
+  { ...phoneNumber, decide: importNumber }
+
+export const endedClaimDecider: Decider<NumberState, PhoneNumberEvent, EndClaim> = {
+  ...phoneNumber,
+  decide: ({ now, ...claim }, state) =>
+    state ? [] : [{ type: 'PhoneNumberReleased', data: { ...claim, released_at: now } }]
+}
+
+function add ({ ids, userId, phone_number }: AddNumber, state: NumberState): PhoneNumberEvent[] {
+  if (state?.phone_number !== undefined) throw new Rejection('id-taken', 'The id was given out before: try again')
+  if (state) throw numberTaken() // somebody else who wanted it ended our claim
+  return [{ type: 'PhoneNumberAdded', data: { phone_number_id: idAt(ids, 0), user_id: userId, phone_number } }]
+}
+
+function release ({ userId, now }: ReleaseNumber, state: NumberState): PhoneNumberEvent[] {
+  if (state?.user_id !== userId || state.isReleased) throw numberNotFound()
+  const { phone_number_id, user_id } = state
+  return [{ type: 'PhoneNumberReleased', data: { phone_number_id, user_id, released_at: now } }]
+}
+
+/** What is there already stays as it is, also when its user has released it since. */
+function importNumber (wanted: ImportNumber, state: NumberState): PhoneNumberEvent[] {
+  if (!state) return [{ type: 'PhoneNumberAdded', data: wanted }]
+  const { phone_number_id: id } = wanted
+  if (state.user_id !== wanted.user_id) {
+    throw conflict(`phone number ${id} belongs to user ${state.user_id}: give another user's phone number another id`)
+  }
+  if (state.phone_number === undefined) throw conflict(`phone number ${id} was claimed in vain: give it another id`)
+  if (state.phone_number !== wanted.phone_number) {
+    throw conflict(`phone number ${id} is ${state.phone_number} already: give another number another id`)
+  }
+  return []
+}
+
+const conflict = (message: string) => new Rejection('catalog-conflict', message)
+
+/** The same words for every holder, so that nobody learns who holds it. */
+export const numberTaken = () => invalid({ phone_number: ['is taken already'] })
+
+/** Also the answer to somebody else's number, so that nobody learns which ids exist. */
+export function numberNotFound (): Rejection {
+  return new Rejection('not-found', 'Phone number not found or does not belong to the authenticated user')
+}

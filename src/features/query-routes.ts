@@ -1,0 +1,56 @@
+// Every question a user may ask; app.ts adds them all.
+import type { App } from '../http/app-types.js'
+import { isBlacklisted, type IsBlacklistedDeps } from './blacklist/routes/is-blacklisted.js'
+import { listBlacklist } from './blacklist/routes/list-blacklist.js'
+import { exportCalls } from './calls/routes/export-calls.js'
+import { exportLeads } from './leads/routes/export-leads.js'
+import { getAssistant, type GetAssistantDeps } from './assistants/routes/get-assistant.js'
+import { getAssistantWebhookSecret, type AssistantSecretQueryDeps } from './webhooks/routes/assistant-webhook-secret.js'
+import { getAssistantHistory } from './assistants/routes/get-assistant-history.js'
+import { getCampaign } from './campaigns/routes/get-campaign.js'
+import { getCall, type GetCallDeps } from './calls/routes/get-call.js'
+import { getLead } from './leads/routes/get-lead.js'
+import { getLeadImport, type LeadImportQueryDeps } from './imports/routes/get-lead-import.js'
+import { listImportResults } from './imports/routes/list-import-results.js'
+import { getMe, type GetMeDeps } from './api-keys/routes/get-me.js'
+import { getWebhookDelivery, type GetDeliveryDeps } from './webhooks/routes/get-webhook-delivery.js'
+import { downloadPerson, type DownloadDeps } from './persons/routes/download-person.js'
+import { getPersonRequest } from './persons/routes/get-person-request.js'
+import { listAssistants, type ReadDeps } from './assistants/routes/list-assistants.js'
+import { listApiKeys } from './api-keys/routes/list-api-keys.js'
+import { listCalls } from './calls/routes/list-calls.js'
+import { listCatalog } from './catalog/routes/list-catalog.js'
+import { listLeads } from './leads/routes/list-leads.js'
+import { listWebhookNotices, type ListNoticesDeps } from './webhooks/routes/list-webhook-notices.js'
+import { listWebhookDeliveries, type ListDeliveriesDeps } from './webhooks/routes/list-webhook-deliveries.js'
+import { getWebhookSecret, type WebhookSecretDeps } from './webhooks/routes/webhook-secret.js'
+
+export type QueryDeps = ReadDeps & LeadImportQueryDeps & GetAssistantDeps & GetCallDeps & GetMeDeps & IsBlacklistedDeps
+  & WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps & ListNoticesDeps & DownloadDeps
+
+export function addQueries (app: App, deps: QueryDeps): void {
+  listAssistants(app, deps)
+  getAssistant(app, deps)
+  getAssistantHistory(app, deps)
+  listLeads(app, deps)
+  getLead(app, deps)
+  exportLeads(app, deps)
+  getLeadImport(app, deps)
+  listImportResults(app, deps)
+  listCalls(app, deps)
+  getCall(app, deps)
+  exportCalls(app, deps)
+  getCampaign(app, deps)
+  listCatalog(app, deps)
+  listApiKeys(app, deps)
+  listBlacklist(app, deps)
+  isBlacklisted(app, deps)
+  getPersonRequest(app, deps)
+  downloadPerson(app, deps)
+  getMe(app, deps)
+  getWebhookSecret(app, deps)
+  getAssistantWebhookSecret(app, deps)
+  listWebhookDeliveries(app, deps)
+  getWebhookDelivery(app, deps)
+  listWebhookNotices(app, deps)
+}

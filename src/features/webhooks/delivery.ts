@@ -1,0 +1,85 @@
+// What callers see of a webhook delivery and its attempts.
+import Type, { type Static } from 'typebox'
+import { Id, Nullable } from '../../domain/json.js'
+
+const At = (description: string) => Type.String({ description, examples: ['2026-01-31T12:00:00.000Z'] })
+const Missing = Nullable(Type.String())
+
+export const DeliveryAttempt = Type.Object({
+  n: Type.Integer({ minimum: 1, description: 'Numbers the attempts of one trigger.' }),
+  trigger: Type.Enum(['schedule', 'manual', 'test', 'probe'], {
+    title: 'AttemptTrigger',
+    description: 'The schedule; somebody who asked for it: a redelivery, a test; or a probe of a suspended endpoint.'
+  }),
+  started_at: Nullable(At(''), { description: 'ISO 8601, UTC. Null while one that was asked for waits for its turn.' }),
+  finished_at: Nullable(At(''), { description: 'Null until it has ended.' }),
+  outcome: Nullable(Type.String(), {
+    description: 'Null until it has ended. delivered; gone (410) or rejected (any other answer); blocked, dns, ' +
+      'connect, tls, connection or timeout where there was no answer; ' +
+      'unknown when its worker died, and it is made again.'
+  }),
+  status_code: Nullable(Type.Integer(), { description: 'What the receiver answered.' }),
+  duration_ms: Nullable(Type.Integer()),
+  error: Missing,
+  response_excerpt: Nullable(Type.String(), { description: 'The beginning of the answer\'s body.' })
+}, { title: 'DeliveryAttempt' })
+
+const summary = {
+  id: Type.String({ description: 'The webhook-id, the same for every attempt.' }),
+  call_id: Nullable(Type.String(), { description: 'Null for a test.' }),
+  assistant_id: Nullable(Id({})),
+  type: Type.Enum(['call.completed', 'webhook.test'], { title: 'WebhookType' }),
+  status: Type.Enum(['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'], {
+    title: 'DeliveryStatus', description: 'Where it stands.'
+  }),
+  reason: Nullable(Type.String(), {
+    description: 'Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, ' +
+      'held_too_long, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased).'
+  }),
+  attempt_count: Type.Integer({ minimum: 0, description: 'Attempts of the schedule that were started.' }),
+  next_attempt_at: Nullable(At(''), { description: 'When the schedule tries it next; null unless it is scheduled.' }),
+  created_at: At('ISO 8601, UTC.')
+}
+
+export const DeliverySummary = Type.Object(summary, { title: 'DeliverySummary' })
+export type DeliverySummary = Static<typeof DeliverySummary>
+
+export const Delivery = Type.Object({
+  ...summary,
+  attempts: Type.Array(DeliveryAttempt, { description: 'The newest 50, oldest first.' })
+}, { title: 'Delivery' })
+export type Delivery = Static<typeof Delivery>
+
+export const DeliveryRequest = Type.Object({
+  method: Type.String(),
+  url: Type.String({ description: 'Without its query, which may hold a secret.' }),
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: 'Of the newest attempt, without its signature.'
+  }),
+  body: Nullable(Type.String(), { description: 'Byte for byte; null when it is no longer kept.' })
+}, { title: 'DeliveryRequest' })
+export type DeliveryRequest = Static<typeof DeliveryRequest>
+
+export const DeliveryDetails = Type.Object({
+  ...Delivery.properties,
+  request: Nullable(DeliveryRequest, { description: 'What was sent last. Null until something is.' })
+}, { title: 'DeliveryDetails' })
+export type DeliveryDetails = Static<typeof DeliveryDetails>
+
+/** What a request for an attempt led to: the delivery with that attempt, which waits, or why there is none. */
+export type RequestedAttempt =
+  | { kind: 'accepted', delivery: Delivery }
+  | { kind: 'not-found' }
+  /** `why` says what is in the way, without a full stop. */
+  | { kind: 'refused', why: string }
+  | { kind: 'too-many', retryInSeconds: number }
+
+/** Why nothing is sent to a URL: times in ISO 8601. */
+export interface Interruption {
+  state: 'suspended' | 'paused'
+  reason: string
+  /** When it was suspended. */
+  since: string | null
+  /** When the pause ends. */
+  until: string | null
+}

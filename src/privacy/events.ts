@@ -1,0 +1,114 @@
+// Seals what is about to be appended, and opens what was read.
+import { changeParts } from '../domain/sealed/change-parts.js'
+import { contactsWithoutKey, leftOf } from '../domain/sealed/left.js'
+import { engineType, personalParts, type PersonalPart, type Whose } from '../domain/sealed/personal-parts.js'
+import { isFields, sealedIn, type Fields, type Sealed } from '../domain/sealed/sealed.js'
+import type { StoredEvent } from '../domain/stored-event.js'
+import type { Proposed } from '../log/streams.js'
+import type { KeyName, PersonKeys } from './keys/person-keys.js'
+import { openText, sealText } from './part-text.js'
+
+export interface SealingOptions {
+  keys: Pick<PersonKeys, 'personOf' | 'toSealFor' | 'toOpen' | 'learn'>
+  /** Stands for a number in the name of a stream. */
+  digest (phoneNumber: string): string
+}
+
+/** @throws as `toSealFor` */
+export async function sealEvents (
+  { keys, digest }: SealingOptions, stream: string, events: readonly Proposed[]
+): Promise<Proposed[]> {
+  const persons = new Map<string, string>() // each digest is made once, though every part is looked at twice
+  const personIn = ({ data, ofUser }: Proposed, whose: Whose): string | undefined => {
+    const userId = isFields(data) && 'user_id' in data ? data.user_id : ofUser
+    if (typeof userId !== 'string') return undefined
+    const name = `${userId} ${'digest' in whose ? whose.digest : whose.number}`
+    const person = persons.get(name) ??
+      keys.personOf(userId, 'digest' in whose ? whose.digest : digest(whose.number))
+    persons.set(name, person)
+    return person
+  }
+  for (const event of events) {
+    changed(event, stream, ({ part, kind, whose }) => {
+      if (kind.fields.some((name) => name in part)) personIn(event, whose)
+      return part
+    })
+  }
+  if (persons.size === 0) return [...events]
+  const found = await keys.toSealFor([...persons.values()])
+  return events.map((event) => ({
+    ...event,
+    data: changed(event, stream, ({ part, kind, place, whose }) => {
+      const key = found.get(personIn(event, whose) ?? '')
+      const [personal, rest] = split(part, kind.fields)
+      if (!key || Object.keys(personal).length === 0) return part
+      const text = sealText(key.key, placeOf({ ...event, stream }, place), personal)
+      return { ...rest, sealed: { person: key.person, key_id: key.keyId, text } satisfies Sealed }
+    }) ?? event.data
+  }))
+}
+
+/** The events with what they say of persons, as far as their keys are there. @throws as `toOpen` */
+export async function openEvents (
+  { keys }: { keys: Pick<PersonKeys, 'toOpen'> }, events: readonly StoredEvent[]
+): Promise<StoredEvent[]> {
+  const names: KeyName[] = []
+  for (const event of events) {
+    changed(event, event.stream, ({ part }) => {
+      const sealed = sealedIn(part)
+      if (sealed) names.push({ person: sealed.person, keyId: sealed.key_id })
+      return part
+    })
+  }
+  const found = names.length === 0 ? new Map<string, Buffer>() : await keys.toOpen(names)
+  return events.map((event) => openEvent(event, found))
+}
+
+/**
+ * An event that only we write and that is plain in the log is marked, and `decode` refuses it: no erasure would end it.
+ * @param keys by id; one that is not among them was erased
+ */
+export function openEvent (event: StoredEvent, keys: ReadonlyMap<string, Buffer>): StoredEvent {
+  if (!isFields(event.data) || personalParts(event).length === 0) return event
+  let isPlain = false
+  const data = changed(event, event.stream, ({ part, kind, place }) => {
+    const sealed = sealedIn(part)
+    if (!sealed) {
+      isPlain ||= event.type !== engineType && kind.fields.some((name) => part[name] != null)
+      return part
+    }
+    const key = keys.get(sealed.key_id)
+    const { sealed: _sealed, ...rest } = part
+    const personal = key ? openText(key, placeOf(event, place), sealed.text) : kind.erased
+    if (key && !personal) return part // it was changed, and cannot be read
+    return personal && { ...rest, ...personal }
+  })
+  if (isPlain) return { ...event, metadata: { ...event.metadata, unsealed: 'true' } }
+  if (!data) return leftOf(event)
+  const erased = contactsWithoutKey(event.data, data)
+  return { ...event, data: erased ? { ...data, ...erased } : data }
+}
+
+interface Part { part: Fields, kind: PersonalPart, place: string, whose: Whose }
+
+/** The data with each of its personal parts changed; nothing where all of it goes. */
+function changed (
+  { data, ...event }: Pick<StoredEvent, 'type' | 'data' | 'metadata'>, stream: string,
+  change: (part: Part) => Fields | undefined
+): Fields | undefined {
+  if (!isFields(data)) return undefined
+  return personalParts(event).reduce<Fields | undefined>((before, kind) => before && changeParts(before, kind,
+    ({ part, place }) => change({ part, kind, place, whose: kind.whose(part, stream) })), data)
+}
+
+function split (part: Fields, names: readonly string[]): [chosen: Fields, rest: Fields] {
+  const entries = Object.entries(part)
+  return [
+    Object.fromEntries(entries.filter(([name]) => names.includes(name))),
+    Object.fromEntries(entries.filter(([name]) => !names.includes(name)))
+  ]
+}
+
+/** What is sealed belongs to one place of one event: it opens nowhere else. */
+const placeOf = ({ id, stream, type }: { id: string, stream: string, type: string }, place: string) =>
+  [type, stream, id, place].join(' ')

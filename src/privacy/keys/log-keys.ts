@@ -1,0 +1,151 @@
+// Keys of persons in the log: the newest event of a person's stream says whether there is one.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import pLimit from 'p-limit'
+import { currentVersion, tryDecode } from '../../domain/events.js'
+import { personIn, personKeyStream, type PersonKeyEvent } from '../../features/persons/key-events.js'
+import type { StoredEvent } from '../../domain/stored-event.js'
+import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../../log/errors.js'
+import { noStream, type Streams } from '../../log/streams.js'
+import { seal, type SecretKeys } from '../sealed-text.js'
+import type { KeptKey } from './ledger-keys.js'
+import type { KeyName } from './person-keys.js'
+
+type LogStreams = Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
+
+/** As it is in the log, and as it is where this process has made it. */
+export interface Created { kept: KeptKey, key?: Buffer }
+
+interface Newest { event: PersonKeyEvent, revision: bigint }
+
+/**
+ * Works on the streams of many persons, 32 at a time. Each call has its own limit: a look-up does not queue behind bulk
+ * work. After an error nothing more begins.
+ * @throws the first error; what has begun goes on
+ */
+export async function aFewAtOnce<Item, Result> (
+  items: readonly Item[], work: (item: Item) => Promise<Result>
+): Promise<Result[]> {
+  const limit = pLimit(32)
+  return await limit.map(items, work).finally(() => limit.clearQueue())
+}
+
+/** Two processes that make or erase a key of one person at once are done after a few rounds. */
+const giveUpAfterMs = 5_000
+
+export class LogKeys {
+  constructor (private readonly streams: LogStreams, private readonly secretKeys: SecretKeys) {}
+
+  /**
+   * Makes a key for the person, unless another process does it first: then it is that one. Where it is not known
+   * whether there is a key now, surely nothing was sealed under it, nor sent: that is no outcome which is not known.
+   * @throws EventStoreUnavailable and the other errors of `Streams`, but for AppendOutcomeUnknown
+   */
+  async create (person: string): Promise<Created> {
+    return await this.#create(person).catch((cause: unknown) => {
+      if (!(cause instanceof AppendOutcomeUnknown)) throw cause
+      throw new EventStoreUnavailable('the event store did not say whether a person has a key', { cause })
+    })
+  }
+
+  async #create (person: string): Promise<Created> {
+    const keyId = randomUUID()
+    const key = randomBytes(32)
+    const wrapped = seal(this.secretKeys, wrappedFor(person, keyId), key.toString('base64'))
+    const { key_id: wrapped_by, sealed } = wrapped
+    const data = { key_id: keyId, wrapped_by, wrapped: sealed, created_at: new Date().toISOString() }
+    for (const giveUpAt = Date.now() + giveUpAfterMs; Date.now() < giveUpAt; await delay(Math.random() * 20)) {
+      if (await this.#append(person, { type: 'PersonKeyCreated', data }, noStream)) {
+        return { kept: { person, keyId, wrapped }, key }
+      }
+      const newest = await newestOf(this.streams, person)
+      const theirs = newest && keptIn(person, newest.event)
+      if (theirs) return { kept: theirs }
+      if (newest) await this.#delete(person, newest.revision) // what an erasure that ended early has left
+    }
+    throw new EventStoreUnavailable('the stream of a person\'s key is written to by others all the time')
+  }
+
+  /** Ends the key that the person has, for good. @returns its id, if there was one */
+  async erase (person: string): Promise<string | undefined> {
+    for (;;) {
+      const newest = await newestOf(this.streams, person)
+      if (!newest) return undefined
+      const { event: { type, data: { key_id } }, revision } = newest
+      const erasure = { type: 'PersonKeyErased' as const, data: { key_id, erased_at: new Date().toISOString() } }
+      if (type === 'PersonKeyErased') await this.#delete(person, revision)
+      else if (await this.#append(person, erasure, revision)) await this.#delete(person, revision + 1n)
+      else continue
+      return key_id
+    }
+  }
+
+  /** False when another process was first. */
+  async #append (person: string, { type, data }: PersonKeyEvent, expected: bigint): Promise<boolean> {
+    const proposed = { id: randomUUID(), type, data, metadata: { schema_version: currentVersion(type) } }
+    return await isDone(this.streams.append(personKeyStream(person), [proposed], expected))
+  }
+
+  async #delete (person: string, expected: bigint): Promise<void> {
+    await isDone(this.streams.delete(personKeyStream(person), expected))
+  }
+}
+
+/** The key that an event has made, when it is sound and on the stream of a person. */
+export function keyMadeBy (stored: StoredEvent): KeptKey | undefined {
+  const person = personIn(stored.stream)
+  const { event } = tryDecode(stored)
+  return person !== undefined && event?.type === 'PersonKeyCreated' ? keptIn(person, event) : undefined
+}
+
+/** The key that an event has ended. */
+export function keyErasedBy (stored: StoredEvent): KeyName | undefined {
+  const person = personIn(stored.stream)
+  const { event } = tryDecode(stored)
+  return person !== undefined && event?.type === 'PersonKeyErased' ? { person, keyId: event.data.key_id } : undefined
+}
+
+/** The key that the person has now, as the log says. @throws EventStoreUnavailable */
+export async function currentKey (
+  streams: Pick<Streams, 'read' | 'last'>, person: string
+): Promise<KeptKey | undefined> {
+  const { event } = await newestOf(streams, person) ?? {}
+  return event && keptIn(person, event)
+}
+
+/** Others may append anything: the newest event that is sound and ours counts. */
+async function newestOf (streams: Pick<Streams, 'read' | 'last'>, person: string): Promise<Newest | undefined> {
+  const stream = personKeyStream(person)
+  const last = await streams.last(stream)
+  if (!last) return undefined
+  return newestIn([last]) ?? newestIn(await streams.read(stream))
+}
+
+/** What a wrapped key is bound to. */
+export const wrappedFor = (person: string, keyId: string) => `${person} ${keyId}`
+
+/** What says whether there is a key, and the last revision of the stream, whose events these are. */
+export function newestIn (events: readonly StoredEvent[]): Newest | undefined {
+  for (const stored of events.toReversed()) {
+    const { event } = tryDecode(stored)
+    if (event?.type === 'PersonKeyCreated' || event?.type === 'PersonKeyErased') {
+      return { event, revision: events.at(-1)?.revision ?? stored.revision }
+    }
+  }
+  return undefined
+}
+
+function keptIn (person: string, { type, data }: PersonKeyEvent): KeptKey | undefined {
+  if (type === 'PersonKeyErased') return undefined
+  return { person, keyId: data.key_id, wrapped: { key_id: data.wrapped_by, sealed: data.wrapped } }
+}
+
+async function isDone (work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work
+    return true
+  } catch (error) {
+    if (error instanceof RevisionConflict) return false
+    throw error
+  }
+}

@@ -1,0 +1,57 @@
+// What an API does on a log that has gone back: it takes no command, and compares nothing with positions in it.
+import type { CommandHandler } from '../../commands/handle-command.js'
+import type { Ids } from '../../commands/ids.js'
+import type { ReadPositions } from '../../http/read-position.js'
+import type { LogGuard } from '../../recovery/log-guard.js'
+
+type Guard = Pick<LogGuard, 'problem' | 'wentBack'>
+
+/**
+ * Commands while it is the same log: what is answered in another one may be lost with it. `furthest` is how far readers
+ * are known to be. An event that lands there or before shows that the log has gone back, however little.
+ */
+export function commandsOfSameLog (
+  commands: CommandHandler, guard: Guard, furthest: () => bigint
+): CommandHandler {
+  return {
+    ...commands,
+    async handle (request) {
+      refuseOtherLog(guard)
+      const readUpTo = furthest() // before the stream is read: an earlier try may land until then
+      const outcome = await commands.handle(request)
+      const { revision, position } = outcome
+      if (outcome.isAppended && position <= readUpTo) {
+        const { stream, origin: { commandId } } = request
+        const proof = { stream, revision, position, commandId, readUpTo }
+        await guard.wentBack(proof).catch(() => {}) // the guard goes on looking by itself
+      }
+      return outcome
+    }
+  }
+}
+
+/** None is spent on what is refused. */
+export function idsOfSameLog (ids: Ids, guard: Guard): Ids {
+  return {
+    async take (kind, count) {
+      refuseOtherLog(guard)
+      return await ids.take(kind, count)
+    }
+  }
+}
+
+/** Positions of a log that has gone back say nothing. @throws OtherLog where a position is compared */
+export function positionsOfSameLog (positions: ReadPositions, guard: Guard): ReadPositions {
+  return {
+    ...positions,
+    async reached (source, position, withinMs) {
+      refuseOtherLog(guard)
+      return await positions.reached(source, position, withinMs)
+    }
+  }
+}
+
+function refuseOtherLog ({ problem }: Guard): void {
+  const otherLog = problem()
+  if (otherLog) throw otherLog
+}

@@ -1,0 +1,131 @@
+// The connections that every role and command works on.
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import { listenForWaiting } from '../../projections/engine/positions/checkpoint-listener.js'
+import { openNotifications, type Notifications } from '../postgres/notifications/notifications.js'
+import { listenForPositions, type Positions } from '../../projections/engine/positions/positions.js'
+import { projections } from '../../projections/index.js'
+import { holdsNothing } from '../../projections/generations/complete.js'
+import { ensureProjections } from '../../projections/generations/generations.js'
+import { eventVersions } from '../domain/events.js'
+import { watchAvailability, type Availability } from '../log/availability.js'
+import { EventStoreConnection } from '../log/connection/connection.js'
+import { openStreams, type Streams } from '../log/streams.js'
+import { shareTail } from '../log/tail/share-tail.js'
+import { packageRoot } from '../package-root.js'
+import { endsWithin } from '../postgres/ends-within.js'
+import { migrate } from '../postgres/migrate.js'
+import { openPool } from '../postgres/pool.js'
+import { openPersonKeys } from '../privacy/keys/cached-keys.js'
+import type { PersonKeys } from '../privacy/keys/person-keys.js'
+import { keyTypes, sealedStreams } from '../privacy/sealed-streams.js'
+import { dispatcherCheckpoint } from '../recovery/database-state.js'
+import { secretKeys, type KeySettings } from './complete-config.js'
+import { digestOfNumbers } from './digest-of-numbers.js'
+import { reachableHead, reachablePostgres } from './back-end-unreachable.js'
+
+/** Where the back ends are, after the embedded ones have started. */
+export interface Urls {
+  databaseUrl: string
+  eventStoreUrl: string
+  redisUrl?: string | undefined
+  /** The directory in which the embedded Postgres keeps its data. */
+  dataIn?: string | undefined
+}
+
+/** A statement of a batch that takes longer fails, and its consumer begins the batch again. Commands wait longer. */
+const usualBatchMs = 30_000
+
+/** A session that idles longer inside a transaction is ended, so that a frozen process keeps no rows locked. */
+const stalledAfterMs = 3_000
+
+/** Of each of the two pools. The table in docs/operations.md is made of it. */
+export const mostConnections = 20
+
+/** A pool ends when its last query does, which may be on a dead connection. */
+const endWithinMs = 2_000
+
+/** What consumers may take. */
+const consumedTypes = Object.keys(eventVersions).filter((type) => !keyTypes.includes(type))
+
+export interface Connections {
+  pool: Pool
+  /** For consumers: its statements and transactions have a time limit. */
+  consumerPool: Pool
+  /** What events say of persons is sealed by what is appended here, and open in what is read. */
+  streams: Streams
+  personKeys: PersonKeys
+  /** Whether the event store answers, and takes writes. */
+  eventStore: Pick<Availability, 'assertAnswers' | 'assertTakesWrites'>
+  positions: Positions
+  notifications: Notifications
+  close (): Promise<void>
+}
+
+export interface ConnectionOptions {
+  /** How long a statement of `pool` may take, in milliseconds; without limit when absent. */
+  answerWithinMs?: number
+  /** How long a statement of `consumerPool` may take, in milliseconds. */
+  batchWithinMs?: number
+}
+
+/** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, OtherVersion */
+export async function openConnections (
+  urls: Urls, keys: KeySettings, log: Logger, options: ConnectionOptions = {}
+): Promise<Connections> {
+  const { databaseUrl, eventStoreUrl } = urls
+  await reachablePostgres(migrate(databaseUrl, packageRoot))
+  const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
+  const { pool, consumerPool } = openPools(databaseUrl, onError, options)
+  const connection = new EventStoreConnection(eventStoreUrl)
+  const opened = openStreams(connection)
+  const { streams: raw, ...eventStore } = watchAvailability(opened, log)
+  const { streams: sealed, personKeys } = openSealing(raw, pool, keys)
+  const streams = shareTail(sealed, { eventTypes: consumedTypes })
+  const disconnect = async () => {
+    eventStore.close()
+    personKeys.close()
+    const ended = [pool, consumerPool].map((each) => endsWithin(endWithinMs, each.end()))
+    await Promise.all([connection.close(), ...ended])
+  }
+  try {
+    await reachableHead({ url: eventStoreUrl }, () => opened.head())
+    await ensureProjections(pool, projections, () => holdsNothing(streams, projections))
+  } catch (error) {
+    await disconnect()
+    throw error
+  }
+  const notifications = openNotifications({ databaseUrl, onError })
+  const positions = listenForPositions(notifications, pool, onError, {
+    polled: { deliveries: dispatcherCheckpoint }
+  })
+  listenForWaiting(notifications, () => streams.lookNow?.())
+  const close = async () => {
+    positions.close()
+    await notifications.close()
+    await disconnect()
+  }
+  return { pool, consumerPool, streams, personKeys, eventStore, positions, notifications, close }
+}
+
+/** Streams that seal and open what events say of persons. Their keys are to be closed. */
+export function openSealing (
+  raw: Streams, pool: Pool, keys: KeySettings
+): Pick<Connections, 'streams' | 'personKeys'> {
+  const digest = digestOfNumbers(keys)
+  const personKeys = openPersonKeys({ pool, streams: raw, secretKeys: secretKeys(keys), digest })
+  return { personKeys, streams: sealedStreams(raw, { keys: personKeys, digest }) }
+}
+
+function openPools (
+  databaseUrl: string, onError: (error: Error) => void,
+  { answerWithinMs, batchWithinMs = usualBatchMs }: ConnectionOptions
+) {
+  const common = { max: mostConnections, onError }
+  return {
+    pool: openPool(databaseUrl, { ...common, applicationName: 'ringledger', answerWithinMs }),
+    consumerPool: openPool(databaseUrl, {
+      ...common, applicationName: 'ringledger consumer', answerWithinMs: batchWithinMs, stalledAfterMs
+    })
+  }
+}

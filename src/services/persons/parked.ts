@@ -1,0 +1,106 @@
+// Parked events that are of a person, or may be: nothing of them can be erased, as readers do not know them yet, and
+// once the key of the person has ended, they never will.
+import { calls } from '../../../projections/calls.js'
+import { catalog } from '../../../projections/catalog/catalog.js'
+import { activeGeneration, schemaOf } from '../../../projections/generations/generations.js'
+import { leads } from '../../../projections/leads.js'
+import { dispatcher } from '../../../projections/parking/parked-events.js'
+import type { Person } from '../../../projections/persons/find-person.js'
+import { findUnowned, type Unowned } from '../../../projections/persons/late-calls.js'
+import { findOwnCalls, findOwner, findParked, type ParkedStream } from '../../../projections/persons/parked.js'
+import { assistantStream } from '../../features/assistants/events.js'
+import { callIdOf, callStream } from '../../features/calls/events.js'
+import { tryDecode } from '../../domain/events.js'
+import { isFields } from '../../domain/sealed/sealed.js'
+import type { StoredEvent } from '../../domain/stored-event.js'
+import type { Connections } from '../connections.js'
+
+/** What is known of the person: streams with events of theirs, and ids of leads and contacts. */
+export interface KnownOfPerson { streams (): Promise<readonly string[]>, leadIds (): Promise<readonly number[]> }
+
+/** No more streams than these are named at once. */
+const mostNamed = 5
+
+/** @param requestId events that the request itself has appended are the person's too @returns names of streams */
+export async function parkedOf (
+  { pool, streams }: Pick<Connections, 'pool' | 'streams'>, person: Person, known: KnownOfPerson, requestId: string
+): Promise<string[]> {
+  const parked = await parkedNow(pool)
+  const unowned = await findUnowned(pool)
+  if (parked.length + unowned.length === 0) return []
+  const leadIds = await known.leadIds()
+  const callIds = parked.flatMap(({ stream }) => callIdOf(stream) ?? [])
+  const own = new Set([
+    ...await known.streams(),
+    ...(await findOwnCalls(pool, person, leadIds, callIds)).map(callStream)
+  ])
+  const found: string[] = []
+  for (const { stream, revision } of parked) {
+    const isOwn = own.has(stream) || await names(stream, revision)
+    if (isOwn && found.push(stream) === mostNamed) return found
+  }
+  const isParked = (stream: string) => parked.some((one) => one.stream === stream)
+  const ofNobody = new Set(await nobodysAmong(streams, unowned, parked))
+  for (const { id, assistantId } of unowned) {
+    if (ofNobody.has(id) || !await names(callStream(id), 0n)) continue
+    const waiting = [callStream(id), assistantStream(assistantId)].find(isParked)
+    found.push(waiting ?? `${callStream(id)} (replay calls)`)
+    if (found.length >= mostNamed) break
+  }
+  return [...new Set(found)]
+
+  async function names (stream: string, from: bigint): Promise<boolean> {
+    const naming: StoredEvent[] = []
+    await streams.visit(stream, from, (stored) => {
+      if (isAbout(stored, person, leadIds, requestId)) naming.push(stored)
+    })
+    for (const { data } of naming) if (!await isOfAnother(data)) return true
+    return false
+  }
+
+  /** Where an event says whose it is, or of which assistant, and that is somebody else. */
+  async function isOfAnother (data: unknown): Promise<boolean> {
+    if (!isFields(data)) return false
+    const owner = typeof data.user_id === 'string' ? data.user_id : await findOwner(pool, data.assistant_id)
+    return owner !== undefined && owner !== person.userId
+  }
+}
+
+async function parkedNow (pool: Connections['pool']): Promise<ParkedStream[]> {
+  const schemas = [leads, calls, catalog].map(async (each) => schemaOf(each, await activeGeneration(pool, each)))
+  return await findParked(pool, [...await Promise.all(schemas), dispatcher])
+}
+
+/**
+ * Calls of an assistant that the log does not have before them: nobody will ever know whose they are. One that readers
+ * have parked, or had, is somebody's.
+ */
+export async function nobodys ({ pool, streams }: Pick<Connections, 'pool' | 'streams'>): Promise<string[]> {
+  const unowned = await findUnowned(pool)
+  return unowned.length === 0 ? [] : await nobodysAmong(streams, unowned, await parkedNow(pool))
+}
+
+async function nobodysAmong (
+  streams: Pick<Connections['streams'], 'read'>, unowned: readonly Unowned[], waiting: readonly ParkedStream[]
+): Promise<string[]> {
+  const parked = new Set(waiting.map(({ stream }) => stream))
+  const created = new Map<number, bigint | undefined>()
+  for (const { assistantId } of unowned) {
+    if (created.has(assistantId)) continue
+    const [first] = await streams.read(assistantStream(assistantId), 0n, 1)
+    const isSound = first && (parked.has(first.stream) || tryDecode(first).event)
+    created.set(assistantId, isSound ? first.position : undefined)
+  }
+  const isNobodys = ({ assistantId, position }: Unowned) => (created.get(assistantId) ?? position) >= position
+  return unowned.filter((call) => isNobodys(call) && !parked.has(callStream(call.id))).map(({ id }) => id)
+}
+
+/** Whatever its shape is: an event that is parked may be malformed. */
+function isAbout (
+  { data, metadata }: StoredEvent, { phoneNumber }: Person, leadIds: readonly number[], requestId: string
+): boolean {
+  if (metadata.$correlationId === requestId) return true
+  if (isFields(data) && typeof data.lead_id === 'number' && leadIds.includes(data.lead_id)) return true
+  const text = data instanceof Uint8Array ? Buffer.from(data).toString('utf8') : JSON.stringify(data) ?? ''
+  return text.includes(phoneNumber)
+}

@@ -1,0 +1,79 @@
+// Imports of leads, wired: rows are commands, as those of the API are.
+import { openReadModel } from '../../../projections/read-model.js'
+import type { BackgroundKind } from '../../../workers/background/kind.js'
+import { openBlacklists } from '../../commands/blacklist/blacklists.js'
+import { notedEntries } from '../../commands/blacklist/noted-entries.js'
+import { commandHandler, type CommandHandler } from '../../commands/handle-command.js'
+import { openIds } from '../../commands/ids.js'
+import { holdToLeadDigestKey } from '../../commands/phone-hash.js'
+import { waitIfMissing } from '../../commands/wait-if-missing.js'
+import { importLead, listedOf } from '../../features/leads/routes/import-lead.js'
+import { endDecider } from '../../features/imports/decide.js'
+import { leadImportStream } from '../../features/imports/events.js'
+import { uuidV5 } from '../../log/event-id.js'
+import { keysBeside } from '../../privacy/keys/keys-beside.js'
+import { catchUp } from '../api/catch-up.js'
+import { commandsOfSameLog, idsOfSameLog } from '../api/same-log.js'
+import { digestOfNumbers } from '../digest-of-numbers.js'
+import type { ProcessContext } from '../process-context.js'
+
+type ImportContext = Pick<ProcessContext, 'config' | 'connections' | 'restoreGuard' | 'logGuard'>
+
+/** Nobody comes back to the stream of a row soon. */
+const cacheBytes = 2 ** 20
+/** An import goes on without readers after so long: the projector may be away. */
+const readersWithinMs = 2_000
+
+/** `onRows` is told what became of the rows of a part. */
+export async function leadImportsOf (
+  context: ImportContext, onRows: (outcomes: readonly string[]) => void
+): Promise<BackgroundKind> {
+  const { config, connections, restoreGuard, logGuard } = context
+  const { pool, consumerPool, streams, personKeys, positions } = connections
+  const { leadImports } = await import('../../../workers/imports/lead-imports.js')
+  const commands = commandsOfSameLog(commandHandler(streams, cacheBytes), logGuard, () => positions.furthest())
+  const hash = digestOfNumbers(config)
+  await holdToLeadDigestKey(streams, hash)
+  const { isDone, isDoneNow } = await catchUp(context)
+  const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)
+  const blacklists = openBlacklists(streams, hash, notedEntries(pool, keysBeside(personKeys), isDoneNow))
+  const leads = { commands, phoneHash: hash }
+  return leadImports({
+    pool: consumerPool,
+    listed: (userId, rows) => listedOf(blacklists, userId, rows),
+    importLead: ({ number, lead, ids, isRetry }, { importId, userId }, listed) => importLead(leads, {
+      commandId: uuidV5(importId, `row ${number}`), importId, userId, submitted: lead, listed, ids, isRetry
+    }),
+    takeIds: (count) => ids.take('lead', count),
+    campaignProblem: campaignProblems(context),
+    awaitReaders: async (position) => { await positions.reached('leads', position, readersWithinMs) },
+    end: endings(commands),
+    onRows,
+    isRequested: async (importId) => await streams.last(leadImportStream(importId)) !== undefined
+  })
+}
+
+function campaignProblems ({ config, connections: { pool, streams, positions } }: ImportContext) {
+  const readModel = openReadModel(pool)
+  const find = waitIfMissing({
+    head: () => streams.head(),
+    passed: (source) => positions.passed(source),
+    reached: (source, position, withinMs) => positions.reached(source, position, withinMs),
+    waitMs: config.readModelWaitMs
+  })
+  return async (userId: string, campaignId: number) => {
+    const campaign = await find('catalog', () => readModel.findCampaign(userId, campaignId))
+    return campaign && !campaign.isDeleted ? undefined : 'The campaign was deleted.'
+  }
+}
+
+type End = Parameters<typeof import('../../../workers/imports/lead-imports.js').leadImports>[0]['end']
+
+const endings = ({ handle }: CommandHandler): End => async ({ importId, userId }, counts, reason, now) => {
+  await handle({
+    aggregate: endDecider,
+    stream: leadImportStream(importId),
+    decide: (state) => endDecider.decide({ type: 'end', ...counts, reason, now }, state),
+    origin: { commandId: uuidV5(importId, 'end'), correlationId: importId, userId }
+  })
+}

@@ -1,0 +1,26 @@
+// Whose assistant a call names is read from the log, and not for every call.
+import t from 'tap'
+import { callOwners } from '../../src/commands/call-owners.js'
+import { assistantStream } from '../../src/features/assistants/events.js'
+import { noStream, openStreams } from '../../src/log/streams.js'
+import { assistantCreated, proposed } from '../support/events/call-events.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+
+const { connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
+
+t.test('an owner is read once for many calls; an assistant that is not there is looked for each time', async (t) => {
+  let reads = 0
+  const counting = {
+    async read (...given: Parameters<typeof streams.read>) {
+      reads += 1
+      return await streams.read(...given)
+    }
+  }
+  const owners = callOwners({ streams: counting, leadOwner: async () => undefined })
+  t.equal(await owners.ofAssistant(7), undefined)
+  await streams.append(assistantStream(7), [proposed(assistantCreated(7, {}, 'u'))], noStream)
+  t.equal(await owners.ofAssistant(7), 'u')
+  for (let n = 0; n < 10; n++) t.equal(await owners.ofAssistant(7), 'u')
+  t.equal(reads, 2)
+})

@@ -1,0 +1,105 @@
+// Commands of one stream at the same time, in one process and in several, and after a lost answer.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { openStreams } from '../../src/log/streams.js'
+import { StreamBusy } from '../../src/commands/command-request.js'
+import { eventually } from '../support/eventually.js'
+import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
+import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
+
+const { store, connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
+
+let lastId = 0
+const newId = () => {
+  lastId += 1
+  return lastId
+}
+
+t.test('commands of one stream queue up inside a process: no conflict among them', async (t) => {
+  const { observed, appends } = watched(streams)
+  const handle = handleOn(observed)
+  const id = newId()
+  await handle(createRequest(id))
+  await Promise.all(Array.from({ length: 20 }, (_, index) =>
+    handle(updateRequest(id, { max_call_duration: 20 + index }))))
+  t.equal(appends(), 21)
+  const stored = await streams.read(`assistant-${id}`)
+  t.strictSame(
+    stored.slice(1).map(({ data }) => Reflect.get(Reflect.get(data as object, 'changes'), 'max_call_duration')),
+    Array.from({ length: 20 }, (_, index) => 20 + index)
+  )
+})
+
+t.test('a refused command does not hold up the ones behind it', async (t) => {
+  const handle = handleOn(streams)
+  const id = newId()
+  const outcomes = await Promise.allSettled([
+    handle(createRequest(id)), handle(updateRequest(id, { timezone: 'UTC' })),
+    handle(updateRequest(id, { record_call: true }))
+  ])
+  t.strictSame(outcomes.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+})
+
+t.test('a conflict with another process reads and decides again', async (t) => {
+  const processes = Array.from({ length: 4 }, () => handleOn(streams))
+  const contact = randomUUID()
+  const outcomes = await Promise.all(processes.flatMap((handle) =>
+    Array.from({ length: 5 }, () => handle(leadRequest(newId(), contact, true)))))
+  t.equal((await streams.read(`lead-1-${contact}`)).length, 20)
+  t.strictSame(
+    outcomes.map(({ revision }) => Number(revision)).sort((a, b) => a - b),
+    Array.from({ length: 20 }, (_, index) => index)
+  )
+})
+
+t.test('any number of identical requests at once, from any number of processes, create one lead', async (t) => {
+  const processes = Array.from({ length: 4 }, () => handleOn(streams))
+  const contact = randomUUID()
+  const outcomes = await Promise.allSettled(processes.flatMap((handle) =>
+    Array.from({ length: 10 }, () => handle(leadRequest(newId(), contact)))))
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') t.match(outcome.reason, { name: 'Rejection', code: 'invalid' })
+  }
+  t.equal((await streams.read(`lead-1-${contact}`)).length, 1)
+})
+
+t.test('a command that stands already is the answer, wherever it is tried again', async (t) => {
+  const [id, commandId] = [newId(), randomUUID()]
+  const first = await handleOn(streams)(createRequest(id, {}, commandId))
+  await handleOn(streams)(updateRequest(id, { record_call: true }))
+  t.strictSame(await handleOn(streams)(createRequest(id, {}, commandId)), first)
+  t.equal((await streams.read(`assistant-${id}`)).length, 2)
+})
+
+t.test('an append whose acknowledgement is lost is followed up: the event stands once', async (t) => {
+  const proxy = await tcpProxy(t, store.port)
+  const handle = handleOn(openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`)))
+  await handle(createRequest(newId()))
+  const id = newId()
+  proxy.loseAnswers()
+  const creating = handle(createRequest(id))
+  await eventually(async () => (await streams.read(`assistant-${id}`)).length === 1)
+  proxy.cut()
+  t.match(await creating, { revision: 0n, state: { assistant_id: id } })
+  t.equal((await streams.read(`assistant-${id}`)).length, 1)
+})
+
+t.test('a stream that others keep writing to is given up after five seconds, with nothing written', async (t) => {
+  const id = newId()
+  await handleOn(streams)(createRequest(id))
+  const overtaken = handleOn(streams)
+  let others = 0
+  const handle = handleOn({
+    ...streams,
+    async append (stream, events, expected) { // somebody is always faster
+      others += 1
+      await overtaken(updateRequest(id, { assistant_name: `Name ${others}` }))
+      return await streams.append(stream, events, expected)
+    }
+  })
+  await t.rejects(handle(updateRequest(id, { record_call: true })), StreamBusy)
+  t.equal((await streams.read(`assistant-${id}`)).length, 1 + others)
+})

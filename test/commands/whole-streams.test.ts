@@ -1,0 +1,48 @@
+// Whole streams are read for one user a few at a time: many retries, or many cold streams, hold up nobody else.
+import t from 'tap'
+import { commandHandler } from '../../src/commands/handle-command.js'
+import { openStreams, type Streams } from '../../src/log/streams.js'
+import { createRequest, handleOn, updateRequest } from '../support/commands/handle-on.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { eventually } from '../support/eventually.js'
+
+const streams = openStreams((await scratchEventStore(t)).connection)
+const ids = Array.from({ length: 10 }, (_, index) => index + 1)
+for (const id of ids) await handleOn(streams)(createRequest(id))
+
+/** Reads that wait until they are let go. */
+function held () {
+  let begun = 0
+  let letGo = () => {}
+  const gone = new Promise<void>((resolve) => { letGo = resolve })
+  const visit: Streams['visit'] = async (...args) => {
+    begun += 1
+    await gone
+    return await streams.visit(...args)
+  }
+  return { streams: { ...streams, visit }, begun: () => begun, letGo }
+}
+
+t.test('three streams of a user that are not remembered are read at once, the others after them', async (t) => {
+  const reads = held()
+  const { handle } = commandHandler(reads.streams)
+  const updating = ids.map((id) => handle(updateRequest(id, { record_call: true })))
+  await eventually(() => reads.begun() === 3)
+  const created = await handle(createRequest(1_000))
+  t.equal(created.revision, 0n, 'a new stream is not read, and waits for none')
+  t.equal(reads.begun(), 3)
+  reads.letGo()
+  await Promise.all(updating)
+  t.equal(reads.begun(), ids.length)
+})
+
+t.test('three answers that were given before are made again at once', async (t) => {
+  const reads = held()
+  const { stateAt } = commandHandler(reads.streams)
+  const again = ids.map((id) => stateAt(updateRequest(id, {}), 0n))
+  await eventually(() => reads.begun() === 3)
+  const other = stateAt(updateRequest(1, {}, undefined, '2'), 0n)
+  await eventually(() => reads.begun() === 4)
+  reads.letGo()
+  t.strictSame((await Promise.all([...again, other])).map(({ revision }) => revision), Array(11).fill(0n))
+})

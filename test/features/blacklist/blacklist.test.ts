@@ -1,0 +1,56 @@
+// What listing a number and taking it off lead to.
+import t from 'tap'
+import { blacklistDecider, isListed } from '../../../src/features/blacklist/decide.js'
+import { erasedEntries } from '../../../src/features/blacklist/erase.js'
+import type { BlacklistEvent } from '../../../src/features/blacklist/events.js'
+import { fold } from '../../../src/domain/decider.js'
+import { scenarios } from '../../support/commands/given.js'
+
+const given = scenarios(blacklistDecider)
+const now = '2026-02-01T12:00:00.000Z'
+const phone_number = '+15551230001'
+const event = (blacklist_id: number, reason: string | null = null): BlacklistEvent => ({
+  type: 'PhoneNumberBlacklisted', data: { blacklist_id, user_id: '1', phone_number, reason, created_at: now }
+})
+const deleted = (blacklist_id: number): BlacklistEvent => ({
+  type: 'PhoneNumberUnblacklisted', data: { blacklist_id, user_id: '1', phone_number, deleted_at: now }
+})
+const add = (id: number, reason: string | null = null) =>
+  ({ type: 'add' as const, phone_number, reason, ids: [id], userId: '1', now })
+const remove = (blacklist_id: number, userId = '1') => ({ type: 'delete' as const, blacklist_id, ids: [], userId, now })
+
+t.test('a number has one entry at a time, and the first one stays as it is', async (t) => {
+  given([]).when(add(1, 'why')).then(t, [event(1, 'why')])
+  given([event(1)]).when(add(2, 'another reason')).then(t, [])
+  given([event(1), deleted(1)]).when(add(2)).then(t, [event(2)])
+})
+
+const known = { blacklist_id: 1, user_id: '1', created_at: now, isDeleted: false }
+const erased: BlacklistEvent =
+  { type: 'BlacklistEntryErased', data: { blacklist_id: 1, user_id: '1', created_at: now, erased_at: now } }
+const deletedNumberless: BlacklistEvent =
+  { type: 'PhoneNumberUnblacklisted', data: { blacklist_id: 1, user_id: '1', deleted_at: now } }
+
+t.test('an erased entry holds without its number, and one that was deleted does not', async (t) => {
+  t.strictSame(erasedEntries([known], now), [erased])
+  t.strictSame(erasedEntries([{ ...known, isDeleted: true }], now), [erased, deletedNumberless])
+  t.ok(isListed(fold(blacklistDecider, [event(1, 'why'), erased])))
+  t.notOk(isListed(fold(blacklistDecider, [erased, deletedNumberless])))
+  const { blacklist_id, user_id, created_at } = known
+  const nameless = { phone_number: null, reason: null }
+  t.strictSame(fold(blacklistDecider, [erased]), { blacklist_id, user_id, created_at, ...nameless })
+})
+
+t.test('an erased entry is deleted by its id, and makes way for one with the number', async (t) => {
+  given([erased]).when(remove(1)).then(t, [deletedNumberless])
+  given([erased]).when(add(2, 'again')).then(t, [deletedNumberless, event(2, 'again')])
+})
+
+t.test('an entry is deleted by its user, once, and not for one that came later', async (t) => {
+  given([event(1)]).when(remove(1)).then(t, [deleted(1)])
+  const unknown = { code: 'not-found' as const }
+  given([]).when(remove(1)).then(t, unknown)
+  given([event(1)]).when(remove(1, '2')).then(t, unknown)
+  given([event(1), deleted(1)]).when(remove(1)).then(t, unknown)
+  given([event(1), deleted(1), event(2)]).when(remove(1)).then(t, unknown)
+})

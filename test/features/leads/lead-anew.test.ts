@@ -1,0 +1,107 @@
+// A number that is deleted and created anew from several processes at once is a lead once, in every order.
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { oneLeadDecider } from '../../../src/features/leads/change.js'
+import { leadStream } from '../../../src/features/leads/events.js'
+import type { OneLeadState } from '../../../src/features/leads/one-lead.js'
+import { openStreams, type Streams } from '../../../src/log/streams.js'
+import { handleOn, leadRequest } from '../../support/commands/handle-on.js'
+import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+
+const { connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
+
+const deleteRequest = (id: number, contact: string) => {
+  const decider = oneLeadDecider(id)
+  const command = { type: 'delete' as const, ids: [], userId: '1', now: '2026-02-01T12:00:00.000Z' }
+  return {
+    aggregate: decider,
+    stream: leadStream(1, contact),
+    decide: (state: OneLeadState) => decider.decide(command, state),
+    origin: { commandId: randomUUID(), userId: '1', correlationId: 'correlation-1' }
+  }
+}
+
+/** The streams of a process that is overtaken: `first` is done between its read and its append, once. */
+function overtakenBy (first: () => Promise<unknown>): Streams {
+  let isDone = false
+  return {
+    ...streams,
+    async append (stream, events, expected) {
+      if (!isDone) {
+        isDone = true
+        await first()
+      }
+      return await streams.append(stream, events, expected)
+    }
+  }
+}
+
+const typesOf = async (contact: string) => (await streams.read(leadStream(1, contact))).map(({ type }) => type)
+
+async function isRefused (t: Test, handling: Promise<unknown>, code: string): Promise<void> {
+  await t.rejects(handling, { name: 'Rejection', code })
+}
+
+t.test('a creation that the deletion overtakes is refused or follows it: here it decided on the lead that was', async (t) => {
+  const contact = randomUUID()
+  const other = handleOn(streams)
+  await other(leadRequest(1, contact))
+  await isRefused(t, handleOn(streams)(leadRequest(2, contact)), 'invalid')
+  const overtaken = handleOn(overtakenBy(() => other(deleteRequest(1, contact))))
+  await overtaken(leadRequest(2, contact)) // it begins without a read: its append conflicts, and it decides again
+  t.same(await typesOf(contact), ['LeadCreated', 'LeadDeleted', 'LeadCreated'])
+})
+
+t.test('a creation that another creation overtakes after the deletion is refused', async (t) => {
+  const contact = randomUUID()
+  const [one, other] = [handleOn(streams), handleOn(streams)]
+  await one(leadRequest(1, contact))
+  await one(deleteRequest(1, contact))
+  const reads = handleOn(overtakenBy(() => other(leadRequest(3, contact))))
+  await isRefused(t, reads({ ...leadRequest(2, contact), isNew: false }), 'invalid')
+  t.same(await typesOf(contact), ['LeadCreated', 'LeadDeleted', 'LeadCreated'])
+})
+
+t.test('a deletion that another deletion and a creation overtake leaves the new lead alone', async (t) => {
+  const contact = randomUUID()
+  const other = handleOn(streams)
+  await other(leadRequest(1, contact))
+  const overtaken = handleOn(overtakenBy(async () => {
+    await other(deleteRequest(1, contact))
+    await other(leadRequest(2, contact))
+  }))
+  await isRefused(t, overtaken(deleteRequest(1, contact)), 'not-found')
+  t.same(await typesOf(contact), ['LeadCreated', 'LeadDeleted', 'LeadCreated'])
+})
+
+t.test('deletions and creations from four processes at once never leave two leads', async (t) => {
+  const contact = randomUUID()
+  const processes = Array.from({ length: 4 }, () => handleOn(streams))
+  for (let round = 0, id = 100; round < 5; round++) {
+    await Promise.allSettled(processes.map((handle) => handle(leadRequest(++id, contact))))
+    const ids = Array.from({ length: 4 }, (_, index) => id - index)
+    await Promise.allSettled(processes.flatMap((handle) => [
+      ...ids.map((each) => handle(deleteRequest(each, contact))), handle(leadRequest(++id, contact))
+    ]))
+    let live = 0
+    for (const type of await typesOf(contact)) {
+      live += type === 'LeadCreated' ? 1 : -1
+      t.ok(live === 0 || live === 1, `${live} leads after ${type}`)
+    }
+    const [last] = (await streams.read(leadStream(1, contact))).filter(({ type }) => type === 'LeadCreated').slice(-1)
+    const lastId = Number(Reflect.get(Object(last?.data), 'lead_id'))
+    await processes[0]?.(deleteRequest(lastId, contact)).catch(() => {})
+  }
+})
+
+t.test('what one process remembers of the leads of a contact and of one of them are two things', async (t) => {
+  const contact = randomUUID()
+  const handle = handleOn(streams)
+  await handle(leadRequest(1, contact))
+  await handle(leadRequest(2, contact, true))
+  t.match(await handle(deleteRequest(2, contact)), { state: { id: 2, isDeleted: true } })
+  await isRefused(t, handle(leadRequest(3, contact)), 'invalid')
+  t.match(await handle(deleteRequest(1, contact)), { state: { id: 1, isDeleted: true } })
+  t.match(await handle(leadRequest(3, contact)), { state: { ids: [3], last: { id: 3 } } })
+})

@@ -1,0 +1,118 @@
+// Exports of leads and calls: whole, by id, of one instant, as their reader takes them.
+import t from 'tap'
+import { eventually } from '../../support/eventually.js'
+import { readScene } from '../../support/http/read-scene.js'
+
+const { service, call, createLead, create, complete } = await readScene(t)
+const { url, token, parts: { pool } } = service
+const bearer = `Bearer ${await token('1')}`
+const ask = (path: string, signal?: AbortSignal) =>
+  fetch(url + path, { headers: { authorization: bearer }, ...(signal && { signal }) })
+const textOf = async (path: string) => await (await ask(path)).text()
+const linesOf = async (path: string) => (await textOf(path)).trimEnd().split('\n').map((line) => JSON.parse(line))
+
+const formula = '=HYPERLINK("http://example.com","x")'
+const lead = async (phone_number: string, variables: object) =>
+  (await call('POST', '/user/lead', { phone_number, campaign_id: 1, variables })).body.data
+
+t.test('leads are exported as lists have them, by id, to their user alone', async (t) => {
+  const first = await createLead('+15558880001', ['+15558880002'])
+  const second = await createLead('+15558880003')
+  const other = await call(
+    'GET', '/user/leads/export?format=ndjson', undefined, { user: '2', headers: { accept: '*/*' } }
+  )
+    .catch((error: unknown) => error) // an empty body is no JSON
+  t.ok(other)
+  const found = await linesOf('/user/leads/export?format=ndjson')
+  t.strictSame(found, [first, second])
+  t.strictSame((await linesOf('/user/leads/export?format=ndjson&phone_number=15558880003')), [second])
+  const { status, headers } = await ask('/user/leads/export')
+  t.equal(status, 200)
+  t.equal(headers.get('content-type'), 'text/csv; charset=utf-8')
+  t.equal(headers.get('content-disposition'), 'attachment; filename="leads.csv"')
+  t.match(headers.get('x-read-position'), /^\d+$/)
+  const [head, one, two, end, ...more] = (await textOf('/user/leads/export')).split('\r\n')
+  t.equal(head, 'id,phone_number,customer_name,email,status,campaign_id,campaign_name,created_at,updated_at,variables,secondary_contacts')
+  t.match(one, `${first.id},+15558880001,`)
+  t.match(two, `${second.id},+15558880003,`)
+  t.strictSame([end, more], ['', []])
+})
+
+t.test('CSV for Excel begins with a byte order mark', async (t) => {
+  const start = async (path: string) => Buffer.from(await (await ask(path)).arrayBuffer()).subarray(0, 5).toString()
+  t.equal(await start('/user/leads/export?bom=true'), '\uFEFFid')
+  t.equal(await start('/user/calls/export?bom=true&format=csv'), '\uFEFFca')
+  t.equal(await start('/user/leads/export?bom=false'), 'id,ph')
+  for (const query of ['format=ndjson&bom=true', 'bom=x']) t.equal((await ask(`/user/leads/export?${query}`)).status, 422, query)
+})
+
+t.test('what a spreadsheet would take for a formula is text in CSV, and as it was in NDJSON', async (t) => {
+  const { id } = await lead('+15558880004', { customer_name: formula, email: '@SUM(1)', note: 'a "b",\r\nc' })
+  const csv = await textOf('/user/leads/export?phone_number=15558880004')
+  t.match(csv, `${id},+15558880004,"'=HYPERLINK(""http://example.com"",""x"")",'@SUM(1),created,1,`)
+  const [found] = await linesOf('/user/leads/export?format=ndjson&phone_number=15558880004')
+  t.match(found.variables, { customer_name: formula, email: '@SUM(1)', note: 'a "b",\r\nc' })
+})
+
+t.test('calls are exported, and what is wrong with a question is refused', async (t) => {
+  const assistant = await create()
+  for (const id of ['b-call', 'a-call']) await complete(id, { assistant_id: assistant, lead_id: null })
+  const found = await eventually(async () => {
+    const calls = await linesOf('/user/calls/export?format=ndjson').catch(() => [])
+    return calls.length === 2 && calls
+  })
+  t.strictSame(found.map(({ call_id }) => call_id), ['a-call', 'b-call'])
+  const { body } = await call('GET', '/user/calls')
+  t.strictSame([...found].sort((one, two) => one.call_id > two.call_id ? 1 : -1),
+    [...body.data].sort((one, two) => one.call_id > two.call_id ? 1 : -1))
+  t.match(await textOf('/user/calls/export?format=csv'), /^call_id,assistant_id,lead_id,[^\r]*\r\na-call,/)
+  for (const path of ['/user/leads/export?format=xml', '/user/calls/export?status=x', '/user/leads/export?campaign_id=0']) {
+    t.equal((await ask(path)).status, 422, path)
+  }
+  t.equal((await fetch(`${url}/user/leads/export`)).status, 401)
+})
+
+t.test('nothing is a header line, or nothing at all', async (t) => {
+  const none = 'phone_number=49999'
+  t.match(await textOf(`/user/leads/export?${none}`), /^id,phone_number,[^\r]*\r\n$/)
+  t.equal(await textOf(`/user/leads/export?format=ndjson&${none}`), '')
+})
+
+const many = 12_000
+
+t.test('an export that is read slowly is of one instant', async (t) => {
+  await pool.query(`
+    INSERT INTO read_model.leads (id, primary_id, place, user_id, campaign_id, phone_number, variables, status, stream,
+      created_at, updated_at)
+    SELECT 1000000 + n, NULL, 0, '1', 2, '+1666' || n, json_build_object('customer_name', repeat('x', 4000), 'email', ''),
+      'created', 'lead-x-' || n, now(), now() FROM generate_series(1, ${many}) n`)
+  const answer = await ask('/user/leads/export?format=ndjson&campaign_id=2')
+  await pool.query("UPDATE read_model.leads SET status = 'completed' WHERE campaign_id = 2")
+  // The answer is held until here: of one that is collected as garbage, fetch cancels the body.
+  const found = (await answer.text()).trimEnd().split('\n').map((line) => JSON.parse(line))
+  t.equal(found.length, many)
+  t.ok(found.every(({ id, status }, index) => id === 1_000_001 + index && status === 'created'))
+})
+
+t.test('an export ends when its reader is gone', async (t) => {
+  const isRead = async () => (await pool.query(`
+    SELECT FROM pg_stat_activity WHERE datname = current_database() AND xact_start IS NOT NULL
+      AND (query LIKE 'FETCH %' OR query LIKE '%read_model.leads%') AND pid <> pg_backend_pid()`)).rowCount
+  const leaving = new AbortController()
+  const { body } = await ask('/user/leads/export?format=ndjson&campaign_id=2', leaving.signal)
+  await body?.getReader().read()
+  t.equal(await isRead(), 1, 'it waits for its reader')
+  leaving.abort()
+  await eventually(async () => await isRead() === 0)
+})
+
+t.test('a user has two exports at once, others go on', async (t) => {
+  const { url: impatient } = await service.start(['api'])
+  const readers = await Promise.all([1, 2].map(async () =>
+    await fetch(`${impatient}/user/leads/export?campaign_id=2`, { headers: { authorization: bearer } })))
+  const third = await fetch(`${impatient}/user/leads/export?campaign_id=2`, { headers: { authorization: bearer } })
+  t.equal(third.status, 429)
+  const two = await fetch(`${impatient}/user/leads/export`, { headers: { authorization: `Bearer ${await token('2')}` } })
+  t.equal(two.status, 200)
+  await Promise.all(readers.map(async ({ body }) => await body?.cancel()))
+})

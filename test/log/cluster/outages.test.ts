@@ -1,0 +1,109 @@
+// A cluster that goes away and comes back, of which nobody needs to be told.
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../../src/log/errors.js'
+import { noStream, openStreams, type Proposed } from '../../../src/log/streams.js'
+import { eventStoreOn, connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { eventStoreCluster } from '../../support/cluster/cluster.js'
+import { eventually } from '../../support/eventually.js'
+
+const { store, connection } = await scratchEventStore(t)
+const direct = openStreams(connection)
+const proposed = (): Proposed => ({ id: randomUUID(), type: 'Happened', data: { a: 1 }, metadata: {} })
+const name = () => `test-${randomUUID()}`
+
+const rejections: unknown[] = []
+const note = (reason: unknown) => { rejections.push(reason) }
+process.on('unhandledRejection', note)
+process.on('uncaughtException', note)
+t.teardown(() => { process.off('unhandledRejection', note).off('uncaughtException', note) })
+
+async function clustered (t: Test) {
+  const cluster = await eventStoreCluster(t, store)
+  const streams = openStreams(connectionTo(t, cluster.url, { silentAfterMs: 900 }), { answerWithinMs: 1_000 })
+  const append = () => streams.append(name(), [proposed()], noStream)
+  await append()
+  return { cluster, streams, append, members: cluster.members }
+}
+
+t.test('an outage of the whole cluster rejects calls, ends no process, and is over by itself', async (t) => {
+  const { cluster, streams, append } = await clustered(t)
+  const following = streams.follow(
+    { after: await streams.head(), eventTypes: ['Happened'], signal: AbortSignal.timeout(20_000) }
+  )
+  const followed = t.rejects(following.next(), EventStoreUnavailable)
+  await cluster.stop()
+  await followed
+  for (let n = 0; n < 5; n++) {
+    await t.rejects(append(), EventStoreUnavailable)
+    await t.rejects(streams.head(), EventStoreUnavailable)
+  }
+  await cluster.start()
+  const beganAt = performance.now()
+  await eventually(() => append().then(() => true, () => false))
+  t.ok(performance.now() - beganAt < 10_000, 'appends go on')
+  t.strictSame(rejections, [], 'nothing was left uncaught')
+})
+
+t.test('appends go on after a discovery that failed, though the members answer', async (t) => {
+  const { cluster, append, members } = await clustered(t)
+  cluster.elect(undefined)
+  for (const member of members) member.reset()
+  await eventually(() => append().then(() => false, (error: unknown) => error instanceof EventStoreUnavailable))
+  cluster.elect(1)
+  await eventually(() => append().then(() => true, () => false))
+})
+
+t.test('of a URL with two hosts one is an embedded store, which is ended and started again', async (t) => {
+  const postgres = await scratchPostgres(t)
+  const first = await eventStoreOn(postgres.url)
+  const url = `esdb://127.0.0.1:${first.port},127.0.0.1:1?tls=false`
+  const streams = openStreams(connectionTo(t, url))
+  const append = () => streams.append(name(), [proposed()], noStream)
+  await append()
+  await first.close()
+  await eventually(() => append().then(() => false, (error: unknown) => error instanceof EventStoreUnavailable))
+  const second = await eventStoreOn(postgres.url, first.port)
+  t.teardown(second.close)
+  await eventually(() => append().then(() => true, () => false))
+})
+
+t.test('a leader that freezes is left for the one that is elected', async (t) => {
+  const { cluster, append, members: [frozen] } = await clustered(t)
+  frozen.freeze()
+  const meanwhile = append()
+  meanwhile.catch(() => {}) // expected below
+  cluster.elect(1)
+  const beganAt = performance.now()
+  await eventually(() => append().then(() => true, () => false))
+  t.ok(performance.now() - beganAt < 10_000)
+  const outcome = await meanwhile.then(() => 'written', (error: unknown) => error)
+  const isToldApart = outcome === 'written' || outcome instanceof AppendOutcomeUnknown
+  t.ok(isToldApart, 'the append that was sent before is followed up; to find the new leader may take too long for that')
+  t.strictSame(rejections, [])
+})
+
+t.test('appends of two connections of a process do not end each other', async (t) => {
+  const one = await clustered(t)
+  const other = await clustered(t)
+  one.members[0].answersAfterMs = 1_500
+  other.members[0].answersAfterMs = 300
+  const failing = one.append()
+  failing.catch(() => {}) // expected below
+  const staying = Promise.all([other.append(), other.append(), other.append()])
+  one.members[0].reset()
+  t.equal((await staying).length, 3)
+  await failing.catch((error: unknown) => { t.type(error, AppendOutcomeUnknown) })
+  t.strictSame(rejections, [])
+})
+
+t.test('an append that a leader without the others answers with Timeout is written or not, and found out', async (t) => {
+  const { append, streams, members: [leader] } = await clustered(t)
+  const stream = name()
+  leader.timesOut = true
+  t.match(await streams.append(stream, [proposed()], noStream), { revision: 0n })
+  t.equal((await direct.read(stream)).length, 1)
+  leader.timesOut = false
+  await append()
+})

@@ -1,0 +1,124 @@
+// What is wrong with the way to an event store is told in words that say what to mend, and never with the password.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { reachableHead } from '../../../src/services/back-end-unreachable.js'
+import { loadConfig } from '../../../src/config.js'
+import { watchAvailability } from '../../../src/log/availability.js'
+import { openStreams } from '../../../src/log/streams.js'
+import { secrets } from '../../support/auth/secrets.js'
+import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+import { eventStoreCluster } from '../../support/cluster/cluster.js'
+import * as certificate from '../../support/receivers/hook-certificate.js'
+
+const { store } = await scratchEventStore(t)
+const plain = (await eventStoreCluster(t, store, { size: 1 })).members[0].port
+const secure = (await eventStoreCluster(t, store, { size: 1, tls: certificate, login: 'ringledger:s3cret' })).members[0].port
+const ca = join(t.testdir(), 'ca.pem')
+writeFileSync(ca, certificate.cert)
+
+const lookAt = (t: Test, url: string) => reachableHead({ url }, () => openStreams(connectionTo(t, url)).head())
+
+const ways: Array<[string, string, RegExp]> = [
+  ['nothing listens', '127.0.0.1:1?tls=false', /nothing listens at its address/],
+  ['the host is not known', 'nowhere.invalid:2113?tls=false', /its host name is not known/],
+  ['TLS is spoken to plain', `127.0.0.1:${plain}`, /it speaks without TLS: add tls=false/],
+  ['plain is spoken to TLS', `127.0.0.1:${secure}?tls=false`, /it may want TLS/],
+  ['the CA is not known', `127.0.0.1:${secure}`, /its certificate is not trusted: set EVENTSTORE_CA_FILE/],
+  ['the name is another one', `127.0.0.1:${secure}?tlsCAFile=${encodeURIComponent(ca)}`, /for other host names/],
+  ['no member of a cluster is there', '127.0.0.1:1,127.0.0.1:2?tls=false', /127\.0\.0\.1:1: nothing.*127\.0\.0\.1:2: nothing/]
+]
+
+for (const [what, place, told] of ways) {
+  t.test(`when ${what}, the refusal says so`, async (t) => {
+    const refusal = await lookAt(t, `esdb://ringledger:s3cret@${place}`).then(() => '', String)
+    t.match(refusal, told)
+    t.match(refusal, /EVENTSTORE_URL leads to it/)
+    t.notMatch(refusal, 's3cret')
+  })
+}
+
+t.test('a connection that is lost later is not told as a port of something else', async (t) => {
+  const { url, ...cluster } = await eventStoreCluster(t, store)
+  const told: object[] = []
+  const log = { info: () => {}, warn: (details: object) => { told.push(details) } }
+  const watch = watchAvailability(openStreams(connectionTo(t, url)), log)
+  t.teardown(() => watch.close())
+  await watch.streams.head()
+  const from = { after: await watch.streams.head(), eventTypes: ['Never'], signal: AbortSignal.timeout(20_000) }
+  const following = watch.streams.follow(from).next()
+  await cluster.stop()
+  await t.rejects(following)
+  t.match(told, [{ reason: /^the connection was lost|^no member of the cluster was found/ }])
+})
+
+t.test('a login that is refused, and a right, are told as that', async (t) => {
+  const { members: [member, next] } = await eventStoreCluster(t, store, { size: 2, login: 'ringledger:s3cret' })
+  const { port } = member
+  for (const place of [`127.0.0.1:${port}`, `127.0.0.1:${port},127.0.0.1:${next?.port}`]) {
+    const refusal = await lookAt(t, `esdb://${place}?tls=false`).then(() => '', String)
+    t.match(refusal, /The event store refuses access: (127\.0\.0\.1:\d+: )?it refuses the login/)
+    t.match(refusal, /Check the login of EVENTSTORE_URL and its rights/)
+  }
+  member.login = undefined
+  member.denied.read = 'PERMISSION_DENIED'
+  const refusal = await lookAt(t, `esdb://127.0.0.1:${port}?tls=false`).then(() => '', String)
+  t.match(refusal, /The event store refuses access: it refuses the right to what is asked/)
+})
+
+const refused = (env: Record<string, string>) => {
+  try {
+    loadConfig({ ...secrets, ...env })
+    return ''
+  } catch (error) {
+    return String(error)
+  }
+}
+
+t.test('options of the URL are checked by name, and its login is never shown', async (t) => {
+  const url = 'esdb://ringledger:s3cret@a:2113,b:2113'
+  const wrong: Array<[string, RegExp]> = [
+    ['?tlsverify=1', /EVENTSTORE_URL has an option that is not known: tlsverify/],
+    ['?tlsVerifyCert=false', /EVENTSTORE_URL asks not to verify certificates .* set EVENTSTORE_CA_FILE/],
+    ['?nodePreference=nearest', /EVENTSTORE_URL has a value that nodePreference cannot have/],
+    ['?keepAliveInterval=often', /EVENTSTORE_URL has a value that keepAliveInterval cannot have/],
+    [':x', /EVENTSTORE_URL must be a URL such as/],
+    ['?tlsCAFile=/nowhere/ca.pem', /EVENTSTORE_URL names a CA file that cannot be read: \/nowhere\/ca\.pem/],
+    ['?tls-ca-file=/nowhere/ca.pem', /EVENTSTORE_URL names a CA file that cannot be read: \/nowhere\/ca\.pem/],
+    ['?tlsCAFile=100%', /EVENTSTORE_URL has a value that tlsCAFile cannot have/],
+    ['?connectionName=100%', /EVENTSTORE_URL has a value that connectionName cannot have/],
+    ['?tls=false?tlsverify=1', /EVENTSTORE_URL has a value that tls cannot have/],
+    ['?userCertFile=/nowhere.pem&userKeyFile=/nowhere.key', /certificate that cannot .*\n.* key that cannot be read: \/nowhere\.key/],
+    [`?userCertFile=${encodeURIComponent(ca)}`, /EVENTSTORE_URL has one of userCertFile and userKeyFile/],
+    ['?defaultDeadline=0', /EVENTSTORE_URL has a value that defaultDeadline cannot have/],
+    ['?keepAliveInterval=-2', /EVENTSTORE_URL has a value that keepAliveInterval cannot have/],
+    ['?keepAliveTimeout=99999999999', /EVENTSTORE_URL has a value that keepAliveTimeout cannot have/],
+    [',c:99999', /EVENTSTORE_URL must be a URL such as/]
+  ]
+  for (const [rest, told] of wrong) {
+    const refusal = refused({ EVENTSTORE_URL: `${url}${rest}` })
+    t.match(refusal, told)
+    t.notMatch(refusal, 's3cret')
+  }
+  t.equal(refused({ EVENTSTORE_URL: `${url}?tls=true&node_preference=Follower&gossipTimeout=3&connectionName=me` }), '')
+  t.match(refused({ EVENTSTORE_URL: 'esdb://user:pa@ss:word@host' }), /write @, :, \/ and \? in a password as %40/)
+  t.match(refused({ EVENTSTORE_URL: 'esdb://user:100%@host' }), /and % as %25/)
+  t.equal(refused({ EVENTSTORE_URL: `${url}?keepAliveInterval=-1&discoveryInterval=0` }), '')
+})
+
+t.test('a keep-alive of -1 never ends a connection', async (t) => {
+  const url = `esdb://127.0.0.1:${plain}?tls=false&keepAliveInterval=-1&keepAliveTimeout=-1`
+  const warned = t.capture(process, 'emitWarning').args
+  t.type(await openStreams(connectionTo(t, url)).head(), 'bigint')
+  t.strictSame(warned(), [], 'as of a timer that cannot wait so long')
+})
+
+t.test('EVENTSTORE_CA_FILE is the CA of a URL that speaks TLS and names none', async (t) => {
+  const set = (url: string, file = ca) =>
+    loadConfig({ ...secrets, EVENTSTORE_URL: url, EVENTSTORE_CA_FILE: file }).backEnds.eventStoreUrl
+  t.equal(set('esdb://a'), `esdb://a?tlsCAFile=${encodeURIComponent(ca)}`)
+  t.equal(set('esdb://a?tls=false'), 'esdb://a?tls=false')
+  t.match(refused({ EVENTSTORE_URL: 'esdb://a', EVENTSTORE_CA_FILE: '/nowhere.pem' }), /EVENTSTORE_CA_FILE cannot be read: \/nowhere\.pem/)
+  const odd = join(t.testdir({ 'odd.pem': 'hello' }), 'odd.pem')
+  t.match(refused({ EVENTSTORE_URL: 'esdb://a', EVENTSTORE_CA_FILE: odd }), /EVENTSTORE_CA_FILE holds no certificate in PEM: .*odd\.pem/)
+})

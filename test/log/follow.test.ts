@@ -1,0 +1,129 @@
+// Following the log: exactly what comes after a position, whatever happens to the subscription.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { noStream, openStreams } from '../../src/log/streams.js'
+import { WaitingEvents } from '../../src/log/reads/waiting.js'
+import { CatchUp } from '../../src/log/subscribe.js'
+import { nextEvents, take, until } from '../support/projections/following.js'
+import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
+import { fc } from '../support/fuzz/property.js'
+
+const { store, connection } = await scratchEventStore(t)
+const direct = openStreams(connection)
+const append = (...types: string[]) =>
+  direct.append(
+    `test-${randomUUID()}`, types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} })), noStream
+  )
+
+t.test('from the start it brings every event of the types, in log order, and no other', async (t) => {
+  const type = `Type${Date.now()}`
+  await append(type, 'Other', type)
+  await append('Other')
+  const { position } = await append(type)
+  const { positions, reached } = await take(direct, [type], 0n, 3)
+  t.equal(positions.length, 3)
+  t.strictSame(positions, [...positions].sort((a, b) => Number(a - b)))
+  t.equal(reached, position)
+})
+
+t.test('it resumes exactly, wherever it was stopped', async () => {
+  const type = `Type${Date.now()}`
+  for (let index = 0; index < 40; index += 1) await append(...[type, 'Other', type].slice(0, 1 + index % 3))
+  const all = (await take(direct, [type], 0n, 53)).positions
+  await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: all.length - 1 }), async (index) => {
+    const rest = all.slice(index)
+    const { positions } = await take(direct, [type], index === 0 ? 0n : all[index - 1] ?? 0n, rest.length)
+    return positions.join() === rest.join()
+  }), { numRuns: 15 })
+})
+
+t.test('large events come in small batches, and all of them', async (t) => {
+  const type = `Type${Date.now()}`
+  const [after, text, count] = [await direct.head(), 'x'.repeat(900_000), 40]
+  for (let n = 0; n < count; n++) {
+    await direct.append(
+    `test-${randomUUID()}`, [{ id: randomUUID(), type, data: { n, text }, metadata: {} }], noStream
+    )
+  }
+  const feed = new CatchUp(connection, { after, eventTypes: [type], lingerMs: 500 })
+  t.teardown(() => feed.close())
+  const [came, sizes]: [unknown[], number[]] = [[], []]
+  while (came.length < count) {
+    const { events } = await feed.next()
+    came.push(...events.map(({ data }) => (data as { n: number }).n))
+    sizes.push(events.length)
+  }
+  t.strictSame(came, [...Array(count).keys()])
+  t.ok(sizes.every((size) => size * text.length <= 16 * 2 ** 20), `batches of ${sizes.join(', ')}`)
+})
+
+t.test('what is unhurried comes with the first event behind it that is not, or a moment later', async (t) => {
+  const [type, unhurried] = ['Urgent', 'Unhurried'].map((name) => `${name}${Date.now()}`) as [string, string]
+  const isUnhurried = (event: { type: string }) => event.type === unhurried
+  const following = { eventTypes: [type, unhurried], isUnhurried, signal: until(t).signal }
+  const batches = direct.follow({ after: await direct.head(), ...following })
+  const pulled = nextEvents(batches)
+  const { position } = await append(unhurried, unhurried, type)
+  const together = await pulled
+  t.strictSame(together.events.map((event) => event.type), [unhurried, unhurried, type])
+  t.equal(together.position, position)
+  const last = await append(unhurried)
+  t.match(await nextEvents(batches), { events: [{ type: unhurried }], position: last.position })
+})
+
+t.test('a batch is due with its first event that is not unhurried, or once it is full', (t) => {
+  let position = 0n
+  const stored = (type: string) => ({
+    id: randomUUID(), stream: 's', revision: 0n, position: ++position, type, data: {}, metadata: {}, created: new Date()
+  })
+  const waiting = new WaitingEvents(({ type }) => type === 'Unhurried')
+  const keep = (...types: string[]) => { for (const type of types) waiting.keep(stored(type)) }
+  keep('Unhurried', 'Unhurried')
+  t.notOk(waiting.isDue)
+  keep('Urgent')
+  t.ok(waiting.isDue)
+  t.equal(waiting.takeBatch().length, 3)
+  keep(...Array<string>(999).fill('Unhurried'))
+  t.notOk(waiting.isDue)
+  keep('Unhurried')
+  t.ok(waiting.isDue, 'twice a batch')
+  t.end()
+})
+
+t.test('what is unhurried does not make a subscription look dead to one who asks for all of the log', async (t) => {
+  const unhurried = `Unhurried${Date.now()}`
+  const asked = openStreams(connection)
+  const signal = until(t).signal
+  const following = { eventTypes: [unhurried], isUnhurried: () => true, signal }
+  const batches = asked.follow({ after: await direct.head(), ...following })
+  for (let n = 0; n < 20; n++) {
+    const pulled = nextEvents(batches)
+    const { position } = await append(unhurried)
+    const looking = setInterval(() => asked.lookNow?.(), 1)
+    t.equal((await pulled.finally(() => clearInterval(looking))).position, position)
+  }
+})
+
+t.test('an abort ends it, also while it waits', async (t) => {
+  const stopping = until(t)
+  const batches = direct.follow({ after: await direct.head(), eventTypes: ['NeverAppended'], signal: stopping.signal })
+  const waiting = batches.next()
+  stopping.abort()
+  t.match(await waiting, { done: true })
+})
+
+t.test('a lost connection is an error, so that the caller starts again from its last position', async (t) => {
+  const proxy = await tcpProxy(t, store.port)
+  const streams = openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
+  const type = `Type${Date.now()}`
+  await append(type)
+  const batches = streams.follow({ after: 0n, eventTypes: [type], signal: until(t).signal })
+  const { value } = await batches.next()
+  t.equal(value?.events.length, 1)
+  const waiting = batches.next()
+  proxy.cut()
+  await t.rejects(waiting)
+  const { position } = await append(type)
+  t.strictSame((await take(streams, [type], value?.position ?? 0n, 1)).positions, [position])
+})

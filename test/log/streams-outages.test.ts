@@ -1,0 +1,114 @@
+// Appending through a network that loses things: what stands is known, and stands once.
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../../src/log/errors.js'
+import { noStream, openStreams, type Proposed, type StreamsOptions } from '../../src/log/streams.js'
+import { eventually } from '../support/eventually.js'
+import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
+
+const proposed = (type = 'Happened'): Proposed => ({ id: randomUUID(), type, data: { a: 1 }, metadata: { who: 'me' } })
+const name = () => `test-${randomUUID()}`
+const { store, connection } = await scratchEventStore(t)
+const direct = openStreams(connection)
+
+/** Streams of a client behind a proxy, whose connection is up. */
+async function behindProxy (t: Test, options: StreamsOptions = {}) {
+  const proxy = await tcpProxy(t, store.port)
+  const streams = openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`), {
+    quietAfterMs: Infinity, ...options
+  })
+  await streams.append(name(), [proposed()], noStream)
+  return { proxy, streams }
+}
+
+t.test('an append whose acknowledgement is lost is followed up, and stands once', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, events] = [name(), [proposed(), proposed()]]
+  proxy.loseAnswers()
+  const appending = streams.append(stream, events, noStream)
+  await eventually(async () => (await direct.read(stream)).length === 2)
+  proxy.cut()
+  const read = await direct.read(stream)
+  t.strictSame(await appending, { revision: 1n, position: read[1]?.position })
+  t.strictSame((await direct.read(stream)).map(({ id }) => id), events.map(({ id }) => id))
+})
+
+t.test('it is found although somebody wrote after it', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, event] = [name(), proposed()]
+  proxy.loseAnswers()
+  const appending = streams.append(stream, [event], noStream)
+  await eventually(() => direct.append(stream, [proposed()], 0n))
+  proxy.cut()
+  t.match(await appending, { revision: 0n })
+  t.equal((await direct.read(stream)).length, 2)
+})
+
+t.test('an append that was lost on the way out is sent again', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, event] = [name(), proposed()]
+  proxy.freeze()
+  const appending = streams.append(stream, [event], noStream)
+  await eventually(async () => {
+    await direct.head()
+    proxy.cut()
+  })
+  t.match(await appending, { revision: 0n })
+  t.strictSame((await direct.read(stream)).map(({ id }) => id), [event.id])
+})
+
+t.test('an append that met another one while its answer was lost is a conflict', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, theirs] = [name(), proposed()]
+  proxy.freeze()
+  const appending = streams.append(stream, [proposed()], noStream)
+  await direct.append(stream, [theirs], noStream)
+  proxy.cut()
+  await t.rejects(appending, RevisionConflict)
+  t.strictSame((await direct.read(stream)).map(({ id }) => id), [theirs.id])
+})
+
+t.test('when the store stays away after a request, the outcome is unknown and never called unwritten', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { resolveWithinMs: 400 })
+  const stream = name()
+  proxy.loseAnswers()
+  const appending = streams.append(stream, [proposed()], noStream)
+  appending.catch(() => {}) // expected below
+  await eventually(async () => (await direct.read(stream)).length === 1)
+  await proxy.close()
+  await t.rejects(appending, AppendOutcomeUnknown)
+})
+
+t.test('a store that hangs is given up in bounded time', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 1_000, resolveWithinMs: 1_200 })
+  proxy.freeze()
+  const beganAt = performance.now()
+  await t.rejects(streams.append(name(), [proposed()], noStream), AppendOutcomeUnknown)
+  const ms = performance.now() - beganAt
+  t.ok(ms < 2_700, `after ${ms.toFixed()} ms: the last try has no more time than is left`)
+})
+
+t.test('a read that is not answered is given up in bounded time', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 200 })
+  proxy.freeze()
+  await t.rejects(streams.read(name()), EventStoreUnavailable)
+  await t.rejects(streams.head(), EventStoreUnavailable)
+})
+
+t.test('after a silence an append asks first: to a store that hangs it is never sent', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 200, quietAfterMs: -1 })
+  const stream = name()
+  proxy.freeze()
+  await t.rejects(streams.append(stream, [proposed()], noStream), EventStoreUnavailable)
+  t.strictSame(await direct.read(stream), [])
+})
+
+t.test('a store that is not there was not written to', async (t) => {
+  const proxy = await tcpProxy(t, store.port)
+  await proxy.close()
+  const streams = openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false&maxDiscoverAttempts=1`))
+  await t.rejects(streams.append(name(), [proposed()], noStream), EventStoreUnavailable)
+  await t.rejects(streams.read(name()), EventStoreUnavailable)
+  await t.rejects(streams.head(), EventStoreUnavailable)
+})

@@ -1,0 +1,111 @@
+// Who reads the log as it grows, or has just looked at the ledger, asks nobody for keys.
+import t, { type Test } from 'tap'
+import { openStreams, noStream, type Streams } from '../../src/log/streams.js'
+import { openPool } from '../../src/postgres/pool.js'
+import { openPersonKeys } from '../../src/privacy/keys/cached-keys.js'
+import { keyTrustedMs } from '../../src/privacy/keys/person-keys.js'
+import { sealedStreams } from '../../src/privacy/sealed-streams.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { nextEvents, until } from '../support/projections/following.js'
+
+const { connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
+const nowhere = openPool('postgres://127.0.0.1:1/none', { applicationName: 'test', onError: () => {} })
+t.teardown(() => nowhere.end())
+
+const secretKeys = { current: Buffer.alloc(32, 'secret'), previous: [] }
+const digest = (text: string) => text.replaceAll(/[-+]/g, '')
+
+/** A process without a ledger. `through` is how it reaches the log. */
+function processOf (t: Test, through: Streams = streams) {
+  const keys = openPersonKeys({
+    pool: nowhere,
+    streams: through,
+    secretKeys,
+    digest
+  })
+  t.teardown(() => keys.close())
+  return { keys, streams: sealedStreams(streams, { keys, digest }) }
+}
+
+/** Every look at the log for a key fails. */
+const deaf: Streams = {
+  ...streams,
+  last: async () => { throw new Error('the log was asked') },
+  read: async () => { throw new Error('the log was asked') }
+}
+
+let count = 0
+const entry = (number: string) => ({
+  id: crypto.randomUUID(),
+  type: 'PhoneNumberBlacklisted',
+  data: { id: ++count, user_id: '1', phone_number: number, reason: 'asked', created_at: '2026-01-01T00:00:00.000Z' },
+  metadata: {}
+})
+
+t.test('a key that was just made passes before what is sealed under it, which every follower opens', async (t) => {
+  const after = await streams.head()
+  const [writer, reader] = [processOf(t), processOf(t, deaf)]
+  const followed = reader.streams.follow({ after, eventTypes: ['PhoneNumberBlacklisted'], signal: until(t).signal })
+  for (const number of ['+15551230001', '+15551230002']) {
+    const arriving = nextEvents(followed)
+    await writer.streams.append(`blacklist-1-${number.slice(1)}`, [entry(number)], noStream)
+    t.match((await arriving).events, [{ type: 'PhoneNumberBlacklisted', data: { phone_number: number } }])
+  }
+})
+
+t.test('who takes events as they are stored gets them sealed, without any key', async (t) => {
+  const after = await streams.head()
+  const eventTypes = ['PhoneNumberBlacklisted']
+  const options = { after, eventTypes, asStored: true, signal: until(t).signal }
+  const arriving = nextEvents(processOf(t, deaf).streams.follow(options))
+  await processOf(t).streams.append('blacklist-1-15551230009', [entry('+15551230009')], noStream)
+  const { events: [event] } = await arriving
+  t.match(event, { type: 'PhoneNumberBlacklisted', data: { sealed: Object, phone_number: undefined } })
+})
+
+t.test('a key in the log that was made long ago is looked at again: it may be erased by now', async (t) => {
+  const person = '1-15551230003'
+  const { keyId } = [...(await processOf(t).keys.toSealFor([person])).values()][0] ?? { keyId: '' }
+  const made = await streams.read(`person-${person}`)
+  const [known, unknown] = [processOf(t, deaf).keys, processOf(t, deaf).keys]
+  known.learn(made)
+  t.equal((await known.toOpen([{ person, keyId }])).size, 1)
+  unknown.learn(made.map((event) => ({ ...event, created: new Date(Date.now() - keyTrustedMs) })))
+  await t.rejects(unknown.toOpen([{ person, keyId }]), /the log was asked/)
+})
+
+t.test('a key that was erased right behind its making is not taken from the log', async (t) => {
+  const { keys } = processOf(t)
+  const person = '1-15551230006'
+  const { keyId } = [...(await keys.toSealFor([person])).values()][0] ?? { keyId: '' }
+  const [made] = await streams.read(`person-${person}`)
+  const erased = { ...made, type: 'PersonKeyErased', data: { key_id: keyId, erased_at: '2026-01-01T00:00:00.000Z' } }
+  const reader = processOf(t, deaf).keys
+  if (made) reader.learn([made, { ...made, ...erased }])
+  t.strictSame((await reader.toOpen([{ person, keyId }])).size, 0)
+})
+
+t.test('who is not in the ledger gets a key without a further look at it', async (t) => {
+  const asked: string[] = []
+  const pool = openPool('postgres://127.0.0.1:1/none', { applicationName: 'test', onError: () => {} })
+  t.teardown(() => pool.end())
+  const keys = openPersonKeys({
+    pool: Object.assign(pool, {
+      async query ({ name }: { name: string }) {
+        asked.push(name)
+        return { rows: [] }
+      }
+    }),
+    streams,
+    secretKeys,
+    digest
+  })
+  t.teardown(() => keys.close())
+  keys.learnFromLedger(['1-15551230004'], [], performance.now())
+  const made = await keys.toSealFor(['1-15551230004'])
+  t.strictSame(asked, [])
+  t.strictSame(await keys.toSealFor(['1-15551230004']), made)
+  await keys.toSealFor(['1-15551230005'])
+  t.strictSame(asked, ['person-key'])
+})

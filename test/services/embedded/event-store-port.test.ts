@@ -1,0 +1,67 @@
+// The embedded event store of a `start` listens where it listened before.
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { freePort as freeBeside } from '@ringledger/embedded-postgres'
+import { freePort } from '@ringledger/embedded-postgres/testing'
+import { eventStorePort } from '../../../src/services/embedded/event-store-port.js'
+import { dataDir } from '../../support/ringledger.js'
+
+/** Takes any free port until the end of the test. @returns which */
+async function taken (t: Test): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+const kept = (folder: string) => Number(readFileSync(join(folder, 'event-store.port'), 'utf8'))
+
+t.test('the first start takes the usual port where it is free, and every later start the same', async (t) => {
+  const folder = dataDir(t)
+  const usual = await freePort()
+  t.equal(await eventStorePort({ dataDir: folder, usual, log: t.fail }), usual)
+  t.equal(await eventStorePort({ dataDir: folder, log: t.fail }), usual, 'kept under DATA_DIR')
+  const second = dataDir(t)
+  const other = await eventStorePort({ dataDir: second, usual: await taken(t), log: () => {} })
+  t.equal(await eventStorePort({ dataDir: second, usual, log: t.fail }), other, 'also when the usual one is free later')
+})
+
+t.test('when another process has the kept port, a new one is chosen, told and kept', async (t) => {
+  const folder = dataDir(t)
+  const port = await taken(t)
+  writeFileSync(join(folder, 'event-store.port'), `${port}\n`)
+  const said: string[] = []
+  const other = await eventStorePort({ dataDir: folder, log: (line) => { said.push(line) } })
+  t.not(other, port)
+  t.equal(kept(folder), other)
+  t.same(said, [`Port ${port} is taken, so the event store listens on ${other} from now on`])
+})
+
+t.test('the port of the service is left to it, also where an earlier start kept it', async (t) => {
+  const folder = dataDir(t)
+  const usual = await freePort()
+  writeFileSync(join(folder, 'event-store.port'), `${usual}\n`)
+  for (const dir of [folder, dataDir(t)]) {
+    const said: string[] = []
+    const port = await eventStorePort({ dataDir: dir, usual, servicePort: usual, log: (line) => { said.push(line) } })
+    t.not(port, usual)
+    t.equal(kept(dir), port)
+    t.same(said, [`Port ${usual} is that of PORT, so the event store listens on ${port} from now on`])
+  }
+  const others = Array.from({ length: 65_536 }, (_, port) => port).filter((port) => port % 8 > 3)
+  t.ok(await freeBeside(others) % 8 <= 3)
+})
+
+t.test('EMBEDDED_EVENTSTORE_PORT is taken as it is, and refused when another process listens there', async (t) => {
+  const folder = dataDir(t)
+  const port = await taken(t)
+  const refused = eventStorePort({ dataDir: folder, wanted: port, log: t.fail })
+  await t.rejects(refused, { message: `EMBEDDED_EVENTSTORE_PORT is ${port}, and another process listens there` })
+  t.equal(await eventStorePort({ dataDir: folder, wanted: 0, log: t.fail }), 0)
+  t.throws(() => kept(folder), 'and nothing is kept')
+})

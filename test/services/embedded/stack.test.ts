@@ -1,0 +1,98 @@
+// The whole embedded stack: Postgres and the event store over it, in one DATA_DIR.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
+import t from 'tap'
+import { openStack } from '../../../src/services/embedded/stack.js'
+import { gone, identify, openDirectory } from '@ringledger/embedded-postgres/testing'
+import { killAll } from '../../support/processes/kill-all.js'
+import { dataDirs, startStack } from '../../support/processes/stack-process.js'
+
+const dataDir = await dataDirs(t)
+const env = {} // no URL is given, so all of it is embedded
+
+async function append (url: string, stream: string): Promise<void> {
+  const client = EventStoreDBClient.connectionString(url)
+  await client.appendToStream(
+    stream, jsonEvent({ type: 'Said', data: { word: stream } }), { expectedRevision: NO_STREAM }
+  )
+  await client.dispose()
+}
+
+async function read (url: string, stream: string): Promise<unknown[]> {
+  const client = EventStoreDBClient.connectionString(url)
+  const data = []
+  for await (const { event } of client.readStream(stream)) data.push(event?.data)
+  await client.dispose()
+  return data
+}
+
+t.test('an acknowledged event survives kill -9 of every process of the stack', async (t) => {
+  const dir = dataDir(t)
+  const first = startStack(t, dir, { env })
+  const { eventStoreUrl, pids } = await first.message('opened')
+  t.match(eventStoreUrl, /^esdb:\/\/127\.0\.0\.1:\d+\?tls=false$/)
+  await append(eventStoreUrl, 'kept')
+  killAll([...Object.values(pids), first.pid])
+  const second = await startStack(t, dir, { env }).message('opened')
+  t.same(await read(second.eventStoreUrl, 'kept'), [{ word: 'kept' }])
+})
+
+t.test('kill -9 of the main process alone takes the event store and Postgres with it', async (t) => {
+  const stack = startStack(t, dataDir(t), { env })
+  const { pids } = await stack.message('opened')
+  t.same(Object.keys(pids), ['postgres', 'postgresSupervisor', 'eventStore'])
+  stack.kill('SIGKILL')
+  for (const pid of Object.values(pids)) await t.resolves(gone(pid))
+})
+
+t.test('the loss of the event store is told, and close ends the rest', async (t) => {
+  const stack = startStack(t, dataDir(t), { env })
+  const { pids } = await stack.message('opened')
+  process.kill(pids.eventStore ?? 0, 'SIGKILL')
+  t.match(await stack.message('lost'), /event store stopped unexpectedly \(killed by SIGKILL\).*event-store\.log/)
+  stack.kill('SIGTERM')
+  t.equal(await stack.ended, 0)
+  for (const pid of Object.values(pids)) t.equal(identify(pid), undefined)
+})
+
+t.test('the event store ends before Postgres, so its connections are not cut', async (t) => {
+  const dir = dataDir(t)
+  const stack = startStack(t, dir, { env })
+  await append((await stack.message('opened')).eventStoreUrl, 'kept')
+  stack.kill('SIGTERM')
+  t.equal(await stack.ended, 0)
+  const log = readFileSync(join(dir, 'postgres.log'), 'utf8')
+  t.notMatch(log, /terminating connection due to administrator command/)
+  t.match(log, /database system is shut down/)
+})
+
+t.test('an event store that cannot start is told, and leaves nothing running', async (t) => {
+  const dir = dataDir(t)
+  const stack = startStack(t, dir, { env: { STACK_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' } })
+  t.match(await stack.message('refused'), `The embedded event store did not start; ${dir}/event-store.log says why`)
+  t.equal(await stack.ended, 1)
+  t.ok(await startStack(t, dir, { env, how: 'once' }).message('opened'), 'and the directory is free')
+})
+
+t.test('with both URLs given nothing is started and DATA_DIR is not touched', async (t) => {
+  const urls = { databaseUrl: 'postgres://127.0.0.1:1/none', eventStoreUrl: 'esdb://127.0.0.1:1' }
+  const stack = await openStack(
+    { dataDir: '/nonexistent/nowhere', role: 'start', command: 'test', ...urls, log: t.fail }
+  )
+  t.match(stack, { ...urls, joined: false, pids: {} })
+  await stack.publish({})
+  await stack.close()
+})
+
+t.test('it opens from sources too, and closes once however often it is asked', async (t) => {
+  const dir = openDirectory(t)
+  const stack = await openStack({ dataDir: dir, role: 'start', command: 'test', eventStorePort: 0, log: () => {} })
+  t.teardown(stack.close)
+  await stack.publish({ apiUrl: 'http://127.0.0.1:1' })
+  t.match(JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')), { eventStoreUrl: stack.eventStoreUrl, apiUrl: 'http://127.0.0.1:1' })
+  await append(stack.eventStoreUrl, 'from-here')
+  t.same(await read(stack.eventStoreUrl, 'from-here'), [{ word: 'from-here' }])
+  await Promise.all([stack.close(), stack.close()])
+  for (const pid of Object.values(stack.pids)) t.equal(identify(pid), undefined)
+})

@@ -1,0 +1,55 @@
+// The answer to a command: from what was folded, where readers lack no event; else from the read model.
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { listenForPositions, type Positions } from '../../projections/engine/positions/positions.js'
+import { readPositions } from '../../src/services/api/read-positions.js'
+import { readBack } from '../../src/http/read-your-write.js'
+import { positionRig } from '../support/projections/position-rig.js'
+import { deaf } from '../support/postgres/notifications.js'
+
+const { pool, listening, deafPool, projectOne, parkOne } = await positionRig(t)
+
+/** How a command is answered whose event is at a position. */
+async function answering (t: Test, positions: Positions) {
+  const app = fastify()
+  t.teardown(() => app.close())
+  app.post<{ Params: { position: string }, Querystring: { of?: string } }>('/:position', async (request, reply) => {
+    const isAllInStream = request.query.of !== 'more than its stream'
+    return await readBack(
+      readPositions({ positions, waitMs: 500 }), reply, { position: BigInt(request.params.position), isReplay: false },
+      { source: 'assistants', folded: () => 'folded', read: async () => 'read', isAllInStream })
+  })
+  return async (position: bigint, of = 'its stream') => {
+    const { body, headers } = await app.inject({ method: 'POST', url: `/${position}`, query: { of } })
+    return [body, headers['x-read-model'] ?? 'visible']
+  }
+}
+
+t.test('what is all in its stream is answered from that, once readers see it', async (t) => {
+  const answer = await answering(t, await listening(t, deafPool(t))) // hears notifications alone
+  const position = await projectOne()
+  t.strictSame(await answer(position), ['folded', 'visible'])
+  t.strictSame(await answer(position, 'more than its stream'), ['read', 'visible'])
+  t.strictSame(await answer(position + 10n), ['folded', 'pending'])
+})
+
+t.test('while an event is parked or was skipped, the read model is asked', async (t) => {
+  const answer = await answering(t, await listening(t, deafPool(t)))
+  await projectOne()
+  t.strictSame(await answer(await parkOne()), ['read', 'visible'])
+  t.strictSame(await answer(await projectOne()), ['read', 'visible'], 'also where the batch has no part in it')
+  await pool.query(`
+    WITH gone AS (DELETE FROM ledger.parked_events RETURNING stream, revision)
+    INSERT INTO ledger.skipped_events (projection, stream, revision, reason) SELECT 'assistants', stream, revision, 'test' FROM gone`)
+  t.teardown(() => pool.query('DELETE FROM ledger.skipped_events'))
+  t.strictSame(await answer(await projectOne()), ['read', 'visible'])
+})
+
+t.test('a look-up tells it as a notification does', async (t) => {
+  const [before, after] = [deaf(t), deaf(t)].map((nothing) => listenForPositions(nothing, pool, () => {}))
+  if (!before || !after) throw new Error('there are two')
+  t.teardown(() => { for (const each of [before, after]) each.close() })
+  const position = await projectOne()
+  t.strictSame(await (await answering(t, before))(position), ['folded', 'visible'])
+  t.strictSame(await (await answering(t, after))(await parkOne()), ['read', 'visible'])
+})
