@@ -64,7 +64,7 @@ function toConfig (env: Environment) {
   const eventStoreUrl = url && withCaFile(url, env.EVENTSTORE_CA_FILE)
   const backEnds: BackEndUrls = { eventStoreUrl, databaseUrl, redisUrl }
   return {
-    host: env.HOST,
+    host: env.HOST === 'localhost' ? '127.0.0.1' : env.HOST, // for that name Fastify adds a server that no stop ends
     port: env.PORT,
     /** Without a slash at its end; empty for none. */
     basePath: env.BASE_PATH.replace(/\/$/, ''),

@@ -28,6 +28,11 @@ t.test('without any setting everything has its default', async (t) => {
   t.ok(Object.isFrozen(loadConfig({})))
 })
 
+t.test('a name of the loopback is one address: Fastify would add a server that a stop does not end', (t) => {
+  t.equal(loadConfig({ HOST: 'localhost' }).host, '127.0.0.1')
+  t.end()
+})
+
 t.test('an empty value counts as not set', async (t) => {
   const empty = { PORT: '', HOST: '', DATABASE_URL: '', JWT_SECRET: '', JWT_JWKS_URL: '', WEBHOOK_ALLOW_HTTP: '' }
   t.strictSame(loadConfig(empty), loadConfig({}))
