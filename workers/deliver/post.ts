@@ -5,7 +5,7 @@ import { request, type Dispatcher } from 'undici'
 import { Blocked, NameNotResolved, guardedConnector, type GuardOptions, type Resolve } from './guard.js'
 import { openAgents, type OpenAgent } from './kept-connections.js'
 import type { Result, Stage } from '../../src/features/webhooks/outcome.js'
-import { watchStale } from './stale.js'
+import { watchFailed, type FailedConnections } from './stale.js'
 
 export interface Post {
   url: string
@@ -30,25 +30,25 @@ export interface Poster {
 
 /** HTTP/1.1, no redirects, no proxy of the environment, checked addresses only. `openAgent` makes what sends. */
 export function openPoster (guard: GuardOptions, resolve?: Resolve, openAgent?: OpenAgent): Poster {
-  const { watching, isStale, close } = watchStale()
-  const agents = openAgents(watching(guardedConnector(guard, resolve)), openAgent)
+  const failed = watchFailed()
+  const agents = openAgents(failed.watching(guardedConnector(guard, resolve)), openAgent)
   return {
-    post: (message) => send(agents.next(), isStale, message),
+    post: (message) => send(agents.next(), failed, message),
     close: () => {
-      close()
+      failed.close()
       return agents.destroy()
     }
   }
 }
 
 async function send (
-  agent: Dispatcher, isStale: (error: unknown) => boolean, { url, headers, body, timeoutMs, signal }: Post
+  agent: Dispatcher, failed: FailedConnections, { url, headers, body, timeoutMs, signal }: Post
 ): Promise<Result> {
   const attempt = new Attempt(timeoutMs, signal)
   const options = { dispatcher: agent, method: 'POST' as const, headers, body, signal: attempt.signal }
   // A restarted receiver has closed all kept connections: this repeats until none is left and a new one is opened.
   const requestFresh = (): Promise<Dispatcher.ResponseData> => request(url, options).catch((error: unknown) => {
-    if (isStale(error)) return requestFresh()
+    if (failed.isStale(error)) return requestFresh()
     throw error
   })
   try {
@@ -63,7 +63,8 @@ async function send (
   } catch (error) {
     signal.throwIfAborted()
     if (attempt.isLate) return { kind: 'failure', stage: 'timeout', message: `no answer within ${timeoutMs} ms` }
-    return { kind: 'failure', stage: stageOf(error), message: messageOf(error) }
+    const answer = error instanceof Error && unreadable.has(error.name) && answerIn(failed.begunOf(error))
+    return answer || { kind: 'failure', stage: stageOf(error), message: messageOf(error) }
   } finally {
     attempt.end()
   }
@@ -107,6 +108,19 @@ async function unlessAborted<Answer> (signal: AbortSignal, answer: Promise<Answe
     signal.addEventListener('abort', abort, { once: true })
     answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
+}
+
+/** undici refuses an answer with these for its headers, such as two lengths. */
+const unreadable = new Set(['HTTPParserError', 'ResponseContentLengthMismatchError'])
+
+/** The status line counts, whatever comes after it. */
+function answerIn (begun?: Buffer): Result | undefined {
+  const text = begun?.toString() ?? ''
+  const status = /^HTTP\/1\.[01] ([2-5]\d\d)\b/.exec(text)?.[1]
+  if (status === undefined) return undefined
+  const [head = '', body = ''] = text.split(/\r?\n\r?\n([^]*)/)
+  const retryAfter = /^retry-after:[ \t]*(.*)$/im.exec(head)?.[1]
+  return { kind: 'answer', status: Number(status), retryAfter, excerpt: body.replaceAll('\0', '\uFFFD'), truncated: true }
 }
 
 /** The status is known already: a body that drips, breaks or never ends changes nothing. */

@@ -71,6 +71,22 @@ t.test('headers up to 64 KiB are an answer', async (t) => {
   t.match(await send(poster(t), tooLong.url), { kind: 'failure', stage: 'connection' })
 })
 
+t.test('the status line counts, whatever is wrong with what comes after it', async (t) => {
+  const lengths = ['content-length: 2\r\ncontent-length: 2', 'content-length: 2\r\ntransfer-encoding: chunked',
+    'transfer-encoding: chunked\r\ncontent-length: 2', 'content-length: 2, 2', 'content-length: +2', 'content-length:']
+  const others = ['content-length : 2', 'no colon', 'x: a\u0001b', 'x: y\nz: 1']
+  const by = poster(t)
+  for (const head of [...lengths, ...others]) {
+    const hook = await rawServer(t, (socket) => socket.on('data', () =>
+      socket.write(`HTTP/1.1 503 Busy\r\nRetry-After: 7\r\n${head}\r\n\r\nok\0`)))
+    for (const nth of [1, 2]) {
+      const expected = { kind: 'answer', status: 503, retryAfter: '7', excerpt: 'ok\uFFFD', truncated: true }
+      t.same(await send(by, hook.url), expected, `${head}, ${nth}`)
+    }
+    t.equal(hook.connections(), 2, 'nothing more is read from such a connection')
+  }
+})
+
 t.test('a packed answer is shown unpacked, as far as it is kept', async (t) => {
   const packs = { gzip: gzipSync, 'X-Gzip': gzipSync, deflate: deflateSync, br: brotliCompressSync }
   for (const [encoding, pack] of Object.entries(packs)) {
