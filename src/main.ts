@@ -7,7 +7,7 @@ import { addDotEnv } from './settings/dot-env.js'
 const roles = ['start', 'api', 'projector', 'worker']
 let logs = false
 
-const program = await commandLine()
+const program = commandLine()
 program.hook('preAction', (all, command) => {
   logs = command.parent === all && roles.includes(command.name()) && !process.stdout.isTTY
   addDotEnv(process.env) // a help text does without it

@@ -1,117 +1,319 @@
-// Every command, in the order of the help texts: a new command is one file and one line here.
-import { Command } from 'commander'
+// The command line: every command with its arguments and options, in the order of the help texts.
+// What a command does is loaded when it runs, so that a help text is quick.
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { packageVersion } from '../package-root.js'
 
-/** A file of a command: it says what the command is called and takes, and loads the rest when the command runs. */
-interface CommandFile { register (parent: Command): void }
-
-interface Group {
-  name: string
-  description: string
-  commands: Array<Promise<CommandFile>>
-  groups?: Group[]
-}
-
-const alone: Array<Promise<CommandFile>> = [
-  import('./start.js'),
-  import('./roles.js'),
-  import('./event-store/event-store.js'),
-  import('./migrate.js'),
-  import('./demo.js'),
-  import('./doctor/doctor.js'),
-  import('./token/token.js'),
-  import('./completion/completion.js'),
-  import('./backup/backup.js'),
-  import('./backup/restore.js')
-]
-
-const groups: Group[] = [
-  {
-    name: 'catalog',
-    description: 'voices, languages, models, campaigns and phone numbers',
-    commands: [import('./catalog/import.js')]
-  },
-  {
-    name: 'calls',
-    description: 'completed calls',
-    commands: [import('./calls/complete.js')]
-  },
-  {
-    name: 'projections',
-    description: 'read models',
-    commands: [
-      import('./projections/list.js'),
-      import('./projections/replay.js'),
-      import('./projections/verify.js'),
-      import('./projections/rollback.js'),
-      import('./projections/drop.js'),
-      import('./projections/pause.js')
-    ],
-    groups: [{
-      name: 'quarantine',
-      description: 'events that a projection cannot take, and what to do about them',
-      commands: [
-        import('./quarantine/list.js'),
-        import('./quarantine/show.js'),
-        import('./quarantine/retry.js'),
-        import('./quarantine/skip.js'),
-        import('./quarantine/resume.js')
-      ]
-    }]
-  },
-  {
-    name: 'events',
-    description: 'the log: copy it to another event store, export it to a file, import it',
-    commands: [
-      import('./events/copy.js'),
-      import('./events/export.js'),
-      import('./events/import.js'),
-      import('./events/adopt.js'),
-      import('./events/mark.js')
-    ]
-  },
-  {
-    name: 'webhooks',
-    description: 'deliveries: what became of them, and sending them again',
-    commands: [
-      import('./webhooks/list.js'),
-      import('./webhooks/show.js'),
-      import('./webhooks/redeliver.js'),
-      import('./webhooks/recover.js'),
-      import('./webhooks/stats.js'),
-      import('./webhooks/resume.js')
-    ]
-  },
-  {
-    name: 'person',
-    description: 'what is known of a person',
-    commands: [import('./person/export.js'), import('./person/erase.js')]
-  },
-  {
-    name: 'secrets',
-    description: 'what SECRET_KEY encrypts and derives',
-    commands: [import('./secrets/alert.js'), import('./secrets/reseal.js')]
-  },
-  {
-    name: 'ids',
-    description: 'the sequences that ids come from',
-    commands: [import('./ids/check.js'), import('./ids/reseed.js')]
-  }
-]
-
 /** The program with every command. */
-export async function commandLine (): Promise<Command> {
+export function commandLine (): Command {
   const program = new Command('ringledger')
     .description('Event-sourced backend of a voice-calling product. Settings come from the environment and from .env: see .env.example.')
     .version(packageVersion)
     .showHelpAfterError()
-  for (const file of await Promise.all(alone)) file.register(program)
-  for (const group of groups) await addGroup(program, group)
+  const groups = [addCatalog, addCalls, addProjections, addEvents, addWebhooks, addPerson, addSecrets, addIds]
+  for (const add of [addRoles, addOthers, addBackups, ...groups]) add(program)
   return program
 }
 
-async function addGroup (parent: Command, { name, description, commands, groups = [] }: Group): Promise<void> {
-  const command = parent.command(name).description(description)
-  for (const file of await Promise.all(commands)) file.register(command)
-  for (const group of groups) await addGroup(command, group)
+/** The action of a command: a function of the file of its group. */
+const work = <Name extends string>(load: () => Promise<Record<Name, (...given: never[]) => unknown>>, name: Name) =>
+  async (...given: unknown[]): Promise<void> => { await (await load())[name](...given as never[]) }
+
+const taking = <Value>(isRight: (text: string) => boolean, valueOf: (text: string) => Value, otherwise: string) =>
+  (text: string): Value => {
+    if (!isRight(text)) throw new InvalidArgumentError(otherwise)
+    return valueOf(text)
+  }
+
+const like = (pattern: RegExp) => (text: string) => pattern.test(text)
+const timeToLive = taking(like(/^[1-9]\d*[smhd]$/), String, 'must be a number of s, m, h or d, such as 15m')
+const portNumber = taking((text) => /^\d+$/.test(text) && Number(text) <= 65535, Number, 'must be a port from 0 to 65535')
+const anyId = taking(like(/^[1-9]\d{0,14}$/), Number, 'must be a whole number from 1')
+const positive = taking(like(/^[1-9]\d{0,8}$/), Number, 'must be a number from 1 to 999999999')
+const wholeNumber = taking(like(/^[1-9]\d{0,3}$/), Number, 'must be a number from 1 to 9999')
+const revisionNumber = taking(like(/^\d{1,18}$/), BigInt, 'must be a revision, such as 0')
+
+const json = new Option('--json', 'for programs')
+const inFlight = new Option('--in-flight <n>', 'most appends under way at once').argParser(wholeNumber).default(256)
+const ofUser = new Option('--user <id>', 'only those of this user')
+const ofAssistant = new Option('--assistant <id>', 'only those of this assistant').argParser(anyId)
+
+function addRoles (program: Command): void {
+  program.command('start')
+    .description('run all roles, with embedded back ends where no URL is set')
+    .action(work(() => import('./start.js'), 'start'))
+  for (const [role, what] of [
+    ['api', 'answers HTTP callers'], ['projector', 'builds the read models'], ['worker', 'delivers webhooks']
+  ] as const) {
+    program.command(role)
+      .description(`run the role that ${what}`)
+      .action(async () => await (await import('./roles.js')).serveRole(role))
+  }
+  const eventStore = () => import('./event-store/event-store.js')
+  program.command('event-store')
+    .description('run the embedded event store alone; prints LISTENING <port>')
+    .option('--port <port>', 'port to listen on; 0 takes any', portNumber, 2113)
+    .action(work(eventStore, 'serveEventStore'))
+    .command('scavenge')
+    .description('remove for good what deletes, $tb and newer metadata hide, from the embedded event store')
+    .addOption(json)
+    .action(work(() => import('./event-store/scavenge.js'), 'scavenge'))
+}
+
+function addOthers (program: Command): void {
+  program.command('migrate')
+    .description('bring the database up to date')
+    .addOption(json)
+    .action(work(() => import('./migrate.js'), 'migrate'))
+  program.command('demo')
+    .description('the main job on real input, start to end, in a temporary DATA_DIR')
+    .option('--json', 'for programs: every step, at its end')
+    .action(work(() => import('./demo/demo.js'), 'demo'))
+  program.command('doctor')
+    .description('look at every setting and back end, and say what mends what is wrong')
+    .addOption(json)
+    .action(work(() => import('./doctor/doctor.js'), 'examine'))
+  program.command('token')
+    .description('make a bearer token, signed with JWT_SECRET, or revoke one; those of JWT_SECRET_PREVIOUS are still taken')
+    .option('--user <id>', 'the user it acts for; required')
+    .addOption(new Option('--role <role>', 'engine or ops; a caller has no role').choices(['engine', 'ops']))
+    .option('--ttl <time>', 'how long it is good for, such as 15m, 1h or 30d', timeToLive, '1h')
+    .addOption(json)
+    .action(work(() => import('./token/token.js'), 'printToken'))
+    .command('revoke')
+    .description('end a token before its time: it is refused within a second, and so is the session that it opened')
+    .argument('<jti>', 'the claim jti of the token')
+    .addOption(json)
+    .action(work(() => import('./token/revoke.js'), 'revokeToken'))
+  program.command('completion')
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+    .description('print what completes commands and options in a shell: eval "$(ringledger completion bash)"')
+    .action(work(() => import('./completion.js'), 'print'))
+}
+
+function addBackups (program: Command): void {
+  program.command('backup')
+    .argument('<file>', 'such as ringledger.backup; its mode is 0600')
+    .description('write all that is in DATA_DIR to one file, while `start` runs or not')
+    .option('--overwrite', 'replace a file that is there')
+    .addOption(json)
+    .action(work(() => import('./backup/backup.js'), 'backUp'))
+  program.command('restore')
+    .argument('<file>', 'of `ringledger backup`')
+    .description('put a backup into DATA_DIR, which must be empty or absent')
+    .addOption(json)
+    .action(work(() => import('./backup/restore.js'), 'restoreDataDir'))
+}
+
+function addCatalog (program: Command): void {
+  const group = program.command('catalog').description('voices, languages, models, campaigns and phone numbers')
+  group.command('import')
+    .argument('<file>')
+    .description('import a catalogue file; returns when it is projected')
+    .addOption(json)
+    .action(work(() => import('./catalog/import.js'), 'importCatalogFile'))
+}
+
+function addCalls (program: Command): void {
+  const group = program.command('calls').description('completed calls')
+  group.command('complete')
+    .argument('<file>')
+    .description('report the completed call in a JSON file, by event')
+    .addOption(json)
+    .action(work(() => import('./calls/complete.js'), 'completeCallFromFile'))
+}
+
+function addProjections (program: Command): void {
+  const projections = () => import('./projections.js')
+  const group = program.command('projections').description('read models')
+  group.command('list')
+    .description('where each projection stands')
+    .addOption(json)
+    .action(work(projections, 'list'))
+  group.command('replay')
+    .argument('<name>')
+    .description(
+      'build a projection anew beside the present one, verify it, swap; goes on where an earlier one stopped')
+    .option('--dry-run', 'only say what it would do')
+    .option('--accept-differences', 'swap although rows differ from those that readers see')
+    .addOption(json)
+    .action(work(projections, 'replay'))
+  group.command('verify')
+    .argument('<name>')
+    .description('compare a sample of the rows that readers see with the log')
+    .option('--sample <n>', 'rows of each table', positive, 1_000)
+    .option('--seed <n>', 'the same seed, the same sample', positive)
+    .addOption(json)
+    .action(work(projections, 'verify'))
+  group.command('rollback')
+    .argument('<name>')
+    .description('swap the generation before back in, level with the present one')
+    .addOption(json)
+    .action(work(projections, 'rollback'))
+  group.command('drop')
+    .argument('<name>')
+    .description('drop the generations that were retained')
+    .option('--generation <n>', 'only this one, whatever its state; never the one that readers see', positive)
+    .addOption(json)
+    .action(work(projections, 'drop'))
+  group.command('pause')
+    .argument('<name>')
+    .description('stop feeding a projection: readers see what they saw until it is resumed')
+    .addOption(json)
+    .action(work(projections, 'pause'))
+  group.command('resume')
+    .argument('<name>')
+    .description('let a paused projection go on where it stood')
+    .addOption(json)
+    .action(work(projections, 'resume'))
+  addQuarantine(group)
+}
+
+function addQuarantine (projections: Command): void {
+  const quarantine = () => import('./quarantine.js')
+  const group = projections.command('quarantine')
+    .description('events that a projection cannot take, and what to do about them')
+  group.command('list')
+    .description('parked events, by projection and generation')
+    .argument('[name]', 'of one projection, or `dispatcher`')
+    .option('--json', 'for programs: with the skipped events')
+    .action(work(quarantine, 'list'))
+  group.command('show')
+    .description('a parked event, as the log has it (with personal data), and why')
+    .argument('<name>')
+    .argument('<stream>')
+    .argument('[revision]', 'the first parked one when it is not given', revisionNumber)
+    .addOption(json)
+    .action(work(quarantine, 'show'))
+  group.command('retry')
+    .description('project the parked events of a stream: all of them, or none')
+    .argument('<name>', 'a projection, or `dispatcher`')
+    .argument('<stream>')
+    .addOption(json)
+    .action(work(quarantine, 'retry'))
+  group.command('skip')
+    .description('give one event up for good, in rebuilds too, and go on with its stream')
+    .argument('<name>', 'a projection, or `dispatcher`')
+    .argument('<stream>')
+    .argument('<revision>', 'of the event', revisionNumber)
+    .requiredOption('--reason <text>', 'why, for those who come later')
+    .addOption(json)
+    .action(work(quarantine, 'skip'))
+  group.command('resume')
+    .description('let a projection go on that stands still because it refused too many streams')
+    .argument('<name>')
+    .addOption(json)
+    .action(work(quarantine, 'resume'))
+}
+
+function addEvents (program: Command): void {
+  const group = program.command('events')
+    .description('the log: copy it to another event store, export it to a file, import it')
+  group.command('copy')
+    .description('copy everything to another EventStoreDB and verify it; goes on where the target ends')
+    .requiredOption('--to <url>', 'where to, such as esdb://host:2113?tls=false')
+    .option('--to-ca-file <file>', 'PEM file of the CA that signed the certificates of --to; default: EVENTSTORE_CA_FILE')
+    .addOption(inFlight)
+    .addOption(json)
+    .action(work(() => import('./events/copy.js'), 'copyEvents'))
+  group.command('export')
+    .argument('[file]', 'gzip when it ends in .gz; - is stdout', '-')
+    .description('write everything as JSON lines')
+    .option('--json', 'for programs: what the file holds; stdout has the events themselves')
+    .action(work(() => import('./events/export.js'), 'exportEvents'))
+  group.command('import')
+    .argument('<file>', 'an export, packed or not; - is stdin')
+    .description('bring an export into the present event store and verify it; goes on where that stands')
+    .option('--allow-truncated', 'take the whole lines of a file that lacks its end')
+    .addOption(inFlight)
+    .addOption(json)
+    .action(work(() => import('./events/import.js'), 'importEvents'))
+  group.command('adopt')
+    .description('with every role stopped: make the consumers follow a log that was moved, ' +
+      'or that is older than what they have read')
+    .addOption(json)
+    .action(work(() => import('./events/adopt.js'), 'adoptEvents'))
+  group.command('mark')
+    .description('write a marker of how far this database has come, after what cannot be read in the stream of markers')
+    .addOption(json)
+    .action(work(() => import('./events/mark.js'), 'markLog'))
+}
+
+function addWebhooks (program: Command): void {
+  const group = program.command('webhooks').description('deliveries: what became of them, and sending them again')
+  const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
+  group.command('list')
+    .description('deliveries, newest first')
+    .addOption(ofUser)
+    .addOption(ofAssistant)
+    .option('--call <id>', 'only that of this call')
+    .addOption(new Option('--status <status>', 'only those with this status').choices(statuses))
+    .option('--reason <reason>', 'only those with this reason, such as invalid')
+    .option('--limit <n>', 'how many', wholeNumber, 50)
+    .addOption(json)
+    .action(work(() => import('./webhooks/list.js'), 'listWebhooks'))
+  group.command('show')
+    .argument('<id>', 'its webhook-id')
+    .description('a delivery with its newest 50 attempts')
+    .addOption(json)
+    .action(work(() => import('./webhooks/show.js'), 'showWebhook'))
+  group.command('redeliver')
+    .argument('<id...>', 'webhook-ids')
+    .description('send deliveries once more; the schedule goes on as it was')
+    .addOption(json)
+    .action(work(() => import('./webhooks/redeliver.js'), 'redeliverWebhooks'))
+  group.command('recover')
+    .description('begin the schedule anew for everything that is not delivered; goes on where it was broken off')
+    .requiredOption('--since <time>', 'a day, an instant, or how long ago, such as 12h')
+    .addOption(ofUser)
+    .addOption(ofAssistant)
+    .addOption(json)
+    .action(work(() => import('./webhooks/recover.js'), 'recoverWebhooks'))
+  group.command('stats')
+    .description('counts, what is due, and whether every call is accounted for')
+    .addOption(json)
+    .action(work(() => import('./webhooks/stats.js'), 'showWebhookStats'))
+  group.command('resume')
+    .description('go on sending with a restored database: calls up to the last marker in the log are not sent again')
+    .addOption(json)
+    .action(work(() => import('./webhooks/resume.js'), 'resumeWebhooks'))
+}
+
+function addPerson (program: Command): void {
+  const group = program.command('person').description('what is known of a person')
+  const user = ['--user <id>', 'whose leads, contacts, calls, deliveries and do-not-call entry'] as const
+  group.command('export')
+    .argument('<phone>', 'the phone number, in E.164 format')
+    .requiredOption(...user)
+    .description('print a copy of what is known of a person: one JSON document on stdout')
+    .action(work(() => import('./person/export.js'), 'exportPerson'))
+  group.command('erase')
+    .argument('<phone>', 'the phone number, in E.164 format')
+    .requiredOption(...user)
+    .description('erase a person for good, and end when it is done')
+    .addOption(json)
+    .action(work(() => import('./person/erase.js'), 'erasePerson'))
+}
+
+function addSecrets (program: Command): void {
+  const group = program.command('secrets').description('what SECRET_KEY encrypts and derives')
+  group.command('alert')
+    .description('print the secret that signs the requests to ALERT_WEBHOOK_URL: ALERT_WEBHOOK_SECRET, or a derived one')
+    .addOption(json)
+    .action(work(() => import('./secrets/alert.js'), 'printAlertSecret'))
+  group.command('reseal')
+    .description('encrypt with SECRET_KEY what keys of SECRET_KEY_PREVIOUS encrypted, which are not needed afterwards')
+    .addOption(json)
+    .action(work(() => import('./secrets/reseal.js'), 'resealSecrets'))
+}
+
+function addIds (program: Command): void {
+  const group = program.command('ids').description('the sequences that ids come from')
+  group.command('check')
+    .description('compare them with the log and its last marker; exit status 1 when they are behind')
+    .addOption(json)
+    .action(work(() => import('./ids/check.js'), 'checkIds'))
+  group.command('reseed')
+    .description('put them past every id that the log and its last marker know')
+    .addOption(json)
+    .action(work(() => import('./ids/reseed.js'), 'reseedIds'))
 }

@@ -1,16 +1,8 @@
 // `ringledger migrate`: the roles do the same at their start; this is for deployments that do it before.
-import type { Command } from 'commander'
-import { printJson, say } from './running/output.js'
-import { withConnections } from './running/with-connections.js'
+import { printJson, say } from './output.js'
+import { withConnections } from './running.js'
 
-export function register (program: Command): void {
-  program.command('migrate')
-    .description('bring the database up to date')
-    .option('--json', 'for programs')
-    .action(migrate)
-}
-
-async function migrate ({ json }: { json?: boolean }): Promise<void> {
+export async function migrate ({ json }: { json?: boolean }): Promise<void> {
   const newest = await withConnections('ringledger migrate', async ({ pool }) => { // to connect is to migrate
     const { rows: [last] } = await pool.query<{ name: string }>(
       'SELECT name FROM ledger.migrations ORDER BY name COLLATE "C" DESC LIMIT 1')

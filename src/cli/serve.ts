@@ -5,12 +5,12 @@ import { assertCanListen, startRoles, type Service } from '../services/roles.js'
 import { openTracing } from '../services/tracing.js'
 import { packageRoot } from '../package-root.js'
 import { importExampleOnce } from './catalog/import-example-once.js'
-import { readSettings } from './read-settings.js'
-import { openBackEnds, type BackEnds } from './running/back-ends.js'
-import { completeConfig, type RunConfig } from './running/complete-config.js'
-import { logWarnings, openLog, voiceOf } from './running/log.js'
-import type { Voice } from './running/output.js'
-import { Shutdown } from './running/shutdown/shutdown.js'
+import { readSettings } from './running.js'
+import { openBackEnds, type BackEnds } from './running.js'
+import { completeConfig, type RunConfig } from './running.js'
+import { logWarnings, openLog, voiceOf } from './output.js'
+import type { Voice } from './output.js'
+import { Shutdown } from './shutdown.js'
 
 interface Running { config: RunConfig, backEnds: BackEnds, service: Service, voice: Voice }
 

@@ -1,12 +1,7 @@
 // `ringledger start`: all roles in one process, with embedded back ends where no URL is set.
-import type { Command } from 'commander'
 import { packageVersion } from '../package-root.js'
 
-export function register (program: Command): void {
-  program.command('start').description('run all roles, with embedded back ends where no URL is set').action(start)
-}
-
-async function start (): Promise<void> {
+export async function start (): Promise<void> {
   const [{ serve }, { placesOf, welcome }] = await Promise.all([import('./serve.js'), import('./running/welcome.js')])
   const { config, backEnds, service, voice } = await serve('start', 'ringledger start', ['api', 'projector', 'worker'])
   await backEnds.publish({ url: service.url })

@@ -30,7 +30,7 @@ function * commandsOf (parent: Command, before: string[] = []): Generator<[name:
 }
 
 t.test('every command has --json, or stands here with the reason', async (t) => {
-  const all = [...commandsOf(await commandLine())]
+  const all = [...commandsOf(commandLine())]
   t.ok(all.length > 35, `${all.length} commands`)
   const without = all.filter(([, { options }]) => !options.some(({ long }) => long === '--json'))
   t.same(without.map(([name]) => name).sort(), Object.keys(withoutJson).sort())
@@ -64,10 +64,10 @@ const required: Record<string, string[]> = {
 /** The message of each command. */
 async function refusals (): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
-  for (const [name, { registeredArguments }] of commandsOf(await commandLine())) {
+  for (const [name, { registeredArguments }] of commandsOf(commandLine())) {
     if (others.includes(name)) continue
     const args = required[name] ?? registeredArguments.filter((each) => each.required).map(() => 'leads')
-    const program = await commandLine()
+    const program = commandLine()
     found[name] = await program.parseAsync([...name.split(' '), ...args], { from: 'user' })
       .then(() => 'done', (error: Error) => error.message)
   }

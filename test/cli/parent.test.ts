@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 
 const child = `
-  import { watchParent } from '${new URL('../../src/cli/running/shutdown/parent.js', import.meta.url).href}'
+  import { watchParent } from '${new URL('../../src/cli/shutdown.js', import.meta.url).href}'
   watchParent(() => { console.log('parent lost'); clearTimeout(life) }, 10)
   const life = setTimeout(() => console.log('lived on'), Number(process.env.LIFE_MS))
   console.log('ready')

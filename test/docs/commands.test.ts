@@ -34,7 +34,7 @@ const endOf = (command: string) => (/^(?:'[^']*'|"[^"]*"|[^|;&><)'"`]|\|(?=\w))*
 
 /** What is wrong with a command, in words. */
 async function commandProblems (): Promise<(command: string) => string[]> {
-  const program = await commandLine()
+  const program = commandLine()
   return (command) => alternatives(command.split(/\s+/).slice(1)).flatMap((words) => problemsOf(program, words))
 }
 
@@ -47,7 +47,7 @@ function alternatives (words: string[]): string[][] {
 
 /** Every command that does something, as `ringledger projections list`. */
 async function allCommands (): Promise<string[]> {
-  return leavesOf(await commandLine(), 'ringledger')
+  return leavesOf(commandLine(), 'ringledger')
 }
 
 const leavesOf = (command: Command, path: string): string[] => command.commands.length === 0

@@ -25,7 +25,7 @@ async function apiDocument (): Promise<object> {
 
 /** The help text of each command, as wide as it is where nobody looks. */
 async function helpTexts (): Promise<string> {
-  return helpOf(await commandLine()).join('\n')
+  return helpOf(commandLine()).join('\n')
 }
 
 function helpOf (command: Command): string[] {

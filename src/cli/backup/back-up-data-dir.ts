@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config.js'
-import { readSettings } from '../read-settings.js'
-import { openBackEnds } from '../running/back-ends.js'
-import type { Operation } from '../running/operation.js'
+import { readSettings } from '../running.js'
+import { openBackEnds } from '../running.js'
+import type { Operation } from '../shutdown.js'
 import { shownIn } from './megabytes.js'
 
 export interface DataDirBackup {

@@ -1,21 +1,11 @@
 // `ringledger backup`: the embedded Postgres and the generated secrets of DATA_DIR as one file.
-import type { Command } from 'commander'
-import { printJson, say } from '../running/output.js'
+import { printJson, say } from '../output.js'
 
 interface Options { overwrite?: boolean, json?: boolean }
 
-export function register (program: Command): void {
-  program.command('backup')
-    .argument('<file>', 'such as ringledger.backup; its mode is 0600')
-    .description('write all that is in DATA_DIR to one file, while `start` runs or not')
-    .option('--overwrite', 'replace a file that is there')
-    .option('--json', 'for programs')
-    .action(backUp)
-}
-
-async function backUp (file: string, { overwrite = false, json }: Options): Promise<void> {
+export async function backUp (file: string, { overwrite = false, json }: Options): Promise<void> {
   const [{ operate }, { backUpDataDir }] = await Promise.all([
-    import('../running/operation.js'), import('./back-up-data-dir.js')
+    import('../shutdown.js'), import('./back-up-data-dir.js')
   ])
   const stopped = 'stopped before its end: there is no backup'
   const backup = await operate(stopped, (operation) => backUpDataDir({ file, overwrite }, operation))

@@ -1,5 +1,5 @@
 // Shows bytes as the progress of a command.
-import type { Operation } from '../running/operation.js'
+import type { Operation } from '../shutdown.js'
 
 /** What takes bytes done and in all, where an estimate may turn out too small. */
 export function shownIn (doing: string, onProgress: Operation['onProgress']): (done: number, total: number) => void {

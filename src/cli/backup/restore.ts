@@ -1,19 +1,10 @@
 // `ringledger restore`: what `ringledger backup` wrote, into an empty DATA_DIR.
-import type { Command } from 'commander'
-import { printJson, say } from '../running/output.js'
+import { printJson, say } from '../output.js'
 
-export function register (program: Command): void {
-  program.command('restore')
-    .argument('<file>', 'of `ringledger backup`')
-    .description('put a backup into DATA_DIR, which must be empty or absent')
-    .option('--json', 'for programs')
-    .action(restoreDataDir)
-}
-
-async function restoreDataDir (file: string, { json }: { json?: boolean }): Promise<void> {
+export async function restoreDataDir (file: string, { json }: { json?: boolean }): Promise<void> {
   const [{ operate }, { readSettings }, { shownIn }, { restore }] = await Promise.all([
-    import('../running/operation.js'),
-    import('../read-settings.js'),
+    import('../shutdown.js'),
+    import('../running.js'),
     import('./megabytes.js'),
     import('@ringledger/embedded-postgres/backup')
   ])

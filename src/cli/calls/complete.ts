@@ -1,17 +1,8 @@
 // `ringledger calls complete FILE`: reports a completed call as the call engine would, by event.
-import type { Command } from 'commander'
-import { printJson, say } from '../running/output.js'
-import { withConnections } from '../running/with-connections.js'
+import { printJson, say } from '../output.js'
+import { withConnections } from '../running.js'
 
-export function register (calls: Command): void {
-  calls.command('complete')
-    .argument('<file>')
-    .description('report the completed call in a JSON file, by event')
-    .option('--json', 'for programs')
-    .action(completeCallFromFile)
-}
-
-async function completeCallFromFile (file: string, { json }: { json?: boolean }): Promise<void> {
+export async function completeCallFromFile (file: string, { json }: { json?: boolean }): Promise<void> {
   const [{ readReport }, { appendReport }] = await Promise.all([
     import('./report-file.js'), import('./append-report.js')
   ])

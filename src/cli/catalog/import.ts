@@ -1,21 +1,12 @@
 // `ringledger catalog import FILE`: returns when the catalogue can be used.
-import type { Command } from 'commander'
-import { printJson, say } from '../running/output.js'
-import { withConnections } from '../running/with-connections.js'
+import { printJson, say } from '../output.js'
+import { withConnections } from '../running.js'
 
-export function register (catalog: Command): void {
-  catalog.command('import')
-    .argument('<file>')
-    .description('import a catalogue file; returns when it is projected')
-    .option('--json', 'for programs')
-    .action(importCatalogFile)
-}
-
-async function importCatalogFile (file: string, { json }: { json?: boolean }): Promise<void> {
+export async function importCatalogFile (file: string, { json }: { json?: boolean }): Promise<void> {
   const [{ readCatalogFile }, { importAndProject }, { completeConfig }, { loadConfig }] = await Promise.all([
     import('./catalog-file.js'),
     import('./import-and-project.js'),
-    import('../running/complete-config.js'),
+    import('../running.js'),
     import('../../config.js')
   ])
   const contents = await readCatalogFile(file)

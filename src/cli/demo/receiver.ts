@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Interrupted } from '../running/shutdown/shutdown.js'
+import { Interrupted } from '../shutdown.js'
 
 export interface Delivery {
   headers: IncomingHttpHeaders

@@ -1,6 +1,6 @@
 // Prints what happened, where, and how long it took.
 import { styleText } from 'node:util'
-import { printJson } from '../running/output.js'
+import { printJson } from '../output.js'
 
 type Report<Result> = string | readonly [result: Result, line: string]
 

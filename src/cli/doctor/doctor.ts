@@ -1,16 +1,8 @@
 // `ringledger doctor`: looks at every setting and back end, and says what mends what is wrong.
-import type { Command } from 'commander'
-import { printJson } from '../running/output.js'
+import { printJson } from '../output.js'
 import type { Finding } from './check.js'
 
-export function register (program: Command): void {
-  program.command('doctor')
-    .description('look at every setting and back end, and say what mends what is wrong')
-    .option('--json', 'for programs')
-    .action(examine)
-}
-
-async function examine ({ json }: { json?: boolean }): Promise<void> {
+export async function examine ({ json }: { json?: boolean }): Promise<void> {
   const { findAll } = await import('./find-all.js')
   const findings = await findAll(process.env)
   const errors = findings.filter(({ level }) => level === 'error').length

@@ -1,21 +1,10 @@
 // `ringledger event-store`: the embedded event store alone, for tools and tests that speak its protocol.
-import type { Command } from 'commander'
-import { say } from '../running/output.js'
-import { register as registerScavenge } from './scavenge.js'
-import { portNumber } from '../values.js'
-
-export function register (program: Command): void {
-  const command = program.command('event-store')
-    .description('run the embedded event store alone; prints LISTENING <port>')
-    .option('--port <port>', 'port to listen on; 0 takes any', portNumber, 2113)
-    .action(serveEventStore)
-  registerScavenge(command)
-}
+import { say } from '../output.js'
 
 /** Prints `LISTENING <port>` when it answers. Events are in DATABASE_URL, or in the embedded Postgres of DATA_DIR. */
-async function serveEventStore ({ port }: { port: number }): Promise<void> {
+export async function serveEventStore ({ port }: { port: number }): Promise<void> {
   const [{ readPlaces }, { openBackEnds }, { Shutdown }] = await Promise.all([
-    import('../read-settings.js'), import('../running/back-ends.js'), import('../running/shutdown/shutdown.js')
+    import('../running.js'), import('../running.js'), import('../shutdown.js')
   ])
   const { places: { databaseUrl }, config } = readPlaces()
   // The URL keeps a second embedded event store from starting: only Postgres is opened below this one.

@@ -1,6 +1,6 @@
 // Copies the log of the present event store to another one.
 import { isSameLog, logOf, transfer, type Transferred, TransferRefused } from '@ringledger/event-transfer'
-import type { Operation } from '../running/operation.js'
+import type { Operation } from '../shutdown.js'
 import { type StorePlace, withPresentStore, withStoreAt } from './stores.js'
 
 export interface CopyTarget {

@@ -1,6 +1,6 @@
 // Exports the log of the present event store.
 import { exportTo, exportToFile, logOf } from '@ringledger/event-transfer'
-import type { Operation } from '../running/operation.js'
+import type { Operation } from '../shutdown.js'
 import { withPresentStore } from './stores.js'
 
 /** `-` is stdout. */

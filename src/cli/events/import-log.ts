@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { openExport, transfer, type Transferred } from '@ringledger/event-transfer'
 import { decoder } from '../../text-files.js'
-import type { Operation } from '../running/operation.js'
+import type { Operation } from '../shutdown.js'
 import { withPresentStore } from './stores.js'
 
 type ImportLogOptions = Operation & { inFlight: number, allowTruncated?: boolean }

@@ -1,16 +1,8 @@
 // `ringledger events mark`: writes a fresh marker, for instance after one that cannot be read.
-import type { Command } from 'commander'
-import { printJson, say } from '../running/output.js'
-import { withConnections } from '../running/with-connections.js'
+import { printJson, say } from '../output.js'
+import { withConnections } from '../running.js'
 
-export function register (events: Command): void {
-  events.command('mark')
-    .description('write a marker of how far this database has come, after what cannot be read in the stream of markers')
-    .option('--json', 'for programs')
-    .action(markLog)
-}
-
-async function markLog ({ json }: { json?: boolean }): Promise<void> {
+export async function markLog ({ json }: { json?: boolean }): Promise<void> {
   const revision = await withConnections('ringledger events mark', async ({ pool, streams }) => {
     const [{ writeMarker }, { readDatabaseState }] = await Promise.all([
       import('../../recovery/marker.js'), import('../../recovery/database-state.js')

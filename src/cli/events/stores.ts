@@ -4,8 +4,8 @@ import { withCaFile } from '../../log/connection/client-url.js'
 import { lentClient } from '../../log/connection/lent-client.js'
 import { eventStoreProblems, type SettingNames, settingNames } from '../../log/connection/settings.js'
 import { openStore, TransferRefused, type Store } from '@ringledger/event-transfer'
-import { readPlaces } from '../read-settings.js'
-import { openBackEnds, type Makes } from '../running/back-ends.js'
+import { readPlaces } from '../running.js'
+import { openBackEnds, type Makes } from '../running.js'
 
 /** Where a store is, and which settings lead there: those of the present event store unless given. */
 export interface StorePlace {

@@ -1,13 +1,8 @@
 // What the commands that transfer events have in common.
-import { Option } from 'commander'
 import type { Transferred } from '@ringledger/event-transfer'
-import { printJson } from '../running/output.js'
-import { wholeNumber } from '../values.js'
+import { printJson } from '../output.js'
 
 export const runAgain = 'stopped before its end: run the same command again'
-
-export const inFlight = (): Option =>
-  new Option('--in-flight <n>', 'most appends under way at once').argParser(wholeNumber).default(256)
 
 /** Prints what the target has now; `more` is for programs only. */
 export function printTransferred (transferred: Transferred, json?: boolean, more: object = {}): void {

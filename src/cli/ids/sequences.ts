@@ -1,12 +1,12 @@
 // What `ids check` and `ids reseed` have in common: both read the whole log, and print the sequences.
 import type { IdsState, OnProgress } from '../../recovery/id-sequences.js'
-import { printJson, tableOf } from '../running/output.js'
-import { withConnections } from '../running/with-connections.js'
+import { printJson, tableOf } from '../output.js'
+import { withConnections } from '../running.js'
 
 /** Runs the command on the whole log, and shows how far it is. */
 export async function readingTheLog (command: 'check' | 'reseed'): Promise<IdsState> {
   const [{ operate }, { checkIds, reseedIds }] = await Promise.all([
-    import('../running/operation.js'), import('../../recovery/id-sequences.js')
+    import('../shutdown.js'), import('../../recovery/id-sequences.js')
   ])
   const work = command === 'check' ? checkIds : reseedIds
   const stopped = 'stopped before the log was read: run the same command again'

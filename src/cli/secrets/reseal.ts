@@ -1,25 +1,17 @@
 // `ringledger secrets reseal`: leaves the keys of SECRET_KEY_PREVIOUS behind.
-import type { Command } from 'commander'
-import { printJson, say } from '../running/output.js'
-import { withConnections } from '../running/with-connections.js'
+import { printJson, say } from '../output.js'
+import { withConnections } from '../running.js'
 
-export function register (secrets: Command): void {
-  secrets.command('reseal')
-    .description('encrypt with SECRET_KEY what keys of SECRET_KEY_PREVIOUS encrypted, which are not needed afterwards')
-    .option('--json', 'for programs')
-    .action(resealSecrets)
-}
-
-async function resealSecrets ({ json }: { json?: boolean }): Promise<void> {
+export async function resealSecrets ({ json }: { json?: boolean }): Promise<void> {
   const [
     { loadConfig }, { completeConfig }, { secretKeys }, { reseal }, { resealKeys }, { withProgress }
   ] = await Promise.all([
     import('../../config.js'),
-    import('../running/complete-config.js'),
+    import('../running.js'),
     import('../../services/complete-config.js'),
     import('../../../workers/operate/reseal.js'),
     import('../../privacy/rewrap/reseal-keys.js'),
-    import('../running/progress.js')
+    import('../progress.js')
   ])
   const keys = secretKeys(await completeConfig(loadConfig(process.env)))
   const { signal } = new AbortController()

@@ -1,10 +1,7 @@
 // `ringledger webhooks list`: deliveries of all users, newest first.
-import { Option, type Command } from 'commander'
 import type { Delivery } from '../../features/webhooks/delivery.js'
-import { printJson, tableOf } from '../running/output.js'
-import { withConnections } from '../running/with-connections.js'
-import { wholeNumber } from '../values.js'
-import { ofAssistant, ofUser } from './filters.js'
+import { printJson, tableOf } from '../output.js'
+import { withConnections } from '../running.js'
 
 interface ListOptions {
   user?: string
@@ -16,22 +13,7 @@ interface ListOptions {
   json?: boolean
 }
 
-const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
-
-export function register (webhooks: Command): void {
-  webhooks.command('list')
-    .description('deliveries, newest first')
-    .addOption(ofUser())
-    .addOption(ofAssistant())
-    .option('--call <id>', 'only that of this call')
-    .addOption(new Option('--status <status>', 'only those with this status').choices(statuses))
-    .option('--reason <reason>', 'only those with this reason, such as invalid')
-    .addOption(new Option('--limit <n>', 'how many').argParser(wholeNumber).default(50))
-    .option('--json', 'for programs')
-    .action(listWebhooks)
-}
-
-async function listWebhooks (
+export async function listWebhooks (
   { user: userId, assistant: assistantId, call: callId, status, reason, limit, json }: ListOptions
 ): Promise<void> {
   const [{ listDeliveries }, { findReceivers }] = await Promise.all([

@@ -1,8 +1,6 @@
 // `ringledger webhooks recover`: schedules again everything that was not delivered since a time.
-import type { Command } from 'commander'
-import { printJson, say } from '../running/output.js'
-import { withConnections } from '../running/with-connections.js'
-import { ofAssistant, ofUser } from './filters.js'
+import { printJson, say } from '../output.js'
+import { withConnections } from '../running.js'
 
 interface RecoverOptions {
   since: string
@@ -11,25 +9,15 @@ interface RecoverOptions {
   json?: boolean
 }
 
-export function register (webhooks: Command): void {
-  webhooks.command('recover')
-    .description('begin the schedule anew for everything that is not delivered; goes on where it was broken off')
-    .requiredOption('--since <time>', 'a day, an instant, or how long ago, such as 12h')
-    .addOption(ofUser())
-    .addOption(ofAssistant())
-    .option('--json', 'for programs')
-    .action(recoverWebhooks)
-}
-
 const stopped = 'stopped before its end: run the same command again, it goes on'
 
-async function recoverWebhooks (
+export async function recoverWebhooks (
   { since: from, user: userId, assistant: assistantId, json }: RecoverOptions
 ): Promise<void> {
   const { sinceTime } = await import('./since-time.js')
   const since = sinceTime(from)
   const [{ operate }, { recover }] = await Promise.all([
-    import('../running/operation.js'), import('../../../workers/operate/recover.js')
+    import('../shutdown.js'), import('../../../workers/operate/recover.js')
   ])
   const { scheduled, held, off } = await operate(stopped, ({ signal, onProgress }) =>
     withConnections('ringledger webhooks recover', ({ pool }) => recover({

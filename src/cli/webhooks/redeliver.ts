@@ -1,18 +1,9 @@
 // `ringledger webhooks redeliver ID...`: inserts one more attempt of each; the workers make it.
-import type { Command } from 'commander'
-import { printJson, say } from '../running/output.js'
-import { withConnections } from '../running/with-connections.js'
-
-export function register (webhooks: Command): void {
-  webhooks.command('redeliver')
-    .argument('<id...>', 'webhook-ids')
-    .description('send deliveries once more; the schedule goes on as it was')
-    .option('--json', 'for programs')
-    .action(redeliverWebhooks)
-}
+import { printJson, say } from '../output.js'
+import { withConnections } from '../running.js'
 
 /** @throws when one of them cannot be sent, after the others were */
-async function redeliverWebhooks (ids: string[], { json }: { json?: boolean }): Promise<void> {
+export async function redeliverWebhooks (ids: string[], { json }: { json?: boolean }): Promise<void> {
   const { redeliver } = await import('../../../workers/operate/redeliver.js')
   const accepted: string[] = []
   const tell = (id: string) => {

@@ -1,16 +1,8 @@
 // `ringledger webhooks resume`: lets the dispatcher of a restored database go on.
-import type { Command } from 'commander'
-import { printJson, say } from '../running/output.js'
-import { withConnections } from '../running/with-connections.js'
+import { printJson, say } from '../output.js'
+import { withConnections } from '../running.js'
 
-export function register (webhooks: Command): void {
-  webhooks.command('resume')
-    .description('go on sending with a restored database: calls up to the last marker in the log are not sent again')
-    .option('--json', 'for programs')
-    .action(resumeWebhooks)
-}
-
-async function resumeWebhooks ({ json }: { json?: boolean }): Promise<void> {
+export async function resumeWebhooks ({ json }: { json?: boolean }): Promise<void> {
   const { resumeWebhooks: resume } = await import('../../../workers/operate/resume.js')
   const resumed = await withConnections('ringledger webhooks resume', ({ pool, streams }) => resume(pool, streams))
   if (json) {

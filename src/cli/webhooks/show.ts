@@ -1,17 +1,8 @@
 // `ringledger webhooks show ID`: one delivery with its newest attempts.
-import type { Command } from 'commander'
-import { printJson, tableOf } from '../running/output.js'
-import { withConnections } from '../running/with-connections.js'
+import { printJson, tableOf } from '../output.js'
+import { withConnections } from '../running.js'
 
-export function register (webhooks: Command): void {
-  webhooks.command('show')
-    .argument('<id>', 'its webhook-id')
-    .description('a delivery with its newest 50 attempts')
-    .option('--json', 'for programs')
-    .action(showWebhook)
-}
-
-async function showWebhook (id: string, { json }: { json?: boolean }): Promise<void> {
+export async function showWebhook (id: string, { json }: { json?: boolean }): Promise<void> {
   const [{ findDelivery }, { findReceivers }, { whyInvalid }] = await Promise.all([
     import('../../../workers/deliveries/read/find-deliveries.js'), import('../../../workers/deliveries/read/find-receivers.js'),
     import('../../../workers/operate/why-invalid.js')

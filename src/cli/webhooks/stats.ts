@@ -1,21 +1,13 @@
 // `ringledger webhooks stats`: the delivery log in numbers, and whether every call in the log has its row.
-import type { Command } from 'commander'
 import type { Audit } from '../../../workers/operate/audit.js'
 import type { Stats } from '../../../workers/operate/stats.js'
-import { printJson, tableOf } from '../running/output.js'
-import { withConnections } from '../running/with-connections.js'
-
-export function register (webhooks: Command): void {
-  webhooks.command('stats')
-    .description('counts, what is due, and whether every call is accounted for')
-    .option('--json', 'for programs')
-    .action(showWebhookStats)
-}
+import { printJson, tableOf } from '../output.js'
+import { withConnections } from '../running.js'
 
 /** @throws when calls are unaccounted for, after the numbers were printed */
-async function showWebhookStats ({ json }: { json?: boolean }): Promise<void> {
+export async function showWebhookStats ({ json }: { json?: boolean }): Promise<void> {
   const [{ operate }, { audit }, { webhookStats }] = await Promise.all([
-    import('../running/operation.js'),
+    import('../shutdown.js'),
     import('../../../workers/operate/audit.js'),
     import('../../../workers/operate/stats.js')
   ])

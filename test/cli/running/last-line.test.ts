@@ -3,7 +3,7 @@ import { pbkdf2 } from 'node:crypto'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openLog, voiceOf } from '../../../src/cli/running/log.js'
+import { openLog, voiceOf } from '../../../src/cli/output.js'
 import { dataDir } from '../../support/ringledger.js'
 
 t.test('what was told is written once `written` has resolved, however busy the threads that write are', async (t) => {

@@ -1,7 +1,7 @@
 // A bar on a terminal knows its end; where nobody does, there is none.
 import { PassThrough } from 'node:stream'
 import t, { type Test } from 'tap'
-import { viewProgress, type Shown } from '../../../src/cli/running/progress.js'
+import { viewProgress, type Shown } from '../../../src/cli/progress.js'
 
 /** What a terminal was sent for these, without what moves its cursor. */
 function drawn (t: Test, ...steps: Shown[]): string[] {

@@ -1,6 +1,6 @@
 // Logs to a disk that has no room, and ends as it is told: by itself, or by an exit.
 import { openSync } from 'node:fs'
-import { openLog, voiceOf } from '../../../src/cli/running/log.js'
+import { openLog, voiceOf } from '../../../src/cli/output.js'
 
 const opened = openLog('info', openSync('/dev/full', 'w'))
 const voice = voiceOf(opened)

@@ -1,17 +1,36 @@
-// The scripts of the shells. Each finds the commands that were typed, and offers what can follow; else names of files.
-import type { Place } from './places.js'
+// `ringledger completion`: scripts that complete commands and options in a shell, from the commands themselves.
+// Each finds the commands that were typed, and offers what can follow; else names of files.
+import type { Command } from 'commander'
 
-export type Shell = 'bash' | 'zsh' | 'fish'
+interface Place {
+  /** The commands so far, such as `projections list`; empty at the beginning. */
+  path: string
+  words: Array<{ word: string, about: string }>
+}
 
-export const scripts: Record<Shell, (places: Place[]) => string> = { bash, zsh, fish }
+type Shell = 'bash' | 'zsh' | 'fish'
+
+export function print (shell: Shell, _own: object, { parent }: Command): void {
+  if (parent) process.stdout.write({ bash, zsh, fish }[shell](placesOf(parent)))
+}
+
+/** Of a command with all below it. */
+function placesOf (command: Command, path = ''): Place[] {
+  const below = command.commands.filter((each) => each.name() !== 'help')
+  const words = [
+    ...below.map((each) => ({ word: each.name(), about: each.description() })),
+    ...command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices.map((word) => ({ word, about: '' }))),
+    ...command.options.map(({ long, description }) => ({ word: long ?? '', about: description })),
+    { word: '--help', about: 'help for this command' }
+  ]
+  return [{ path, words }, ...below.flatMap((each) => placesOf(each, `${path} ${each.name()}`.trim()))]
+}
 
 const wordsOf = ({ words }: Place) => words.map(({ word }) => word).join(' ')
+const pathOf = ({ path }: Place) => path === '' ? "''" : `' ${path}'`
 
 /** Patterns of `case` for the commands that lead on, each behind the path to it. */
-const known = (places: Place[]) =>
-  places.filter(({ path }) => path !== '').map(({ path }) => `'${` ${path}`}'`).join(' | ')
-
-const pathOf = ({ path }: Place) => path === '' ? "''" : `' ${path}'`
+const known = ([, ...below]: Place[]) => below.map(pathOf).join(' | ')
 
 function bash (places: Place[]): string {
   return `# Completes ringledger in bash: eval "$(ringledger completion bash)"
@@ -54,13 +73,12 @@ compdef _ringledger ringledger
 const quoted = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`
 
 function fish (places: Place[]): string {
-  const paths = places.filter(({ path }) => path !== '').map(({ path }) => quoted(path)).join(' ')
   const lines = places.flatMap(({ path, words }) => words.map(({ word, about }) => {
     const offered = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`
     return `complete -c ringledger -n '__ringledger_at "${path}"' ${offered}${about ? ` -d ${quoted(about)}` : ''}`
   }))
   return `# Completes ringledger in fish: ringledger completion fish | source
-set -g __ringledger_paths ${paths}
+set -g __ringledger_paths ${places.slice(1).map(({ path }) => quoted(path)).join(' ')}
 function __ringledger_at
   set -l at ''
   for word in (commandline -opc)[2..-1]

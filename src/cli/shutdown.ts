@@ -1,9 +1,9 @@
 // Ends a long-running command: on a signal, with npm, or when a back end under it dies.
+// close-with-grace catches errors, limits the time and sets the exit status; signals are ours, for a role drains first.
 import { setTimeout as delay } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
-import { forPeople, type Voice } from '../output.js'
-import { watchParent } from './parent.js'
-import { outliveTerminal } from './terminal.js'
+import { forPeople, type Voice } from './output.js'
+import { withProgress, type OnProgress } from './progress.js'
 
 /** What asks to stop; a second one ends the process at once, or only the time that it takes to leave. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -125,9 +125,74 @@ export class Shutdown {
   /** What cannot be closed must not keep the rest open. */
   async #closeAll (): Promise<void> {
     for (let close = this.#open.pop(); close; close = this.#open.pop()) {
-      await close().catch((error: unknown) => { this.#failure ??= toError(error) })
+      await close().catch((error: unknown) => {
+        this.#failure ??= error instanceof Error ? error : new Error(String(error))
+      })
     }
   }
 }
 
-const toError = (error: unknown) => error instanceof Error ? error : new Error(String(error))
+export interface Operation {
+  /** Aborted by a signal: `work` gives up soon after. */
+  signal: AbortSignal
+  onProgress: OnProgress
+}
+
+/**
+ * Runs the long work of a command until it is done or broken off by a signal, and shows how far it is.
+ * @param stopped printed when somebody breaks it off; then the exit status is 1
+ */
+export async function operate<Result> (
+  stopped: string, work: (operation: Operation) => Promise<Result>
+): Promise<Result> {
+  const shutdown = new Shutdown()
+  let isDone = false
+  shutdown.add(async () => { if (!isDone) throw new Error(stopped) })
+  return await shutdown.during(async (signal) => {
+    const result = await withProgress(signal, (onProgress) => work({ signal, onProgress }))
+    isDone = true
+    return result
+  })
+}
+
+/**
+ * Notices that npm is gone: it signals only the shell that it runs a script in, and that passes nothing on.
+ * Calls `onLost` once when the parent process has ended, if npm started this process. It checks every `everyMs`
+ * milliseconds, and keeps no process alive. Without npm the operator may want this process to outlive its parent.
+ * @returns a function that stops the checks: call it when closing begins, or one signal to the whole group counts twice
+ */
+export function watchParent (onLost: () => void, everyMs = 1_000): () => void {
+  if (process.env.npm_lifecycle_event === undefined) return () => {}
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    onLost()
+  }, everyMs)
+  watch.unref()
+  return () => clearInterval(watch)
+}
+
+/** EIO: a terminal that is gone; EPIPE: nobody reads any more. */
+const nobodyListens = ['EIO', 'EPIPE']
+
+/** A terminal may be closed under a command: what is said to it is lost, and the command ends as ever. */
+function outliveTerminal (): void {
+  let isTerminalGone = false
+  for (const output of [process.stdout, process.stderr]) {
+    output.on('error', (error: NodeJS.ErrnoException) => {
+      if (!nobodyListens.includes(error.code ?? '')) throw error
+      isTerminalGone ||= error.code === 'EIO'
+    })
+  }
+  process.on('exit', () => { if (isTerminalGone) hangUp() })
+}
+
+/**
+ * Ends as programs end whose terminal is closed. Otherwise Node goes on to restore the settings of the terminal, fails
+ * at an assertion as that is gone (`ResetStdio`), and may keep a core busy with it for ever.
+ */
+function hangUp (): void {
+  process.removeAllListeners('SIGHUP')
+  process.kill(process.pid, 'SIGHUP')
+}

@@ -6,10 +6,6 @@ import { say } from './output.js'
 const barEveryMs = 100
 const lineEveryMs = 5_000
 const whole = 1_000
-const formatOf = ({ events, done }: Shown) => {
-  if (done === undefined) return events === 0 ? '{doing} ...' : '{doing} {events} {things} | {rate}/s'
-  return '{doing} [{bar}] {percentage}% | {events} {things} | {rate}/s | ETA {eta_formatted}'
-}
 
 /** Of any long work; what a transfer reports is one of these. */
 export interface Shown {
@@ -22,12 +18,11 @@ export interface Shown {
   done?: number
 }
 
-export interface ProgressView {
-  update (progress: Shown): void
-  stop (): void
-}
+export type OnProgress = (progress: Shown) => void
 
-export function viewProgress (stream: Writable & { isTTY?: boolean } = process.stderr): ProgressView {
+export function viewProgress (
+  stream: Writable & { isTTY?: boolean } = process.stderr
+): { update: OnProgress, stop (): void } {
   let bar: SingleBar | undefined
   let format: string | undefined
   let latest: Shown | undefined
@@ -56,39 +51,34 @@ export function viewProgress (stream: Writable & { isTTY?: boolean } = process.s
 
   /** Also anew, where its end was not known before, or it has begun to count. */
   function draw (progress: Shown): void {
+    const { doing, things = 'events', events } = progress
     bar?.stop()
-    bar = startedBar(progress, { format: format = formatOf(progress), stream })
+    format = formatOf(progress)
+    bar = new SingleBar({ format, stream, hideCursor: true })
+    bar.start(whole, thousandths(progress), { doing: doing.padEnd(9), events, rate: 0, things })
   }
 
   function show (progress: Shown, now: number): void {
+    const { doing, events, things = 'events', done } = progress
     shownAt = now
     const ms = Math.max(now - beganAt, 1)
-    if (bar) bar.update(thousandths(progress), countsOf(progress, ms))
-    else say(lineOf(progress, ms))
+    const rate = Math.round(events * 1000 / ms)
+    if (bar) return bar.update(thousandths(progress), { events, rate, things })
+    const eta = done ? `, ${Math.floor(done * 100)} %, ${Math.ceil(ms * (1 - done) / done / 1000)} s left` : ''
+    say(`${doing}: ${events} ${things}, ${rate}/s${eta}`)
   }
 }
 
-function startedBar (progress: Shown, { format, stream }: { format: string, stream: Writable }): SingleBar {
-  const { doing, things = 'events', events } = progress
-  const bar = new SingleBar({ format, stream, hideCursor: true })
-  bar.start(whole, thousandths(progress), { doing: doing.padEnd(9), events, rate: 0, things })
-  return bar
+function formatOf ({ events, done }: Shown): string {
+  if (done === undefined) return events === 0 ? '{doing} ...' : '{doing} {events} {things} | {rate}/s'
+  return '{doing} [{bar}] {percentage}% | {events} {things} | {rate}/s | ETA {eta_formatted}'
 }
-
-function lineOf ({ doing, events, things = 'events', done }: Shown, ms: number): string {
-  const left = done ? `, ${Math.floor(done * 100)} %, ${eta(done, ms)} left` : ''
-  return `${doing}: ${events} ${things}, ${rate(events, ms)}/s${left}`
-}
-
-const countsOf = ({ events, things = 'events' }: Shown, ms: number) => ({ events, rate: rate(events, ms), things })
-const rate = (events: number, ms: number) => Math.round(events * 1000 / ms)
 
 const thousandths = ({ done = 0 }: Shown) => Math.floor(done * whole)
-const eta = (done: number, ms: number) => `${Math.ceil(ms * (1 - done) / done / 1000)} s`
 
 /** Shows the progress of `work` until it ends. @throws the reason of `signal` once that is aborted */
 export async function withProgress<Result> (
-  signal: AbortSignal, work: (onProgress: ProgressView['update']) => Promise<Result>
+  signal: AbortSignal, work: (onProgress: OnProgress) => Promise<Result>
 ): Promise<Result> {
   const view = viewProgress()
   try {

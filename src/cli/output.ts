@@ -1,8 +1,47 @@
-// The log of a process.
+// What a command says: answers for programs on stdout, words for people on stderr, and the log of a role.
 import { setTimeout as delay } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
-import { errorSerializer } from '../../http/logging.js'
-import { forPeople, type Voice } from './output.js'
+import { errorSerializer } from '../http/logging.js'
+
+/** Prints a line for people; what is on stdout can still be piped on. */
+export function say (line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+/** Prints an answer for programs. */
+export function printJson (value: object): void {
+  process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
+}
+
+type Cell = string | number | bigint | boolean
+
+/** The text of a table without colours; `head` is its first line. */
+export async function tableOf (rows: Cell[][], head?: string[]): Promise<string> {
+  const { default: Table } = await import('cli-table3')
+  const table = new Table({ ...(head && { head }), style: { head: [], border: [] } })
+  for (const row of rows) table.push(row.map(String))
+  return `${table.toString()}\n`
+}
+
+/** Makes text of others harmless: it cannot steer the operator's terminal. */
+export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '·')
+
+/** How a long-running command tells of itself. */
+export interface Voice {
+  /** How far it has come; `facts` are for programs. */
+  say (line: string, facts?: Record<string, unknown>): void
+  /** Why it ends. */
+  complain (problem: unknown): void
+  /** To be asked right behind the last words: an exit may overtake a line that is on its way. */
+  written (): Promise<void>
+}
+
+/** Sentences on stderr. */
+export const forPeople: Voice = {
+  say,
+  complain (problem) { say(problem instanceof Error ? `ringledger: ${problem.message}` : String(problem)) },
+  async written () {} // Node writes stderr at once
+}
 
 /** What waits for room on a full disk; beyond it lines are lost. */
 const mostBytes = 4 * 2 ** 20

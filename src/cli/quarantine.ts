@@ -1,0 +1,91 @@
+// `ringledger projections quarantine`: events that a projection cannot take, and what to do about them.
+import { projections } from '../../projections/index.js'
+import { projectionNamed } from '../../projections/operate/projection-named.js'
+import { openBreakers } from '../../projections/parking/circuit-breaker.js'
+import { skippedEvents } from '../../projections/parking/park.js'
+import { dispatcher, parkedEvent, parkedStreams, type ParkedStream } from '../../projections/parking/parked-events.js'
+import { closeBreaker, retryParked, skipParked } from '../services/ops/parked.js'
+import type { Connections } from '../services/connections.js'
+import type { StoredEvent } from '../domain/stored-event.js'
+import { printable, printJson, say, tableOf } from './output.js'
+import { withConnections } from './running.js'
+
+/** Of the table; programs get all of them. */
+const longestList = 100
+
+/** Parked and skipped events, and open circuit breakers. */
+export async function list (name: string | undefined, { json }: { json?: boolean }): Promise<void> {
+  const listed = name === undefined ? projections : name === dispatcher ? [] : [projectionNamed(name)]
+  const names = name === undefined ? [...projections.map((each) => each.name), dispatcher] : [name]
+  const found = await withConnections('ringledger projections quarantine list', async ({ pool }) => ({
+    parked: await parkedStreams(pool, names),
+    breakers: await openBreakers(pool, listed),
+    skipped: await skippedEvents(pool, names)
+  }))
+  if (json) return printJson(found)
+  await printParked(found.parked)
+  for (const { projection, generation, streams, since, error } of found.breakers) {
+    say(`${projection} (generation ${generation}) stands since ${since}, ` +
+      `as it refused ${streams} streams within a minute: ${printable(error)}`)
+  }
+  if (found.skipped.length > 0) say(`${found.skipped.length} events are skipped for good: --json has them`)
+}
+
+async function printParked (parked: ParkedStream[]): Promise<void> {
+  if (parked.length === 0) return void process.stdout.write('Nothing is parked.\n')
+  const head = ['projection', 'generation', 'stream', 'revision', 'events', 'since', 'error']
+  const rows = parked.slice(0, longestList).map(({ projection, generation, stream, revision, events, since, error }) =>
+    [projection, generation ?? '', printable(stream), revision, events, since, printable(error)])
+  process.stdout.write(await tableOf(rows, head))
+  if (parked.length > longestList) say(`and ${parked.length - longestList} more streams: --json has all of them`)
+}
+
+/** A parked event as the log has it, with personal data, and why. */
+export async function show (
+  name: string, stream: string, revision: bigint | undefined, { json }: { json?: boolean }
+): Promise<void> {
+  const { generation, parked, error, event, ...row } = await withConnections('ringledger projections quarantine show',
+    (connections) => {
+      const projection = name === dispatcher ? undefined : projectionNamed(name)
+      return parkedEvent(connections, projection, stream, revision)
+    })
+  const [since, at] = [row.since.toISOString(), String(row.revision)]
+  const inLog = event && printableEvent(event)
+  const found = { projection: name, generation, stream, revision: at, parked, since, error, event: inLog ?? null }
+  if (json) return printJson(found)
+  say(`${name}${generation === null ? '' : ` (generation ${generation})`} has parked ${parked} events of ${stream} since ${since}. ` +
+    `${stream}@${at}: ${printable(error)}`)
+  if (inLog) printJson(inLog)
+  else say('The log does not have this event any more.')
+}
+
+function printableEvent ({ revision, position, data, ...event }: StoredEvent) {
+  const readable = data instanceof Uint8Array ? { base64: Buffer.from(data).toString('base64') } : data // no JSON
+  return { ...event, revision: String(revision), position: String(position), data: readable }
+}
+
+export async function retry (projection: string, stream: string, { json }: { json?: boolean }): Promise<void> {
+  await act({ action: 'retry', projection, stream }, json, (connections) => retryParked(connections, projection, stream))
+}
+
+export async function skip (
+  projection: string, stream: string, revision: bigint, { reason, json }: { reason: string, json?: boolean }
+): Promise<void> {
+  await act({ action: 'skip', projection, stream, revision: String(revision) }, json, (connections) =>
+    skipParked(connections, projection, stream, revision, reason))
+}
+
+export async function resume (name: string, { json }: { json?: boolean }): Promise<void> {
+  const projection = projectionNamed(name)
+  await act({ action: 'resume', projection: name }, json, (connections) => closeBreaker(connections, projection))
+}
+
+/** Programs are told in the form of what acts on a projection. What fails is told on stderr, and is no outcome. */
+async function act (
+  done: { action: string, projection: string, stream?: string, revision?: string }, json: boolean | undefined,
+  work: (connections: Connections) => Promise<string>
+): Promise<void> {
+  const message = await withConnections(`ringledger projections quarantine ${done.action}`, work)
+  if (json) printJson({ ...done, state: 'done', message })
+  else say(printable(message))
+}

@@ -1,0 +1,155 @@
+// What commands run on: settings, back ends and connections. A refused setting is told before what connects is loaded.
+import { resolve } from 'node:path'
+import type { Logger } from 'pino'
+import { reachablePostgres } from '../services/back-end-unreachable.js'
+import type { CompleteConfig } from '../services/complete-config.js'
+import type { Connections, Urls } from '../services/connections.js'
+import type { Listening } from '../services/embedded/stack.js'
+import { generatedSecrets, keptSecrets } from '../services/generated-secrets.js'
+import { BadSettings, loadConfig, type Config } from '../config.js'
+import { collect } from '../domain/validation.js'
+import { packageRoot } from '../package-root.js'
+import { refuseOtherVersion } from '../postgres/migrate.js'
+import { ping } from '../postgres/pool.js'
+import { settingNames } from '../settings/environment.js'
+import { misspelt } from '../settings/misspelt.js'
+import { withFiles } from '../settings/secret-files.js'
+import { openLog, say } from './output.js'
+
+/** `warn` is told of each name that looks like a setting and is none. @throws BadSettings */
+export function readSettings (warn: (line: string) => void = say): Config {
+  misspelt(process.env, settingNames).forEach(warn)
+  return loadConfig(process.env)
+}
+
+/** Where the back ends are, for commands that need no more than that: the other settings may be wrong. */
+export interface Places {
+  databaseUrl: string | undefined
+  eventStoreUrl: string | undefined
+  eventStoreCaFile: string | undefined
+}
+
+/** @throws BadSettings */
+export function readPlaces (): { places: Places, config: Config } {
+  misspelt(process.env, settingNames).forEach(say)
+  const { DATA_DIR, EVENTSTORE_CA_FILE: eventStoreCaFile, ...others } = process.env
+  const { values, problems } = withFiles(others, ['DATABASE_URL', 'EVENTSTORE_URL'])
+  if (problems.length > 0) throw new BadSettings(collect({}, problems))
+  const [databaseUrl, eventStoreUrl] = [values.DATABASE_URL || undefined, values.EVENTSTORE_URL || undefined]
+  return { places: { databaseUrl, eventStoreUrl, eventStoreCaFile }, config: loadConfig({ DATA_DIR }) }
+}
+
+export type RunConfig = CompleteConfig & {
+  /** The JWT secret was generated here, so that nobody else can have a token yet. */
+  jwtSecretIsOurs: boolean
+}
+
+/**
+ * Fills in the secrets of a run without any URL: `start` makes them, commands read them.
+ * @throws NothingRuns where `makes` is false and nobody has made secrets yet
+ */
+export async function completeConfig (config: Config, makes = false): Promise<RunConfig> {
+  const { dataDir, jwt, secretKey, leadDigestKey, jwtRoleClaim: roleClaim, jwtRoleMap: roleMap } = config
+  if (jwt && secretKey && leadDigestKey) {
+    return { ...config, jwt, secrets: { secretKey, leadDigestKey }, jwtSecretIsOurs: false }
+  }
+  const { explained, prepareDataDir } = await import('@ringledger/embedded-postgres/data-dir')
+  const ours = makes
+    ? await generatedSecrets(prepareDataDir(dataDir))
+    : await keptSecrets(dataDir).catch((error: unknown) => { throw explained(dataDir, error) })
+  if (ours === undefined) {
+    const { NothingRuns } = await import('../services/embedded/running-stack.js')
+    throw new NothingRuns(dataDir)
+  }
+  return {
+    ...config,
+    jwt: jwt ?? { roleClaim, roleMap, secret: ours.jwtSecret, previousSecrets: config.previousJwtSecrets },
+    secrets: { secretKey: secretKey ?? ours.secretKey, leadDigestKey: leadDigestKey ?? ours.leadDigestKey },
+    jwtSecretIsOurs: jwt === undefined
+  }
+}
+
+const noTables = 'nothing runs here: DATABASE_URL leads to a database without our tables. ' +
+  'Set it to the one that the service uses, or run `ringledger migrate` first.'
+
+export interface BackEnds {
+  urls: Urls
+  /** The folder of embedded data; absent when every back end is set. */
+  embeddedIn?: string
+  /** Settles when an embedded back end died. */
+  lost: Promise<Error>
+  publish (extra: Record<string, unknown>): Promise<void>
+  /** At once: embedded ones are killed, as Postgres does not answer. */
+  close (options?: { atOnce?: boolean }): Promise<void>
+}
+
+/** What is made where there is nothing yet: nothing, the tables of DATABASE_URL, or also the embedded Postgres. */
+export type Makes = 'nothing' | 'tables' | 'all'
+
+interface Opening {
+  /** `start` owns the DATA_DIR; a `command` joins the `start` that runs, or owns it for as long as it takes. */
+  role: 'start' | 'command'
+  /** Names the process to others on the same DATA_DIR. */
+  command: string
+  makes: Makes
+  log?: (line: string) => void
+  listening?: Listening
+}
+
+/** Those that are set, or embedded ones for as long as the command runs. @throws NothingRuns, BackEndUnreachable */
+export async function openBackEnds (
+  { dataDir, embeddedEventStorePort, backEnds }: Pick<Config, 'dataDir' | 'backEnds' | 'embeddedEventStorePort'>,
+  { makes, log = say, ...opening }: Opening
+): Promise<BackEnds> {
+  const { databaseUrl, eventStoreUrl, redisUrl } = backEnds
+  if (databaseUrl) await opening.listening?.assertCanListen() // soonest
+  // The embedded event store could not say which setting leads to a Postgres that is down.
+  const postgres = databaseUrl ? await reachablePostgres(ping(databaseUrl)) : undefined
+  if (postgres?.isInUse === false && makes === 'nothing') throw new Error(noTables)
+  if (!postgres && makes !== 'all') {
+    const { assertHoldsData } = await import('../services/embedded/running-stack.js')
+    await assertHoldsData(dataDir)
+  }
+  const { openStack } = await import('../services/embedded/stack.js')
+  const stack = await openStack({
+    ...opening,
+    dataDir,
+    log,
+    eventStorePort: embeddedEventStorePort,
+    check: (url) => refuseOtherVersion(url, packageRoot),
+    ...(databaseUrl && { databaseUrl }),
+    ...(eventStoreUrl && { eventStoreUrl })
+  })
+  return {
+    urls: { databaseUrl: stack.databaseUrl, eventStoreUrl: stack.eventStoreUrl, redisUrl, dataIn: stack.dataIn },
+    ...(!(databaseUrl && eventStoreUrl) && { embeddedIn: resolve(dataDir) }),
+    lost: stack.lost,
+    publish: (extra) => stack.publish(extra),
+    close: (options) => stack.close(options)
+  }
+}
+
+/**
+ * Runs the work of a short command on connected back ends, and closes them whatever happens. `command` names the
+ * process to others on the same DATA_DIR. The log goes to stderr, and begins at warnings.
+ */
+export async function withConnections<Result> (
+  command: string, work: (connections: Connections, log: Logger, config: CompleteConfig) => Promise<Result>,
+  makes: Makes = 'nothing'
+): Promise<Result> {
+  const settings = readSettings()
+  const backEnds = await openBackEnds(settings, { role: 'command', command, makes })
+  try {
+    const { openConnections } = await import('../services/connections.js')
+    const log = openLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel, 2).log
+    const config = await completeConfig(settings, makes === 'all')
+    const connections = await openConnections(backEnds.urls, config, log)
+    try {
+      return await work(connections, log, config)
+    } finally {
+      await connections.close()
+    }
+  } finally {
+    await backEnds.close()
+  }
+}
