@@ -105,12 +105,13 @@ function addBackups (program: Command): void {
 }
 
 function addCatalog (program: Command): void {
+  const catalog = () => import('./catalog.js')
   const group = program.command('catalog').description('voices, languages, models, campaigns and phone numbers')
   group.command('import')
     .argument('<file>')
     .description('import a catalogue file; returns when it is projected')
     .addOption(json)
-    .action(work(() => import('./catalog/import.js'), 'importCatalogFile'))
+    .action(work(catalog, 'importFile'))
 }
 
 function addCalls (program: Command): void {

@@ -4,7 +4,7 @@ import type { Role } from '../services/role.js'
 import { assertCanListen, startRoles, type Service } from '../services/roles.js'
 import { openTracing } from '../services/tracing.js'
 import { packageRoot } from '../package-root.js'
-import { importExampleOnce } from './catalog/import-example-once.js'
+import { importExampleOnce } from './catalog.js'
 import { readSettings } from './running.js'
 import { openBackEnds, type BackEnds } from './running.js'
 import { completeConfig, type RunConfig } from './running.js'
@@ -41,8 +41,7 @@ export async function serve (holder: 'start' | 'command', command: string, roles
     const takesExample = holder === 'start' && backEnds.embeddedIn !== undefined
     const service = await startRoles(roles, config, backEnds.urls, log, async (connections) => {
       const example = join(packageRoot, 'examples/catalog.json')
-      const { leadDigestKey } = config.secrets
-      if (takesExample) await importExampleOnce(connections, { leadDigestKey, log }, example)
+      if (takesExample) await importExampleOnce(connections, example, config, log)
       signal.throwIfAborted()
     })
     shutdown.add(async () => { atOnce = (await service.stop()).postgresIsSilent })

@@ -6,8 +6,7 @@ import { loadConfig, type Config } from '../../config.js'
 import { startRoles } from '../../services/roles.js'
 import { openConnections } from '../../services/connections.js'
 import { packageRoot, packageVersion } from '../../package-root.js'
-import { importAndProject } from '../catalog/import-and-project.js'
-import { readCatalogFile } from '../catalog/catalog-file.js'
+import { importAndProject, readCatalogFile } from '../catalog.js'
 import { openBackEnds } from '../running.js'
 import { completeConfig } from '../running.js'
 import { openLog } from '../output.js'
@@ -54,9 +53,8 @@ async function play (
   await timeline.step('import the catalogue', 'event store', async () => {
     const connections = await openConnections(urls, config, log)
     try {
-      await importAndProject(connections, await readCatalogFile(join(packageRoot, 'examples/catalog.json')), {
-        leadDigestKey: config.secrets.leadDigestKey, log
-      })
+      const example = await readCatalogFile(join(packageRoot, 'examples/catalog.json'))
+      await importAndProject(connections, example, config, log)
     } finally {
       await connections.close()
     }

@@ -1,6 +1,6 @@
 // Campaigns over HTTP: created, read, renamed, deleted; and what becomes of their leads.
 import t from 'tap'
-import { importCatalog } from '../../../src/cli/catalog/import-catalog.js'
+import { importCatalog } from '../../../src/cli/catalog.js'
 import { importingOn } from '../../support/commands/handle-on.js'
 import { readScene, timestamp } from '../../support/http/read-scene.js'
 

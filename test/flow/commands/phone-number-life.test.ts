@@ -1,6 +1,6 @@
 // Phone numbers over HTTP: added, released, taken by another user; and what becomes of assistants with them.
 import t from 'tap'
-import { importCatalog } from '../../../src/cli/catalog/import-catalog.js'
+import { importCatalog } from '../../../src/cli/catalog.js'
 import { importingOn } from '../../support/commands/handle-on.js'
 import { eventually } from '../../support/eventually.js'
 import { mainProcess } from '../../support/processes/main-process.js'

@@ -3,13 +3,12 @@ import { runMigrations } from 'bullmq'
 import { join } from 'node:path'
 import pg from 'pg'
 import pino, { type Logger } from 'pino'
-import { importAndProject } from '../../../src/cli/catalog/import-and-project.js'
+import { importAndProject, readCatalogFile } from '../../../src/cli/catalog.js'
 import { feedGenerations } from '../../../projections/engine/feed.js'
 import { projections } from '../../../projections/index.js'
 import { openConnections, type Connections } from '../../../src/services/connections.js'
-import { keySettings, secrets } from '../auth/secrets.js'
+import { keySettings } from '../auth/secrets.js'
 import { startEventStore } from '@ringledger/embedded-event-store'
-import { readCatalogFile } from '../../../src/cli/catalog/catalog-file.js'
 import { eventually } from '../eventually.js'
 import { packageRoot } from '../../../src/package-root.js'
 import { migrate } from '../../../src/postgres/migrate.js'
@@ -33,7 +32,7 @@ export async function setUpService (databaseUrl: string): Promise<void> {
   const log = pino({ level: 'silent' })
   const connections = await openConnections({ databaseUrl, eventStoreUrl: store.url }, keySettings, log)
   const catalogue = await readCatalogFile(join(packageRoot, 'examples/catalog.json'))
-  const head = await importAndProject(connections, catalogue, { leadDigestKey: secrets.LEAD_DIGEST_KEY, log })
+  const head = await importAndProject(connections, catalogue, keySettings, log)
   await projectUpTo(head, connections, log)
   await connections.close()
   await store.close()

@@ -1,6 +1,6 @@
 // Commands as the tests send them, to a handler that stands for one process.
 import { randomUUID } from 'node:crypto'
-import type { ImportTools } from '../../../src/cli/catalog/import-number.js'
+import type { ImportTools } from '../../../src/cli/catalog.js'
 import { commandHandler, type HandleCommand } from '../../../src/commands/handle-command.js'
 import { phoneClaims } from '../../../src/commands/phone-claims.js'
 import { phoneHash } from '../../../src/commands/phone-hash.js'
