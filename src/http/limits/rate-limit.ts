@@ -55,9 +55,10 @@ async function userLimit (
     skipOnError: true,
     cache: remembered,
     nameSpace: 'ringledger:rate:',
-    redis
+    redis,
+    keyGenerator: ({ user }) => userHash(user.id)
   })
-  const count = app.createRateLimit({ keyGenerator: ({ user }) => userHash(user.id) })
+  const count = app.createRateLimit()
   return async (request, reply) => {
     const counted = await count(request)
     if (counted.isAllowed) return

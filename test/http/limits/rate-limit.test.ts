@@ -93,6 +93,7 @@ t.test('processes share their counts through Redis, and answer as ever without i
     [await statuses(2, () => get(one.url, token)), await statuses(2, () => get(two.url, token))],
     [[200, 200], [200, 429]]
   )
+  for (const key of await redis.keys('*rate*')) t.match(key, /^ringledger:rate:[0-9a-f]{16}$/, 'by a hash of the user alone')
   await redis.kill()
   const started = Date.now()
   t.same(await statuses(10, () => get(one.url, token)), Array(10).fill(200), 'nobody is counted, nobody is refused')
