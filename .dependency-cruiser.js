@@ -75,7 +75,7 @@ const doors = [
   { to: { ours: 'src/services' }, from: ['src/services', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'src/app[.]ts' }, from: ['src/services', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'src/main[.]ts' }, from: ['bin', ...TRIED] },
-  { to: { package: EMBEDDED }, from: ['src/services/embedded', 'packages', ...COMMAND_LINE, ...TRIED] },
+  { to: { package: EMBEDDED }, from: ['src/services/embedded', 'src/services/generated-secrets[.]ts', 'packages', ...COMMAND_LINE, ...TRIED] },
   { to: { package: EMBEDDED }, notFrom: COMMAND_LINE, except: 'dynamic' },
   { to: { ours: 'src/services/embedded' }, from: ['src/services/embedded', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'src/services/embedded' }, notFrom: COMMAND_LINE, except: 'dynamic' },

@@ -6,12 +6,13 @@
 CREATE FUNCTION ledger.digest_of(stream text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT sha256(convert_to(stream, 'UTF8')) $$;
 
--- The id of this database, which no other database has, and what must not happen again after a restore.
+-- The id of this database, which no other database has, what must not happen again after a restore, and the last reseal.
 CREATE TABLE ledger.this_database (
   only_row     boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   id           uuid NOT NULL DEFAULT gen_random_uuid(),
   skip_until   bigint NOT NULL DEFAULT 0,   -- a call up to this position without a delivery gets one that is skipped
-  reread_until bigint NOT NULL DEFAULT 0    -- up to this position the dispatcher reads again what it has acted on before
+  reread_until bigint NOT NULL DEFAULT 0,   -- up to this position the dispatcher reads again what it has acted on before
+  resealed_with text                        -- the id of the SECRET_KEY with which everything was encrypted anew
 );
 INSERT INTO ledger.this_database DEFAULT VALUES;
 

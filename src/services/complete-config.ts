@@ -1,11 +1,10 @@
 // The settings of a process that runs: every secret is there.
 import { createHash, createHmac } from 'node:crypto'
 import type { Config } from '../config.js'
-import type { Secrets } from './generated-secrets.js'
 import type { JwtSettings } from '../http/auth/jwt-settings.js'
 
 /** Config with every secret: set, or generated. */
-export type CompleteConfig = Config & { jwt: JwtSettings, secrets: Pick<Secrets, 'secretKey' | 'leadDigestKey'> }
+export type CompleteConfig = Config & { jwt: JwtSettings, secrets: { secretKey: string, leadDigestKey: string } }
 
 /** What is encrypted at rest is encrypted with these, and numbers in names of streams are hidden by them. */
 export type KeySettings = Pick<CompleteConfig, 'secrets' | 'previousSecretKeys'>

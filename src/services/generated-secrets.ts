@@ -1,6 +1,6 @@
 // The secrets of a run that has no back end set: made once, kept under DATA_DIR.
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { textOf } from '../text-files.js'
 
@@ -10,31 +10,55 @@ export interface Secrets {
   leadDigestKey: string
 }
 
+const fileIn = (dataDir: string) => join(dataDir, 'secrets.json')
+
 /**
  * Reads `secrets.json` (mode 0600) in `dataDir`, or makes it. Of two processes that make it at once, one wins and both
  * use its secrets.
  * @throws when the file is not readable or not ours
  */
 export async function generatedSecrets (dataDir: string): Promise<Secrets> {
-  const file = join(dataDir, 'secrets.json')
+  const kept = await keptSecrets(dataDir)
+  if (kept) return kept
   const fresh = () => randomBytes(32).toString('base64url')
   const secrets: Secrets = { jwtSecret: fresh(), secretKey: fresh(), leadDigestKey: fresh() }
+  const { errorCode, makeJsonObject } = await import('@ringledger/embedded-postgres/data-dir')
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  await writeFile(file, JSON.stringify(secrets, undefined, 2) + '\n', { mode: 0o600, flag: 'wx' })
-    .catch((error: NodeJS.ErrnoException) => { if (error.code !== 'EEXIST') throw error })
+  try {
+    makeJsonObject(fileIn(dataDir), secrets)
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+  }
   return await keptSecrets(dataDir) ?? secrets
 }
 
 /** Those of `secrets.json`; nothing where there is no such file. @throws when it is not readable or not ours */
 export async function keptSecrets (dataDir: string): Promise<Secrets | undefined> {
-  const file = join(dataDir, 'secrets.json')
+  const file = fileIn(dataDir)
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })
   if (bytes === undefined) return undefined
-  const { jwtSecret, secretKey, leadDigestKey }: Partial<Secrets> = JSON.parse(textOf(bytes))
+  const { jwtSecret, secretKey, leadDigestKey } = secretsIn(bytes)
   if (!jwtSecret || !secretKey || !leadDigestKey) {
     throw new Error(`${file} lacks a secret: restore it from a backup, or start anew with another DATA_DIR`)
   }
   return { jwtSecret, secretKey, leadDigestKey }
+}
+
+function secretsIn (bytes: Uint8Array): Partial<Secrets> {
+  try {
+    return JSON.parse(textOf(bytes)) ?? {}
+  } catch {
+    return {} // half a file, or somebody's
+  }
+}
+
+/** Where a former key is kept, the current one takes its place. @returns whether it did */
+export async function leaveFormerKey (dataDir: string, former: readonly string[], secretKey: string): Promise<boolean> {
+  const kept = await keptSecrets(dataDir)
+  if (!kept || !former.includes(kept.secretKey)) return false
+  const { writeJsonObject } = await import('@ringledger/embedded-postgres/data-dir')
+  writeJsonObject(fileIn(dataDir), { ...kept, secretKey })
+  return true
 }

@@ -128,6 +128,17 @@ export async function reseal ({ pool, keys, batchSize = 500, onProgress = () => 
   return resealed
 }
 
+/** Of the database, and of the persons in the log. */
+export async function noteResealed (pool: Pool, { current }: SecretKeys): Promise<void> {
+  await pool.query('UPDATE ledger.this_database SET resealed_with = $1', [keyId(current)])
+}
+
+/** Whether the last reseal that came to its end was with the current key. */
+export async function isResealed (pool: Pool, { current }: SecretKeys): Promise<boolean> {
+  const { rowCount } = await pool.query('SELECT FROM ledger.this_database WHERE resealed_with = $1', [keyId(current)])
+  return rowCount === 1
+}
+
 interface StoredRow extends SealedRow { key: string, owner: string }
 
 async function resealBatch (pool: Pool, keys: SecretKeys, place: Place, batchSize: number): Promise<number> {

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } 
 import { dirname, resolve } from 'node:path'
 import { errorCode } from './json-file.js'
 
-export { isObject, readJsonObject, writeJsonObject } from './json-file.js'
+export { errorCode, isObject, makeJsonObject, readJsonObject, writeJsonObject } from './json-file.js'
 
 const REASONS: Record<string, string> = {
   EACCES: 'permission denied',

@@ -13,7 +13,7 @@ import { explainBehind, readDatabaseState } from '../../recovery/database-state.
 import { OtherLog, refuseOtherLog } from '../../recovery/other-log.js'
 import { countUnfinished } from '../../../workers/background/counts.js'
 import { lastUnaccounted } from '../../../workers/operate/audit.js'
-import { neededKeys, refuseLostKeys } from '../../../workers/operate/reseal.js'
+import { isResealed, neededKeys, refuseLostKeys } from '../../../workers/operate/reseal.js'
 import { erasuresFound, type ScavengedStore } from './erasures.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding } from './check.js'
 
@@ -99,8 +99,11 @@ async function keysFound (pool: Pool, keys: SecretKeys | undefined) {
   const previous = await neededKeys(pool, keys)
   if (previous.length === 0) return 'SECRET_KEY opens everything'
   const needed = previous.filter(({ texts, persons }) => texts + persons > 0).map(({ place }) => place)
-  return needed.length > 0
-    ? warning(`number ${needed.join(', ')} of SECRET_KEY_PREVIOUS is still needed`, 'Run `ringledger secrets reseal`.')
+  if (needed.length > 0) {
+    return warning(`number ${needed.join(', ')} of SECRET_KEY_PREVIOUS is still needed`, 'Run `ringledger secrets reseal`.')
+  }
+  return await isResealed(pool, keys)
+    ? warning('nothing needs SECRET_KEY_PREVIOUS', 'Empty it, in every process.')
     : warning('nothing that the ledger knows needs SECRET_KEY_PREVIOUS',
       'Run `ringledger secrets reseal`, which looks through the log, and empty it.')
 }

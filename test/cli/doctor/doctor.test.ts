@@ -1,5 +1,5 @@
 // `ringledger doctor` finds what is wrong, says what mends it, waits for nobody and prints no secret.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -30,10 +30,19 @@ t.test('beside a running start all is well, and no secret is printed', async (t)
   t.match(find('DATA_DIR', 'used by'), { found: /`ringledger start`/ })
   const text = await run(t, ['doctor'], { DATA_DIR })
   t.match(text.stdout, /^Settings\n.*Node[^]*\nPostgres\n {2}ok/)
-  const kept: object = JSON.parse(readFileSync(join(DATA_DIR, 'secrets.json'), 'utf8'))
+  const kept: { secretKey: string } = JSON.parse(readFileSync(join(DATA_DIR, 'secrets.json'), 'utf8'))
   for (const secret of [...Object.values(kept), new URL(databaseUrlOf(DATA_DIR)).password]) {
     t.notOk((stdout + text.stdout).includes(String(secret)))
   }
+  const SECRET_KEY = 'the key that follows on the one in the file'
+  const rotated = { DATA_DIR, SECRET_KEY, SECRET_KEY_PREVIOUS: kept.secretKey }
+  const mendOfKeys = async () => (await doctor(t, rotated)).find('Service', 'keys')?.mend
+  t.match(await mendOfKeys(), /reseal/)
+  t.match(await run(t, ['secrets', 'reseal'], rotated), { code: 0, stderr: /secrets\.json has SECRET_KEY instead/ })
+  t.equal(await mendOfKeys(), 'Empty it, in every process.')
+  t.strictSame(JSON.parse(readFileSync(join(DATA_DIR, 'secrets.json'), 'utf8')), { ...kept, secretKey: SECRET_KEY })
+  t.same(readdirSync(DATA_DIR).filter((name) => name.endsWith('.tmp')), [], 'no draft is left')
+  t.match((await doctor(t, { DATA_DIR })).find('Service', 'keys'), { found: 'SECRET_KEY opens everything' })
   await service.stop()
   const alone = await doctor(t, { DATA_DIR })
   t.match(alone.find('Postgres', 'embedded'), { level: 'skipped', found: /does not run now/ })
