@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { stringify } from 'yaml'
 import { currentVersion, eventVersions } from '../../src/domain/events.js'
 import type { Versions } from '../../src/domain/upcast.js'
-import { shown, type Named } from '../../src/http/docs/document/shown-schemas.js'
+import { shown, type Named } from '../../src/http/docs/document.js'
 import { events, streams, type Described } from './events.js'
 
 // Where the streams of the AsyncAPI document are.

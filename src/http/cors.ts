@@ -1,7 +1,7 @@
 // Which pages of other origins may call the API from a browser: those of CORS_ORIGINS, none by default.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from './app-types.js'
-import { answerHeaders, requestHeaders } from './docs/headers.js'
+import { answerHeaders, requestHeaders } from './docs/describe.js'
 
 /** `*` for every origin. Tokens are sent by the page itself, so cookies and the like are never asked for. */
 export type CorsOrigins = '*' | readonly string[]

@@ -1,13 +1,11 @@
 // Ids in paths: how routes describe and read them.
 import Type from 'typebox'
 import { documentedAs } from '../domain/json.js'
-import { importId } from './docs/import-examples.js'
-import { personRequestId } from './docs/person-examples.js'
-import { deliveryId } from './docs/read-examples.js'
+import { deliveryId, importId, personRequestId } from './docs/examples.js'
 
 // Validated as text: what no integer can be is not found, like any other id, and is no field that failed.
 const integerOf = (title: string, description: string) => Type.Object({
-  id: Type.String(documentedAs({ title, type: 'integer', minimum: 1, description, examples: [1] }))
+  id: Type.String({ title, description, examples: [1], ...documentedAs({ type: 'integer', minimum: 1 }) })
 })
 
 export const assistantPath = integerOf('AssistantPath', 'The assistant.')
@@ -27,17 +25,6 @@ export const personRequestPath = Type.Object({
     title: 'PersonRequestPath', description: 'The request.', examples: [personRequestId]
   })
 })
-
-/** The path parameters of a route as the API document shows them. */
-export function documentedPath (params: unknown): unknown {
-  if (!hasProperties(params)) return params
-  const shown = Object.entries(params.properties).map(([name, schema]) => [name, schema['x-documented'] ?? schema])
-  return { ...params, properties: Object.fromEntries(shown) }
-}
-
-function hasProperties (schema: unknown): schema is { properties: Record<string, Record<string, unknown>> } {
-  return typeof schema === 'object' && schema !== null && 'properties' in schema
-}
 
 /** The id that a path holds, or nothing when no resource can have it. */
 export function idIn (text: string): number | undefined {

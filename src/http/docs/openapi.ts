@@ -1,13 +1,12 @@
 // The API document, made from the schemas that validate, and the page that shows it without the internet.
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, FastifyRequest, RouteOptions, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { packageVersion } from '../../package-root.js'
-import { apiDocument, originOf } from './document/api-document.js'
-import { asVersion30 } from './document/as-version-30.js'
-import { documented } from './refusals.js'
-import { webhooks, webhooksTag } from './webhook-docs.js'
 import { etagOf } from '../answers/etags.js'
+import { documented } from './describe.js'
+import { apiDocument, asVersion30, originOf } from './document.js'
+import { webhooks, webhooksTag } from './webhooks.js'
 
 const description = `Voice assistants, leads, and a signed webhook after each call.
 
@@ -92,60 +91,50 @@ export async function addApiDocs (app: FastifyInstance, basePath: string, public
   await app.register(async (documents) => {
     documents.addHook('onRequest', async (request, reply) => await app.rateLimits.ofStranger(request, reply))
     servePrepared(documents, `${basePath}/docs`)
-    await addPage(documents, `${basePath}/docs`)
+    await documents.register(fastifySwaggerUi, {
+      routePrefix: `${basePath}/docs`,
+      staticCSP: pageCsp,
+      uiConfig: {
+        layout: 'BaseLayout',
+        docExpansion: 'list',
+        displayRequestDuration: true,
+        tryItOutEnabled: true,
+        defaultModelsExpandDepth: 0
+      }
+    })
   })
 }
 
 /** The routes of the page write the document anew for each request: these handlers take their place. */
 function servePrepared (app: FastifyInstance, prefix: string): void {
-  const json = 'application/json; charset=utf-8'
-  const whole = preparedDocument(json, () => JSON.stringify(app.swagger()))
-  const withoutWebhooks = preparedDocument(json, () => JSON.stringify({ ...app.swagger(), webhooks: undefined }))
-  const version30 = preparedDocument(json, () => JSON.stringify(asVersion30(app.swagger())))
-  const asked = (request: FastifyRequest) => {
-    if (asksFor(request, 'openapi', '3.0')) return version30
-    return asksFor(request, 'webhooks', 'false') ? withoutWebhooks : whole
+  const json = (document: () => object) => prepared('application/json; charset=utf-8', () => JSON.stringify(document()))
+  const whole = json(() => app.swagger())
+  const withoutWebhooks = json(() => ({ ...app.swagger(), webhooks: undefined }))
+  const version30 = json(() => asVersion30(app.swagger()))
+  /** Not every generator of clients knows webhooks, or OpenAPI 3.1. */
+  const asked = ({ query }: FastifyRequest) => {
+    const { openapi, webhooks } = Object(query)
+    return openapi === '3.0' ? version30 : webhooks === 'false' ? withoutWebhooks : whole
   }
   const handlers: Record<string, RouteOptions['handler']> = {
     [`${prefix}/json`]: (request, reply) => asked(request)(request, reply),
-    [`${prefix}/yaml`]: preparedDocument('application/x-yaml', () => app.swagger({ yaml: true }))
+    [`${prefix}/yaml`]: prepared('application/x-yaml', () => app.swagger({ yaml: true }))
   }
   app.addHook('onRoute', (route) => {
     route.handler = handlers[route.url] ?? route.handler
   })
 }
 
-/** Not every generator of clients knows webhooks, or OpenAPI 3.1. */
-const asksFor = ({ query }: FastifyRequest, name: string, value: string) =>
-  typeof query === 'object' && query !== null && Reflect.get(query, name) === value
-
-async function addPage (app: FastifyInstance, routePrefix: string): Promise<void> {
-  await app.register(fastifySwaggerUi, {
-    routePrefix,
-    staticCSP: pageCsp,
-    uiConfig: {
-      layout: 'BaseLayout',
-      docExpansion: 'list',
-      displayRequestDuration: true,
-      tryItOutEnabled: true,
-      defaultModelsExpandDepth: 0
-    }
-  })
-}
-
-interface Prepared { bytes: Buffer, etag: string }
-
 /** A handler that answers what `write` gives. It writes at the first request, when all routes are known. */
-function preparedDocument (contentType: string, write: () => string) {
-  let prepared: Prepared | undefined
+function prepared (contentType: string, write: () => string) {
+  let bytes: Buffer | undefined
+  let etag = ''
   return async (_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { bytes, etag } = prepared ??= prepare(write())
+    if (!bytes) {
+      bytes = Buffer.from(write())
+      etag = etagOf(bytes)
+    }
     reply.headers({ etag, 'cache-control': 'no-cache' }) // may be kept, and is asked for again
     return await reply.type(contentType).send(bytes)
   }
-}
-
-function prepare (text: string): Prepared {
-  const bytes = Buffer.from(text)
-  return { bytes, etag: etagOf(bytes) }
 }

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Claim } from '../../commands/idempotency/idempotency.js'
 import { invalid, Rejection } from '../../domain/rejection.js'
 import { isMatch } from '../answers/etags.js'
-import type { RequestHeader } from '../docs/headers.js'
+import type { RequestHeader } from '../docs/describe.js'
 
 /**
  * What the request is recognised by when it comes again.

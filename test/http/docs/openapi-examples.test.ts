@@ -1,6 +1,6 @@
 // The examples of the API document fit its schemas, and are answered as documented.
 import t from 'tap'
-import { importId } from '../../../src/http/docs/import-examples.js'
+import { importId } from '../../../src/http/docs/examples.js'
 import { openApi } from '../../support/http/openapi.js'
 import { testService } from '../../support/service.js'
 

@@ -1,8 +1,8 @@
 // The JSON Schemas for receivers, made from those of the API document; docs/webhooks/*.schema.json is their text.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { shown, type Named } from '../../../src/http/docs/document/shown-schemas.js'
-import { webhooks } from '../../../src/http/docs/webhook-docs.js'
+import { shown, type Named } from '../../../src/http/docs/document.js'
+import { webhooks } from '../../../src/http/docs/webhooks.js'
 
 type Type = keyof typeof webhooks
 

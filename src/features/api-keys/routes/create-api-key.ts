@@ -13,7 +13,7 @@ import type { App } from '../../../http/app-types.js'
 import { digestOf } from '../../../http/auth/credentials.js'
 import { tokenCommand, type Handled, type HandleRoute } from '../../../http/command-route.js'
 import { answered, example, invalid, writeHeaders } from '../../../http/docs/describe.js'
-import { createdApiKey, newApiKey } from '../../../http/docs/key-examples.js'
+import { createdApiKey, newApiKey } from '../../../http/docs/examples.js'
 import { claimOf } from '../../../http/limits/retry-headers.js'
 
 export interface CreateApiKeyDeps {

@@ -6,7 +6,7 @@ import type { App } from '../../../http/app-types.js'
 import { answered, refusal } from '../../../http/docs/describe.js'
 import { PageOf, Paging } from '../../../http/lists/paging.js'
 import { assistantPath, idIn } from '../../../http/path-id.js'
-import { historyEntry, page } from '../../../http/docs/read-examples.js'
+import { historyEntry, page } from '../../../http/docs/examples.js'
 import { itemErrors, readHeaders, reading } from '../../../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 

@@ -10,7 +10,7 @@ import type { App } from '../../../http/app-types.js'
 import { etagOfRevision } from '../../../http/answers/etags.js'
 import { answered, One, refusal } from '../../../http/docs/describe.js'
 import { assistantPath, idIn } from '../../../http/path-id.js'
-import { assistant } from '../../../http/docs/read-examples.js'
+import { assistant } from '../../../http/docs/examples.js'
 import { itemErrors, readHeaders, reading } from '../../../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import type { CallSummary } from '../summary.js'
 import type { App } from '../../../http/app-types.js'
-import { callSummary } from '../../../http/docs/read-examples.js'
+import { callSummary } from '../../../http/docs/examples.js'
 import { bom, exportAnswer, format, csvExample, sendExport, type Exported } from '../../../http/exports/export-route.js'
 import { readErrors, readHeaders, reading } from '../../../http/read-position.js'
 import { callFilterOf, callFilters, sourcesOfCalls } from './call-filters.js'

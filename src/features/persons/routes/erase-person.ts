@@ -6,7 +6,7 @@ import { Rejection } from '../../../domain/rejection.js'
 import type { App } from '../../../http/app-types.js'
 import { tokenCommand } from '../../../http/command-route.js'
 import { answered, example, invalid, refusal, writeHeaders } from '../../../http/docs/describe.js'
-import { begunErasure, person } from '../../../http/docs/person-examples.js'
+import { begunErasure, person } from '../../../http/docs/examples.js'
 import { asked, Begun, begunOf, type PersonDeps } from './begin-request.js'
 
 const started = 'Erasure started'

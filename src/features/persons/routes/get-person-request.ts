@@ -4,7 +4,7 @@ import { describePersonRequest, PersonRequestAnswer } from '../summary.js'
 import { ErrorAnswer, type App } from '../../../http/app-types.js'
 import { only } from '../../../http/auth/auth.js'
 import { answered, One } from '../../../http/docs/describe.js'
-import { personRequest } from '../../../http/docs/person-examples.js'
+import { personRequest } from '../../../http/docs/examples.js'
 import { personRequestPath } from '../../../http/path-id.js'
 
 export interface PersonRequestDeps {

@@ -6,7 +6,7 @@ import { AssistantSecretAnswer, type AssistantSecret } from '../secret.js'
 import type { App } from '../../../http/app-types.js'
 import { only } from '../../../http/auth/auth.js'
 import { answered, refusal } from '../../../http/docs/describe.js'
-import { ownSecret } from '../../../http/docs/read-examples.js'
+import { ownSecret } from '../../../http/docs/examples.js'
 import { assistantPath } from '../../../http/path-id.js'
 
 export interface AssistantSecretQueryDeps extends OwnAssistantDeps {

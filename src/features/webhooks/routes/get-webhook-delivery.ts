@@ -4,7 +4,7 @@ import { Rejection } from '../../../domain/rejection.js'
 import type { App } from '../../../http/app-types.js'
 import { answered, One, refusal } from '../../../http/docs/describe.js'
 import { deliveryPath } from '../../../http/path-id.js'
-import { deliveryDetails } from '../../../http/docs/read-examples.js'
+import { deliveryDetails } from '../../../http/docs/examples.js'
 import { itemErrors, readHeaders, reading, type ReadPositions } from '../../../http/read-position.js'
 
 export interface GetDeliveryDeps {

@@ -7,7 +7,7 @@ import type { App } from '../../../http/app-types.js'
 import { answered } from '../../../http/docs/describe.js'
 import { dateRange, earliest, latest } from '../../../http/input/day-or-instant.js'
 import { PageOf, Paging, type Found, type RequestedPage } from '../../../http/lists/paging.js'
-import { deliverySummary, page } from '../../../http/docs/read-examples.js'
+import { deliverySummary, page } from '../../../http/docs/examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../../../http/read-position.js'
 
 interface Filter {

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { Notice } from '../notice.js'
 import type { App } from '../../../http/app-types.js'
 import { answered } from '../../../http/docs/describe.js'
-import { notice, page } from '../../../http/docs/read-examples.js'
+import { notice, page } from '../../../http/docs/examples.js'
 import { PageOf, Paging, type Found, type RequestedPage } from '../../../http/lists/paging.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../../../http/read-position.js'
 

@@ -6,7 +6,7 @@ import { command } from '../../../http/command-route.js'
 import { answered, refusal, replayHeaders } from '../../../http/docs/describe.js'
 import { nothing, type HandleLedger } from '../../../http/ledger-route.js'
 import { deliveryPath } from '../../../http/path-id.js'
-import { redelivered } from '../../../http/docs/read-examples.js'
+import { redelivered } from '../../../http/docs/examples.js'
 import { AttemptAnswer, answerAttempt, deliveryNotFound, tooMany } from './attempt-answer.js'
 
 export interface RedeliverDeps {

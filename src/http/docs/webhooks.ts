@@ -1,8 +1,7 @@
 // What the API document says of the webhook: its body, its headers, and how the answer of a receiver is taken.
 import type { TSchema } from 'typebox'
 import { WebhookPayload, WebhookTest } from '../../features/webhooks/payload.js'
-import { webhookPayload, webhookTest } from './examples.js'
-import { deliveryId } from './read-examples.js'
+import { deliveryId, webhookPayload, webhookTest } from './examples.js'
 
 const header = (name: string, description: string, example: string | number) => {
   const schema = { type: typeof example === 'number' ? 'integer' as const : 'string' as const }
