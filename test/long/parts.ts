@@ -121,7 +121,7 @@ export const parts: Part[] = [
   {
     name: 'backup',
     files: ['test/long/backup'],
-    guards: ['src/cli/backup', 'src/composition/embedded', 'packages/embedded-postgres/src', 'packages/event-transfer/src'],
+    guards: ['src/cli/backup', 'src/services/embedded', 'packages/embedded-postgres/src', 'packages/event-transfer/src'],
     minutes: 5
   },
   {
