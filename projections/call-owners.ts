@@ -1,7 +1,8 @@
 // Whose assistants and leads the calls name; readers do not see it.
-import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/features/leads/events.js'
+import {
+  erasedIds, isErasedPerson, type LeadCreatedEvent, type LeadErasedEvent, type LeadUpdatedEvent
+} from '../src/features/leads/events.js'
 import type { CalledLead } from '../src/features/calls/summary.js'
-import { erasedIds, isErasedPerson, type LeadErasedEvent } from '../src/features/leads/erased.js'
 import type { Rows } from './folding/projection.js'
 import { table } from './folding/table.js'
 

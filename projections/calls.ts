@@ -5,7 +5,7 @@ import type { EventType } from '../src/domain/events.js'
 import { isOneOf } from '../src/log/reads/batch.js'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { summarizeCall, summarizeErased, type CalledLead } from '../src/features/calls/summary.js'
-import { erasedIds } from '../src/features/leads/erased.js'
+import { erasedIds } from '../src/features/leads/events.js'
 import { isUnreadable } from '../src/domain/sealed/left.js'
 import {
   addContactOwners, addLeadOwner, assistantOwners, calledLead, contactIdsIn, keepOwners, leadOwners

@@ -1,9 +1,10 @@
 // The rows of leads and secondary contacts whose person was erased.
 import type { CallErased } from '../src/features/calls/erased.js'
 import type { CallCompleted } from '../src/features/calls/events.js'
-import { erasedIds, type LeadErasedEvent } from '../src/features/leads/erased.js'
+import {
+  erasedIds, type LeadCreatedEvent, type LeadErasedEvent, type LeadUpdatedEvent
+} from '../src/features/leads/events.js'
 import { laterOf } from '../src/domain/time/later-of.js'
-import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/features/leads/events.js'
 import type { LogPosition, Rows } from './folding/projection.js'
 import { leadTable, rowOn, type LeadRow } from './lead-rows.js'
 

@@ -1,7 +1,7 @@
 // What readers ask about leads.
 import type { Pool, PoolClient } from 'pg'
-import type { Contact, Lead } from '../src/features/leads/evolve.js'
-import type { LeadStatus } from '../src/features/leads/status.js'
+import type { Contact, Lead } from '../src/features/leads/model.js'
+import type { LeadStatus } from '../src/features/leads/events.js'
 import { eachPart } from '../src/postgres/each-part.js'
 import { lookUp } from '../src/postgres/look-up.js'
 import { beginning, readPage, type Conditions, type Filter, type Page, type Paged } from '../src/postgres/page.js'

@@ -1,11 +1,9 @@
 // The rows of leads and their secondary contacts, and what the events of a lead make of them.
 import type {
-  ContactVariables, LeadCreatedEvent, LeadDeletedEvent, LeadEvent, LeadStatusChangedEvent, LeadUpdatedEvent
+  ContactVariables, LeadCreatedEvent, LeadDeletedEvent, LeadEvent, LeadStatus, LeadStatusChangedEvent,
+  LeadUpdatedEvent
 } from '../src/features/leads/events.js'
-import type { Calling } from '../src/features/leads/after-call.js'
-import { leadOf } from '../src/features/leads/evolve.js'
-import { contactAfter } from '../src/features/leads/one-lead.js'
-import type { LeadStatus } from '../src/features/leads/status.js'
+import { type Calling, contactAfter, leadOf } from '../src/features/leads/model.js'
 import { placesBeside } from '../src/domain/sealed/left.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import { CannotProject, type LogPosition, type Rows } from './folding/projection.js'

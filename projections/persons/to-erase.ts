@@ -1,6 +1,6 @@
 // What the read model still has of a person who is to be erased, by ids: those are not personal.
 import type { Pool } from 'pg'
-import type { DigestOfContact } from '../../src/features/leads/erased.js'
+import type { DigestOfContact } from '../../src/features/leads/events.js'
 import { patient, type DigestedPerson, type Person } from './find-person.js'
 
 /** Of one stream. `contacts` are all that the lead has ever had. */

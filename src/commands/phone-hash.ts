@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { settingsStream } from '../features/leads/digest-key.js'
+import { settingsStream } from '../features/leads/events.js'
 import { RevisionConflict } from '../log/errors.js'
 import { noStream, type Streams } from '../log/streams.js'
 

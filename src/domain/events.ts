@@ -11,8 +11,9 @@ import { CampaignCreated, CampaignDeleted, CampaignRenamed } from '../features/c
 import { LanguageAdded, ModelAdded, VoiceAdded } from '../features/catalog/events.js'
 import { isAtHome, type DomainEvent } from './every-event.js'
 import { isNestedDeeper } from './json.js'
-import { LeadErased } from '../features/leads/erased.js'
-import { LeadDeleted, LeadStatusChanged, leadCreatedVersions, leadUpdatedVersions } from '../features/leads/events.js'
+import {
+  leadCreatedVersions, LeadDeleted, LeadErased, LeadStatusChanged, leadUpdatedVersions
+} from '../features/leads/events.js'
 import { LeadImportCompleted, LeadImportFailed, LeadImportRequested } from '../features/imports/events.js'
 import { DispatcherCheckpointed } from './marker.js'
 import { PersonKeyCreated, PersonKeyErased } from '../features/persons/key-events.js'

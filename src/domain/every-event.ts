@@ -5,7 +5,7 @@ import { blacklistEventTypes, isBlacklistStream, type BlacklistEvent } from '../
 import { callStream, type CallEvent } from '../features/calls/events.js'
 import { campaignStream, type CampaignEvent } from '../features/campaigns/events.js'
 import { catalogStreams, type CatalogEvent } from '../features/catalog/events.js'
-import { leadStream, type LeadEvent } from '../features/leads/events.js'
+import { type LeadEvent, leadStream } from '../features/leads/events.js'
 import { leadImportStream, type LeadImportEvent } from '../features/imports/events.js'
 import { markerStream, type MarkerEvent } from './marker.js'
 import { isPersonKeyStream, type PersonKeyEvent } from '../features/persons/key-events.js'

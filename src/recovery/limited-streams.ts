@@ -1,6 +1,6 @@
 // Looks for metadata and deletes that take events away from the streams that every process needs whole.
 import { catalogStreams } from '../features/catalog/events.js'
-import { settingsStream } from '../features/leads/digest-key.js'
+import { settingsStream } from '../features/leads/events.js'
 import { markerStream } from '../domain/marker.js'
 import type { Streams } from '../log/streams.js'
 

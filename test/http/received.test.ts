@@ -1,7 +1,7 @@
 // What a route makes of a body before any rule is asked, over real HTTP.
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { CreateLeadBody } from '../../src/features/leads/validate.js'
+import { CreateLeadBody } from '../../src/features/leads/decide.js'
 import type { App } from '../../src/http/app-types.js'
 import { received } from '../../src/http/input/received.js'
 import { validatorCompiler } from '../../src/http/input/validators.js'

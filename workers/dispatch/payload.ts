@@ -3,8 +3,7 @@ import type { AssistantSettings } from '../../src/features/assistants/settings.j
 import type { CallCompleted } from '../../src/features/calls/events.js'
 import type { TruncatedCall, WebhookCall, WebhookPayload } from '../../src/features/webhooks/payload.js'
 import type { Json, JsonObject } from '../../src/domain/json.js'
-import type { ContactVariables } from '../../src/features/leads/events.js'
-import type { LeadStatus } from '../../src/features/leads/status.js'
+import type { ContactVariables, LeadStatus } from '../../src/features/leads/events.js'
 
 /** The settings that decide whether and what to send. */
 export const relevantSettings = [

@@ -1,6 +1,6 @@
 // The rows of imports that wait: written as a body is read, read part by part, and removed as they are done.
 import type { Pool, PoolClient } from 'pg'
-import type { CreateLeadBody } from '../../src/features/leads/validate.js'
+import type { CreateLeadBody } from '../../src/features/leads/decide.js'
 import type { Submitted } from '../../src/domain/validation.js'
 
 /** A lead as it was sent, and what its schema refused of it. */

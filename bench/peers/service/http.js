@@ -1,7 +1,7 @@
 // The same requests as Ringledger's: tokens, bodies that are checked by the same schemas, the same answers.
 import fastify from 'fastify'
 import { CreateAssistantBody, UpdateAssistantBody } from '../../../dist/src/features/assistants/bodies.js'
-import { CreateLeadBody } from '../../../dist/src/features/leads/validate.js'
+import { CreateLeadBody } from '../../../dist/src/features/leads/decide.js'
 import { only, registerAuth } from '../../../dist/src/http/auth/auth.js'
 import { validatorCompiler } from '../../../dist/src/http/input/validators.js'
 import { registerRateLimits } from '../../../dist/src/http/limits/rate-limit.js'

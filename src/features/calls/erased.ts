@@ -1,7 +1,7 @@
 // What is left in the log of a call whose person was erased, on the stream of the call: what is not personal.
 import Type, { type Static } from 'typebox'
 import { Id, Instant, Nullable } from '../../domain/json.js'
-import { LeadStatus } from '../leads/status.js'
+import { LeadStatus } from '../leads/events.js'
 
 /** The call is still accounted for, and the status of its lead still follows from it. */
 export const CallErased = Type.Object({

@@ -1,7 +1,7 @@
 // What the call engine reports, on the stream `call-<call_id>`.
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, Nullable, inWords, type JsonObject } from '../../domain/json.js'
-import { LeadStatus } from '../leads/status.js'
+import { LeadStatus } from '../leads/events.js'
 import { Sealed } from '../../domain/sealed/sealed.js'
 import { firstVersion } from '../../domain/upcast.js'
 import type { CallErasedEvent } from './erased.js'

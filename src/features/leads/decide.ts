@@ -1,9 +1,224 @@
-// The rules for leads of one contact in one campaign; the stream holds all of them.
-import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
-import { invalid } from '../../domain/rejection.js'
-import { leadEventTypes, type LeadEvent } from './events.js'
-import { evolve, mostLeads, type LeadState } from './evolve.js'
-import type { NewLead } from './validate.js'
+// The rules for leads: what a caller may send to create, change or delete one, and what comes of it.
+import Type, { type Static } from 'typebox'
+import Value from 'typebox/value'
+import { type Circumstances, type Decider, idAt } from '../../domain/decider.js'
+import { customer } from '../../domain/examples.js'
+import { AnyObject, documentedAs, Id, type JsonObject, PhoneNumber, variableLimits } from '../../domain/json.js'
+import { invalid, Rejection } from '../../domain/rejection.js'
+import {
+  collect, problem, type Problem, repeated, soundBody, soundFields, type Submitted
+} from '../../domain/validation.js'
+import { type Listed, onTheList, staysListed } from '../blacklist/listed.js'
+import {
+  type ContactVariables, type LeadEvent, leadEventTypes, type LeadStatus, leadStatuses, type LeadUpdatedEvent,
+  type StoredContact
+} from './events.js'
+import { evolve, evolveOne, type Lead, leadAfter, type LeadState, mostLeads, type OneLeadState } from './model.js'
+
+const Variables = Type.Unsafe<JsonObject & { customer_name?: string, email?: string }>(AnyObject({
+  properties: {
+    customer_name: { type: 'string', description: 'Name of the person to call.', examples: [customer.customer_name] },
+    email: { type: 'string', description: 'E-mail address of the person to call.', examples: ['ada@example.com'] }
+  },
+  ...variableLimits,
+  ...documentedAs(AnyObject(variableLimits)),
+  description: 'Free-form variables for the conversation. The texts `customer_name` and `email` are of the person to call.'
+}))
+
+const SecondaryContactBody = Type.Object({
+  phone_number: PhoneNumber({ description: 'Phone number in E.164 format.' }),
+  variables: Type.Optional(Variables)
+}, { title: 'SecondaryContactInput' })
+
+export const CreateLeadBody = Type.Object({
+  phone_number: PhoneNumber({ description: 'Phone number in E.164 format.' }),
+  campaign_id: Id({ description: 'Campaign to create the lead for.', examples: [1] }),
+  variables: Type.Optional(Variables),
+  allow_dupplicate: Type.Optional(Type.Boolean({
+    default: false, description: 'Whether the campaign may hold this phone number more than once; 1,000 times is the most.'
+  })),
+  secondary_contacts: Type.Optional(Type.Array(SecondaryContactBody, {
+    maxItems: 10,
+    description: 'Other people to call for this lead. No phone number may repeat that of the lead, or that of another of them.'
+  }))
+}, { title: 'LeadInput' })
+
+export type CreateLeadBody = Static<typeof CreateLeadBody>
+
+/** What is true outside the stream. An absent fact is not known, and refuses nothing. */
+export interface LeadFacts {
+  /** The name of the campaign; null when it is not one of the user's. */
+  campaignName?: string | null | undefined
+  /** It takes no lead any more; answers of before name it still. */
+  isCampaignDeleted?: boolean
+  /** Of its numbers, those that must not be called. */
+  listed?: Listed
+}
+
+interface NewContact {
+  phone_number: string
+  variables: ContactVariables
+}
+
+interface NewLead extends NewContact {
+  campaign_id: number
+  allow_dupplicate: boolean
+  secondary_contacts: NewContact[]
+}
+
+/** @throws Rejection `invalid` with every problem */
+export function validateLead (
+  submitted: Submitted<CreateLeadBody>, { campaignName, isCampaignDeleted, listed }: LeadFacts
+): NewLead {
+  const { phone_number, secondary_contacts } = submitted.body
+  const again = 'must differ from the other phone numbers of this lead'
+  const body = soundBody(submitted, [
+    (campaignName === null || isCampaignDeleted) && problem('campaign_id', 'must be one of your campaigns'),
+    ...repeated('secondary_contacts', secondary_contacts, 'phone_number', again, phone_number),
+    ...listed ? refuseListed(submitted.body, listed) : []
+  ])
+  return {
+    ...contactOf(body),
+    campaign_id: body.campaign_id,
+    allow_dupplicate: body.allow_dupplicate ?? false,
+    secondary_contacts: (body.secondary_contacts ?? []).map(contactOf)
+  }
+}
+
+function refuseListed ({ phone_number, secondary_contacts }: Partial<CreateLeadBody>, listed: Listed): Problem[] {
+  return [
+    phone_number !== undefined && listed.has(phone_number) && problem('phone_number', onTheList),
+    ...listedContacts(secondary_contacts, listed)
+  ]
+}
+
+/** Takes items that the schema refused, too. */
+function listedContacts (items: unknown, listed: Listed): Problem[] {
+  if (!Array.isArray(items)) return []
+  return items.map((item: unknown, at) => {
+    const number: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'phone_number') : undefined
+    return typeof number === 'string' && listed.has(number) && problem(`secondary_contacts.${at}.phone_number`, onTheList)
+  })
+}
+
+function contactOf (
+  { phone_number, variables }: Pick<CreateLeadBody, 'phone_number' | 'variables'>
+): NewContact {
+  return { phone_number, variables: variablesOf(variables) }
+}
+
+function variablesOf (variables: CreateLeadBody['variables']): ContactVariables {
+  const { customer_name = '', email = '' } = variables ?? {}
+  return { ...variables, customer_name, email }
+}
+
+const settable = leadStatuses.filter((status) => status !== 'processing')
+const Status = Type.Optional(Type.Enum(settable, {
+  title: 'SettableLeadStatus', description: 'Any but processing, which only reports of calls set.'
+}))
+
+const ChangedContactBody = Type.Object({
+  id: Type.Optional(Id({ description: 'Of a secondary contact that the lead has and keeps; without it, it is a new one.' })),
+  ...SecondaryContactBody.properties,
+  status: Status
+}, { title: 'ChangedSecondaryContact' })
+
+export const UpdateLeadBody = Type.Object({
+  phone_number: Type.Optional(PhoneNumber({ description: 'Must be that of the lead: it cannot be changed.' })),
+  campaign_id: Type.Optional(Id({ description: 'Must be that of the lead: it cannot be changed.' })),
+  variables: Type.Optional(Variables),
+  secondary_contacts: Type.Optional(Type.Array(ChangedContactBody, {
+    maxItems: 10, description: 'Replace those that the lead has. A phone number of one that is kept cannot be changed.'
+  })),
+  status: Status
+}, { title: 'LeadChanges' })
+export type UpdateLeadBody = Static<typeof UpdateLeadBody>
+
+interface ChangedContact extends NewContact {
+  id: number | undefined
+  status: LeadStatus | undefined
+}
+
+interface LeadChanges {
+  type: 'update'
+  variables: ContactVariables | undefined
+  secondary_contacts: ChangedContact[] | undefined
+  status: LeadStatus | undefined
+  /** By id, of the lead and its secondary contacts, as calls have moved them. */
+  statuses: ReadonlyMap<number, LeadStatus>
+  /** Numbers that must not be called: who has one is blacklisted anyway. */
+  listed: Listed
+}
+
+/** The lead as it was found. Absent, it is not known, and refuses nothing. */
+interface LeadChangeFacts { lead?: Lead, listed?: Listed }
+
+/** @throws Rejection `invalid` with every problem */
+export function validateLeadChanges (
+  submitted: Submitted<UpdateLeadBody>, { lead, listed = new Set() }: LeadChangeFacts
+): LeadChanges {
+  const { secondary_contacts: given, phone_number = lead?.phone_number } = submitted.body
+  const again = 'must differ from the other phone numbers of this lead'
+  const { variables, secondary_contacts, status } = soundBody(submitted, [
+    ...(lead ? unchangeable(soundFields(submitted), lead) : []),
+    ...repeated('secondary_contacts', given, 'phone_number', again, phone_number),
+    ...repeatedIds(given),
+    ...refuseListedIn(soundFields(submitted), lead, listed)
+  ])
+  const people = lead ? [lead, ...lead.secondary_contacts] : []
+  return {
+    type: 'update',
+    variables: variables && variablesOf(variables),
+    secondary_contacts: secondary_contacts?.map((contact) =>
+      ({ id: contact.id, status: contact.status, ...contactOf(contact) })),
+    status,
+    statuses: new Map(people.map((person) => [person.id, person.status])),
+    listed
+  }
+}
+
+/** The ids of those whose status the body gives; `lead` is as it is after the body. */
+export function chosenStatuses ({ status, secondary_contacts = [] }: UpdateLeadBody, lead: Lead): Set<number> {
+  const contacts = secondary_contacts.flatMap(({ status }, at) => status ? lead.secondary_contacts[at]?.id ?? [] : [])
+  return new Set(status ? [lead.id, ...contacts] : contacts)
+}
+
+function unchangeable ({ phone_number, campaign_id }: Partial<UpdateLeadBody>, lead: Lead): Problem[] {
+  const same = 'must stay as it is'
+  return [
+    phone_number !== undefined && phone_number !== lead.phone_number && problem('phone_number', same),
+    campaign_id !== undefined && campaign_id !== lead.campaign_id && problem('campaign_id', same)
+  ]
+}
+
+/** The numbers of contacts whose entries decide over the changes: of who is new, and of whose status is given. */
+export const numbersToAsk = ({ secondary_contacts = [] }: Partial<UpdateLeadBody>): string[] => secondary_contacts
+  .filter(({ id, status }) => id === undefined || status !== undefined).map(({ phone_number }) => phone_number)
+
+/** Nobody new may have a listed number, and who has one already stays blacklisted. */
+function refuseListedIn (
+  { status, secondary_contacts = [] }: Partial<UpdateLeadBody>, lead: Lead | undefined, listed: Listed
+): Problem[] {
+  const isFreed = (phoneNumber: string | undefined, status: LeadStatus | undefined) =>
+    phoneNumber !== undefined && listed.has(phoneNumber) && status !== undefined && status !== 'blacklisted'
+  return [
+    isFreed(lead?.phone_number, status) && problem('status', staysListed),
+    ...secondary_contacts.map(({ id, phone_number, status }, at) => id === undefined
+      ? listed.has(phone_number) && problem(`secondary_contacts.${at}.phone_number`, onTheList)
+      : isFreed(phone_number, status) && problem(`secondary_contacts.${at}.status`, staysListed))
+  ]
+}
+
+/** Takes items that the schema refused, too. */
+function repeatedIds (items: unknown): Problem[] {
+  if (!Array.isArray(items)) return []
+  const seen = new Set<unknown>()
+  return items.map((item: unknown, at) => {
+    const id: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'id') : undefined
+    const isSeen = typeof id === 'number' && seen.size === seen.add(id).size
+    return isSeen && problem(`secondary_contacts.${at}.id`, 'must be named once')
+  })
+}
 
 /** Its ids are the lead's, then one for each secondary contact. */
 export type CreateLead = NewLead & Circumstances
@@ -35,4 +250,98 @@ function createLead (command: CreateLead, state: LeadState): LeadEvent[] {
   const contacts = secondary_contacts.map((contact, index) => ({ id: idAt(ids, index + 1), ...contact }))
   const contact = { phone_number, variables, secondary_contacts: contacts }
   return [{ type: 'LeadCreated', data: { lead_id, user_id: userId, campaign_id, ...contact, created_at: now } }]
+}
+
+/** Its ids are those of the new secondary contacts, in their order. */
+export type UpdateLead = LeadChanges & Circumstances
+type DeleteLead = { type: 'delete' } & Circumstances
+type LeadCommand = UpdateLead | DeleteLead
+
+/** Of one lead: its stream may hold others of the same contact, which it passes over. */
+export function oneLeadDecider (id: number): Decider<OneLeadState, LeadEvent, LeadCommand> {
+  return {
+    initialState: undefined,
+    eventTypes: leadEventTypes,
+    part: `lead ${id}`,
+    evolve: evolveOne(id),
+    decide (command, state) {
+      switch (command.type) {
+        case 'update': return update(command, state)
+        case 'delete': return remove(command, state)
+        default: return command satisfies never
+      }
+    }
+  }
+}
+
+/** Also the answer to somebody else's lead, so that nobody learns which ids exist. */
+export function leadNotFound (): Rejection {
+  return new Rejection('not-found', 'Lead not found or does not belong to the authenticated user')
+}
+
+function update (command: UpdateLead, state: OneLeadState): LeadEvent[] {
+  const lead = ownOf(command, state)
+  const { secondary_contacts: given = [], now } = command
+  const problems = collect({}, given.map((contact, at) => problemOf(lead, contact, `secondary_contacts.${at}`)))
+  if (Object.keys(problems).length > 0) throw invalid(problems)
+  const contacts = command.secondary_contacts && storedContacts(given, command.ids)
+  const changes = changesOf(lead, { variables: command.variables, secondary_contacts: contacts })
+  if (!changes) return statusChanges(lead, command, contacts)
+  const removed_contacts = contacts ? idsOf(lead.secondary_contacts).filter((id) => !idsOf(contacts).includes(id)) : []
+  const event: LeadEvent = { type: 'LeadUpdated', data: { ...namesOf(lead), changes, removed_contacts, updated_at: now } }
+  return [event, ...statusChanges(leadAfter(lead, event) ?? lead, command, contacts)]
+}
+
+function remove (command: DeleteLead, state: OneLeadState): LeadEvent[] {
+  return [{ type: 'LeadDeleted', data: { ...namesOf(ownOf(command, state)), deleted_at: command.now } }]
+}
+
+/** @throws Rejection `not-found` */
+function ownOf ({ userId }: { userId: string }, state: OneLeadState): Lead {
+  if (state?.user_id !== userId || state.isDeleted) throw leadNotFound()
+  return state
+}
+
+const namesOf = ({ id, user_id, campaign_id }: Lead) => ({ lead_id: id, user_id, campaign_id })
+const idsOf = (contacts: { id: number }[]) => contacts.map(({ id }) => id)
+
+function problemOf ({ secondary_contacts }: Lead, { id, phone_number }: ChangedContact, path: string): Problem {
+  if (id === undefined) return false
+  const known = secondary_contacts.find((contact) => contact.id === id)
+  if (!known) return problem(`${path}.id`, 'must be a secondary contact of this lead')
+  return known.phone_number !== phone_number && problem(`${path}.phone_number`, 'must stay as it is')
+}
+
+function storedContacts (given: ChangedContact[], ids: readonly number[]): StoredContact[] {
+  let taken = 0
+  return given.map(({ id, phone_number, variables }) => ({ id: id ?? idAt(ids, taken++), phone_number, variables }))
+}
+
+type Changes = LeadUpdatedEvent['data']['changes']
+type Wanted = { [Field in keyof Changes]: Changes[Field] | undefined }
+
+/** What differs of what is wanted; nothing when all of it is as it was. */
+function changesOf (lead: Lead, { variables, secondary_contacts }: Wanted): Changes | undefined {
+  const present = lead.secondary_contacts.map(({ id, phone_number, variables }) => ({ id, phone_number, variables }))
+  const changes: Changes = {
+    ...(variables && !Value.Equal(lead.variables, variables) && { variables }),
+    ...(secondary_contacts && !Value.Equal(present, secondary_contacts) && { secondary_contacts })
+  }
+  return Object.keys(changes).length > 0 ? changes : undefined
+}
+
+/**
+ * A status that its user set last, and that no call has moved since, is not set again; nor is that of somebody whose
+ * number is listed, as what was read may be sent back.
+ */
+function statusChanges (lead: Lead, command: UpdateLead, contacts: StoredContact[] = []): LeadEvent[] {
+  const wanted = new Map((command.secondary_contacts ?? []).map(({ status }, at) => [contacts[at]?.id, status]))
+  wanted.set(lead.id, command.status)
+  return [lead, ...lead.secondary_contacts].flatMap(({ id, phone_number, status: set }) => {
+    const status = command.listed.has(phone_number) ? undefined : wanted.get(id)
+    const present = command.statuses.get(id) ?? set
+    if (status === undefined || (status === set && status === present)) return []
+    const contact_id = id === lead.id ? null : id
+    return { type: 'LeadStatusChanged', data: { ...namesOf(lead), contact_id, status, changed_at: command.now } }
+  })
 }

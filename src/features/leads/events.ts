@@ -1,14 +1,31 @@
 // What happens to a lead, on the stream `lead-<campaign id>-<digest of the phone number>`.
 import Type, { type Static } from 'typebox'
-import { GivenId, Id, Instant, Nullable, PhoneNumber } from '../../domain/json.js'
+import {
+  AnyObject, documentedAs, GivenId, Id, Instant, type JsonObject, Nullable, PhoneNumber
+} from '../../domain/json.js'
 import { Sealed } from '../../domain/sealed/sealed.js'
 import { firstVersion } from '../../domain/upcast.js'
 import { UserId } from '../api-keys/user.js'
-import type { LeadErasedEvent } from './erased.js'
-import { LeadStatus } from './status.js'
-import { StoredVariables, type ContactVariables } from './variables.js'
 
-export type { ContactVariables }
+export const leadStatuses = [
+  'created', 'scheduled', 'processing', 'completed', 'rescheduled', 'reached-max-retries', 'blacklisted'
+] as const
+export type LeadStatus = typeof leadStatuses[number]
+
+export const LeadStatus = (options: object) => Type.Enum([...leadStatuses], { title: 'LeadStatus', ...options })
+
+/** Free-form variables of a contact; `customer_name` and `email` are always there, empty when not given. */
+export type ContactVariables = JsonObject & { customer_name: string, email: string }
+
+const StoredVariables = Type.Unsafe<ContactVariables>(AnyObject({
+  ...documentedAs(AnyObject({})),
+  description: 'Whatever was given with the contact. The texts `customer_name` and `email` are always there, empty when not given.',
+  required: ['customer_name', 'email'],
+  properties: {
+    customer_name: { type: 'string', description: 'Empty when not given.' },
+    email: { type: 'string', description: 'Empty when not given.' }
+  }
+}))
 
 const Contact = { phone_number: PhoneNumber(), variables: StoredVariables }
 
@@ -25,7 +42,7 @@ export const LeadCreated = Type.Object({
   created_at: Instant()
 })
 
-export const LeadUpdated = Type.Object({
+const LeadUpdated = Type.Object({
   ...ids,
   changes: Type.Object({
     variables: Type.Optional(StoredVariables),
@@ -84,3 +101,32 @@ export const leadEventTypes = [
 
 /** `digest` hides the phone number: one stream is one contact of one campaign. */
 export const leadStream = (campaignId: number, digest: string) => `lead-${campaignId}-${digest}`
+
+export const LeadErased = Type.Object({
+  lead_id: GivenId(),
+  user_id: UserId,
+  campaign_id: Id({}),
+  with_lead: Type.Boolean({ description: 'Whether the lead is erased; else it goes on without these contacts.' }),
+  contact_ids: Type.Array(GivenId(), { description: 'Secondary contacts that are erased: all of them with their lead.' }),
+  digests: Type.Optional(Type.Array(Type.Object({
+    contact_id: GivenId(), number_digest: Type.String({ pattern: '^[0-9a-f]{32}$' })
+  }, { title: 'DigestOfContact' }), {
+    description: 'Of the numbers of contacts that only went with their lead: so they are found when they are erased too.'
+  })),
+  erased_at: Instant()
+})
+
+export type LeadErasedEvent = { type: 'LeadErased', data: Static<typeof LeadErased> }
+
+export type DigestOfContact = NonNullable<LeadErasedEvent['data']['digests']>[number]
+
+/** Whether a lead or contact that it tells of is the person; a contact that only went with its lead is not. */
+export const isErasedPerson = (
+  { lead_id, with_lead }: { lead_id: number, with_lead?: boolean }, id: number
+): boolean => !with_lead || id === lead_id
+
+/** Of the persons that are erased. */
+export const erasedIds = ({ data: { lead_id, with_lead, contact_ids } }: LeadErasedEvent): number[] =>
+  with_lead ? [lead_id, ...contact_ids] : contact_ids
+
+export const settingsStream = 'ringledger-settings'

@@ -1,8 +1,7 @@
 // What a receiver gets, as schemas: bodies, the API document and the JSON Schemas for receivers come from them.
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, Nullable, PhoneNumber, type JsonObject } from '../../domain/json.js'
-import { LeadCreated } from '../leads/events.js'
-import { LeadStatus } from '../leads/status.js'
+import { LeadCreated, LeadStatus } from '../leads/events.js'
 import { CallCompleted } from '../calls/events.js'
 
 const { call_id, status, direction, from, to, started_at, ended_at, duration } = CallCompleted.properties

@@ -7,7 +7,7 @@ import { commandHandler, type CommandHandler } from '../../commands/handle-comma
 import { openIds } from '../../commands/ids.js'
 import { holdToLeadDigestKey } from '../../commands/phone-hash.js'
 import { waitIfMissing } from '../../commands/wait-if-missing.js'
-import { importLead, listedOf } from '../../features/leads/routes/import-lead.js'
+import { importLead, listedOf } from '../../features/leads/import.js'
 import { endDecider } from '../../features/imports/decide.js'
 import { leadImportStream } from '../../features/imports/events.js'
 import { uuidV5 } from '../../log/event-id.js'

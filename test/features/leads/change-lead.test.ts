@@ -1,14 +1,13 @@
 // What changing and deleting a lead lead to, and creating its number anew.
 import t from 'tap'
 import { fold } from '../../../src/domain/decider.js'
-import { leadDecider } from '../../../src/features/leads/decide.js'
-import { oneLeadDecider, type UpdateLead } from '../../../src/features/leads/change.js'
-import type { LeadCreatedEvent, LeadEvent, LeadUpdatedEvent } from '../../../src/features/leads/events.js'
-import type { Lead } from '../../../src/features/leads/evolve.js'
-import { withCalling } from '../../../src/features/leads/one-lead.js'
-import { leadStatuses, type LeadStatus } from '../../../src/features/leads/status.js'
-import { validateLeadChanges, type UpdateLeadBody } from '../../../src/features/leads/validate-changes.js'
-import { validateLead } from '../../../src/features/leads/validate.js'
+import {
+  leadDecider, oneLeadDecider, type UpdateLead, type UpdateLeadBody, validateLead, validateLeadChanges
+} from '../../../src/features/leads/decide.js'
+import {
+  type LeadCreatedEvent, type LeadEvent, type LeadStatus, leadStatuses, type LeadUpdatedEvent
+} from '../../../src/features/leads/events.js'
+import { type Lead, withCalling } from '../../../src/features/leads/model.js'
 import { invalid, scenarios } from '../../support/commands/given.js'
 
 const decider = oneLeadDecider(100)

@@ -1,13 +1,11 @@
 // What creating a lead leads to.
 import t from 'tap'
 import type { CallCompleted } from '../../../src/features/calls/events.js'
-import { leadDecider, type CreateLead } from '../../../src/features/leads/decide.js'
-import type { LeadCreatedEvent } from '../../../src/features/leads/events.js'
-import { leadOf } from '../../../src/features/leads/evolve.js'
-import { leadStatuses } from '../../../src/features/leads/status.js'
-import { describeLead } from '../../../src/features/leads/summary.js'
-import { validateLead, type CreateLeadBody, type LeadFacts } from '../../../src/features/leads/validate.js'
-import { afterCall } from '../../../src/features/leads/after-call.js'
+import {
+  type CreateLead, type CreateLeadBody, leadDecider, type LeadFacts, validateLead
+} from '../../../src/features/leads/decide.js'
+import { type LeadCreatedEvent, leadStatuses } from '../../../src/features/leads/events.js'
+import { afterCall, describeLead, leadOf } from '../../../src/features/leads/model.js'
 import type { FieldErrors } from '../../../src/domain/rejection.js'
 import { invalid, scenarios } from '../../support/commands/given.js'
 

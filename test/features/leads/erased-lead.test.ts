@@ -1,10 +1,8 @@
 // What an erasure leaves of leads and contacts for the commands that come after it.
 import t from 'tap'
 import { fold } from '../../../src/domain/decider.js'
-import { oneLeadDecider } from '../../../src/features/leads/change.js'
-import { leadDecider } from '../../../src/features/leads/decide.js'
-import type { LeadErasedEvent } from '../../../src/features/leads/erased.js'
-import type { LeadCreatedEvent } from '../../../src/features/leads/events.js'
+import { leadDecider, oneLeadDecider } from '../../../src/features/leads/decide.js'
+import type { LeadCreatedEvent, LeadErasedEvent } from '../../../src/features/leads/events.js'
 
 const before = '2026-01-31T12:00:00.000Z'
 const now = '2026-02-01T12:00:00.000Z'

@@ -1,7 +1,7 @@
 // Thousands of bodies at POST /user/lead: each is refused with a reason, or read back as it was sent.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { CreateLeadBody } from '../../../src/features/leads/validate.js'
+import { CreateLeadBody } from '../../../src/features/leads/decide.js'
 import { fuzzBodies, type FuzzBody, type JsonObject } from '../../support/fuzz/bodies.js'
 import {
   bodyCount, brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll

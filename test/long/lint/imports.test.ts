@@ -39,7 +39,7 @@ const importCases: ImportCase[] = [
   {
     rule: 'projections never import workers',
     file: 'projections/leads.ts',
-    good: './engine/run.js ../src/features/leads/evolve.js ../src/subscriptions/run.js ../src/postgres/pool.js pg',
+    good: './engine/run.js ../src/features/leads/model.js ../src/subscriptions/run.js ../src/postgres/pool.js pg',
     bad: '../workers/start.js ../src/features/leads/routes.js ../src/http/auth.js bullmq undici fastify'
   },
   {

@@ -25,7 +25,7 @@ import { type Watching, watchedPool } from '../../support/postgres/statements.js
 import { fc } from '../../support/fuzz/property.js'
 import { callStream, type CallCompleted } from '../../../src/features/calls/events.js'
 import type { LeadCreatedEvent, LeadStatusChangedEvent, LeadUpdatedEvent } from '../../../src/features/leads/events.js'
-import { leadOf } from '../../../src/features/leads/evolve.js'
+import { leadOf } from '../../../src/features/leads/model.js'
 
 // The rows that the projection of leads must have: the fold of the log in maps, one event after the other.
 type Updated = LeadUpdatedEvent['data']

@@ -1,7 +1,6 @@
 // What happens to a lead after its creation, as the log holds it.
 import type { DomainEvent } from '../../../src/domain/events.js'
-import { leadStream } from '../../../src/features/leads/events.js'
-import type { LeadStatus } from '../../../src/features/leads/status.js'
+import { type LeadStatus, leadStream } from '../../../src/features/leads/events.js'
 import { at, nameless, tell } from './call-events.js'
 
 const onLead = (lead_id: number, campaign_id: number, event: DomainEvent) =>

@@ -1,7 +1,7 @@
 // What the dispatcher knows of one assistant, lead or campaign.
 import type { AssistantSettings } from '../../../src/features/assistants/settings.js'
-import { isErasedPerson, type LeadErasedEvent } from '../../../src/features/leads/erased.js'
-import type { Calling } from '../../../src/features/leads/after-call.js'
+import { isErasedPerson, type LeadErasedEvent } from '../../../src/features/leads/events.js'
+import type { Calling } from '../../../src/features/leads/model.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from '../payload.js'
 
 /** Contacts alone, or with their lead. */

@@ -1,6 +1,6 @@
 // Which rows of the dispatch state events name.
 import type { DomainEvent } from '../../../src/domain/events.js'
-import { erasedIds } from '../../../src/features/leads/erased.js'
+import { erasedIds } from '../../../src/features/leads/events.js'
 import type { DispatchState } from './state.js'
 
 interface Ids { has (id: number): boolean }

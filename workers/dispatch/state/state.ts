@@ -1,10 +1,8 @@
 // What the dispatcher knows of assistants, leads and campaigns, and how a batch changes it.
 import type { AssistantEvent } from '../../../src/features/assistants/events.js'
 import type { CampaignEvent } from '../../../src/features/campaigns/events.js'
-import type { Calling } from '../../../src/features/leads/after-call.js'
-import { erasedIds, type LeadErasedEvent } from '../../../src/features/leads/erased.js'
-import { leadOf } from '../../../src/features/leads/evolve.js'
-import type { LeadEvent } from '../../../src/features/leads/events.js'
+import { type Calling, leadOf } from '../../../src/features/leads/model.js'
+import { erasedIds, type LeadErasedEvent, type LeadEvent } from '../../../src/features/leads/events.js'
 import type { SettingsChange } from '../../deliveries/follow-settings.js'
 import type { Duplicate } from '../new-deliveries.js'
 import { erasedRow, pickRelevant, type KnownAssistant, type KnownCampaign, type KnownLead } from './known.js'

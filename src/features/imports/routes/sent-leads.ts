@@ -1,6 +1,6 @@
 // The leads of a body, in JSON or CSV, each with what is wrong with it: a row that is wrong stops no other one.
 import type { Readable } from 'node:stream'
-import { CreateLeadBody } from '../../leads/validate.js'
+import { CreateLeadBody } from '../../leads/decide.js'
 import type { DuplicateRule } from '../events.js'
 import { invalid, type FieldErrors } from '../../../domain/rejection.js'
 import type { Submitted } from '../../../domain/validation.js'

@@ -1,23 +1,22 @@
 // One row of an import: the rules of POST /user/lead, under a command id that every repetition of the row has. Whether
 // the campaign takes leads, and which numbers must not be called, was looked up for many rows at once.
-import type { Blacklists } from '../../../commands/blacklist/blacklists.js'
-import type { CommandHandler } from '../../../commands/handle-command.js'
-import { idAt } from '../../../domain/decider.js'
-import { numbersOf, type Listed } from '../../blacklist/listed.js'
-import { isDuplicate, leadDecider } from '../decide.js'
-import { leadStream } from '../events.js'
-import { validateLead, type CreateLeadBody } from '../validate.js'
-import { Rejection, type FieldErrors } from '../../../domain/rejection.js'
-import { soundFields, type Submitted } from '../../../domain/validation.js'
-import { firstOfRow } from '../../../http/input/named-fields.js'
+import type { Blacklists } from '../../commands/blacklist/blacklists.js'
+import type { CommandHandler } from '../../commands/handle-command.js'
+import { idAt } from '../../domain/decider.js'
+import { type FieldErrors, Rejection } from '../../domain/rejection.js'
+import { soundFields, type Submitted } from '../../domain/validation.js'
+import { firstOfRow } from '../../http/input/named-fields.js'
+import { type Listed, numbersOf } from '../blacklist/listed.js'
+import { type CreateLeadBody, isDuplicate, leadDecider, validateLead } from './decide.js'
+import { leadStream } from './events.js'
 
-export interface ImportLeadDeps {
+interface ImportLeadDeps {
   commands: Pick<CommandHandler, 'handle'>
   phoneHash (phoneNumber: string): string
 }
 
 /** A row on its way. */
-export interface LeadRow {
+interface LeadRow {
   /** The same at each repetition. */
   commandId: string
   importId: string
@@ -47,7 +46,7 @@ export async function listedOf (
 }
 
 /** What became of a row, and where its event is in the log. */
-export type ImportedLead =
+type ImportedLead =
   | { outcome: { outcome: 'created', lead_id: number }, position: bigint }
   | { outcome: { outcome: 'duplicate' } | { outcome: 'invalid', errors: FieldErrors }, position?: undefined }
 

@@ -1,0 +1,355 @@
+// The routes of leads, one at a time and as lists.
+import type { FastifyReply } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { LeadFilter, LeadOnStream } from '../../../projections/find-leads.js'
+import type { ReadModel } from '../../../projections/read-model.js'
+import type { Blacklists } from '../../commands/blacklist/blacklists.js'
+import { Id } from '../../domain/json.js'
+import { etagOfData, tagged } from '../../http/answers/etags.js'
+import { type App, Message } from '../../http/app-types.js'
+import { command, type Handled, type HandleRoute } from '../../http/command-route.js'
+import { answered, example, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
+import { changedLead, lead as leadExample, newLead, page } from '../../http/docs/examples.js'
+import { bom, csvExample, exportAnswer, type Exported, format, sendExport } from '../../http/exports/export-route.js'
+import { dateRange, earliest, latest } from '../../http/input/day-or-instant.js'
+import { PageOf, Paging } from '../../http/lists/paging.js'
+import { beginningOf, PhoneBeginning, Search, updatedFromAlso } from '../../http/lists/search.js'
+import { idIn, leadPath } from '../../http/path-id.js'
+import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
+import { answerDeleted } from '../answer-deleted.js'
+import type { ReadDeps } from '../assistants/routes/list-assistants.js'
+import { type Listed, numbersOf } from '../blacklist/listed.js'
+import type { Facts } from '../facts.js'
+import {
+  chosenStatuses, CreateLeadBody, leadDecider, type LeadFacts, leadNotFound, numbersToAsk, oneLeadDecider,
+  UpdateLeadBody, validateLead, validateLeadChanges
+} from './decide.js'
+import {
+  createdLead, describeLead, type Lead, LeadAnswer, leadAsListed, type OneLeadState, withCalling
+} from './model.js'
+
+export interface LeadDeps {
+  handle: HandleRoute
+  readModel: ReadModel
+  facts: Facts
+  blacklists: Blacklists
+  /** Of all leads of a phone number in a campaign. */
+  leadStreamOf (lead: Pick<CreateLeadBody, 'campaign_id' | 'phone_number'>): string
+}
+
+/** @throws Rejection when the path holds no id that a lead could have */
+function leadIdIn (text: string): number {
+  const id = idIn(text)
+  if (id === undefined) throw leadNotFound()
+  return id
+}
+
+/** The lead as reads show it, also when it was deleted: what was answered under a key is answered again. */
+async function lookUpLead ({ facts }: LeadDeps, userId: string, id: number): Promise<LeadOnStream> {
+  const found = await facts.lead(userId, id)
+  if (!found) throw leadNotFound()
+  return found
+}
+
+/**
+ * Of the lead as it was shown. It is made of its own stream, of calls, of the do-not-call list and of its campaign, and
+ * the tag is of all that: what users changed is known exactly, the rest as far as it was read.
+ */
+function etagBefore (state: OneLeadState, { lead, campaignName }: Partial<LeadOnStream>): string {
+  if (!state) throw leadNotFound()
+  return etagOfData(describeLead(withCalling(state, lead, new Set()), campaignName ?? ''))
+}
+
+/**
+ * The lead as reads show it once the read model has it, with its `ETag`; whose number is listed by now is blacklisted.
+ * The do-not-call streams are read last, after the append and whatever was read since, so that none is answered as
+ * callable once its entry was answered. Where they cannot be read, whether it may be called is not known, and the
+ * command's outcome with it.
+ */
+async function answerLead (
+  { readModel, blacklists }: LeadDeps, reply: FastifyReply, lead: Lead,
+  { facts: { campaignName }, readBack }: Pick<Handled<unknown, Pick<LeadFacts, 'campaignName'>>, 'facts' | 'readBack'>,
+  isAllInStream = false
+): Promise<LeadAnswer> {
+  const { user_id: userId, id } = lead
+  const answer = await readBack({
+    source: 'leads',
+    folded: () => describeLead(lead, campaignName ?? ''),
+    async read () {
+      const found = await readModel.findLead(userId, id)
+      return found && describeLead(found.lead, found.campaignName)
+    },
+    isAllInStream
+  })
+  try {
+    return tagged(reply, leadAsListed(answer, await blacklists.listed(userId, numbersOf(answer))))
+  } catch (cause) {
+    throw new Error('the lead was written, and whether it may be called is not known', { cause })
+  }
+}
+
+const notFound = refusal(leadNotFound().message)
+const whole = 'The lead with its secondary contacts.'
+
+const created = 'Lead created successfully'
+const CreatedLead = Type.Object({ message: Type.String({ default: created }), data: LeadAnswer }, { title: 'LeadAnswer' })
+
+const createLeadSchema = {
+  operationId: 'createLead',
+  summary: 'Create a lead',
+  description: 'A phone number is a lead of a campaign once, unless allow_dupplicate is true. One on your do-not-call ' +
+    'list is refused.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  body: example(CreateLeadBody, newLead),
+  response: {
+    200: answered(whole, CreatedLead, { message: created, data: leadExample }, ['ETag', ...writeHeaders]),
+    422: invalid({
+      phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another'],
+      'secondary_contacts.0.phone_number': ['is required']
+    })
+  }
+}
+
+export function createLead (app: App, deps: LeadDeps): void {
+  const options = command('user', 'Lead creation failed', 'Idempotency-Key')
+  app.post('/user/lead', { schema: createLeadSchema, ...options }, (request, reply) => deps.handle(request, reply, {
+    body: CreateLeadBody,
+    facts: (fields) => newLeadFacts(deps, request.user.id, fields),
+    validate: validateLead,
+    ids: ({ secondary_contacts = [] }) => ({ kind: 'lead', count: 1 + secondary_contacts.length }),
+    stream: deps.leadStreamOf,
+    isNew: true,
+    decider: leadDecider,
+    answer: async (handled) => {
+      const isAllInStream = handled.facts.campaignName !== undefined
+      const lead = createdLead(handled.state, handled.ids)
+      return { message: created, data: await answerLead(deps, reply, lead, handled, isAllInStream) }
+    }
+  }))
+}
+
+/** At once: the campaign is in Postgres, and what is listed in the event store. */
+async function newLeadFacts (deps: LeadDeps, userId: string, fields: Partial<CreateLeadBody>): Promise<LeadFacts> {
+  const [campaign, listed] = await Promise.all([
+    lookUpCampaign(deps, userId, fields.campaign_id), deps.blacklists.listed(userId, numbersOf(fields))
+  ])
+  return { ...campaign, listed }
+}
+
+async function lookUpCampaign ({ facts }: LeadDeps, userId: string, id: number | undefined): Promise<LeadFacts> {
+  if (id === undefined) return {}
+  const { name = null, isDeleted = false } = await facts.campaign(userId, id) ?? {}
+  return { campaignName: name, isCampaignDeleted: isDeleted }
+}
+
+const updated = 'Lead updated successfully'
+const UpdatedLead = Type.Object({ message: Type.String(), data: LeadAnswer }, { title: 'LeadAnswer' })
+
+const updateLeadSchema = {
+  operationId: 'updateLead',
+  summary: 'Update a lead',
+  description: 'Only the given fields change. variables and secondary_contacts are replaced whole: a secondary contact ' +
+    'with its id is kept, one without is new, and one that is left out is gone. Who has a phone number on your ' +
+    'do-not-call list stays blacklisted.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  params: leadPath,
+  body: example(UpdateLeadBody, changedLead),
+  response: {
+    200: answered(
+      whole, UpdatedLead, { message: updated, data: { ...leadExample, status: 'rescheduled' } }, ['ETag', ...writeHeaders]),
+    404: notFound,
+    422: invalid({
+      phone_number: ['must stay as it is'], 'secondary_contacts.0.id': ['must be a secondary contact of this lead']
+    })
+  }
+}
+
+export function updateLead (app: App, deps: LeadDeps): void {
+  const options = command('user', 'Lead update failed', 'Idempotency-Key', 'If-Match')
+  app.put('/user/lead/:id', { schema: updateLeadSchema, ...options }, async (request, reply) => {
+    const id = leadIdIn(request.params.id)
+    return await deps.handle(request, reply, {
+      body: UpdateLeadBody,
+      facts: (fields) => lookUpFacts(deps, request.user.id, id, fields),
+      validate: validateLeadChanges,
+      ids: ({ secondary_contacts = [] }) => ({ kind: 'lead', count: secondary_contacts.filter(isNew).length }),
+      stream: (_body, _ids, { stream = '' }) => stream,
+      decider: oneLeadDecider(id),
+      etagBefore,
+      async answer (handled) {
+        const { state, body, facts } = handled
+        if (!state) throw leadNotFound()
+        const lead = withCalling(state, facts.lead, chosenStatuses(body, state))
+        return { message: updated, data: await answerLead(deps, reply, lead, handled) }
+      }
+    })
+  })
+}
+
+/** At once, but for the lead's own number, which the lead says. */
+async function lookUpFacts (
+  deps: LeadDeps, userId: string, id: number, fields: Partial<UpdateLeadBody>
+): Promise<LeadOnStream & { listed: Listed }> {
+  const [found, ofContacts] = await Promise.all([
+    lookUpLead(deps, userId, id), deps.blacklists.listed(userId, numbersToAsk(fields))
+  ])
+  const ofLead = await deps.blacklists.listed(userId, fields.status === undefined ? [] : [found.lead.phone_number])
+  return { ...found, listed: new Set([...ofContacts, ...ofLead]) }
+}
+
+const isNew = ({ id }: { id?: number }) => id === undefined
+
+const deleted = 'Lead deleted successfully'
+
+const deleteLeadSchema = {
+  operationId: 'deleteLead',
+  summary: 'Delete a lead',
+  description: 'With its secondary contacts. Its phone number may be created again in the campaign.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  params: leadPath,
+  response: {
+    200: answered('It is deleted.', Message, { message: deleted }, writeHeaders),
+    404: notFound
+  }
+}
+
+export function deleteLead (app: App, deps: LeadDeps): void {
+  const options = command('user', 'Lead deletion failed', 'Idempotency-Key', 'If-Match')
+  app.delete('/user/lead/:id', { schema: deleteLeadSchema, ...options }, async (request, reply) => {
+    const id = leadIdIn(request.params.id)
+    return await deps.handle(request, reply, {
+      body: Type.Object({}),
+      facts: () => lookUpLead(deps, request.user.id, id),
+      validate: () => ({ type: 'delete' as const }),
+      stream: (_body, _ids, { stream = '' }) => stream,
+      decider: oneLeadDecider(id),
+      etagBefore,
+      answer: (handled) => answerDeleted(deleted, 'leads', handled)
+    })
+  })
+}
+
+const leadFilters = {
+  campaign_id: Type.Optional(Id({ description: 'Only those of this campaign.' })),
+  status: Type.Optional(LeadAnswer.properties.status),
+  phone_number: Type.Optional(PhoneBeginning('the phone number')),
+  search: Type.Optional(Search('customer_name, email or phone number of the lead, or of one of its secondary contacts')),
+  ...updatedFromAlso('by a call, a secondary contact, your do-not-call list or the name of their campaign'),
+  ...dateRange('created')
+}
+
+function leadFilterOf (userId: string, query: Static<Type.TObject<typeof leadFilters>>): LeadFilter {
+  return {
+    userId,
+    campaignId: query.campaign_id,
+    status: query.status,
+    phonePrefix: beginningOf(query.phone_number),
+    searched: query.search,
+    updatedFrom: earliest(query.updated_from),
+    createdFrom: earliest(query.date_from),
+    createdTo: latest(query.date_to)
+  }
+}
+
+const paging = new Paging('leads', 15, ['time', 'whole'])
+
+const listLeadsSchema = {
+  operationId: 'listLeads',
+  summary: 'List your leads',
+  description: 'Newest first, each with its secondary contacts.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  querystring: Type.Object({ ...leadFilters, ...paging.parameters }),
+  response: { 200: answered('The page that was asked for.', PageOf(LeadAnswer), page(15, leadExample)), ...readErrors }
+}
+
+export function listLeads (app: App, { readModel, readPositions }: ReadDeps): void {
+  const options = { schema: listLeadsSchema, ...reading('leads', readPositions, paging) }
+  app.get('/user/leads', options, async ({ user, query }) => {
+    const { items, ...place } = await readModel.findLeads(leadFilterOf(user.id, query), paging.requested(query))
+    const leads = items.map(({ lead, campaignName }) => describeLead(lead, campaignName))
+    return paging.answer(query, { items: leads, ...place })
+  })
+}
+
+const FoundLead = Type.Object({
+  ...LeadAnswer.properties,
+  contact_id: Type.Optional(Id({ description: 'The secondary contact that was asked for; absent for a lead.' }))
+}, { title: 'FoundLead' })
+
+const getLeadSchema = {
+  operationId: 'getLead',
+  summary: 'Get a lead',
+  description: 'The same object as the answer to its creation. By the id of a secondary contact it is its lead, with ' +
+    '`contact_id`.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  params: leadPath,
+  response: {
+    200: answered(whole, One(FoundLead), { data: leadExample }, ['ETag']),
+    ...itemErrors,
+    404: notFound
+  }
+}
+
+export function getLead (app: App, { readModel, readPositions }: ReadDeps): void {
+  const options = { schema: getLeadSchema, ...reading('leads', readPositions) }
+  app.get('/user/lead/:id', options, async ({ user, params }, reply) => {
+    const id = idIn(params.id)
+    const found = id === undefined ? undefined : await readModel.findLead(user.id, id)
+    if (!found) throw leadNotFound()
+    const contact = found.lead.id !== id && { contact_id: id }
+    return { data: { ...tagged(reply, describeLead(found.lead, found.campaignName)), ...contact } }
+  })
+}
+
+const text = (value: unknown) => typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
+
+function furtherVariables ({ variables: { customer_name: _name, email: _email, ...rest } }: LeadAnswer): string {
+  return Object.keys(rest).length > 0 ? JSON.stringify(rest) : ''
+}
+
+const leads: Exported<LeadAnswer> = {
+  name: 'leads',
+  columns: [
+    ['id', ({ id }) => id],
+    ['phone_number', ({ phone_number }) => phone_number],
+    ['customer_name', ({ variables }) => text(variables.customer_name)],
+    ['email', ({ variables }) => text(variables.email)],
+    ['status', ({ status }) => status],
+    ['campaign_id', ({ campaign_id }) => campaign_id],
+    ['campaign_name', ({ campaign }) => campaign.name],
+    ['created_at', ({ created_at }) => created_at],
+    ['updated_at', ({ updated_at }) => updated_at],
+    ['variables', furtherVariables],
+    ['secondary_contacts', ({ secondary_contacts: contacts }) => contacts.length > 0 ? JSON.stringify(contacts) : '']
+  ]
+}
+
+const exportLeadsSchema = {
+  operationId: 'exportLeads',
+  summary: 'Export your leads',
+  description: 'All that fit the filters, by id, as they were at one instant. In CSV further variables and secondary ' +
+    'contacts are JSON in a column each, and what a spreadsheet would take for a formula begins with an apostrophe. ' +
+    '`POST /user/leads/import` makes the same leads of it.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  querystring: Type.Object({ format, bom, ...leadFilters }),
+  response: { 200: exportAnswer('The leads.', leads.name, csvExample(leads, leadExample)), ...readErrors }
+}
+
+export function exportLeads (app: App, { readModel, readPositions }: ReadDeps): void {
+  const options = { schema: exportLeadsSchema, ...reading('leads', readPositions, undefined, 'export') }
+  app.get('/user/leads/export', options, async (request, reply) => {
+    const { user, query } = request
+    return await sendExport(request, reply, query, leads, (visit, signal) =>
+      readModel.eachLead(leadFilterOf(user.id, query), (found) =>
+        visit(found.map((each) => describeLead(each.lead, each.campaignName))), signal))
+  })
+}
