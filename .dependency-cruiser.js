@@ -25,7 +25,7 @@ const rooms = {
     packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client', 'csv-parse']
   },
   'src/features': {
-    ours: [...DOMAIN, 'src/(http|commands)', 'projections/(catalog/)?[^/]+[.]ts'],
+    ours: [...DOMAIN, 'src/(http|commands)', 'projections/[^/]+[.]ts'],
     packages: [...WEB, 'typebox']
   },
   'src/ops': {

@@ -1,14 +1,13 @@
-// Assistants as their owners read them.
+// Assistants as their owners read them, and their history: a row for each event, with the values before and after.
 import type { Pool } from 'pg'
-import { evolve, type Assistant, type AssistantAtRevision } from '../src/features/assistants/evolve.js'
-import { assistantEventTypes, isAssistantEvent, type AssistantStatus } from '../src/features/assistants/events.js'
+import { evolve, type Assistant, type AssistantAtRevision, type AssistantState } from '../src/features/assistants/evolve.js'
+import { assistantEventTypes, isAssistantEvent, type AssistantEvent, type AssistantStatus } from '../src/features/assistants/events.js'
 import type { AssistantSettings } from '../src/features/assistants/settings.js'
+import { historyEntry, type HistoryEntry } from '../src/features/assistants/history.js'
 import { summarize, type AssistantSummary } from '../src/features/assistants/summary.js'
 import { laterOf } from '../src/domain/time/later-of.js'
-import { historyRow, historyTable } from './assistant-history.js'
 import type { Projection } from './folding/projection.js'
 import { iso, table } from './folding/table.js'
-import { releasedNumbers, withoutNumber } from './catalog/phone-numbers.js'
 import { lookUp } from '../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 
@@ -46,6 +45,32 @@ const assistantTable = table<AssistantRow>({
   indexes: ['(user_id, created_at DESC, id DESC) INCLUDE (status)', '(user_id, updated_at)']
 })
 
+interface HistoryRow extends HistoryEntry {
+  id: string
+  assistant_id: number
+  user_id: string
+}
+
+const historyTable = table<HistoryRow>({
+  name: 'assistant_history',
+  key: 'id',
+  columns: {
+    id: 'text',
+    assistant_id: 'bigint',
+    user_id: 'text',
+    revision: 'bigint',
+    event: 'text',
+    at: 'text',
+    changes: 'json'
+  },
+  indexes: ['(user_id, assistant_id, revision DESC) INCLUDE (id)']
+})
+
+/** Phone numbers that were released, so that an assistant and whether its number is still there are of one position. */
+const releasedNumbers = table<{ id: number, released_at: string }>({
+  name: 'released_numbers', key: 'id', columns: { id: 'bigint', released_at: 'timestamptz' }
+})
+
 export const assistants: Projection = {
   name: 'assistants',
   version: 6,
@@ -71,6 +96,12 @@ export const assistants: Projection = {
   }
 }
 
+/** The row of an event that came to the assistant as it was `before`. */
+function historyRow (before: AssistantState, event: AssistantEvent, revision: number): HistoryRow {
+  const { assistant_id, user_id } = event.data
+  return { id: `${assistant_id}@${revision}`, assistant_id, user_id, revision, ...historyEntry(before, event) }
+}
+
 /** Folded here and not in SQL: what Postgres takes for the other case of a letter depends on how a cluster was made. */
 const foldCase = (text: string) => text.normalize('NFC').toLowerCase()
 
@@ -93,6 +124,21 @@ export async function findAssistant (db: Pool, userId: string, id: number): Prom
   const updated_at = laterOf(assistant.updated_at, released_at.toISOString())
   return withoutNumber({ ...assistant, updated_at }, released_at)
 }
+
+/** The assistant without its phone number, where that was released. */
+export async function withoutReleased (db: Pool, assistant: AssistantAtRevision): Promise<AssistantAtRevision> {
+  const { settings } = assistant
+  if (settings.phone_number_id === null) return assistant
+  const { rows: [released] } = await db.query<{ released_at: Date }>({
+    name: 'released-number',
+    text: 'SELECT released_at FROM read_model.released_numbers WHERE id = $1',
+    values: [settings.phone_number_id]
+  })
+  return released ? withoutNumber(assistant, released.released_at) : assistant
+}
+
+const withoutNumber = ({ settings, ...assistant }: AssistantAtRevision, at: Date): AssistantAtRevision =>
+  ({ ...assistant, settings: { ...settings, phone_number_id: null }, number_released_at: at.toISOString() })
 
 /** SQL: when the phone number of a row was released. */
 const releasedAt = (row: string) => `(
@@ -129,6 +175,27 @@ export async function findAssistants (
     ],
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'bigint' } },
     item: "json_build_object('id', id, 'name', name, 'status', status, 'type', type, 'mode', mode)"
+  }, page)
+}
+
+/** A page of what changed, newest first; nothing when the user has no such assistant. */
+export async function findAssistantHistory (
+  db: Pool, userId: string, assistantId: number, page: Page
+): Promise<Paged<HistoryEntry> | undefined> {
+  const { rowCount: isTheirs } = await db.query({
+    name: 'owns-assistant',
+    text: "SELECT FROM read_model.assistants WHERE id = $1 AND user_id = $2 AND status <> 'deleted'",
+    values: [assistantId, userId]
+  })
+  if (!isTheirs) return undefined
+  return await readPage(db, {
+    name: 'assistant-history',
+    columns: 'id, revision, event, at, changes',
+    from: 'read_model.assistant_history',
+    key: 'id',
+    own: [['user_id = ?', userId], ['assistant_id = ?', assistantId]],
+    order: { direction: 'DESC', by: { revision: 'bigint' } },
+    item: "json_build_object('revision', revision, 'event', event, 'at', at, 'changes', changes)"
   }, page)
 }
 

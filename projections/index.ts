@@ -1,7 +1,7 @@
 // Every projection of the read model, in the order in which commands list them.
 import { assistants } from './assistants.js'
 import { calls } from './calls.js'
-import { catalog } from './catalog/catalog.js'
+import { catalog } from './catalog.js'
 import type { Projection } from './folding/projection.js'
 import { keys } from './keys/keys.js'
 import { leads } from './leads.js'

@@ -3,18 +3,19 @@ import type { Pool } from 'pg'
 import type { AssistantAtRevision } from '../src/features/assistants/evolve.js'
 import type { CallSummary } from '../src/features/calls/summary.js'
 import type { Page } from '../src/postgres/page.js'
-import { findAssistantHistory } from './assistant-history.js'
-import { findAssistant, findAssistants, type AssistantFilter } from './assistants.js'
+import {
+  findAssistant, findAssistantHistory, findAssistants, withoutReleased, type AssistantFilter
+} from './assistants.js'
 import { findBlacklist, findBlacklistStream } from './blacklist/find-entries.js'
-import { findCampaign, findCampaigns } from './catalog/campaigns.js'
-import type { OwnFilter } from './catalog/own-filter.js'
-import { findLanguages, findModels, findVoices, lookUpCatalog, type CatalogQuestion } from './catalog/catalog.js'
+import {
+  findCampaign, findCampaigns, findLanguages, findModels, findPhoneNumbers, findVoices, lookUpCatalog,
+  type CatalogQuestion, type OwnFilter
+} from './catalog.js'
 import { eachCall, findCall, findCalls, type CallFilter } from './find-calls.js'
 import { findApiKeys } from './keys/find-keys.js'
 import {
   eachLead, findLead, findLeadOwner, findLeadToChange, findLeads, type LeadFilter, type LeadInCampaign
 } from './find-leads.js'
-import { findPhoneNumbers, withoutReleased } from './catalog/phone-numbers.js'
 
 export type ReadModel = ReturnType<typeof openReadModel>
 

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { describeEntry, type EntryAnswer } from '../../src/features/blacklist/entry.js'
 import { beginning, readPage, type Page, type Paged } from '../../src/postgres/page.js'
-import type { OwnFilter } from '../catalog/own-filter.js'
+import type { OwnFilter } from '../catalog.js'
 import { iso } from '../folding/table.js'
 
 /** SQL: whether the user of a row of `leads` has an entry with its number that fits `condition`. */

@@ -3,9 +3,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Decider } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'
-import { endedClaimDecider, numberTaken, phoneNumberDecider } from '../features/phone-numbers/decide.js'
+import {
+  endedClaimDecider, holderDecider, numberTaken, phoneNumberDecider, type Holder, type HolderCommand,
+  type HolderState
+} from '../features/phone-numbers/model.js'
 import { phoneHolderStream, phoneNumberStream } from '../features/phone-numbers/events.js'
-import { holderDecider, type Holder, type HolderCommand, type HolderState } from '../features/phone-numbers/holder.js'
 import type { Origin } from './command-request.js'
 import type { HandleCommand } from './handle-command.js'
 import type { PhoneHash } from './phone-hash.js'

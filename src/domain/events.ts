@@ -7,8 +7,8 @@ import { BlacklistEntryErased } from '../features/blacklist/erased.js'
 import { blacklistedVersions, unblacklistedVersions } from '../features/blacklist/events.js'
 import { CallErased } from '../features/calls/erased.js'
 import { callCompletedVersions } from '../features/calls/events.js'
-import { CampaignCreated, CampaignDeleted, CampaignRenamed } from '../features/campaigns/events.js'
-import { LanguageAdded, ModelAdded, VoiceAdded } from '../features/catalog/events.js'
+import { campaignEvents } from '../features/campaigns/events.js'
+import { catalogEvents } from '../features/catalog/events.js'
 import { isAtHome, type DomainEvent } from './every-event.js'
 import { isNestedDeeper } from './json.js'
 import {
@@ -18,7 +18,7 @@ import { LeadImportCompleted, LeadImportFailed, LeadImportRequested } from '../f
 import { DispatcherCheckpointed } from './marker.js'
 import { PersonKeyCreated, PersonKeyErased } from '../features/persons/key-events.js'
 import { PersonRequestCompleted, PersonRequestFailed, PersonRequested } from '../features/persons/events.js'
-import { PhoneNumberAdded, PhoneNumberClaimed, PhoneNumberFreed, PhoneNumberReleased } from '../features/phone-numbers/events.js'
+import { holderEvents, phoneNumberEvents } from '../features/phone-numbers/events.js'
 import { TokenRevoked } from '../features/api-keys/token-events.js'
 import type { StoredEvent } from './stored-event.js'
 import { firstVersion, readersOf, type Versions } from './upcast.js'
@@ -45,16 +45,10 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   LeadImportFailed: firstVersion(LeadImportFailed),
   CallCompleted: callCompletedVersions,
   CallErased: firstVersion(CallErased),
-  VoiceAdded: firstVersion(VoiceAdded),
-  LanguageAdded: firstVersion(LanguageAdded),
-  ModelAdded: firstVersion(ModelAdded),
-  CampaignCreated: firstVersion(CampaignCreated),
-  CampaignRenamed: firstVersion(CampaignRenamed),
-  CampaignDeleted: firstVersion(CampaignDeleted),
-  PhoneNumberAdded: firstVersion(PhoneNumberAdded),
-  PhoneNumberReleased: firstVersion(PhoneNumberReleased),
-  PhoneNumberClaimed: firstVersion(PhoneNumberClaimed),
-  PhoneNumberFreed: firstVersion(PhoneNumberFreed),
+  ...catalogEvents,
+  ...campaignEvents,
+  ...phoneNumberEvents,
+  ...holderEvents,
   ApiKeyCreated: firstVersion(ApiKeyCreated),
   ApiKeyRevoked: firstVersion(ApiKeyRevoked),
   TokenRevoked: firstVersion(TokenRevoked),

@@ -75,6 +75,11 @@ export const PhoneNumber = (options: object = {}) => Type.String({
 /** Of the variables in a body: storing, comparing and answering them costs by their number. */
 export const variableLimits = { maxProperties: 1_000, propertyNames: { maxLength: 255 } }
 
+/** The user: the token's `sub`, an opaque string of 1 to 128 printable characters. */
+export const UserId = Type.String({
+  minLength: 1, maxLength: 128, ...withoutNul, description: 'The user, as the `sub` of the token.'
+})
+
 /** For names that people read; an empty one is refused by its length, other invisible ones by `isBlank`. */
 export const notBlank = { pattern: '^$|\\S', ...inWords('must not be blank') }
 

@@ -45,3 +45,10 @@ function compiledOnce (schema: TSchema) {
   let compiled: ReturnType<typeof Compile> | undefined
   return () => compiled ??= Compile(schema)
 }
+
+/** What readers meet of the types in a record of versions. */
+export type EventOf<Types> =
+  { [Type in keyof Types]: { type: Type, data: Types[Type] extends Versions<infer Data> ? Data : never } }[keyof Types]
+
+export const typesOf = <Types extends object>(versions: Types) =>
+  Object.keys(versions) as Array<keyof Types> // the keys of a literal

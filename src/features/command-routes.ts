@@ -8,18 +8,14 @@ import { restoreAssistant } from './assistants/routes/restore-assistant.js'
 import { updateAssistant, type UpdateAssistantDeps } from './assistants/routes/update-assistant.js'
 import { addToBlacklist, type BlacklistDeps } from './blacklist/routes/add-to-blacklist.js'
 import { deleteFromBlacklist } from './blacklist/routes/delete-from-blacklist.js'
-import type { CampaignDeps } from './campaigns/routes/campaign-command.js'
-import { createCampaign } from './campaigns/routes/create-campaign.js'
-import { deleteCampaign } from './campaigns/routes/delete-campaign.js'
-import { updateCampaign } from './campaigns/routes/update-campaign.js'
+import { addCampaigns } from './campaigns/routes.js'
 import { completeCall, type CallDeps } from './calls/routes/complete-call.js'
 import { createLead, deleteLead, type LeadDeps, updateLead } from './leads/routes.js'
 import { importLeads, type LeadImportDeps } from './imports/routes/import-leads.js'
 import type { PersonDeps } from './persons/routes/begin-request.js'
 import { erasePerson } from './persons/routes/erase-person.js'
 import { exportPerson } from './persons/routes/export-person.js'
-import { addPhoneNumber, type PhoneNumberDeps } from './phone-numbers/routes/add-phone-number.js'
-import { releasePhoneNumber } from './phone-numbers/routes/release-phone-number.js'
+import { addPhoneNumbers, type PhoneNumberServices } from './phone-numbers/routes.js'
 import { changeAssistantSecret, type AssistantSecretDeps } from './webhooks/routes/assistant-secret.js'
 import { recoverWebhooks, type RecoverWebhooksDeps } from './webhooks/routes/recover-webhooks.js'
 import { redeliverWebhook, type RedeliverDeps } from './webhooks/routes/redeliver-webhook.js'
@@ -27,14 +23,13 @@ import { resumeWebhook, type ResumeWebhookDeps } from './webhooks/routes/resume-
 import { rotateWebhookSecret, type RotateSecretDeps } from './webhooks/routes/rotate-webhook-secret.js'
 import { testWebhook, type TestWebhookDeps } from './webhooks/routes/test-webhook.js'
 
-export type CommandDeps = UpdateAssistantDeps & CampaignDeps & PhoneNumberDeps & LeadDeps & LeadImportDeps &
+export type CommandDeps = UpdateAssistantDeps & PhoneNumberServices & LeadDeps & LeadImportDeps &
   CreateApiKeyDeps & RevokeApiKeyDeps & BlacklistDeps & PersonDeps & CallDeps & RedeliverDeps & TestWebhookDeps &
   ResumeWebhookDeps & RotateSecretDeps & AssistantSecretDeps & RecoverWebhooksDeps
 
 const commands = [
   createAssistant, updateAssistant, deleteAssistant, restoreAssistant,
-  createCampaign, updateCampaign, deleteCampaign,
-  addPhoneNumber, releasePhoneNumber,
+  addCampaigns, addPhoneNumbers,
   createLead, updateLead, deleteLead, importLeads,
   createApiKey, revokeApiKey,
   addToBlacklist, deleteFromBlacklist,

@@ -1,9 +1,9 @@
 // What commands look up in the read models before they decide. Nothing is refused because a read model is late.
 import type { Assistant, AssistantAtRevision } from './assistants/evolve.js'
-import type { Campaign } from './campaigns/evolve.js'
+import type { Campaign } from './campaigns/model.js'
 import type { AssistantAt } from '../commands/past-assistants.js'
 import type { WaitIfMissing } from '../commands/wait-if-missing.js'
-import type { CatalogAnswer, CatalogQuestion } from '../../projections/catalog/catalog.js'
+import type { CatalogAnswer, CatalogQuestion } from '../../projections/catalog.js'
 import type { LeadOnStream } from '../../projections/find-leads.js'
 import type { ReadModel } from '../../projections/read-model.js'
 

@@ -7,7 +7,6 @@ import { exportLeads, getLead, listLeads } from './leads/routes.js'
 import { getAssistant, type GetAssistantDeps } from './assistants/routes/get-assistant.js'
 import { getAssistantWebhookSecret, type AssistantSecretQueryDeps } from './webhooks/routes/assistant-webhook-secret.js'
 import { getAssistantHistory } from './assistants/routes/get-assistant-history.js'
-import { getCampaign } from './campaigns/routes/get-campaign.js'
 import { getCall, type GetCallDeps } from './calls/routes/get-call.js'
 import { getLeadImport, type LeadImportQueryDeps } from './imports/routes/get-lead-import.js'
 import { listImportResults } from './imports/routes/list-import-results.js'
@@ -18,12 +17,14 @@ import { getPersonRequest } from './persons/routes/get-person-request.js'
 import { listAssistants, type ReadDeps } from './assistants/routes/list-assistants.js'
 import { listApiKeys } from './api-keys/routes/list-api-keys.js'
 import { listCalls } from './calls/routes/list-calls.js'
-import { listCatalog } from './catalog/routes/list-catalog.js'
+import { addCatalog } from './catalog/routes.js'
 import { listWebhookNotices, type ListNoticesDeps } from './webhooks/routes/list-webhook-notices.js'
 import { listWebhookDeliveries, type ListDeliveriesDeps } from './webhooks/routes/list-webhook-deliveries.js'
+import type { RouteServices } from './services.js'
 import { getWebhookSecret, type WebhookSecretDeps } from './webhooks/routes/webhook-secret.js'
 
-export type QueryDeps = ReadDeps & LeadImportQueryDeps & GetAssistantDeps & GetCallDeps & GetMeDeps & IsBlacklistedDeps
+export type QueryDeps = ReadDeps & RouteServices & LeadImportQueryDeps & GetAssistantDeps & GetCallDeps &
+  GetMeDeps & IsBlacklistedDeps
   & WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps & ListNoticesDeps & DownloadDeps
 
 export function addQueries (app: App, deps: QueryDeps): void {
@@ -38,8 +39,7 @@ export function addQueries (app: App, deps: QueryDeps): void {
   listCalls(app, deps)
   getCall(app, deps)
   exportCalls(app, deps)
-  getCampaign(app, deps)
-  listCatalog(app, deps)
+  addCatalog(app, deps)
   listApiKeys(app, deps)
   listBlacklist(app, deps)
   isBlacklisted(app, deps)

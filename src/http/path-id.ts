@@ -1,6 +1,7 @@
 // Ids in paths: how routes describe and read them.
 import Type from 'typebox'
 import { documentedAs } from '../domain/json.js'
+import type { Rejection } from '../domain/rejection.js'
 import { deliveryId, importId, personRequestId } from './docs/examples.js'
 
 // Validated as text: what no integer can be is not found, like any other id, and is no field that failed.
@@ -30,4 +31,11 @@ export const personRequestPath = Type.Object({
 export function idIn (text: string): number | undefined {
   const id = Number(text)
   return /^[1-9]\d*$/.test(text) && Number.isSafeInteger(id) ? id : undefined
+}
+
+/** @throws what `notFound` gives, when no resource can have the id that the path holds */
+export function pathId (params: { id: string }, notFound: () => Rejection): number {
+  const id = idIn(params.id)
+  if (id === undefined) throw notFound()
+  return id
 }

@@ -5,7 +5,8 @@ import type { ReadPositions, Source } from './read-position.js'
 /** What was written: where it is read, and what is answered without that. */
 export interface Written<Data> {
   source: Source
-  read (): Promise<Data | undefined>
+  /** Absent where reads say nothing that is not folded. */
+  read? (): Promise<Data | undefined>
   /** From the events of the stream. */
   folded (): Data
   /** The stream is all that rows say of it: what is folded is what would be read. */
@@ -23,7 +24,7 @@ export async function readBack<Data> (
   { position, isReplay }: { position: bigint, isReplay: boolean },
   { source, read, folded, isAllInStream = false }: Written<Data>
 ): Promise<Data> {
-  const find = () => isReplay || (isAllInStream && isWhole(source)) ? folded() : read()
+  const find = () => !read || isReplay || (isAllInStream && isWhole(source)) ? folded() : read()
   const found = await reached(source, position, waitMs)
     .then((isThere) => isThere ? find() : undefined)
     .catch((error: unknown) => {

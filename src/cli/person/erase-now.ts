@@ -1,7 +1,7 @@
 // Asks for the erasure of a person and does it here, unless a worker does.
 import type { Pool } from 'pg'
 import { calls } from '../../../projections/calls.js'
-import { catalog } from '../../../projections/catalog/catalog.js'
+import { catalog } from '../../../projections/catalog.js'
 import { feedGenerations } from '../../../projections/engine/feed.js'
 import { leads } from '../../../projections/leads.js'
 import { acceptRequest, dropPrepared, progressOf } from '../../../workers/background/requests.js'

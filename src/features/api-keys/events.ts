@@ -1,7 +1,6 @@
 // What happens to an API key, on the stream `apikey-<id>`. The key itself is nowhere: only its digest is.
 import Type, { type Static } from 'typebox'
-import { GivenId, Instant, Nullable, withoutNul } from '../../domain/json.js'
-import { UserId } from './user.js'
+import { GivenId, Instant, Nullable, UserId, withoutNul } from '../../domain/json.js'
 
 export const scopes = ['read', 'write', 'webhooks'] as const
 /** What lets a key read the secrets that sign webhooks: who only reads could forge them. */

@@ -1,7 +1,6 @@
 // What happens to an assistant, on the stream `assistant-<id>`.
 import Type, { type Static } from 'typebox'
-import { GivenId, Instant } from '../../domain/json.js'
-import { UserId } from '../api-keys/user.js'
+import { GivenId, Instant, UserId } from '../../domain/json.js'
 import { firstVersion } from '../../domain/upcast.js'
 import { AssistantSettings } from './settings.js'
 

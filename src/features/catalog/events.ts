@@ -1,20 +1,15 @@
 // What an installation offers: voices, languages and models.
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { Id, withoutNul } from '../../domain/json.js'
+import { firstVersion, type EventOf } from '../../domain/upcast.js'
 
-const Name = Type.String({ minLength: 1, maxLength: 255, ...withoutNul })
+const name = Type.String({ minLength: 1, maxLength: 255, ...withoutNul })
 
-export const VoiceAdded = Type.Object({ id: Id({}), name: Name })
-export const LanguageAdded = Type.Object({ name: Name })
-export const ModelAdded = Type.Object({ name: Name })
-
-export type CatalogEvent =
-  | { type: 'VoiceAdded', data: Static<typeof VoiceAdded> }
-  | { type: 'LanguageAdded', data: Static<typeof LanguageAdded> }
-  | { type: 'ModelAdded', data: Static<typeof ModelAdded> }
-
-export const catalogStreams = {
-  voices: 'catalog-voices',
-  languages: 'catalog-languages',
-  models: 'catalog-models'
+export const catalogEvents = {
+  VoiceAdded: firstVersion(Type.Object({ id: Id({}), name })),
+  LanguageAdded: firstVersion(Type.Object({ name })),
+  ModelAdded: firstVersion(Type.Object({ name }))
 }
+export type CatalogEvent = EventOf<typeof catalogEvents>
+
+export const catalogStreams = { voices: 'catalog-voices', languages: 'catalog-languages', models: 'catalog-models' }

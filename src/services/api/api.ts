@@ -95,6 +95,7 @@ async function commandDeps (
     handle: commandRoutes({ idempotency, ids, readPositions: reads }),
     rateLimitPerMinute: config.rateLimitPerMinute,
     readModel,
+    known: found,
     facts,
     assistantAt,
     readPositions: reads,

@@ -1,7 +1,7 @@
 // Parked events that are of a person, or may be: nothing of them can be erased, as readers do not know them yet, and
 // once the key of the person has ended, they never will.
 import { calls } from '../../../projections/calls.js'
-import { catalog } from '../../../projections/catalog/catalog.js'
+import { catalog } from '../../../projections/catalog.js'
 import { activeGeneration, schemaOf } from '../../../projections/generations/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { dispatcher } from '../../../projections/parking/parked-events.js'

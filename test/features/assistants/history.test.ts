@@ -1,6 +1,6 @@
 // A history costs what a page costs, and to others no more than what is not there.
 import t from 'tap'
-import { findAssistantHistory } from '../../../projections/assistant-history.js'
+import { findAssistantHistory } from '../../../projections/assistants.js'
 import { watchedPool } from '../../support/postgres/statements.js'
 import { newAssistant, testService } from '../../support/service.js'
 

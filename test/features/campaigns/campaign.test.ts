@@ -1,10 +1,7 @@
 // What creating, renaming, deleting and importing a campaign leads to.
 import t from 'tap'
-import {
-  campaignDecider, importedCampaignDecider, type CreateCampaign, type RenameCampaign
-} from '../../../src/features/campaigns/decide.js'
+import { campaignDecider, importedCampaignDecider, nameIn } from '../../../src/features/campaigns/model.js'
 import type { CampaignEvent } from '../../../src/features/campaigns/events.js'
-import { validateName, validateNewCampaign } from '../../../src/features/campaigns/validate.js'
 import { fold } from '../../../src/domain/decider.js'
 import { invalid, scenarios } from '../../support/commands/given.js'
 
@@ -20,9 +17,10 @@ const renamed = (name: string, source: Source = 'user'): CampaignEvent =>
 const deleted: CampaignEvent = { type: 'CampaignDeleted', data: { ...ids, deleted_at: now } }
 
 const given = scenarios(campaignDecider)
-const create = (name: string) => (): CreateCampaign =>
-  ({ ...validateNewCampaign({ body: { name } }), ids: [7], userId: '1', now })
-const rename = (name: string, userId = '1') => (): RenameCampaign => ({ ...validateName({ body: { name } }), userId, now })
+const create = (name: string) => () =>
+  ({ type: 'create' as const, name: nameIn({ body: { name } }), ids: [7], userId: '1', now })
+const rename = (name: string, userId = '1') => () =>
+  ({ type: 'rename' as const, name: nameIn({ body: { name } }), userId, now })
 const remove = (userId = '1') => ({ type: 'delete' as const, userId, now })
 
 const imported = scenarios(importedCampaignDecider)

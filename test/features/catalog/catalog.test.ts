@@ -1,6 +1,6 @@
 // What importing a catalogue leads to.
 import t from 'tap'
-import { languagesDecider, voicesDecider } from '../../../src/features/catalog/decide.js'
+import { languagesDecider, voicesDecider } from '../../../src/features/catalog/model.js'
 import { scenarios } from '../../support/commands/given.js'
 
 const voice = (id: number, name: string) => ({ type: 'VoiceAdded' as const, data: { id, name } })

@@ -1,10 +1,9 @@
 // What adding, releasing, importing and claiming a phone number leads to.
 import t from 'tap'
 import {
-  endedClaimDecider, importedNumberDecider, phoneNumberDecider
-} from '../../../src/features/phone-numbers/decide.js'
+  endedClaimDecider, holderDecider, importedNumberDecider, phoneNumberDecider, type ClaimNumber
+} from '../../../src/features/phone-numbers/model.js'
 import type { HolderEvent, PhoneNumberEvent } from '../../../src/features/phone-numbers/events.js'
-import { holderDecider, type ClaimNumber } from '../../../src/features/phone-numbers/holder.js'
 import { invalid, scenarios } from '../../support/commands/given.js'
 
 const now = '2026-02-01T12:00:00.000Z'

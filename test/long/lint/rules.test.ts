@@ -79,9 +79,9 @@ t.test('a projection can neither wait for anything nor leave it running: it retu
     "() => { fetch('http://127.0.0.1') }": ['@typescript-eslint/no-floating-promises'],
     [`(event, _place, rows) => { if (event.type === 'VoiceAdded') rows.put(${table}, { ...event.data }) }`]: []
   }
-  const head = "import type { Projection } from '../folding/projection.js'"
+  const head = "import type { Projection } from './folding/projection.js'"
   const lines = Object.keys(cases).map((step, index) => `export const project${index}: Projection['project'] = ${step}`)
-  t.same(await refusedByLine('projections/catalog/catalog.ts', head, lines), Object.values(cases))
+  t.same(await refusedByLine('projections/catalog.ts', head, lines), Object.values(cases))
 })
 
 t.test('a line has at most 120 columns and one statement, a function 80 lines, a file 500', async (t) => {

@@ -1,7 +1,7 @@
 // A batch is one statement, as long as nobody else touches the generation.
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { catalog } from '../../../projections/catalog/catalog.js'
+import { catalog } from '../../../projections/catalog.js'
 import { leads } from '../../../projections/leads.js'
 import { catalogStreams } from '../../../src/features/catalog/events.js'
 import { phoneNumberStream } from '../../../src/features/phone-numbers/events.js'

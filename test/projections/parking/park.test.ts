@@ -2,7 +2,7 @@
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
-import { catalog } from '../../../projections/catalog/catalog.js'
+import { catalog } from '../../../projections/catalog.js'
 import { leads } from '../../../projections/leads.js'
 import { loadSkipped } from '../../../projections/parking/park.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'

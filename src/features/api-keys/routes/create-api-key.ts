@@ -82,5 +82,5 @@ const digestsOf = (key: string) => ({ hash: digestOf(key), prefix: key.slice(0, 
 async function answerOf ({ state, readBack }: Handled<ApiKeyState>, key: string): Promise<NewKeyAnswer> {
   if (!state) throw new Error('a handled command left no API key')
   const data = describeNewKey(state, key)
-  return await readBack({ source: 'keys', folded: () => data, read: async () => data })
+  return await readBack({ source: 'keys', folded: () => data })
 }

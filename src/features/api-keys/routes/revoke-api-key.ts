@@ -7,7 +7,6 @@ import { Message, type App } from '../../../http/app-types.js'
 import { tokenCommand, type HandleRoute } from '../../../http/command-route.js'
 import { answered, refusal, writeHeaders } from '../../../http/docs/describe.js'
 import { apiKeyPath, idIn } from '../../../http/path-id.js'
-import { answerDeleted } from '../../answer-deleted.js'
 
 export interface RevokeApiKeyDeps {
   handle: HandleRoute
@@ -43,7 +42,7 @@ export function revokeApiKey (app: App, deps: RevokeApiKeyDeps): void {
       decider: apiKeyDecider,
       async answer (handled) {
         await announce(deps, id, request.log)
-        return await answerDeleted(revoked, 'keys', handled)
+        return await handled.readBack({ source: 'keys', folded: () => ({ message: revoked }) })
       }
     })
   })

@@ -6,7 +6,6 @@ import { Message, type App } from '../../../http/app-types.js'
 import { command } from '../../../http/command-route.js'
 import { answered, refusal, writeHeaders } from '../../../http/docs/describe.js'
 import { assistantPath } from '../../../http/path-id.js'
-import { answerDeleted } from '../../answer-deleted.js'
 import { assistantIdIn, type AssistantDeps } from './assistant-command.js'
 
 const deleted = 'Assistant deleted successfully'
@@ -35,7 +34,7 @@ export function deleteAssistant (app: App, { handle }: AssistantDeps): void {
       stream: () => assistantStream(id),
       isForOwner: true,
       decider: assistantDecider,
-      answer: (handled) => answerDeleted(deleted, 'assistants', handled)
+      answer: ({ readBack }) => readBack({ source: 'assistants', folded: () => ({ message: deleted }) })
     })
   })
 }

@@ -1,9 +1,11 @@
-// The rules for the phone numbers of users. Who may have a number is decided by its holder's stream.
+// The phone numbers of users. Who may have a number is decided by the stream of its holder.
+import Type, { type Static } from 'typebox'
 import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
+import { Id, PhoneNumber } from '../../domain/json.js'
 import { Rejection, invalid } from '../../domain/rejection.js'
-import type { PhoneNumberEvent } from './events.js'
+import { phoneNumberEventTypes, type HolderEvent, type PhoneNumberEvent } from './events.js'
 
-export interface OwnedNumber {
+interface OwnedNumber {
   phone_number_id: number
   user_id: string
   /** Absent where a claim was ended before the number was added: then it never will be under this id. */
@@ -16,19 +18,18 @@ export interface OwnedNumber {
 export type NumberState = OwnedNumber | undefined
 
 /** Its one id is the new number's. */
-export type AddNumber = { type: 'add', phone_number: string } & Circumstances
-export type ReleaseNumber = { type: 'release' } & Omit<Circumstances, 'ids'>
-export type NumberCommand = AddNumber | ReleaseNumber
+type AddNumber = { type: 'add', phone_number: string } & Circumstances
+type ReleaseNumber = { type: 'release' } & Omit<Circumstances, 'ids'>
 
 /** What a catalogue says of a number. */
 export interface ImportNumber { phone_number_id: number, user_id: string, phone_number: string }
 
 /** A claim that led to no number so far must never lead to one. */
-export interface EndClaim { phone_number_id: number, user_id: string, now: string }
+interface EndClaim { phone_number_id: number, user_id: string, now: string }
 
 const phoneNumber = {
   initialState: undefined,
-  eventTypes: ['PhoneNumberAdded', 'PhoneNumberReleased'] as const,
+  eventTypes: phoneNumberEventTypes,
   evolve,
   ownerOf: (state: NumberState) => state?.user_id
 }
@@ -44,7 +45,7 @@ function evolve (state: NumberState, { type, data }: PhoneNumberEvent): NumberSt
   }
 }
 
-export const phoneNumberDecider: Decider<NumberState, PhoneNumberEvent, NumberCommand> = {
+export const phoneNumberDecider: Decider<NumberState, PhoneNumberEvent, AddNumber | ReleaseNumber> = {
   ...phoneNumber,
   decide (command, state) {
     switch (command.type) {
@@ -99,3 +100,55 @@ export const numberTaken = () => invalid({ phone_number: ['is taken already'] })
 export function numberNotFound (): Rejection {
   return new Rejection('not-found', 'Phone number not found or does not belong to the authenticated user')
 }
+
+/** The number under whose id it is held, and whose that is. */
+export interface Holder { phone_number_id: number, user_id: string }
+
+/** Nobody, or the holder. */
+export type HolderState = Holder | undefined
+
+/** `ended` are the ids of claims that hold nothing any more. */
+export type ClaimNumber = { type: 'claim', ended: ReadonlySet<number> } & Holder
+type FreeNumber = { type: 'free', phone_number_id: number }
+export type HolderCommand = ClaimNumber | FreeNumber
+
+/** Where another holds the number, a claim leads to nothing: the state says who. */
+export const holderDecider: Decider<HolderState, HolderEvent, HolderCommand> = {
+  initialState: undefined,
+  eventTypes: ['PhoneNumberClaimed', 'PhoneNumberFreed'],
+  evolve: evolveHolder,
+  decide (command, state) {
+    switch (command.type) {
+      case 'claim': return claim(command, state)
+      case 'free': return state?.phone_number_id === command.phone_number_id ? [freed(state)] : []
+      default: return command satisfies never
+    }
+  }
+}
+
+function evolveHolder (state: HolderState, { type, data }: HolderEvent): HolderState {
+  switch (type) {
+    case 'PhoneNumberClaimed': return data
+    case 'PhoneNumberFreed': return state?.phone_number_id === data.phone_number_id ? undefined : state
+    default: return type satisfies never
+  }
+}
+
+function claim ({ phone_number_id, user_id, ended }: ClaimNumber, state: HolderState): HolderEvent[] {
+  const claimed: HolderEvent = { type: 'PhoneNumberClaimed', data: { phone_number_id, user_id } }
+  if (!state) return [claimed]
+  const isOver = state.phone_number_id !== phone_number_id && ended.has(state.phone_number_id)
+  return isOver ? [freed(state), claimed] : []
+}
+
+const freed = ({ phone_number_id, user_id }: Holder): HolderEvent =>
+  ({ type: 'PhoneNumberFreed', data: { phone_number_id, user_id } })
+
+export const PhoneNumberBody = Type.Object({
+  phone_number: PhoneNumber({ description: 'Phone number in E.164 format, which nobody else has.' })
+}, { title: 'PhoneNumberInput' })
+
+export const PhoneNumberAnswer = Type.Object({
+  id: Id({ description: 'The phone_number_id of an assistant.' }), phone_number: PhoneNumber()
+}, { title: 'PhoneNumber' })
+export type PhoneNumberAnswer = Static<typeof PhoneNumberAnswer>

@@ -1,0 +1,257 @@
+// What an installation offers, and what each user has: voices, languages, models; campaigns and phone numbers.
+import type { Pool } from 'pg'
+import { believedId } from '../src/domain/json.js'
+import { campaignEventTypes, isCampaignEvent, type CampaignEvent } from '../src/features/campaigns/events.js'
+import { evolve, type Campaign } from '../src/features/campaigns/model.js'
+import { phoneNumberEventTypes, type PhoneNumberEvent } from '../src/features/phone-numbers/events.js'
+import { lookUp } from '../src/postgres/look-up.js'
+import { beginning, readPage, type Page, type Paged } from '../src/postgres/page.js'
+import type { LogPosition, Projection, Rows } from './folding/projection.js'
+import { iso, table } from './folding/table.js'
+import { hasWords, searchedBy, wordIndex, wordsOf, type Searched } from './search.js'
+
+const voices = table<{ id: number, name: string }>({
+  name: 'voices', key: 'id', columns: { id: 'bigint', name: 'text' }
+})
+const languages = table<{ name: string }>({ name: 'languages', key: 'name', columns: { name: 'text' } })
+const models = table<{ name: string }>({ name: 'models', key: 'name', columns: { name: 'text' } })
+
+/** The row of a campaign that was deleted stays: answers to its leads name it. */
+interface CampaignRow {
+  id: number
+  user_id: string
+  name: string
+  /** Searches compare these words of the name. */
+  words: string
+  is_deleted: boolean
+  revision: number
+  created_at: string
+  updated_at: string
+}
+
+const campaignTable = table<CampaignRow>({
+  name: 'campaigns',
+  key: 'id',
+  columns: {
+    id: 'bigint',
+    user_id: 'text',
+    name: 'text',
+    words: 'text',
+    is_deleted: 'boolean',
+    revision: 'bigint',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz'
+  },
+  indexes: [
+    '(user_id, id DESC) WHERE is_deleted IS NOT TRUE',
+    '(user_id, updated_at) WHERE is_deleted IS NOT TRUE',
+    wordIndex
+  ]
+})
+
+/** The row of a number that was released stays, so that an earlier event of it adds it no more. */
+interface PhoneNumberRow {
+  id: number
+  user_id: string
+  phone_number: string
+  is_released: boolean
+  revision: number
+  updated_at: string
+}
+
+const phoneNumberTable = table<PhoneNumberRow>({
+  name: 'phone_numbers',
+  key: 'id',
+  columns: { id: 'bigint', user_id: 'text', phone_number: 'text', is_released: 'boolean', revision: 'bigint', updated_at: 'timestamptz' },
+  indexes: [
+    '(user_id, id DESC) WHERE is_released IS NOT TRUE',
+    '(user_id, phone_number COLLATE "C") WHERE is_released IS NOT TRUE',
+    '(user_id, updated_at) WHERE is_released IS NOT TRUE'
+  ]
+})
+
+export const catalog: Projection = {
+  name: 'catalog',
+  version: 4,
+  eventTypes: [
+    'VoiceAdded', 'LanguageAdded', 'ModelAdded', ...campaignEventTypes, ...phoneNumberEventTypes,
+    'PhoneNumberClaimed' // has no row, but an id that was given out
+  ],
+  tables: [voices, languages, models, campaignTable, phoneNumberTable],
+  keys (event) {
+    if (isCampaignEvent(event)) return [[campaignTable, event.data.campaign_id]]
+    const { type, data } = event
+    const isNumber = type === 'PhoneNumberAdded' || type === 'PhoneNumberReleased'
+    return isNumber ? [[phoneNumberTable, data.phone_number_id]] : []
+  },
+  project (event, at, rows) {
+    switch (event.type) {
+      case 'VoiceAdded': return rows.put(voices, { id: event.data.id, name: event.data.name })
+      case 'LanguageAdded': return rows.put(languages, { name: event.data.name })
+      case 'ModelAdded': return rows.put(models, { name: event.data.name })
+      case 'CampaignCreated':
+      case 'CampaignRenamed':
+      case 'CampaignDeleted': return projectCampaign(event, at, rows)
+      case 'PhoneNumberAdded':
+      case 'PhoneNumberReleased': return projectPhoneNumber(event, at, rows)
+      default:
+    }
+  },
+  idsSeen (event) {
+    switch (event.type) {
+      case 'CampaignCreated': return { sequence: 'ledger.campaign_ids', id: believedId(event.data.campaign_id) }
+      case 'PhoneNumberAdded':
+      case 'PhoneNumberClaimed': return { sequence: 'ledger.phone_number_ids', id: believedId(event.data.phone_number_id) }
+      default: return undefined
+    }
+  }
+}
+
+function projectCampaign (event: CampaignEvent, { revision }: LogPosition, rows: Rows): void {
+  const row = rows.get(campaignTable, event.data.campaign_id)
+  if (row && revision <= BigInt(row.revision)) return
+  const campaign = evolve(row && toCampaign(row), event)
+  if (!campaign) return
+  const { campaign_id: id, user_id, name, isDeleted: is_deleted = false, created_at, updated_at } = campaign
+  rows.put(campaignTable, {
+    id,
+    user_id,
+    name,
+    words: wordsOf(user_id, name),
+    is_deleted,
+    revision: Number(revision),
+    created_at,
+    updated_at
+  })
+}
+
+function toCampaign ({ id, user_id, name, is_deleted, created_at, updated_at }: CampaignRow): Campaign {
+  const campaign = { campaign_id: id, user_id, name, created_at: iso(created_at), updated_at: iso(updated_at) }
+  return is_deleted ? { ...campaign, isDeleted: true } : campaign
+}
+
+/** A claim that was ended before its number was added leaves no row. */
+function projectPhoneNumber (event: PhoneNumberEvent, { revision, created }: LogPosition, rows: Rows): void {
+  const { phone_number_id: id, user_id } = event.data
+  const row = rows.get(phoneNumberTable, id)
+  if (row && revision <= BigInt(row.revision)) return
+  const changed = { revision: Number(revision), updated_at: created.toISOString() }
+  if (event.type === 'PhoneNumberReleased') {
+    if (row) rows.put(phoneNumberTable, { ...row, ...changed, is_released: true })
+    return
+  }
+  const { phone_number } = event.data
+  if (!row) rows.put(phoneNumberTable, { id, user_id, phone_number, ...changed, is_released: false })
+}
+
+/** What an assistant's settings refer to; a value that is not given is not looked up. */
+export interface CatalogQuestion {
+  userId: string
+  voiceId?: number | undefined
+  language?: string | undefined
+  phoneNumberId?: number | undefined
+}
+
+export interface CatalogAnswer { voiceExists: boolean, languageExists: boolean, ownsPhoneNumber: boolean }
+
+/** Answers the whole question in one round trip; what was not asked is false. */
+export async function lookUpCatalog (
+  db: Pool, { userId, voiceId, language, phoneNumberId }: CatalogQuestion
+): Promise<CatalogAnswer> {
+  const answer = await lookUp<CatalogAnswer>(db, {
+    name: 'look-up-catalog',
+    types: ['bigint', 'text', 'bigint', 'text'],
+    text: `SELECT EXISTS (SELECT FROM read_model.voices WHERE id = $1) AS "voiceExists",
+                  EXISTS (SELECT FROM read_model.languages WHERE name = $2) AS "languageExists",
+                  EXISTS (SELECT FROM read_model.phone_numbers WHERE id = $3 AND user_id = $4 AND is_released IS NOT TRUE) AS "ownsPhoneNumber"`
+  }, [voiceId, language, phoneNumberId, userId])
+  if (!answer) throw new Error('a query without FROM gave no row')
+  return answer
+}
+
+/** A page of the voices, by name. */
+export async function findVoices (db: Pool, page: Page): Promise<Paged<{ id: number, name: string }>> {
+  const order = { direction: 'ASC', by: { name: 'text', id: 'bigint' } } as const
+  return await readPage(db, { ...whole, name: 'voices', key: 'id', columns: 'id, name', from: 'read_model.voices', order }, page)
+}
+
+/** A page of a list that has names alone. */
+const findNames = (name: string) => async (db: Pool, page: Page): Promise<Paged<{ name: string }>> => {
+  const order = { direction: 'ASC', by: { name: 'text' } } as const
+  return await readPage(db, { ...whole, name, key: 'name', columns: 'name', from: `read_model.${name}`, order }, page)
+}
+
+export const findLanguages = findNames('languages')
+export const findModels = findNames('models')
+
+/** Every row, as it is. */
+const whole = { own: [], item: 'row_to_json(page)' }
+
+/** What is the user's own of the catalogue, and of the do-not-call list. */
+export interface OwnFilter {
+  userId: string
+  /** Words of a campaign's name, or the beginning of a number with its plus sign. */
+  searched?: string | undefined
+  /** ISO 8601, included. */
+  updatedFrom?: string | undefined
+}
+
+/** A campaign at the revision of its last event. */
+interface CampaignAtRevision extends Campaign {
+  revision: number
+}
+
+/** The user's campaign with this id, also one that was deleted. */
+export async function findCampaign (db: Pool, userId: string, id: number): Promise<CampaignAtRevision | undefined> {
+  const found = await lookUp<{ row: CampaignRow }>(db, {
+    name: 'find-campaign',
+    types: ['bigint', 'text'],
+    text: 'SELECT row_to_json(c) AS row FROM read_model.campaigns c WHERE id = $1 AND user_id = $2'
+  }, [id, userId])
+  return found && { ...toCampaign(found.row), revision: found.row.revision }
+}
+
+const byName: Searched = {
+  list: 'campaigns',
+  own: 'user_id = $1 AND is_deleted IS NOT TRUE',
+  order: 'id DESC',
+  table: 'campaigns',
+  those: 'is_deleted IS NOT TRUE',
+  key: 'id',
+  hasKey: 'id = ANY(?::bigint[])',
+  isFound: (patterns) => hasWords('campaigns', patterns)
+}
+
+/** A page of the user's campaigns, newest first. */
+export async function findCampaigns (
+  db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
+): Promise<Paged<{ id: number, name: string }>> {
+  const { filters = [], matches } = await searchedBy(db, byName, userId, searched)
+  return await readPage(db, {
+    name: 'campaigns',
+    columns: 'id, name',
+    from: 'read_model.campaigns',
+    key: 'id',
+    own: [['user_id = ?', userId], ['is_deleted IS NOT TRUE']],
+    filters: [...filters, ['updated_at >= ?', updatedFrom]],
+    matches,
+    order: { direction: 'DESC', by: { id: 'bigint' } },
+    item: 'row_to_json(page)'
+  }, page)
+}
+
+/** A page of the user's phone numbers, newest first. */
+export async function findPhoneNumbers (
+  db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
+): Promise<Paged<{ id: number, phone_number: string }>> {
+  return await readPage(db, {
+    name: 'phone-numbers',
+    columns: 'id, phone_number',
+    from: 'read_model.phone_numbers',
+    key: 'id',
+    own: [['user_id = ?', userId], ['is_released IS NOT TRUE']],
+    filters: [...beginning('phone_number', searched), ['updated_at >= ?', updatedFrom]],
+    order: { direction: 'DESC', by: { id: 'bigint' } },
+    item: 'row_to_json(page)'
+  }, page)
+}

@@ -1,0 +1,142 @@
+// A campaign: how its events add up, the rules that it has, and what callers send and see of it.
+import Type, { type Static } from 'typebox'
+import { isBlank } from '../../domain/blank.js'
+import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
+import { Id, notBlank } from '../../domain/json.js'
+import { Rejection } from '../../domain/rejection.js'
+import { laterOf } from '../../domain/time/later-of.js'
+import { problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
+import { campaignEventTypes, type CampaignEvent } from './events.js'
+
+export interface Campaign {
+  campaign_id: number
+  user_id: string
+  name: string
+  /** As the last import named it; absent when none did. */
+  imported_name?: string
+  /** ISO 8601. */
+  created_at: string
+  updated_at: string
+  /** It was deleted: it takes no lead any more, and those that it has keep its name. Its id is not given out again. */
+  isDeleted?: true
+}
+
+/** Nothing yet, or the campaign. */
+export type CampaignState = Campaign | undefined
+
+export function evolve (state: CampaignState, event: CampaignEvent): CampaignState {
+  switch (event.type) {
+    case 'CampaignCreated': return named(state, event.data, event.data.created_at)
+    case 'CampaignRenamed': return named(state, event.data, event.data.renamed_at)
+    case 'CampaignDeleted':
+      return state && { ...state, isDeleted: true, updated_at: laterOf(state.updated_at, event.data.deleted_at) }
+    default: return event satisfies never
+  }
+}
+
+type Named = Extract<CampaignEvent, { data: { name: string } }>['data']
+
+function named (state: CampaignState, { campaign_id, user_id, name, source }: Named, at: string): Campaign {
+  const imported = source === 'import' && { imported_name: name }
+  const times = { created_at: state?.created_at ?? at, updated_at: laterOf(state?.updated_at ?? at, at) }
+  return { ...state, campaign_id, user_id, name, ...imported, ...times }
+}
+
+export const CampaignBody = Type.Object({
+  name: Type.String({
+    minLength: 1, maxLength: 255, ...notBlank, description: 'Name of the campaign.', examples: ['Spring renewals']
+  })
+}, { title: 'CampaignInput' })
+
+/** @throws Rejection `invalid` */
+export function nameIn (submitted: Submitted<Static<typeof CampaignBody>>): string {
+  const { name } = soundFields(submitted)
+  return soundBody(submitted, [name !== undefined && isBlank(name) && problem('name', 'must not be blank')]).name
+}
+
+/** Its one id is the new campaign's. */
+type CreateCampaign = { type: 'create', name: string } & Circumstances
+type RenameCampaign = { type: 'rename', name: string } & Omit<Circumstances, 'ids'>
+type DeleteCampaign = { type: 'delete' } & Omit<Circumstances, 'ids'>
+type CampaignCommand = CreateCampaign | RenameCampaign | DeleteCampaign
+
+const campaign = {
+  initialState: undefined,
+  eventTypes: campaignEventTypes,
+  evolve,
+  ownerOf: (state: CampaignState) => state?.user_id
+}
+
+export const campaignDecider: Decider<CampaignState, CampaignEvent, CampaignCommand> = {
+  ...campaign,
+  decide (command, state) {
+    switch (command.type) {
+      case 'create': return create(command, state)
+      case 'rename': return rename(command, state)
+      case 'delete': return remove(command, state)
+      default: return command satisfies never
+    }
+  }
+}
+
+function create ({ ids, userId, now, name }: CreateCampaign, state: CampaignState): CampaignEvent[] {
+  if (state) throw new Rejection('id-taken', 'The id was given out before: try again')
+  const data = { campaign_id: idAt(ids, 0), user_id: userId, name, source: 'user' as const, created_at: now }
+  return [{ type: 'CampaignCreated', data }]
+}
+
+function rename (command: RenameCampaign, state: CampaignState): CampaignEvent[] {
+  const { campaign_id, user_id, name: present } = ownOf(command, state)
+  const { name, now } = command
+  if (name === present) return []
+  return [{ type: 'CampaignRenamed', data: { campaign_id, user_id, name, source: 'user', renamed_at: now } }]
+}
+
+function remove (command: DeleteCampaign, state: CampaignState): CampaignEvent[] {
+  const { campaign_id, user_id } = ownOf(command, state)
+  return [{ type: 'CampaignDeleted', data: { campaign_id, user_id, deleted_at: command.now } }]
+}
+
+/** @throws Rejection `not-found` */
+function ownOf ({ userId }: { userId: string }, state: CampaignState): Campaign {
+  if (state?.user_id !== userId || state.isDeleted) throw campaignNotFound()
+  return state
+}
+
+/** Also the answer to somebody else's campaign, so that nobody learns which ids exist. */
+export function campaignNotFound (): Rejection {
+  return new Rejection('not-found', 'Campaign not found or does not belong to the authenticated user')
+}
+
+/** What a catalogue says of a campaign. */
+interface ImportCampaign { campaign_id: number, user_id: string, name: string, now: string }
+
+export const importedCampaignDecider: Decider<CampaignState, CampaignEvent, ImportCampaign> =
+  { ...campaign, decide: importCampaign }
+
+/**
+ * Only what differs from the last import: a name that its user gave since, and a deletion, stay. A name that the import
+ * gives anew is written down also where the campaign has it already, as the next import is compared with it.
+ */
+function importCampaign ({ now, ...wanted }: ImportCampaign, state: CampaignState): CampaignEvent[] {
+  if (!state) return [{ type: 'CampaignCreated', data: { ...wanted, source: 'import', created_at: now } }]
+  if (state.user_id !== wanted.user_id) {
+    const taken = `campaign ${wanted.campaign_id} belongs to user ${state.user_id}`
+    throw new Rejection('catalog-conflict', `${taken}: give another user's campaign another id`)
+  }
+  if (state.isDeleted || state.imported_name === wanted.name) return []
+  return [{ type: 'CampaignRenamed', data: { ...wanted, source: 'import', renamed_at: now } }]
+}
+
+const At = Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T11:50:00.000Z'] })
+
+export const CampaignAnswer = Type.Object({
+  id: Id({ description: 'The campaign_id of a lead.' }),
+  name: Type.String({ examples: ['Spring renewals'] }),
+  created_at: At,
+  updated_at: At
+}, { title: 'Campaign' })
+export type CampaignAnswer = Static<typeof CampaignAnswer>
+
+export const describeCampaign = ({ campaign_id: id, name, created_at, updated_at }: Campaign): CampaignAnswer =>
+  ({ id, name, created_at, updated_at })

@@ -1,0 +1,105 @@
+// GET /user/assistants/voices, languages and models, GET /user/campaigns and phone-numbers: lists of one shape.
+import Type, { type Static, type TSchema } from 'typebox'
+import { Id } from '../../domain/json.js'
+import type { App } from '../../http/app-types.js'
+import { answered } from '../../http/docs/describe.js'
+import { page } from '../../http/docs/examples.js'
+import { earliest } from '../../http/input/day-or-instant.js'
+import type { KeyKind } from '../../http/lists/cursor.js'
+import { PageOf, Paging, type Found, type RequestedPage } from '../../http/lists/paging.js'
+import { beginningOf, nameSearch, numberSearch, updatedFrom } from '../../http/lists/search.js'
+import { readErrors, readHeaders, reading } from '../../http/read-position.js'
+import type { OwnFilter } from '../../../projections/catalog.js'
+import { PhoneNumberAnswer } from '../phone-numbers/model.js'
+import type { RouteServices } from '../services.js'
+
+interface List<Item extends TSchema> {
+  url: string
+  operationId: string
+  summary: string
+  description: string
+  item: Item
+  example: Static<Item> & object
+  keys: KeyKind[]
+  /** Of a list of the user's own. */
+  search?: typeof nameSearch | typeof numberSearch
+  find (page: RequestedPage, filter: OwnFilter): Promise<Found<Static<Item>>>
+}
+
+const Name = (example: string, description?: string) =>
+  Type.String({ ...(description && { description }), examples: [example] })
+
+export function addCatalog (app: App, { readModel, readPositions }: RouteServices): void {
+  addList({
+    url: '/user/assistants/voices',
+    operationId: 'listVoices',
+    summary: 'List the voices',
+    description: 'By name; every user may choose from them.',
+    item: Type.Object({ id: Id({ description: 'The voice_id of an assistant.' }), name: Name('Amelia') }, { title: 'Voice' }),
+    example: { id: 1, name: 'Amelia' },
+    keys: ['text', 'whole'],
+    find: readModel.findVoices
+  })
+  addList({
+    url: '/user/assistants/languages',
+    operationId: 'listLanguages',
+    summary: 'List the languages',
+    description: 'By name; every user may choose from them.',
+    item: Type.Object({ name: Name('English', 'The language of an assistant.') }, { title: 'Language' }),
+    example: { name: 'English' },
+    keys: ['text'],
+    find: readModel.findLanguages
+  })
+  addList({
+    url: '/user/assistants/models',
+    operationId: 'listModels',
+    summary: 'List the LLM models',
+    description: 'By name; an assistant may use others as well.',
+    item: Type.Object({ name: Name('gpt-4o', 'The llm_model of an assistant.') }, { title: 'Model' }),
+    example: { name: 'gpt-4o' },
+    keys: ['text'],
+    find: readModel.findModels
+  })
+  addList({
+    url: '/user/campaigns',
+    operationId: 'listCampaigns',
+    summary: 'List your campaigns',
+    description: 'Newest first.',
+    item: Type.Object({
+      id: Id({ description: 'The campaign_id of a lead.' }), name: Name('Spring renewals')
+    }, { title: 'CampaignItem' }),
+    example: { id: 1, name: 'Spring renewals' },
+    keys: ['whole'],
+    search: nameSearch,
+    find: (page, filter) => readModel.findCampaigns(filter, page)
+  })
+  addList({
+    url: '/user/phone-numbers',
+    operationId: 'listPhoneNumbers',
+    summary: 'List your phone numbers',
+    description: 'Newest first.',
+    item: PhoneNumberAnswer,
+    example: { id: 1, phone_number: '+15551230001' },
+    keys: ['whole'],
+    search: numberSearch,
+    find: (page, { searched, ...filter }) =>
+      readModel.findPhoneNumbers({ ...filter, searched: beginningOf(searched) }, page)
+  })
+
+  function addList<Item extends TSchema> ({ url, item, example, keys, search, find, ...described }: List<Item>): void {
+    const filters = search ? { ...search, ...updatedFrom } : {}
+    const paging = new Paging(url, 100, keys)
+    const response: Record<number, TSchema> =
+      { 200: answered('The page that was asked for.', PageOf(item), page(100, example)), ...readErrors }
+    const querystring = Type.Object({ ...filters, ...paging.parameters })
+    const schema = { ...described, tags: ['catalog'], security: [{ bearer: [] }], headers: readHeaders, querystring, response }
+    app.get(url, { schema, ...reading('catalog', readPositions, paging) }, async ({ user, query }) => {
+      const filter = search ? filterOf(user.id, query) : { userId: user.id }
+      return paging.answer(query, await find(paging.requested(query), filter))
+    })
+  }
+}
+
+interface Asked { per_page: number, search?: string, updated_from?: string }
+const filterOf = (userId: string, { search, updated_from }: Asked): OwnFilter =>
+  ({ userId, searched: search, updatedFrom: earliest(updated_from) })
