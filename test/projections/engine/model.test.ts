@@ -91,7 +91,7 @@ function move (
   return takes(status)
 }
 
-const deleted = { status: 'deleted', newest_report_at: null }
+const deleted = { status: 'deleted', newest_report_at: null, updated_at: at }
 
 function remove (row: LeadRow | undefined, stream: string): boolean {
   if (row?.stream === stream) Object.assign(row, deleted)
