@@ -10,12 +10,12 @@ import { isUnreadable } from '../src/domain/sealed/left.js'
 import {
   addContactOwners, addLeadOwner, assistantOwners, calledLead, contactIdsIn, keepOwners, leadOwners
 } from './call-owners.js'
-import { callTable } from './calls/call-table.js'
+import { callTable, type CallRow } from './calls/call-table.js'
 import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'
 
 export const calls: Projection = {
   name: 'calls',
-  version: 9,
+  version: 10,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'CallCompleted', 'CallErased'],
   // Of these only owners are noted, for calls to come.
   isUnhurried: isOneOf<EventType>('AssistantCreated', 'LeadCreated', 'LeadUpdated'),
@@ -49,14 +49,25 @@ export const calls: Projection = {
 function addCall (report: CallCompleted, at: LogPosition, rows: Rows): void {
   // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
   const known = at.revision > 0n ? rows.get(callTable, report.call_id) : undefined
-  if (known?.report) return
+  if (known?.report) return addReport(report, at, rows, { ...known, report: known.report })
   if (known) return rows.put(callTable, { ...known, is_to_erase: true }) // of an erased call the log has it once more
   const { row, lead, isOfErased } = placeOf(report, at, rows)
   // What is nobody's nobody could erase later: it is not kept either.
   const isKept = !isOfErased && row.user_id !== null
   if (!isKept) return rows.put(callTable, { ...erasedRow(report, row, lead), is_to_erase: true })
   const summary = summarizeCall(report, lead)
-  rows.put(callTable, { ...row, phone_number: numberOf(report), summary, report, is_to_erase: false })
+  const phone_number = numberOf(report)
+  rows.put(callTable, { ...row, phone_number, summary, report, is_to_erase: false, names_others: false })
+}
+
+/** Readers keep the first report; an erasure has to find whom the others name. */
+function addReport (
+  report: CallCompleted, at: LogPosition, rows: Rows, known: CallRow & { report: CallCompleted }
+): void {
+  const { row, isOfErased } = placeOf(report, at, rows)
+  const is_to_erase = known.is_to_erase || (isOfErased && row.user_id === known.user_id)
+  const isSame = (['from', 'to', 'lead_id'] as const).every((field) => report[field] === known.report[field])
+  if (is_to_erase || !isSame) rows.put(callTable, { ...known, is_to_erase, names_others: true })
 }
 
 /**
@@ -69,7 +80,7 @@ function eraseCall (call: CallErased, at: LogPosition, rows: Rows): void {
 }
 
 const erasedRow = <Place extends object>(call: CallCompleted | CallErased, row: Place, lead: CalledLead | null) =>
-  ({ ...row, phone_number: null, summary: summarizeErased(call, lead), report: null })
+  ({ ...row, phone_number: null, summary: summarizeErased(call, lead), report: null, names_others: false })
 
 /** Whose call it is, and of which lead, as the rows have it. */
 function placeOf (call: CallCompleted | CallErased, { position, created }: LogPosition, rows: Rows) {

@@ -3,7 +3,7 @@ import type { CallSummary, KeptReport } from '../../src/features/calls/summary.j
 import { table } from '../folding/table.js'
 
 /** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
-interface CallRow {
+export interface CallRow {
   id: string
   user_id: string | null
   assistant_id: number
@@ -22,9 +22,11 @@ interface CallRow {
   position: string
   /**
    * Its person was erased before it was reported, or read, or no reader knows its assistant: the row has nothing of
-   * them, the log has for a moment.
+   * them, the log has for a moment. Or a second report, which the log alone has, names them.
    */
   is_to_erase: boolean
+  /** The log has another report of it, with a number or lead that the row does not show. */
+  names_others: boolean
 }
 
 export const callTable = table<CallRow>({
@@ -45,7 +47,8 @@ export const callTable = table<CallRow>({
     summary: 'json',
     report: 'json',
     position: 'bigint',
-    is_to_erase: 'boolean'
+    is_to_erase: 'boolean',
+    names_others: 'boolean'
   },
   indexes: [
     '(user_id, ended_at DESC, position DESC) INCLUDE (id, status, direction)',
@@ -54,6 +57,7 @@ export const callTable = table<CallRow>({
     '(user_id, campaign_id, ended_at DESC, position DESC) INCLUDE (id, status, direction) WHERE campaign_id IS NOT NULL',
     '(user_id, phone_number COLLATE "C") WHERE phone_number IS NOT NULL',
     '(user_id, updated_at)',
-    '(user_id, id COLLATE "C") WHERE is_to_erase'
+    '(user_id, id COLLATE "C") WHERE is_to_erase',
+    '(user_id) WHERE names_others'
   ]
 })

@@ -9,12 +9,13 @@ import { namesNumber } from './rows-of-person.js'
 
 /**
  * The next ids behind `after`: of calls from or to the number, also where the engine named another person; of calls of
- * these leads and contacts; and of calls that were read too late to be known by a number, or are nobody's.
+ * these leads and contacts; of calls that were read too late to be known by a number, or are nobody's; and `others`.
  * @param most of them
  */
 export async function findCallIds (
   pool: Pool, { userId, phoneNumber }: Person,
-  { leadIds, nobodys }: { leadIds: readonly number[], nobodys: readonly string[] }, after: string, most: number
+  { leadIds, nobodys, others }: Record<'nobodys' | 'others', readonly string[]> & { leadIds: readonly number[] },
+  after: string, most: number
 ): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
     text: `
@@ -26,11 +27,26 @@ export async function findCallIds (
         WHERE user_id = $1 AND report IS NOT NULL AND lead_id = ANY($3::bigint[])
         UNION
         SELECT id FROM read_model.calls
-        WHERE is_to_erase AND (user_id = $1 OR user_id IS NULL AND id = ANY($6)) AND ${isNotParked}) found
+        WHERE is_to_erase AND (user_id = $1 OR user_id IS NULL AND id = ANY($6)) AND ${isNotParked}
+        UNION
+        SELECT unnest($7::text[])) found
       WHERE id COLLATE "C" > $5 ORDER BY id COLLATE "C" LIMIT $4`,
-    values: [userId, phoneNumber, leadIds, most, after, nobodys],
+    values: [userId, phoneNumber, leadIds, most, after, nobodys, others],
     ...patient
   })
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Calls of the user, or of nobody, of which the log may tell more than rows do: they were reported again with another
+ * number, or an operator skipped an event of theirs.
+ */
+export async function findHalfKnown (pool: Pool, userId: string): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(`
+    SELECT id FROM read_model.calls WHERE user_id = $1 AND names_others
+    UNION
+    SELECT substr(stream, 6) FROM ledger.skipped_events LEFT JOIN read_model.calls ON id = substr(stream, 6)
+    WHERE stream LIKE 'call-%' AND coalesce(user_id, $1) = $1`, [userId])
   return rows.map(({ id }) => id)
 }
 
@@ -41,24 +57,18 @@ export async function hasErased (pool: Pool, userId: string, callIds: readonly s
   return rowCount === 1
 }
 
-interface Found { report: KeptReport, is_to_erase: boolean, left: Left | null }
+interface Found { report: KeptReport, left: Left | null }
 type Left = NonNullable<CallErased['lead_left']>
 
-/**
- * What was reported of the call, and how its lead is left, if that stays; nothing when it is erased. Of one that was
- * read too late only the log has a report.
- */
-export async function findReport (
-  pool: Pool, callId: string
-): Promise<{ report: KeptReport, left?: Left } | undefined> {
+/** What was reported of the call, if not the log alone has it, and how its lead is left, if that stays. */
+export async function findReport (pool: Pool, callId: string): Promise<{ report: KeptReport, left?: Left }> {
   const { rows: [row] } = await pool.query<Found>(`
-    SELECT report, call.is_to_erase, CASE WHEN lead.id IS NOT NULL THEN json_build_object(
+    SELECT report, CASE WHEN lead.id IS NOT NULL THEN json_build_object(
       'status', lead.status, 'newest_report_at', lead.newest_report_at, 'updated_at', lead.updated_at) END AS left
     FROM read_model.calls call
     LEFT JOIN read_model.leads lead ON lead.id = call.lead_id AND lead.user_id = call.user_id AND lead.status <> 'deleted'
     WHERE call.id = $1`, [callId])
-  if (!row?.report && !row?.is_to_erase) return undefined
-  const { report, left } = row
+  const { report, left } = row ?? { report: null, left: null }
   if (left === null) return { report }
   const newest_report_at = left.newest_report_at === null ? null : iso(left.newest_report_at)
   return { report, left: { ...left, newest_report_at, updated_at: iso(left.updated_at) } }

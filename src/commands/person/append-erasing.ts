@@ -2,7 +2,7 @@
 import type { DomainEvent } from '../../domain/events.js'
 import { uuidV5 } from '../../log/event-id.js'
 import { RevisionConflict } from '../../log/errors.js'
-import type { Streams } from '../../log/streams.js'
+import type { Proposed, Streams } from '../../log/streams.js'
 import { proposed } from '../proposed.js'
 
 export interface ErasingOptions {
@@ -26,9 +26,15 @@ export async function appendErasing (
 ): Promise<bigint | undefined> {
   await refuseRetries?.([...commandIds])
   const commandId = uuidV5(requestId, `${stream}@${revision}`)
+  return await appendAt(streams, stream, proposed(events, { commandId, correlationId: requestId, userId }), revision)
+}
+
+/** @returns the revision of the last one; nothing when somebody else was first */
+export async function appendAt (
+  streams: Pick<Streams, 'append'>, stream: string, events: Proposed[], revision: bigint
+): Promise<bigint | undefined> {
   try {
-    const sent = proposed(events, { commandId, correlationId: requestId, userId })
-    return (await streams.append(stream, sent, revision)).revision
+    return (await streams.append(stream, events, revision)).revision
   } catch (error) {
     if (error instanceof RevisionConflict) return undefined
     throw error

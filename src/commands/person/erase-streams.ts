@@ -4,8 +4,10 @@ import { callStream } from '../../features/calls/events.js'
 import { erasedEntries, type KnownEntry } from '../../features/blacklist/erase.js'
 import { tryDecode, type DomainEvent } from '../../domain/events.js'
 import type { DigestOfContact, LeadErasedEvent } from '../../features/leads/events.js'
+import { streamErased } from '../../features/persons/erasing.js'
+import { uuidV5 } from '../../log/event-id.js'
 import type { Streams } from '../../log/streams.js'
-import { appendErasing, type ErasingOptions, type SeenEnd } from './append-erasing.js'
+import { appendAt, appendErasing, type ErasingOptions, type SeenEnd } from './append-erasing.js'
 import { look, type Seen } from './seen-stream.js'
 
 /** The position of the last event of a stream that is not erased yet; nothing where there is none, or nothing to do. */
@@ -64,21 +66,20 @@ export async function eraseContacts (
 type FoundCall = Pick<EraseCall, 'left'> & { report: EraseCall['report'] | null }
 
 /**
- * @param found as readers have the call, without a report where its person was erased before they came to it; nothing
- * where the call is erased already, but for what is before
+ * All that is in the stream goes, also where no report of it can be read.
+ * @param found as readers have the call, without a report where only the log has one
  */
 export async function eraseCall (
-  options: ErasingOptions, callId: string, found: FoundCall | undefined
+  options: ErasingOptions, callId: string, found: FoundCall
 ): Promise<void> {
   const stream = callStream(callId)
   for (;;) {
     const seen = await look(options.streams, stream)
     if (!seen) return
     if (seen.erasedAt !== undefined) return await options.streams.truncate(stream, seen.erasedAt)
-    const report = found?.report ?? (found && await reportIn(options.streams, stream))
-    if (!report) return
-    const events = erasingDecider.decide({ ...found, report, now: options.now }, undefined)
-    if (await replace(options, stream, seen, events)) return
+    const report = found.report ?? await reportIn(options.streams, stream)
+    const events = report && erasingDecider.decide({ ...found, report, now: options.now }, undefined)
+    if (events ? await replace(options, stream, seen, events) : await replaceUnread(options, stream, seen)) return
   }
 }
 
@@ -103,6 +104,15 @@ export async function eraseEntries (
   if (!seen || seen.isClean || events.length === 0) return false
   if (seen.position === at) await replace(options, stream, seen, events)
   return true // also where somebody else appended meanwhile
+}
+
+async function replaceUnread (
+  { streams, requestId }: ErasingOptions, stream: string, { revision }: SeenEnd
+): Promise<boolean> {
+  const event = { id: uuidV5(requestId, `${stream}@${revision}`), type: streamErased, data: {}, metadata: {} }
+  const appended = await appendAt(streams, stream, [event], revision)
+  if (appended !== undefined) await streams.truncate(stream, appended)
+  return appended !== undefined
 }
 
 /** @returns whether it was done; nothing is hidden that nothing stands for */

@@ -23,7 +23,7 @@ import type { CompleteConfig } from '../complete-config.js'
 import { digestOfNumbers } from '../digest-of-numbers.js'
 import type { Connections } from '../connections.js'
 import { areBefore, areBehind, scavengeFor, sources } from './erasing.js'
-import { nobodys, parkedOf } from './parked.js'
+import { halfKnown, nobodys, parkedOf } from './parked.js'
 import { personWork, type WorkOptions } from './person-work.js'
 
 export interface ErasuresOptions extends Omit<WorkOptions, 'connections' | 'sources'> {
@@ -58,8 +58,11 @@ export function erasureWork (options: ErasuresOptions): ErasureWork {
       { position: await streams.head(), values: [userId, phoneNumber, leadIds], signal }),
     leadIds: (person) => named.leadIds(person),
     eraseNamed: (person, leadIds, requestId) => named.erase(person, leadIds, erasingNamed(person, requestId)),
-    callIds: async (person, leadIds, after, most) =>
-      await callRows.findCallIds(pool, person, { leadIds, nobodys: await nobodys({ pool, streams }) }, after, most),
+    async callIds (person, leadIds, after, most) {
+      const others = await halfKnown({ pool, streams }, person, leadIds)
+      return await callRows.findCallIds(
+        pool, person, { leadIds, nobodys: await nobodys({ pool, streams }), others }, after, most)
+    },
     async eraseCall (callId, person, requestId) {
       await eraseCall(erasing(person, requestId), callId, await callRows.findReport(pool, callId))
     },

@@ -5,6 +5,7 @@ import { catalog } from '../../../projections/catalog.js'
 import { activeGeneration, schemaOf } from '../../../projections/generations/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { dispatcher } from '../../../projections/parking/parked-events.js'
+import { findHalfKnown } from '../../../projections/persons/calls-to-erase.js'
 import type { Person } from '../../../projections/persons/find-person.js'
 import { findUnowned, type Unowned } from '../../../projections/persons/late-calls.js'
 import { findOwnCalls, findOwner, findParked, type ParkedStream } from '../../../projections/persons/parked.js'
@@ -15,6 +16,8 @@ import { isFields } from '../../domain/sealed/sealed.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
 import type { Connections } from '../connections.js'
 
+type BackEnds = Pick<Connections, 'pool' | 'streams'>
+
 /** What is known of the person: streams with events of theirs, and ids of leads and contacts. */
 export interface KnownOfPerson { streams (): Promise<readonly string[]>, leadIds (): Promise<readonly number[]> }
 
@@ -23,47 +26,60 @@ const mostNamed = 5
 
 /** @param requestId events that the request itself has appended are the person's too @returns names of streams */
 export async function parkedOf (
-  { pool, streams }: Pick<Connections, 'pool' | 'streams'>, person: Person, known: KnownOfPerson, requestId: string
+  { pool, streams }: BackEnds, person: Person, known: KnownOfPerson, requestId: string
 ): Promise<string[]> {
   const parked = await parkedNow(pool)
   const unowned = await findUnowned(pool)
   if (parked.length + unowned.length === 0) return []
   const leadIds = await known.leadIds()
   const callIds = parked.flatMap(({ stream }) => callIdOf(stream) ?? [])
-  const own = new Set([
-    ...await known.streams(),
-    ...(await findOwnCalls(pool, person, leadIds, callIds)).map(callStream)
-  ])
+  const about = { person, leadIds, requestId }
+  const ownCalls = [
+    ...await findOwnCalls(pool, person, leadIds, callIds), ...await halfKnown({ pool, streams }, person, leadIds)
+  ]
+  const own = new Set([...await known.streams(), ...ownCalls.map(callStream)])
   const found: string[] = []
   for (const { stream, revision } of parked) {
-    const isOwn = own.has(stream) || await names(stream, revision)
+    const isOwn = own.has(stream) || await isNamed({ pool, streams }, stream, revision, about)
     if (isOwn && found.push(stream) === mostNamed) return found
   }
   const isParked = (stream: string) => parked.some((one) => one.stream === stream)
   const ofNobody = new Set(await nobodysAmong(streams, unowned, parked))
   for (const { id, assistantId } of unowned) {
-    if (ofNobody.has(id) || !await names(callStream(id), 0n)) continue
+    if (ofNobody.has(id) || !await isNamed({ pool, streams }, callStream(id), 0n, about)) continue
     const waiting = [callStream(id), assistantStream(assistantId)].find(isParked)
     found.push(waiting ?? `${callStream(id)} (replay calls)`)
     if (found.length >= mostNamed) break
   }
   return [...new Set(found)]
+}
 
-  async function names (stream: string, from: bigint): Promise<boolean> {
-    const naming: StoredEvent[] = []
-    await streams.visit(stream, from, (stored) => {
-      if (isAbout(stored, person, leadIds, requestId)) naming.push(stored)
-    })
-    for (const { data } of naming) if (!await isOfAnother(data)) return true
-    return false
+/** Calls of which the log tells of the person, though no row says so. */
+export async function halfKnown (
+  { pool, streams }: BackEnds, person: Person, leadIds: readonly number[]
+): Promise<string[]> {
+  const found: string[] = []
+  for (const id of await findHalfKnown(pool, person.userId)) {
+    if (await isNamed({ pool, streams }, callStream(id), 0n, { person, leadIds })) found.push(id)
   }
+  return found
+}
 
-  /** Where an event says whose it is, or of which assistant, and that is somebody else. */
-  async function isOfAnother (data: unknown): Promise<boolean> {
-    if (!isFields(data)) return false
-    const owner = typeof data.user_id === 'string' ? data.user_id : await findOwner(pool, data.assistant_id)
-    return owner !== undefined && owner !== person.userId
-  }
+interface About { person: Person, leadIds: readonly number[], requestId?: string }
+
+/** Whether an event from the revision on is about the person. */
+async function isNamed ({ pool, streams }: BackEnds, stream: string, from: bigint, about: About): Promise<boolean> {
+  const naming: StoredEvent[] = []
+  await streams.visit(stream, from, (stored) => { if (isAbout(stored, about)) naming.push(stored) })
+  for (const { data } of naming) if (!await isOfAnother(pool, data, about.person)) return true
+  return false
+}
+
+/** Where an event says whose it is, or of which assistant, and that is somebody else. */
+async function isOfAnother (pool: BackEnds['pool'], data: unknown, { userId }: Person): Promise<boolean> {
+  if (!isFields(data)) return false
+  const owner = typeof data.user_id === 'string' ? data.user_id : await findOwner(pool, data.assistant_id)
+  return owner !== undefined && owner !== userId
 }
 
 async function parkedNow (pool: Connections['pool']): Promise<ParkedStream[]> {
@@ -75,7 +91,7 @@ async function parkedNow (pool: Connections['pool']): Promise<ParkedStream[]> {
  * Calls of an assistant that the log does not have before them: nobody will ever know whose they are. One that readers
  * have parked, or had, is somebody's.
  */
-export async function nobodys ({ pool, streams }: Pick<Connections, 'pool' | 'streams'>): Promise<string[]> {
+export async function nobodys ({ pool, streams }: BackEnds): Promise<string[]> {
   const unowned = await findUnowned(pool)
   return unowned.length === 0 ? [] : await nobodysAmong(streams, unowned, await parkedNow(pool))
 }
@@ -97,9 +113,9 @@ async function nobodysAmong (
 
 /** Whatever its shape is: an event that is parked may be malformed. */
 function isAbout (
-  { data, metadata }: StoredEvent, { phoneNumber }: Person, leadIds: readonly number[], requestId: string
+  { data, metadata }: StoredEvent, { person: { phoneNumber }, leadIds, requestId }: About
 ): boolean {
-  if (metadata.$correlationId === requestId) return true
+  if (requestId !== undefined && metadata.$correlationId === requestId) return true
   if (isFields(data) && typeof data.lead_id === 'number' && leadIds.includes(data.lead_id)) return true
   const text = data instanceof Uint8Array ? Buffer.from(data).toString('utf8') : JSON.stringify(data) ?? ''
   return text.includes(phoneNumber)

@@ -9,13 +9,12 @@ import { skipParked } from '../../../src/services/ops/parked.js'
 import { lateCallWork } from '../../../src/services/persons/late-calls.js'
 import { parkedOf } from '../../../src/services/persons/parked.js'
 import { callStream } from '../../../src/features/calls/events.js'
-import { lateCalls } from '../../../workers/persons/erasures/late-calls.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
 import { assistantCreated, call as reported, proposed } from '../../support/events/call-events.js'
-import { erasing } from '../../support/persons/erasing.js'
+import { eraseLate, erasing } from '../../support/persons/erasing.js'
 import { haveCome } from '../../support/persons/have-come.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])
@@ -182,19 +181,35 @@ t.test('a call that is reported again after its erasure, or for an assistant of 
     await streams.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], revision)
   }
   await haveCome(service)
-  const work = lateCallWork(parts)
-  const turn = { signal: new AbortController().signal, isOver: () => false, async keep () {} }
-  for (const userId of await work.users()) {
-    const request = { id: randomUUID(), kind: 'late', userId, input: {}, progress: {}, failures: 0, createdAt: new Date() }
-    t.strictSame(await lateCalls(work).work(request, turn), { state: 'completed' })
-  }
+  await eraseLate(service)
   const typesOf = async (id: string) => (await streams.read(callStream(id))).map(({ type }) => type)
   for (const id of ['erased-by-event', 'of-nobody']) t.strictSame(await typesOf(id), ['CallErased'], id)
   t.strictSame(await typesOf('of-parked'), ['CallCompleted'], 'readers may come to know whose it is')
   await haveCome(service)
-  t.strictSame(await work.users(), [])
+  t.strictSame(await lateCallWork(parts).users(), [])
   const known = { streams: async () => [], leadIds: async () => [] }
   t.strictSame(await parkedOf(parts, { userId: '1', phoneNumber: from }, known, randomUUID()), ['assistant-9001'])
+})
+
+t.test('a call that was reported again goes with whomever any of its reports names', async (t) => {
+  const [shown, gone] = ['+15557654391', '+15557654392']
+  const lead = await newOne({ phone_number: gone, variables })
+  const again = async (id: string, given: object) => {
+    await report(id, { from: shown })
+    const data = { ...reported(id), assistant_id: assistant, from: 'anonymous', lead_id: null, ...given }
+    await streams.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], 0n)
+    await haveCome(service)
+  }
+  await again('again-number', { from: gone })
+  await again('again-lead', { lead_id: lead.id })
+  await eraseHere(gone)
+  await again('again-erased', { lead_id: lead.id })
+  await eraseLate(service)
+  await haveCome(service)
+  for (const id of ['again-number', 'again-lead', 'again-erased']) {
+    t.match((await get(`/user/call/${id}`)).data, { erased: true, from: null }, id)
+    t.strictSame((await streams.read(callStream(id))).map(({ type }) => type), ['CallErased'], id)
+  }
 })
 
 t.test('a verification and lookups read such text', async (t) => {

@@ -1,10 +1,12 @@
 // Erasures in the process of the test, so that something comes at a step of them, and not by chance.
 import { randomUUID } from 'node:crypto'
 import { erasureWork } from '../../../src/services/persons/erasures.js'
+import { lateCallWork } from '../../../src/services/persons/late-calls.js'
 import type { Connections } from '../../../src/services/connections.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
 import type { Turn } from '../../../workers/background/kind.js'
 import { erasures, type ErasureWork } from '../../../workers/persons/erasures/erasures.js'
+import { lateCalls } from '../../../workers/persons/erasures/late-calls.js'
 import type { ErasureProgress } from '../../../workers/persons/erasures/progress.js'
 import { eventually } from '../eventually.js'
 import type { TestService } from '../service.js'
@@ -59,5 +61,15 @@ export function erasing (
     }, 120_000)
     if (failures.length > 0) throw failures[0]
     if (left.size > 0) throw new Error(`it did not come to ${[...left.keys()].join()}`)
+  }
+}
+
+/** Calls of persons who were erased before, as workers do it within ten seconds. */
+export async function eraseLate ({ parts }: Pick<TestService, 'parts'>): Promise<void> {
+  const work = lateCallWork(parts)
+  const turn = { signal: new AbortController().signal, isOver: () => false, async keep () {} }
+  for (const userId of await work.users()) {
+    const request = { id: randomUUID(), kind: 'late', userId, input: {}, progress: {}, failures: 0, createdAt: new Date() }
+    await eventually(async () => await lateCalls(work).work(request, turn) !== 'again')
   }
 }
