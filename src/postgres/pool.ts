@@ -1,4 +1,5 @@
 // Opens the connection pool of one role.
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { endClient } from './end-client.js'
 
@@ -19,21 +20,43 @@ const connectWithinMs = 5_000
 /** What is done every half minute finds its connection again: to open one costs more than many statements. */
 const idleTimeoutMillis = 60_000
 
+/** Postgres assumes disks that seek, and would rather read a whole table than much of an index. */
+const planning = '-c random_page_cost=1.1'
+
 /**
- * Resolves when Postgres answers, takes writes and lets the role make schemas; rejects within 5 s with why not.
+ * Resolves when we can work on this Postgres; rejects within 5 s with why not. Embedded back ends lock and write
+ * nothing before.
  * @returns whether the log or the tables of a service are there
  */
 export async function ping (databaseUrl: string): Promise<{ isInUse: boolean }> {
-  const client = new pg.Client({
-    connectionString: databaseUrl, application_name: 'ringledger', connectionTimeoutMillis: connectWithinMs
-  })
-  client.on('error', () => {}) // connect() and end() report it
+  const [client, other] = [openClient(databaseUrl, 'ringledger'), openClient(databaseUrl, 'ringledger')]
   await client.connect()
   try {
-    return await assertUsable(client)
+    const { troubles: [trouble], pid, isInUse } = await lookAtServer(client)
+    if (trouble) throw trouble
+    if (Reflect.get(client, 'processID') !== pid) await assertListens(client, await connected(other)) // a pooler
+    return { isInUse }
   } finally {
-    await client.end()
+    await Promise.all([client.end(), other.end()])
   }
+}
+
+const connected = async (client: pg.Client) => {
+  await client.connect()
+  return client
+}
+
+/** One connection, with each kind of setting that pools have: a pooler that refuses one refuses it here. */
+export function openClient (databaseUrl: string, applicationName: string, withinMs = connectWithinMs): pg.Client {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: applicationName,
+    connectionTimeoutMillis: withinMs,
+    statement_timeout: withinMs,
+    idle_in_transaction_session_timeout: withinMs,
+    options: planning
+  })
+  return client.on('error', () => {}) // connect(), queries and end() report it
 }
 
 /** Resolves when a server answers there, if only to refuse; rejects when none does in time. */
@@ -56,16 +79,39 @@ export function cutOff (pool: pg.Pool): void {
 
 const clientsOf = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
 
-/** As Postgres itself says it where a statement is refused: here before any is. */
-async function assertUsable (client: pg.Client): Promise<{ isInUse: boolean }> {
-  const { rows: [found] } = await client.query<{ problem: string | null, code: string | null, isInUse: boolean }>(`
-    SELECT CASE WHEN pg_is_in_recovery() THEN 'it is a standby'
-      WHEN NOT has_database_privilege(current_database(), 'CREATE')
-      THEN format('the role %I may not create schemas in the database %I', current_user, current_database()) END AS problem,
-      CASE WHEN pg_is_in_recovery() THEN '25006' ELSE '42501' END AS code,
-      EXISTS (SELECT FROM pg_namespace WHERE nspname IN ('ledger', 'eventstore')) AS "isInUse"`)
-  if (found?.problem) throw Object.assign(new Error(found.problem), { code: found.code })
-  return { isInUse: found?.isInUse ?? false }
+/** A server, and why we cannot work on it: as Postgres itself says it where a statement is refused, before any is. */
+export interface Server { version: string, pid: number, isInUse: boolean, troubles: Array<Error & { code: string }> }
+
+/** Of `Server.troubles`. */
+export const tooOld = 'RL001'
+
+export async function lookAtServer (client: pg.Client): Promise<Server> {
+  const { rows: [row] } = await client.query<Omit<Server, 'troubles'> & Record<string, unknown>>(`
+    SELECT current_setting('server_version') AS version, pg_backend_pid() AS pid,
+      EXISTS (SELECT FROM pg_namespace WHERE nspname IN ('ledger', 'eventstore')) AS "isInUse",
+      CASE WHEN current_setting('server_version_num')::integer < 140000
+      THEN 'it is Postgres ' || current_setting('server_version') END AS "${tooOld}",
+      CASE WHEN pg_is_in_recovery() THEN 'it is a standby'
+      WHEN current_setting('default_transaction_read_only') = 'on' THEN 'default_transaction_read_only is on' END AS "25006",
+      CASE WHEN NOT has_database_privilege(current_database(), 'CREATE')
+      THEN format('the role %I may not create schemas in the database %I', current_user, current_database()) END AS "42501"`)
+  if (!row) throw new Error('it says nothing of itself')
+  const troubles = [tooOld, '25006', '42501'].flatMap((code) => row[code] ? Object.assign(new Error(String(row[code])), { code }) : [])
+  return { ...row, troubles }
+}
+
+/**
+ * A transaction pooler hands a connection to somebody else between two statements, and what is notified with it. Where
+ * it is passed on it comes with the answer to the next statement.
+ */
+export async function assertListens (client: pg.Client, other: pg.Client): Promise<void> {
+  const channel = `ringledger_${randomUUID().replaceAll('-', '')}`
+  let isHeard = false
+  client.once('notification', () => { isHeard = true })
+  await client.query(`LISTEN ${channel}`)
+  await other.query(`NOTIFY ${channel}`)
+  await client.query(`UNLISTEN ${channel}`)
+  if (!isHeard) throw new Error('what is notified does not arrive')
 }
 
 /**
@@ -81,8 +127,7 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
     idleTimeoutMillis,
     keepAlive: true,
     ...(options.answerWithinMs && { query_timeout: options.answerWithinMs, statement_timeout: options.answerWithinMs }),
-    // Postgres assumes disks that seek, and would rather read a whole table than much of an index.
-    options: '-c random_page_cost=1.1',
+    options: planning,
     idle_in_transaction_session_timeout: options.stalledAfterMs ?? 0
   })
   pool.on('error', options.onError)

@@ -1,6 +1,6 @@
 // Says which back end did not answer at the start, and which setting leads to it.
 
-import { eachHost } from '../log/connection/client-url.js'
+import { eachHost, placeOf } from '../log/connection/client-url.js'
 import { reasonOf as whyOf } from '../log/connection/causes.js'
 import { EventStoreConnection } from '../log/connection/connection.js'
 import { AccessRefused, readError } from '../log/errors.js'
@@ -13,23 +13,27 @@ export class BackEndUnreachable extends Error {
   override readonly name = 'BackEndUnreachable'
 }
 
-/** @throws BackEndUnreachable when `answer` fails, with its reason and the setting that leads there */
-export async function reachable<Answer> (what: string, setting: string, answer: Promise<Answer>): Promise<Answer> {
-  try {
-    return await answer
-  } catch (cause) {
-    if (cause instanceof BackEndUnreachable || cause instanceof OtherVersion) throw cause
-    const problem = `${what} did not answer: ${reasonOf(cause)}`
-    throw new BackEndUnreachable(`${problem}. Check that it runs and that ${setting} leads to it.`, { cause })
-  }
+/** The way to a back end, and what leads there. */
+interface Way { url: string, what?: string, setting?: string }
+
+/** @throws BackEndUnreachable with the reason, the place and what mends it, unless the error says all that itself */
+function unreachable ({ url, what, setting }: Required<Way>, cause: unknown, words?: string): never {
+  if (cause instanceof BackEndUnreachable || cause instanceof OtherVersion) throw cause
+  const problem = words ?? `${what} did not answer: ${reasonOf(cause)}. Check that it runs and that ${setting} leads to it.`
+  const place = placeOf(url)
+  const isSaid = problem.includes(place.replace(/[,/].*/, ''))
+  throw new BackEndUnreachable(isSaid ? problem : problem.replace('. ', ` (at ${place}). `), { cause })
 }
 
 /** @throws BackEndUnreachable when `answer` fails, with what Postgres or the way to it says, and what mends that */
-export async function reachablePostgres<Answer> (answer: Promise<Answer>, setting = 'DATABASE_URL'): Promise<Answer> {
-  return await reachable('Postgres', setting, answer.catch((cause: unknown) => {
-    const problem = postgresProblem(cause, setting)
-    throw problem === undefined ? cause : new BackEndUnreachable(problem, { cause })
-  }))
+export async function reachablePostgres<Answer> (
+  { url, what = 'Postgres', setting = 'DATABASE_URL' }: Way, answer: () => Promise<Answer>
+): Promise<Answer> {
+  try {
+    return await answer()
+  } catch (cause) {
+    return unreachable({ url, what, setting }, cause, postgresProblem(cause, setting))
+  }
 }
 
 /** A host name with several addresses fails once for each, and the error around them says nothing. */
@@ -38,20 +42,19 @@ export function reasonOf (cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** The way to an event store, and what leads there. */
-interface Way { url: string, what?: string, setting?: string }
-
 /**
  * The end of the log, as the first question to the event store.
  * @throws BackEndUnreachable, with what is wrong in words: of a cluster, for each host of the URL
  */
 export async function reachableHead (way: Way, head: () => Promise<bigint>): Promise<bigint> {
   const { url, what = 'The event store', setting = 'EVENTSTORE_URL' } = way
-  return await reachable(what, setting, head().catch(async (cause: unknown) => {
+  try {
+    return await head()
+  } catch (cause) {
     const reason = await reasonAt(url, cause)
-    if (!(readError(cause) instanceof AccessRefused)) throw new Error(reason, { cause })
-    throw new BackEndUnreachable(refusedBy(what, reason, setting), { cause })
-  }))
+    const words = readError(cause) instanceof AccessRefused ? refusedBy(what, reason, setting) : undefined
+    return unreachable({ url, what, setting }, new Error(reason, { cause }), words)
+  }
 }
 
 const refusedBy = (what: string, reason: string, setting: string) =>

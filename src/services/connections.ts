@@ -74,7 +74,7 @@ export async function openConnections (
   urls: Urls, keys: KeySettings, log: Logger, options: ConnectionOptions = {}
 ): Promise<Connections> {
   const { databaseUrl, eventStoreUrl } = urls
-  await reachablePostgres(migrate(databaseUrl, packageRoot))
+  await reachablePostgres({ url: databaseUrl }, () => migrate(databaseUrl, packageRoot))
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const connection = new EventStoreConnection(eventStoreUrl)

@@ -1,16 +1,20 @@
 // What Postgres refuses at a start, and in every command, is told as Postgres means it, with what mends it.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { reachablePostgres } from '../../src/services/back-end-unreachable.js'
 import { openPool, ping } from '../../src/postgres/pool.js'
 import { secrets } from '../support/auth/secrets.js'
+import { doctor } from '../support/cli/doctor.js'
 import { dataDir, run } from '../support/ringledger.js'
 
 const rules = `
-host all postgres,trusted,single,idle 127.0.0.1/32 trust
+host all postgres,trusted,single,idle,old,reader 127.0.0.1/32 trust
 host all owner,strange 127.0.0.1/32 scram-sha-256
 hostssl all encrypted 127.0.0.1/32 trust
 host all absent 127.0.0.1/32 trust
@@ -21,8 +25,18 @@ t.teardown(() => admin.end())
 for (const statement of [
   "CREATE ROLE owner LOGIN PASSWORD 'owner'", 'CREATE DATABASE owned OWNER owner', 'CREATE ROLE trusted LOGIN',
   'CREATE ROLE single LOGIN CONNECTION LIMIT 0', 'CREATE ROLE idle', 'CREATE ROLE encrypted LOGIN',
+  'CREATE ROLE old LOGIN', 'ALTER ROLE old SET search_path = older, pg_catalog',
+  'CREATE ROLE reader LOGIN', 'ALTER ROLE reader SET default_transaction_read_only = on',
   'CREATE DATABASE closed', 'REVOKE CONNECT ON DATABASE closed FROM PUBLIC'
 ]) await admin.query(statement)
+
+const inOwned = new pg.Client({ connectionString: Object.assign(new URL(url), { pathname: '/owned' }).href })
+await inOwned.connect()
+await inOwned.query(`
+  CREATE SCHEMA older; GRANT USAGE ON SCHEMA older TO old;
+  CREATE FUNCTION older.current_setting(text) RETURNS text LANGUAGE sql AS $$
+    SELECT CASE $1 WHEN 'server_version' THEN '13.2' WHEN 'server_version_num' THEN '130002' ELSE pg_catalog.current_setting($1) END $$`)
+await inOwned.end()
 
 /** Where the server can read it, whose account is another one under root. */
 function hbaFile (text: string): string {
@@ -51,6 +65,23 @@ async function tells (t: Test, args: string[], databaseUrl: string, ...wanted: R
   t.notMatch(stderr, 'hunter2')
 }
 
+/** As clients see a transaction pooler: another process answers than the greeting names, and nothing is notified. */
+async function pooled (): Promise<number> {
+  const front = createServer((client) => {
+    const server = connect(Number(new URL(url).port), '127.0.0.1')
+    client.on('error', () => {}).on('close', () => server.destroy()).pipe(server)
+    server.on('error', () => {}).on('close', () => client.destroy()).on('data', (bytes) => {
+      const text = bytes.toString('latin1').replace(/K\0{3}[^]{5}/, 'K\0\0\0\x0c\0\0\0\x01')
+      client.write(text.replace(/A\0{3}[^]{5}ringledger_[0-9a-f]{32}\0\0/, ''), 'latin1')
+    })
+  }).listen(0, '127.0.0.1')
+  await once(front, 'listening')
+  t.teardown(() => front.close())
+  const address = front.address()
+  return typeof address === 'object' ? address?.port ?? 0 : 0
+}
+const pooler = Object.assign(new URL(to({ password: 'owner' })), { port: await pooled() }).href
+
 const cases: Array<[rule: string, url: string, ...wanted: RegExp[]]> = [
   ['a wrong password', to({ password: 'hunter2' }),
     /password authentication failed for user "owner"/, /Set the user and the password/],
@@ -73,18 +104,41 @@ const cases: Array<[rule: string, url: string, ...wanted: RegExp[]]> = [
   ['TLS that Postgres does not have', to({ password: 'owner', search: '?sslmode=verify-full' }),
     /Postgres takes no TLS/, /Remove sslmode/],
   ['TLS that Postgres demands', to({ username: 'encrypted' }), /no encryption/, /sslmode=verify-full/],
+  ['a transaction pooler', pooler, /A pooler stands before Postgres: what is notified does not arrive/, /LISTEN does not pass/],
+  ['a server that is too old', to({ username: 'old' }), /too old: it is Postgres 13\.2 /, /Postgres 14 or later/],
+  ['a role that only reads', to({ username: 'reader' }), /takes no writes: default_transaction_read_only is on/, /Switch it off/],
+  ['a file of its certificate that is not there', to({ search: '?sslmode=verify-full&sslrootcert=/nowhere' }),
+    /names cannot be read: ENOENT.*'\/nowhere'/, /Set sslrootcert/],
   ['a host that nobody knows', to({ host: 'postgres.invalid' }),
     /host of Postgres was not found: .*postgres\.invalid/, /Check how DATABASE_URL spells it/]
 ]
 for (const [rule, databaseUrl, ...wanted] of cases) {
   t.test(`${rule} is told as such`, async (t) => {
-    const refused = reachablePostgres(ping(databaseUrl))
+    const refused = reachablePostgres({ url: databaseUrl }, () => ping(databaseUrl))
     await t.rejects(refused)
     const message = String(await refused.catch((error: Error) => error.message))
     for (const words of [...wanted, /DATABASE_URL/]) t.match(message, words)
     t.notMatch(message, /did not answer|hunter2/)
   })
 }
+
+t.test('the doctor says the same in these words, and nothing else of Postgres that is not there', async (t) => {
+  for (const [databaseUrl, check, wanted] of [
+    [pooler, 'reachable', /A pooler stands before Postgres/], [to({ password: 'hunter2' }), 'reachable', /refuses the login/],
+    [to({ search: '?sslmode=verify-full&sslrootcert=/nowhere' }), 'reachable', /names cannot be read/],
+    [to({ username: 'old' }), 'version', /too old: it is Postgres 13/], [to({ username: 'reader' }), 'takes writes', /takes no writes/]
+  ] as const) {
+    const { findings } = await doctor(t, { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl })
+    const ofPostgres = findings.filter(({ part }) => part === 'Postgres' || part === 'Service')
+    t.match(ofPostgres.find((each) => each.check === check), { level: 'error', found: wanted, mend: /./ })
+    if (check === 'reachable') t.equal(ofPostgres.length, 1)
+  }
+})
+
+t.test('a start that a pooler lets in no further locks nothing', async (t) => {
+  await tells(t, ['start'], pooler, /A pooler stands/)
+  t.same((await admin.query("SELECT FROM pg_locks WHERE locktype = 'advisory'")).rows, [])
+})
 
 t.test('every role and command tells it in these words, those too that ask for nothing but a log', async (t) => {
   const wrong = to({ password: 'hunter2' })

@@ -1,5 +1,5 @@
 // A check of the doctor: what was found, and what mends it. None is waited for longer than three seconds.
-import { reasonOf } from '../../services/back-end-unreachable.js'
+import { BackEndUnreachable, reasonOf } from '../../services/back-end-unreachable.js'
 import { withTimeout } from '../../timing/with-timeout.js'
 
 /** `skipped`: it could not be looked at, which is no fault by itself. */
@@ -28,7 +28,7 @@ const answerWithinMs = 3_000
 /** Runs them side by side. What throws is an error, and so is what does not answer in time. */
 export async function runChecks (part: string, checks: readonly Check[], mend: string): Promise<Finding[]> {
   const findings = await Promise.all(checks.map(async ([check, look]) => {
-    const found = await withinTime(look).catch((error: unknown) => problem(reasonOf(error), mend))
+    const found = await withinTime(look).catch((error: unknown) => refusalIn(error) ?? problem(reasonOf(error), mend))
     if (found === undefined) return []
     return [typeof found === 'string' ? { part, check, level: 'ok' as const, found } : { part, check, ...found }]
   }))
@@ -41,6 +41,12 @@ export async function runIfReachable (
 ): Promise<Finding[]> {
   const found = await runChecks(part, [first], mend)
   return found.some(({ level }) => level === 'error') ? found : [...found, ...await runChecks(part, rest(), mend)]
+}
+
+/** In the words of a start: what is wrong, and after the first full stop what mends it. */
+export function refusalIn (error: unknown): Found {
+  const [, found, mend] = error instanceof BackEndUnreachable ? /^(.*?)\. (.*)$/s.exec(error.message) ?? [] : []
+  return found === undefined || mend === undefined ? undefined : problem(found, mend)
 }
 
 async function withinTime (look: () => Promise<Found>): Promise<Found> {

@@ -1,5 +1,6 @@
 // The event store: whether it answers, who leads, and whether our login may do what it must and no more.
 import { randomUUID } from 'node:crypto'
+import { reachableHead } from '../../services/back-end-unreachable.js'
 import { aboutServer, type AboutServer } from '../../log/about-server.js'
 import { reasonOf } from '../../log/connection/causes.js'
 import { EventStoreConnection } from '../../log/connection/connection.js'
@@ -27,7 +28,7 @@ export function checkEventStore (url: string): OpenEventStore {
   const connection = new EventStoreConnection(url)
   const streams = openStreams(connection, { answerWithinMs, resolveWithinMs: 0 })
   const findings = runIfReachable(part, ['reachable', async () => {
-    const head = await streams.head().catch((error: unknown) => { throw new Error(reasonOf(error)) })
+    const head = await reachableHead({ url }, () => streams.head())
     return `${placeOf(url)}, its log ends at ${head}`
   }], () => [...aboutChecks(connection), ...rightsChecks(url, streams)],
   'Check that it runs, and that EVENTSTORE_URL, its login and EVENTSTORE_CA_FILE are right: docs/eventstoredb.md.')

@@ -38,11 +38,13 @@ async function findInBackEnds (config: Config, { databaseUrl, eventStoreUrl }: W
   const postgres = databaseUrl ? checkPostgres(databaseUrl, useOf(config)) : undefined
   const store = eventStoreUrl ? checkEventStore(eventStoreUrl) : undefined
   try {
-    const service = databaseUrl ? checkService({ databaseUrl, streams: store?.streams, store, keys }) : []
-    const found = await Promise.all([
-      postgres?.findings ?? [notRunning('Postgres')], store?.findings ?? [notRunning('Event store')], service
+    const [ofPostgres, ofStore] = await Promise.all([
+      postgres?.findings ?? [notRunning('Postgres')], store?.findings ?? [notRunning('Event store')]
     ])
-    return found.flat()
+    const isThere = ofPostgres.some(({ check, level }) => check === 'reachable' && level === 'ok')
+    if (!databaseUrl || !isThere) return [...ofPostgres, ...ofStore]
+    const service = await checkService({ databaseUrl, streams: store?.streams, store, keys })
+    return [...ofPostgres, ...ofStore, ...service]
   } finally {
     await Promise.all([postgres?.close(), store?.close()])
   }

@@ -33,9 +33,8 @@ export async function checkService ({ databaseUrl, ...parts }: ServiceParts): Pr
     let isMade = false
     return await runIfReachable('Service', ['tables', async () => {
       const made = "SELECT FROM pg_tables WHERE schemaname = 'ledger' AND tablename = 'identity_count'"
-      const found = await pool.query(made).catch(() => undefined) // told by the check of Postgres
-      isMade = (found?.rowCount ?? 0) > 0
-      return isMade ? undefined : skipped(found ? 'not made yet' : 'Postgres does not answer')
+      isMade = (await pool.query(made)).rowCount === 1
+      return isMade ? undefined : skipped('not made yet')
     }], () => isMade ? checksOf(pool, parts) : [], 'See why Postgres does not answer, or run `ringledger migrate`.')
   } finally {
     await endsWithin(500, pool.end())

@@ -29,15 +29,19 @@ const problems: Array<[when: RegExp, words: Words]> = [
   [/^3D000$/, (message, setting) =>
     `Postgres has no such database: ${message}. Make it with CREATE DATABASE … OWNER …, or name another one in ${setting}.`],
   [/^42501$/, (message, setting) =>
-    `The role of ${setting} may not do that: ${message}. Make it the owner of its database, with ALTER DATABASE … OWNER ` +
-    'TO …, and of what is in there; docs/operations.md says what it needs.'],
+    `The role of ${setting} may not do that: ${message}. Let it own the database and what is in there, with ALTER DATABASE ` +
+    '… OWNER TO …: docs/operations.md says what else than the owner of its database will do.'],
   [/^53300$/, (message, setting) =>
     `Postgres has no connection left: ${message}. Raise max_connections, or the limit of the role and the database in ` +
     `${setting}, or run fewer processes; docs/operations.md says how many each takes.`],
+  [/^RL001$/, (message, setting) =>
+    `Postgres is too old: ${message}. Move to Postgres 14 or later, and let ${setting} lead to that.`],
+  [/default_transaction_read_only/, (message, setting) =>
+    `Postgres takes no writes: ${message}. Switch it off for the role and the database of ${setting}.`],
   [/^25006$/, (message, setting) =>
     `Postgres takes no writes: ${message}. Let ${setting} lead to the primary.`],
   [/^57P03$/, (message) => `Postgres is not ready: ${message}. Wait until it is, and start again.`],
-  [/unsupported startup parameter/, (message, setting) =>
+  [/unsupported startup parameter|what is notified does not arrive/, (message, setting) =>
     `A pooler stands before Postgres: ${message}. Let ${setting} lead to Postgres itself: LISTEN does not pass a pooler.`],
   [/does not support SSL connections/, (_, setting) =>
     `Postgres takes no TLS, and ${setting} asks for it. Remove sslmode from it, or set ssl = on in postgresql.conf.`],
@@ -46,7 +50,10 @@ const problems: Array<[when: RegExp, words: Words]> = [
     'as the certificate does.'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, (message, setting) =>
     `The host of Postgres was not found: ${message}. Check how ${setting} spells it, and the name server of this machine.`],
-  [/^ECONNREFUSED$/, (message, setting) =>
+  [/^(ENOENT|EACCES|EISDIR)\b.* (open|read)\b/, (message, setting) =>
+    `A file that ${setting} names cannot be read: ${message}. Set sslrootcert, sslcert and sslkey to files that this ` +
+    'process may read.'],
+  [/^(ECONNREFUSED|ENOENT)$/, (message, setting) =>
     `Postgres did not answer: ${message}: nothing listens there. Check that it runs and that ${setting} leads to it.`]
 ]
 
