@@ -1,7 +1,7 @@
 // The settings of the roles and commands that a bench runs, their users, and tokens for these.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { signToken } from '../../src/cli/running/sign-token.js'
+import { signToken } from '../../src/cli/token.js'
 import type { Environment } from './run.js'
 
 const secret = () => randomBytes(32).toString('hex')

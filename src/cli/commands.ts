@@ -72,18 +72,19 @@ function addOthers (program: Command): void {
     .description('look at every setting and back end, and say what mends what is wrong')
     .addOption(json)
     .action(work(() => import('./doctor/doctor.js'), 'examine'))
+  const token = () => import('./token.js')
   program.command('token')
     .description('make a bearer token, signed with JWT_SECRET, or revoke one; those of JWT_SECRET_PREVIOUS are still taken')
     .option('--user <id>', 'the user it acts for; required')
     .addOption(new Option('--role <role>', 'engine or ops; a caller has no role').choices(['engine', 'ops']))
     .option('--ttl <time>', 'how long it is good for, such as 15m, 1h or 30d', timeToLive, '1h')
     .addOption(json)
-    .action(work(() => import('./token/token.js'), 'printToken'))
+    .action(work(token, 'print'))
     .command('revoke')
     .description('end a token before its time: it is refused within a second, and so is the session that it opened')
     .argument('<jti>', 'the claim jti of the token')
     .addOption(json)
-    .action(work(() => import('./token/revoke.js'), 'revokeToken'))
+    .action(work(token, 'revoke'))
   program.command('completion')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
     .description('print what completes commands and options in a shell: eval "$(ringledger completion bash)"')
@@ -115,12 +116,13 @@ function addCatalog (program: Command): void {
 }
 
 function addCalls (program: Command): void {
+  const calls = () => import('./calls.js')
   const group = program.command('calls').description('completed calls')
   group.command('complete')
     .argument('<file>')
     .description('report the completed call in a JSON file, by event')
     .addOption(json)
-    .action(work(() => import('./calls/complete.js'), 'completeCallFromFile'))
+    .action(work(calls, 'complete'))
 }
 
 function addProjections (program: Command): void {
@@ -240,6 +242,7 @@ function addEvents (program: Command): void {
 }
 
 function addWebhooks (program: Command): void {
+  const webhooks = () => import('./webhooks.js')
   const group = program.command('webhooks').description('deliveries: what became of them, and sending them again')
   const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
   group.command('list')
@@ -251,32 +254,32 @@ function addWebhooks (program: Command): void {
     .option('--reason <reason>', 'only those with this reason, such as invalid')
     .option('--limit <n>', 'how many', wholeNumber, 50)
     .addOption(json)
-    .action(work(() => import('./webhooks/list.js'), 'listWebhooks'))
+    .action(work(webhooks, 'list'))
   group.command('show')
     .argument('<id>', 'its webhook-id')
     .description('a delivery with its newest 50 attempts')
     .addOption(json)
-    .action(work(() => import('./webhooks/show.js'), 'showWebhook'))
+    .action(work(webhooks, 'show'))
   group.command('redeliver')
     .argument('<id...>', 'webhook-ids')
     .description('send deliveries once more; the schedule goes on as it was')
     .addOption(json)
-    .action(work(() => import('./webhooks/redeliver.js'), 'redeliverWebhooks'))
+    .action(work(webhooks, 'redeliver'))
   group.command('recover')
     .description('begin the schedule anew for everything that is not delivered; goes on where it was broken off')
     .requiredOption('--since <time>', 'a day, an instant, or how long ago, such as 12h')
     .addOption(ofUser)
     .addOption(ofAssistant)
     .addOption(json)
-    .action(work(() => import('./webhooks/recover.js'), 'recoverWebhooks'))
+    .action(work(webhooks, 'recover'))
   group.command('stats')
     .description('counts, what is due, and whether every call is accounted for')
     .addOption(json)
-    .action(work(() => import('./webhooks/stats.js'), 'showWebhookStats'))
+    .action(work(webhooks, 'stats'))
   group.command('resume')
     .description('go on sending with a restored database: calls up to the last marker in the log are not sent again')
     .addOption(json)
-    .action(work(() => import('./webhooks/resume.js'), 'resumeWebhooks'))
+    .action(work(webhooks, 'resume'))
 }
 
 function addPerson (program: Command): void {
@@ -296,25 +299,27 @@ function addPerson (program: Command): void {
 }
 
 function addSecrets (program: Command): void {
+  const secrets = () => import('./secrets.js')
   const group = program.command('secrets').description('what SECRET_KEY encrypts and derives')
   group.command('alert')
     .description('print the secret that signs the requests to ALERT_WEBHOOK_URL: ALERT_WEBHOOK_SECRET, or a derived one')
     .addOption(json)
-    .action(work(() => import('./secrets/alert.js'), 'printAlertSecret'))
+    .action(work(secrets, 'alert'))
   group.command('reseal')
     .description('encrypt with SECRET_KEY what keys of SECRET_KEY_PREVIOUS encrypted, which are not needed afterwards')
     .addOption(json)
-    .action(work(() => import('./secrets/reseal.js'), 'resealSecrets'))
+    .action(work(secrets, 'reseal'))
 }
 
 function addIds (program: Command): void {
+  const ids = () => import('./ids.js')
   const group = program.command('ids').description('the sequences that ids come from')
   group.command('check')
     .description('compare them with the log and its last marker; exit status 1 when they are behind')
     .addOption(json)
-    .action(work(() => import('./ids/check.js'), 'checkIds'))
+    .action(work(ids, 'check'))
   group.command('reseed')
     .description('put them past every id that the log and its last marker know')
     .addOption(json)
-    .action(work(() => import('./ids/reseed.js'), 'reseedIds'))
+    .action(work(ids, 'reseed'))
 }

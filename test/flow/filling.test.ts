@@ -5,7 +5,7 @@ import { callReport, newLead } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { caller } from '../support/running-service.js'
 import { created, idOf, restorable, type Running } from '../support/restorable.js'
-import { signToken } from '../../src/cli/running/sign-token.js'
+import { signToken } from '../../src/cli/token.js'
 import { configOf } from '../support/service.js'
 
 const r = await restorable(t)

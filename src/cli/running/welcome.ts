@@ -2,7 +2,7 @@
 import type { CompleteConfig } from '../../services/complete-config.js'
 import { customer, customerNumber, frontDesk } from '../../domain/examples.js'
 import { packageVersion } from '../../package-root.js'
-import { signToken } from './sign-token.js'
+import { signToken } from '../token.js'
 
 /** Where things are; those of embedded back ends are absent where others are set. */
 export interface Places {

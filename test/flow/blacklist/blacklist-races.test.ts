@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.js'
 import { caller, untilReady } from '../../support/running-service.js'
 import { type TestService, configOf, testService } from '../../support/service.js'
 import { randomUUID } from 'node:crypto'
-import { signToken } from '../../../src/cli/running/sign-token.js'
+import { signToken } from '../../../src/cli/token.js'
 import type { Teardown } from '../../support/teardown.js'
 
 // Another process of the API, held between what it looks up for a command and its append.

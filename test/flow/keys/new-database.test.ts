@@ -1,7 +1,6 @@
 // Keys and revocations outlive Postgres: they are in the log.
 import t from 'tap'
-import { signToken } from '../../../src/cli/running/sign-token.js'
-import { revokeNow } from '../../../src/cli/token/revoke-now.js'
+import { revokeNow, signToken } from '../../../src/cli/token.js'
 import { digestOf } from '../../../src/http/auth/credentials.js'
 import { eventually } from '../../support/eventually.js'
 import { caller } from '../../support/running-service.js'

@@ -1,7 +1,6 @@
 // Keys and tokens that were revoked, or have expired, are refused by every process; and what is known where little is.
 import t from 'tap'
-import { signToken } from '../../../src/cli/running/sign-token.js'
-import { revokeNow } from '../../../src/cli/token/revoke-now.js'
+import { revokeNow, signToken } from '../../../src/cli/token.js'
 import { digestOf } from '../../../src/http/auth/credentials.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'

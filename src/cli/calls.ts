@@ -1,0 +1,51 @@
+// `ringledger calls complete`: reports a completed call as the call engine would, by event.
+import { randomUUID } from 'node:crypto'
+import { assistantOwner } from '../commands/call-owners.js'
+import { commandHandler } from '../commands/handle-command.js'
+import { decode } from '../domain/events.js'
+import { callDecider } from '../features/calls/decide.js'
+import { callStream, type CallCompleted } from '../features/calls/events.js'
+import { validateReport } from '../features/calls/validate.js'
+import type { Streams } from '../log/streams.js'
+import { readText } from '../text-files.js'
+import { printJson, say } from './output.js'
+import { withConnections } from './running.js'
+
+export async function complete (file: string, { json }: { json?: boolean }): Promise<void> {
+  const report = readReport(file)
+  const isNew = await withConnections('ringledger calls complete', ({ streams }) => appendReport(streams, report))
+  if (json) printJson({ call_id: report.call_id, appended: isNew })
+  else say(`Call ${report.call_id} is in the log${isNew ? '' : ' already'}.`)
+}
+
+/** @throws an Error that names the file and the first field that is wrong */
+function readReport (file: string): CallCompleted {
+  try {
+    const data: unknown = JSON.parse(readText(file))
+    const callId: unknown = typeof data === 'object' && data !== null && 'call_id' in data ? data.call_id : undefined
+    const stream = callStream(String(callId))
+    const event = decode({ type: 'CallCompleted', data, metadata: {}, stream, revision: 0n })
+    if (event?.type === 'CallCompleted') return event.data
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${file} is not a completed call: ${reason}`, { cause })
+  }
+  throw new Error(`${file} is not a completed call`)
+}
+
+/**
+ * Sealed for the owner of the assistant.
+ * @returns whether it was not in the log before
+ * @throws Rejection when the call was reported with another body
+ */
+async function appendReport (streams: Streams, { call_id: callId, ...body }: CallCompleted): Promise<boolean> {
+  const command = validateReport(callId, { body }, {})
+  const ofUser = await assistantOwner(streams, body.assistant_id)
+  const { isAppended = false } = await commandHandler(streams).handle({
+    aggregate: callDecider,
+    stream: callStream(callId),
+    decide: (state) => callDecider.decide(command, state),
+    origin: { commandId: randomUUID(), correlationId: randomUUID(), ofUser }
+  })
+  return isAppended
+}

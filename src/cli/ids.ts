@@ -1,0 +1,39 @@
+// `ringledger ids`: whether the sequences that ids come from are past every id in the log, and what raises them.
+import { checkIds, reseedIds, type IdsState, type OnProgress } from '../recovery/id-sequences.js'
+import { printJson, say, tableOf } from './output.js'
+import { withConnections } from './running.js'
+import { operate } from './shutdown.js'
+
+/** Exit status 1 when the sequences are behind. */
+export async function check ({ json }: { json?: boolean }): Promise<void> {
+  if (await printed('check', checkIds, json)) {
+    return say('The sequences are past every id that the log and its last marker know.')
+  }
+  say('The sequences are behind: run `ringledger ids reseed`.')
+  process.exitCode = 1
+}
+
+/** Safe at any time, also while the service runs. */
+export async function reseed ({ json }: { json?: boolean }): Promise<void> {
+  if (!await printed('reseed', reseedIds, json)) throw new Error('a marker was written meanwhile: run it again')
+  say('The sequences are past every id that the log and its last marker know. Ids are given out again.')
+}
+
+/** Runs the command on the whole log, and shows how far it is. @returns whether ids may be given out */
+async function printed (command: string, work: typeof checkIds, json?: boolean): Promise<boolean> {
+  const stopped = 'stopped before the log was read: run the same command again'
+  const { sequences, ok } = await operate(stopped, async ({ signal, onProgress }) => {
+    const onRead: OnProgress = ({ events, position, head }) =>
+      onProgress({ doing: 'reading', events, done: head > position ? Number(position) / Number(head) : 1 })
+    return await withConnections(`ringledger ids ${command}`, ({ pool, streams }) =>
+      work(pool, streams, onRead, signal))
+  })
+  if (json) printJson({ sequences, ok } satisfies IdsState)
+  else {
+    const rows = sequences.map(({ name, given, in_log: inLog, in_marker: inMarker }) =>
+      [`${name.replace('_', ' ')}s`, given, inLog, inMarker])
+    const head = ['ids of', 'given out up to', 'highest in the log', 'highest in the marker']
+    process.stdout.write(await tableOf(rows, head))
+  }
+  return ok
+}

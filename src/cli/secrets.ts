@@ -1,0 +1,43 @@
+// `ringledger secrets`: what SECRET_KEY encrypts and derives.
+import { noteResealed, reseal as resealTexts } from '../../workers/operate/reseal.js'
+import { resealKeys } from '../privacy/rewrap/reseal-keys.js'
+import { alertSecret, secretKeys } from '../services/complete-config.js'
+import { leaveFormerKey } from '../services/generated-secrets.js'
+import { printJson, say } from './output.js'
+import { withProgress } from './progress.js'
+import { completeConfig, readSettings, withConnections } from './running.js'
+
+/** What verifies the requests to ALERT_WEBHOOK_URL. */
+export async function alert ({ json }: { json?: boolean }): Promise<void> {
+  const secret = alertSecret(await completeConfig(readSettings()))
+  if (json) return printJson({ secret })
+  process.stdout.write(`${secret}\n`)
+}
+
+/** Leaves the keys of SECRET_KEY_PREVIOUS behind. */
+export async function reseal ({ json }: { json?: boolean }): Promise<void> {
+  const { signal } = new AbortController()
+  const { config, resealed, persons } = await withConnections('ringledger secrets reseal', ({ pool, streams }, _log, config) =>
+    withProgress(signal, async (show) => {
+      const keys = secretKeys(config)
+      const resealed = await resealTexts({ pool, keys, onProgress: (events) => show({ doing: 'database', events, things: 'texts' }) })
+      const persons = await resealKeys({
+        pool,
+        streams,
+        secretKeys: keys,
+        signal,
+        onProgress: (events, done) => show({ doing: 'look', events, done, things: 'keys of persons' }),
+        onResealed: (events) => show({ doing: 'reseal', events, things: 'keys of persons' })
+      })
+      await noteResealed(pool, keys)
+      return { config, resealed, persons }
+    }))
+  const { dataDir, backEnds, previousSecretKeys, secrets } = config
+  const isLeft = !backEnds.databaseUrl && await leaveFormerKey(dataDir, previousSecretKeys, secrets.secretKey)
+  if (isLeft) say(`${dataDir}/secrets.json has SECRET_KEY instead of a former key.`)
+  if (json) printJson({ resealed, persons })
+  say(resealed + persons === 0
+    ? 'Everything is encrypted with SECRET_KEY already.'
+    : `Encrypted ${resealed} texts and the keys of ${persons} persons anew. ` +
+      'What former keys encrypted of persons is hidden in the event log, and goes with the next scavenge.')
+}

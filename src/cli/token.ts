@@ -1,0 +1,79 @@
+// `ringledger token`: signs bearer tokens with JWT_SECRET, to try the API with, and revokes them.
+import { randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
+import { SignJWT } from 'jose'
+import type { JwtSettings } from '../http/auth/jwt-settings.js'
+import { isSubject } from '../http/auth/subject.js'
+import type { Connections } from '../services/connections.js'
+import { printJson, say } from './output.js'
+import { completeConfig, readSettings, withConnections } from './running.js'
+
+interface TokenRequest {
+  user: string
+  /** `engine` or `ops`; a caller's token has no role. */
+  role?: string
+  /** Such as `1h` or `15m`. */
+  ttl: string
+}
+
+export async function print (
+  { user, json, ...request }: Omit<TokenRequest, 'user'> & { user?: string, json?: boolean }
+): Promise<void> {
+  if (user === undefined) throw new Error('--user is required: the user that the token acts for')
+  if (!isSubject(user)) throw new Error('--user must be 1 to 128 printable characters')
+  const config = readSettings()
+  const jwt = config.jwt ?? (await completeConfig(config)).jwt
+  const token = await signToken(jwt, { user, ...request })
+  if (json) printJson({ token, user, role: request.role ?? null, ttl: request.ttl })
+  else process.stdout.write(`${token}\n`)
+}
+
+/** Each token has an id (`jti`) by which it can be revoked. @throws when they come from an issuer (JWT_JWKS_URL) */
+export async function signToken (jwt: JwtSettings, { user, role, ttl }: TokenRequest): Promise<string> {
+  if (!('secret' in jwt)) {
+    throw new Error('tokens come from the issuer behind JWT_JWKS_URL; only with JWT_SECRET can they be made here')
+  }
+  const { issuer, audience, roleClaim } = jwt
+  const fromIssuer = { ...(issuer && { iss: issuer }), ...(audience && { aud: audience }) }
+  const claims = { ...(role && { [roleClaim]: role }), ...fromIssuer }
+  return await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setSubject(user)
+    .setJti(randomUUID())
+    .setIssuedAt()
+    .setExpirationTime(ttl)
+    .sign(new TextEncoder().encode(jwt.secret))
+}
+
+/** Ends a token before its time, in every process within a second. */
+export async function revoke (jti: string, _own: object, command: Command): Promise<void> {
+  const { json } = command.optsWithGlobals<{ json?: boolean }>() // `token` has it too, and takes what it knows
+  const { digestOf } = await import('../http/auth/credentials.js')
+  if (jti === '' || jti.length > 1_024) throw new Error('the jti must be 1 to 1024 characters')
+  const isNew = await withConnections('ringledger token revoke', (connections) => revokeNow(connections, digestOf(jti)))
+  if (json) printJson({ revoked: true, was_revoked: !isNew })
+  else say(isNew ? 'The token is revoked.' : 'The token was revoked already.')
+}
+
+/**
+ * Appends it, and tells every process. Safe to repeat: it also tells those who were not told the first time.
+ * @returns whether it was not revoked before
+ */
+export async function revokeNow (
+  { streams, pool }: Pick<Connections, 'streams' | 'pool'>, jtiDigest: string
+): Promise<boolean> {
+  // Loaded here: a token is made without a client of the event store.
+  const [{ commandHandler }, { announceRevoked }, { tokenDecider }, { tokenStream }] = await Promise.all([
+    import('../commands/handle-command.js'), import('../../projections/keys/revocations.js'),
+    import('../features/api-keys/token.js'), import('../features/api-keys/token-events.js')
+  ])
+  const command = { jti_digest: jtiDigest, now: new Date().toISOString() }
+  const { isAppended = false } = await commandHandler(streams).handle({
+    aggregate: tokenDecider,
+    stream: tokenStream(jtiDigest),
+    decide: (state) => tokenDecider.decide(command, state),
+    origin: { commandId: randomUUID(), correlationId: randomUUID() }
+  })
+  await announceRevoked(pool, { token: jtiDigest })
+  return isAppended
+}

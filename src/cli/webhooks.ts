@@ -1,0 +1,157 @@
+// `ringledger webhooks`: deliveries of all users, what became of them, and sending them again.
+import { findDelivery, listDeliveries } from '../../workers/deliveries/read/find-deliveries.js'
+import { findReceivers } from '../../workers/deliveries/read/find-receivers.js'
+import { audit } from '../../workers/operate/audit.js'
+import { recover as recoverDeliveries } from '../../workers/operate/recover.js'
+import { redeliver as redeliverOne } from '../../workers/operate/redeliver.js'
+import { resumeWebhooks } from '../../workers/operate/resume.js'
+import { webhookStats } from '../../workers/operate/stats.js'
+import { whyInvalid } from '../../workers/operate/why-invalid.js'
+import type { Delivery } from '../features/webhooks/delivery.js'
+import { isDayOrInstant } from '../http/input/day-or-instant.js'
+import { printJson, say, tableOf } from './output.js'
+import { withConnections } from './running.js'
+import { operate } from './shutdown.js'
+
+interface ListOptions {
+  user?: string
+  assistant?: number
+  call?: string
+  status?: Delivery['status']
+  reason?: string
+  limit: number
+  json?: boolean
+}
+
+/** The newest first. */
+export async function list (
+  { user: userId, assistant: assistantId, call: callId, status, reason, limit, json }: ListOptions
+): Promise<void> {
+  const { items, total } = await withConnections('ringledger webhooks list', async ({ pool }) => {
+    const wanted = { userId, assistantId, callId, status, reason }
+    const { items, total, next } = await listDeliveries(pool, wanted, { page: 1, perPage: limit })
+    for (let after = next; after && items.length < limit;) { // a page has a bound in bytes
+      const page = await listDeliveries(pool, wanted, { after, perPage: limit - items.length })
+      items.push(...page.items)
+      after = page.next
+    }
+    const receivers = await findReceivers(pool, items.map(({ id }) => id))
+    return { items: items.map((item) => ({ ...item, ...receivers.get(item.id) })), total }
+  })
+  if (json) return printJson(items)
+  const head = [
+    'delivery', 'call', 'user', 'assistant', 'endpoint', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'
+  ]
+  const rows = items.map((each) => [
+    each.id, each.call_id ?? '', each.user_id ?? '', each.assistant_id ?? '', each.endpoint ?? '', each.type, each.status,
+    each.reason ?? '', each.attempt_count, each.next_attempt_at ?? '', each.created_at
+  ])
+  process.stdout.write(`${await tableOf(rows, head)}${items.length} of ${total?.isExact === false ? 'more than ' : ''}${total?.count}\n`)
+}
+
+/** One delivery with its newest attempts. */
+export async function show (id: string, { json }: { json?: boolean }): Promise<void> {
+  const delivery = await withConnections('ringledger webhooks show', async ({ pool, streams }) => {
+    const delivery = await findDelivery(pool, undefined, id)
+    const found = delivery && { ...delivery, ...(await findReceivers(pool, [delivery.id])).get(delivery.id) }
+    if (!found || found.call_id === null || found.reason !== 'invalid') return found
+    return { ...found, problem: await whyInvalid(streams, found.call_id) }
+  })
+  if (!delivery) throw new Error(`there is no delivery ${id}`)
+  if (json) return printJson(delivery)
+  const { attempts, ...rest } = delivery
+  const head = ['trigger', 'n', 'started', 'ms', 'outcome', 'status', 'error']
+  const rows = attempts.map(({ trigger, n, started_at, duration_ms, outcome, status_code, error }) =>
+    [trigger, n, started_at ?? 'waits', duration_ms ?? '', outcome ?? '', status_code ?? '', error ?? ''])
+  const summary = await tableOf(Object.entries(rest).map(([name, value]) => [name, value ?? '']))
+  process.stdout.write(summary + await tableOf(rows, head))
+}
+
+/** Inserts one more attempt of each; the workers make it. @throws when one cannot be sent, after the others were */
+export async function redeliver (ids: string[], { json }: { json?: boolean }): Promise<void> {
+  const accepted: string[] = []
+  const refused: string[] = []
+  await withConnections('ringledger webhooks redeliver', async ({ pool }) => {
+    for (const id of ids) {
+      const result = await redeliverOne(pool, id)
+      if (result.kind === 'accepted') {
+        accepted.push(id)
+        if (!json) say(`${id} is sent again, as soon as a worker has a slot for it.`)
+      } else refused.push(`${id}: ${result.kind === 'refused' ? result.why : 'there is no such delivery'}`)
+    }
+  })
+  if (json) printJson({ accepted, refused })
+  if (refused.length > 0) throw new Error(`not everything can be sent again\n  ${refused.join('\n  ')}`)
+}
+
+/** Schedules again everything that was not delivered since a time. */
+export async function recover (
+  { since: from, user: userId, assistant: assistantId, json }:
+  { since: string, user?: string, assistant?: number, json?: boolean }
+): Promise<void> {
+  const since = sinceTime(from)
+  const stopped = 'stopped before its end: run the same command again, it goes on'
+  const { scheduled, held, off } = await operate(stopped, ({ signal, onProgress }) =>
+    withConnections('ringledger webhooks recover', ({ pool }) => recoverDeliveries({
+      pool,
+      since,
+      userId,
+      assistantId,
+      signal,
+      onProgress: ({ done, total }) => {
+        onProgress({ doing: 'recover', events: done, things: 'deliveries', done: total === 0 ? 1 : done / total })
+      }
+    })))
+  if (json) return printJson({ scheduled, held, off })
+  say(`Scheduled ${scheduled} deliveries for now; the workers send them.`)
+  if (held > 0) say(`${held} more are held: their endpoint is suspended, and they are sent when it resumes.`)
+  if (off > 0) say(`${off} more were left alone: their users have switched the webhook off.`)
+}
+
+const unitMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A day, an instant, or how long ago: `90m`, `12h`, `3d`. @throws Error that says what it must be */
+export function sinceTime (text: string, now = Date.now()): Date {
+  const [, amount, unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
+  if (amount !== undefined) return new Date(now - Number(amount) * (unitMs[unit] ?? 0))
+  if (isDayOrInstant(text)) return new Date(text)
+  throw new Error('--since must be a day such as 2026-01-31, an instant such as 2026-01-31T12:00:00Z, ' +
+    'or how long ago, such as 90m, 12h or 3d')
+}
+
+/** The delivery log in numbers. @throws when calls in the log have no row there, after the numbers were printed */
+export async function stats ({ json }: { json?: boolean }): Promise<void> {
+  const found = await operate('stopped before everything was counted', ({ signal }) =>
+    withConnections('ringledger webhooks stats', async ({ pool, streams }) =>
+      ({ ...await webhookStats(pool), ...await audit({ pool, streams, signal }) })))
+  const { statuses, due, suspended_endpoints: suspended, calls, rows, unaccounted } = found
+  if (json) printJson(found)
+  else {
+    process.stdout.write(await tableOf([
+      ...Object.entries(statuses),
+      ['due and waiting', due.waiting],
+      ['due and under way', due.under_way],
+      ['oldest due', due.oldest ?? 'none'],
+      ['suspended endpoints', suspended],
+      ['calls in the log', calls],
+      ['calls in the delivery log', rows],
+      ['unaccounted', unaccounted]
+    ]))
+  }
+  if (unaccounted === 0) return
+  throw new Error(`${unaccounted} calls are unaccounted for: ` +
+    `the log has ${calls} up to the dispatcher's checkpoint, the delivery log has rows for ${rows}`)
+}
+
+/** Lets the dispatcher of a restored database go on. */
+export async function resume ({ json }: { json?: boolean }): Promise<void> {
+  const resumed = await withConnections('ringledger webhooks resume', ({ pool, streams }) => resumeWebhooks(pool, streams))
+  if (json) {
+    const { position, cancelled } = resumed ?? {}
+    printJson(resumed ? { resumed: true, position: String(position), cancelled } : { resumed: false })
+  }
+  if (!resumed) return say('There is nothing to resume: the delivery log has every call that the last marker knows of.')
+  say(`Webhooks go on. Calls up to position ${resumed.position} of the log are recorded as skipped (restored), ` +
+    'later ones are sent; ' +
+    `of the deliveries that were pending in the restored delivery log, ${resumed.cancelled} were cancelled.`)
+}
