@@ -2,22 +2,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
 import type { CommandRequest, Origin } from '../commands/command-request.js'
-import type { Idempotency, Once, Reserved } from '../commands/idempotency/idempotency.js'
-import { passOverTaken, type Ids } from '../commands/ids.js'
+import type { Claim, Idempotency, Once, Reserved } from '../commands/idempotency/idempotency.js'
+import { type Ids, passOverTaken } from '../commands/ids.js'
 import type { Circumstances, Decider } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'
 import type { IdKind } from '../domain/id-kinds.js'
-import { Rejection } from '../domain/rejection.js'
+import { invalid, Rejection } from '../domain/rejection.js'
 import { soundBody, type Submitted } from '../domain/validation.js'
-import { etagOfRevision } from './answers/etags.js'
+import { etagOfRevision, isMatch } from './answers/etags.js'
 import { only } from './auth/auth.js'
-import type { Role } from './auth/roles.js'
+import type { Role } from './auth/jwt-settings.js'
 import type { RequestHeader } from './docs/describe.js'
+import { askRules, received } from './input/received.js'
 import type { ReadPositions } from './read-position.js'
 import { readBack, type Written } from './read-your-write.js'
-import { traceParentOf } from './status/trace-requests.js'
-import { askRules, received } from './input/received.js'
-import { claimOf, refuseUnlessMatching } from './limits/retry-headers.js'
+import { traceParentOf } from './request-log.js'
 
 export type { Written }
 
@@ -140,3 +139,28 @@ function nameOutcome (reply: FastifyReply, { position, stateRevision, isReplay }
   if (isReplay) reply.header('idempotent-replayed', 'true')
   if (etag) reply.header('etag', etagOfRevision(stateRevision))
 }
+
+// The headers that make a retry safe, of routes that name them in their config.
+
+/**
+ * What the request is recognised by when it comes again.
+ * @throws Rejection `invalid` when its Idempotency-Key is given twice, or is not 1 to 255 printable ASCII characters
+ */
+export function claimOf (request: FastifyRequest): Claim {
+  const { method, routeOptions, url, body, user, raw } = request
+  const [key, ...more] = takes(request, 'Idempotency-Key') ? raw.headersDistinct['idempotency-key'] ?? [] : []
+  if (more.length > 0 || (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key))) {
+    throw invalid({ 'Idempotency-Key': ['must be 1 to 255 printable ASCII characters, once'] })
+  }
+  return { userId: user.id, method, route: routeOptions.url ?? url, key, body, path: url }
+}
+
+/** @throws Rejection where If-Match names other tags than the present one */
+function refuseUnlessMatching (request: FastifyRequest, present: () => string): void {
+  const given = takes(request, 'If-Match') ? request.headers['if-match'] : undefined
+  if (given === undefined || isMatch(given, present)) return
+  throw new Rejection('revision-mismatch', 'It was changed in the meantime: read it again and send its present ETag.')
+}
+
+const takes = ({ routeOptions }: FastifyRequest, header: RequestHeader) =>
+  routeOptions.config.requestHeaders?.includes(header)

@@ -1,7 +1,7 @@
 // What a route does that changes the delivery log and writes no event: safe to retry, all or nothing.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LedgerCommand, LedgerCommands } from '../commands/idempotency/ledger-commands.js'
-import { claimOf } from './limits/retry-headers.js'
+import { claimOf } from './command-route.js'
 
 /** Runs the command of one request and gives the body of its answer. @throws KeyInFlight, Rejection */
 export type HandleLedger = ReturnType<typeof ledgerRoutes>

@@ -1,7 +1,9 @@
-// One line in the log for each request: what was asked by its route pattern, who asked, what came of it.
+// What is noted of each request: one line in the log, and a span where tracing is on.
+import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { createHash } from 'node:crypto'
-import { LogController, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { Refusal } from './auth/refusal.js'
+import { type Span, traceOf, traceParent, type Tracer, tracing } from '../tracing/tracing.js'
+import type { App } from './app-types.js'
+import type { Refusal } from './auth/credentials.js'
 
 interface Note {
   /** Stands for the user; see `userHash`. Of a refused token, the one that it names. */
@@ -40,4 +42,33 @@ export class RequestLog extends LogController {
     if (error) request.log.error({ ...line, err: error }, 'request')
     else request.log.info(line, 'request')
   }
+}
+
+// A span for each request, where tracing is on: in the trace of its caller, if the caller has one.
+
+const spans = new WeakMap<FastifyRequest, Span>()
+
+/** What the events of a request are to carry; nothing where tracing is off. */
+export const traceParentOf = (request: FastifyRequest): string | undefined => spans.get(request)?.traceparent
+
+/** Adds nothing to an app where tracing is off. Probes and scrapes are not traced. */
+export function traceRequests (app: App): void {
+  const { tracer } = tracing
+  if (!tracer) return
+  app.addHook('onRequest', async (request) => begin(tracer, request))
+  app.addHook('onResponse', async (request, reply) => {
+    const span = spans.get(request)
+    span?.set({ 'http.response.status_code': reply.statusCode })
+    span?.end(reply.statusCode >= 500 || undefined)
+  })
+  app.addHook('onRequestAbort', async (request) => { spans.get(request)?.end('aborted') })
+}
+
+function begin (tracer: Tracer, request: FastifyRequest): void {
+  const { method, routeOptions: { url: route = 'none' }, headers, id } = request
+  if (/^\/(health\/|metrics$)/.test(route)) return
+  const attributes = { 'http.request.method': method, 'http.route': route, 'ringledger.correlation_id': id }
+  const span = tracer.start(`${method} ${route}`, { kind: 'server', parent: traceParent(headers.traceparent), attributes })
+  spans.set(request, span)
+  note(request, { trace: traceOf(span.traceparent) })
 }

@@ -11,7 +11,7 @@ import { measureBackground, observeImports } from '../../src/services/status/bac
 import {
   measureDeliveries, measureProcess, measureProjections, observeAttempts
 } from '../../src/services/status/metrics.js'
-import { openMetrics } from '../../src/http/status/metrics.js'
+import { openMetrics } from '../../src/http/metrics.js'
 import { Environment, settingNames } from '../../src/settings/environment.js'
 import { appAlone, unused } from '../support/http/app-alone.js'
 

@@ -1,4 +1,4 @@
-// What lets in, beside the signature of a token: API keys, and tokens that were not revoked.
+// What lets in: API keys, and tokens that were not revoked; and why one that does not was refused.
 import { createHash } from 'node:crypto'
 import type { Scope } from '../../features/api-keys/events.js'
 
@@ -40,3 +40,83 @@ export const tokensAlone: Credentials =
 /** The key that a header carries, well formed or not; nothing where it carries a token. */
 export const keyIn = (authorization: string | undefined) =>
   /^Bearer\s+(rl_\S*)\s*$/i.exec(authorization ?? '')?.[1]
+
+const descriptions = {
+  missing: undefined,
+  malformed: 'The token cannot be read',
+  algorithm: 'The algorithm of the token is not accepted',
+  signature: 'The signature of the token does not verify',
+  key: 'No key of the issuer fits the token',
+  expired: 'The token has expired',
+  'not-yet-valid': 'The token is not valid yet',
+  issuer: 'The issuer of the token is not accepted',
+  audience: 'The audience of the token is not accepted',
+  claims: 'A claim about the time of the token is missing or wrong',
+  subject: 'The subject of the token is missing or wrong',
+  revoked: 'The token was revoked',
+  'key-unknown': 'The API key is not known',
+  'key-revoked': 'The API key was revoked',
+  'key-expired': 'The API key has expired',
+  role: undefined
+}
+
+/** `missing` is no token at all; `role` is a token that is valid and of no use here. */
+export type Refusal = keyof typeof descriptions
+
+/** Of a key, or of a token that verifies and was revoked. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  constructor (readonly refusal: Refusal) {
+    super(descriptions[refusal] ?? refusal)
+  }
+}
+
+/** The header WWW-Authenticate of a 401. */
+export function challenge (refusal: Refusal): string {
+  const description = descriptions[refusal]
+  return description === undefined ? 'Bearer' : `Bearer error="invalid_token", error_description="${description}"`
+}
+
+const byCode: Record<string, Refusal> = {
+  FST_JWT_AUTHORIZATION_TOKEN_EXPIRED: 'expired',
+  FAST_JWT_INACTIVE: 'not-yet-valid',
+  FAST_JWT_INVALID_ALGORITHM: 'algorithm',
+  FAST_JWT_MISSING_SIGNATURE: 'signature',
+  FAST_JWT_MISSING_KEY: 'algorithm'
+}
+
+/** @fastify/jwt has one code for these, and the words of fast-jwt. */
+const byWords: ReadonlyArray<[words: RegExp, Refusal]> = [
+  [/token signature is (invalid|missing)/, 'signature'],
+  [/\biss claim/, 'issuer'],
+  [/\baud claim/, 'audience'],
+  [/\bsub\b/, 'subject'],
+  [/\b(exp|nbf|iat) claim/, 'claims'],
+  [/public key/, 'algorithm']
+]
+
+/** `error` is what verifying threw: its own errors have codes, all others come from looking for the issuer's key. */
+export function refusalOf (error: unknown, authorization: string | undefined): Refusal {
+  if (!/^bearer\s+\S/i.test(authorization ?? '')) return 'missing'
+  if (!(error instanceof Error)) return 'malformed'
+  if (error instanceof Refused) return error.refusal
+  const code = 'code' in error ? String(error.code) : ''
+  const known = byCode[code] ?? byWords.find(([words]) => words.test(error.message))?.[1]
+  return known ?? (/^FA?ST_JWT_/.test(code) ? 'malformed' : 'key')
+}
+
+/** The subject that a token names, whether or not it is true, for the log. */
+export function claimedSubject (authorization: string | undefined): string | undefined {
+  const payload = /^bearer\s+[^.\s]+\.([^.\s]+)\./i.exec(authorization ?? '')?.[1]
+  if (payload === undefined) return undefined
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const sub: unknown = typeof claims === 'object' && claims !== null ? Reflect.get(claims, 'sub') : undefined
+    return isSubject(sub) ? sub : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** 1 to 128 printable characters. */
+export const isSubject = (sub: unknown): sub is string => typeof sub === 'string' && /^[^\p{C}]{1,128}$/u.test(sub)

@@ -76,7 +76,7 @@ export const answerHeaders = {
   'X-RateLimit-Remaining': whole('Requests that are left in this minute.', 599),
   'X-RateLimit-Reset': whole('Seconds until the count starts anew.', 60)
 } satisfies Record<string, HeaderText>
-export type AnswerHeader = keyof typeof answerHeaders
+type AnswerHeader = keyof typeof answerHeaders
 
 /** Of an export. */
 export const fileName = (name: string, ending = 'csv') =>

@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
 import type { FieldErrors } from '../../domain/rejection.js'
 import { soundFields, type Submitted } from '../../domain/validation.js'
-import { fieldErrors } from './schema-errors.js'
-import { unstorable } from './unstorable.js'
+import { fieldErrors, unstorable } from './field-errors.js'
 
 const longestHeader = 2_048
 

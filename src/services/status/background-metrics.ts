@@ -1,5 +1,5 @@
 // What the role worker measures of the work in the background.
-import type { Metrics } from '../../http/status/metrics.js'
+import type { Metrics } from '../../http/metrics.js'
 
 interface Unfinished { kind: string, count: number, failing: number, oldestSeconds: number }
 

@@ -1,8 +1,8 @@
 // The state of a process: for probes, and for Prometheus.
 import { activePositions } from '../../../projections/engine/positions/active-positions.js'
 import { projections } from '../../../projections/index.js'
-import type { HealthChecks } from '../../http/status/health.js'
-import type { Metrics } from '../../http/status/metrics.js'
+import type { HealthChecks } from '../../http/health.js'
+import type { Metrics } from '../../http/metrics.js'
 import { atMostEvery } from '../../timing/at-most-every.js'
 import { countersByConsumer } from '../../subscriptions/counters.js'
 import { monitorLag } from '../../subscriptions/lag.js'
@@ -25,7 +25,7 @@ export interface Status {
  */
 export async function openStatus (context: ProcessContext, assertWorker: () => Promise<void>): Promise<Status> {
   const { roles, config, urls, connections, log } = context
-  const { openMetrics } = await import('../../http/status/metrics.js')
+  const { openMetrics } = await import('../../http/metrics.js')
   const metrics = openMetrics(log)
   measureProcess(metrics, context)
   const lagMonitor = roles.includes('projector') ? monitorProjections(context) : undefined

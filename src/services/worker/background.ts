@@ -1,7 +1,7 @@
 // What workers do in the background, by kind.
 import type { Background } from '../../../workers/background/start.js'
 import type { BackgroundKinds } from '../../../workers/background/kind.js'
-import type { Metrics } from '../../http/status/metrics.js'
+import type { Metrics } from '../../http/metrics.js'
 import type { ProcessContext } from '../process-context.js'
 import { measureBackground, observeImports } from '../status/background-metrics.js'
 import { erasuresOf, lateCallsOf } from './erasures.js'

@@ -2,7 +2,7 @@
 import { request as post } from 'node:http'
 import { Readable } from 'node:stream'
 import t from 'tap'
-import { csvRecords } from '../../../src/http/imports/csv-records.js'
+import { csvRecords } from '../../../src/http/csv.js'
 import { eventually } from '../../support/eventually.js'
 import { imports, numberOf } from '../../support/scenes/imports.js'
 import { testService } from '../../support/service.js'

@@ -1,7 +1,7 @@
 // Cells of CSV: quoted where they have to be, and never a formula.
 import fc from 'fast-check'
 import t from 'tap'
-import { asItWas, csvLine } from '../../../src/http/exports/csv.js'
+import { asItWas, csvLine } from '../../../src/http/csv.js'
 import { runs, seedOf } from '@ringledger/embedded-postgres/testing'
 
 t.test('cells are quoted as RFC 4180 has it', async (t) => {

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { spooled } from '../../../src/http/exports/spooled.js'
+import { spooled } from '../../../src/http/exports.js'
 import { ExportPlaces } from '../../../src/http/limits/read-slots.js'
 
 const chunk = (n: number) => `${n} `.padEnd(100_000, 'x')

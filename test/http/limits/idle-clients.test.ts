@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import pino from 'pino'
 import t from 'tap'
 import { buildStatusApp } from '../../../src/app.js'
-import { openMetrics } from '../../../src/http/status/metrics.js'
+import { openMetrics } from '../../../src/http/metrics.js'
 import { configOf } from '../../support/service.js'
 
 const logger = pino({ level: 'silent' })

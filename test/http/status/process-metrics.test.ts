@@ -3,7 +3,7 @@ import perfHooks from 'node:perf_hooks'
 import fastify from 'fastify'
 import t from 'tap'
 
-type Module = typeof import('../../../src/http/status/metrics.js')
+type Module = typeof import('../../../src/http/metrics.js')
 /** By itself: services of other files of this process may have been asked. */
 const { openMetrics } = await import(`${import.meta.resolve('../../../src/http/status/metrics.js')}?apart`) as Module
 

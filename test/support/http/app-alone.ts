@@ -2,7 +2,7 @@
 import pino from 'pino'
 import { buildApp } from '../../../src/app.js'
 import type { App } from '../../../src/http/app-types.js'
-import { openMetrics } from '../../../src/http/status/metrics.js'
+import { openMetrics } from '../../../src/http/metrics.js'
 import { secrets } from '../auth/secrets.js'
 
 /** Stands for what only a request or a scrape uses: it can be called, and each of its properties is the same again. */

@@ -11,10 +11,9 @@ import { CreateApiKeyBody, validateNewApiKey } from '../validate.js'
 import { idAt } from '../../../domain/decider.js'
 import type { App } from '../../../http/app-types.js'
 import { digestOf } from '../../../http/auth/credentials.js'
-import { tokenCommand, type Handled, type HandleRoute } from '../../../http/command-route.js'
+import { claimOf, type Handled, type HandleRoute, tokenCommand } from '../../../http/command-route.js'
 import { answered, example, invalid, writeHeaders } from '../../../http/docs/describe.js'
 import { createdApiKey, newApiKey } from '../../../http/docs/examples.js'
-import { claimOf } from '../../../http/limits/retry-headers.js'
 
 export interface CreateApiKeyDeps {
   handle: HandleRoute

@@ -6,7 +6,7 @@ import { validateRestore, type PastFacts } from '../validate.js'
 import type { App } from '../../../http/app-types.js'
 import { command } from '../../../http/command-route.js'
 import { example, invalid, refusal } from '../../../http/docs/describe.js'
-import { refusedBy } from '../../../http/input/refused-by.js'
+import { refusedBy } from '../../../http/input/compilers.js'
 import { assistantPath } from '../../../http/path-id.js'
 import {
   answerAssistant, assistantAnswer, assistantIdIn, lookUpFacts, type AssistantDeps

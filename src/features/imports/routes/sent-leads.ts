@@ -4,11 +4,9 @@ import { CreateLeadBody } from '../../leads/decide.js'
 import type { DuplicateRule } from '../events.js'
 import { invalid, type FieldErrors } from '../../../domain/rejection.js'
 import type { Submitted } from '../../../domain/validation.js'
-import { asItWas } from '../../../http/exports/csv.js'
-import { csvRecords, plain, type CsvRecord } from '../../../http/imports/csv-records.js'
-import { firstOfRow } from '../../../http/input/named-fields.js'
-import { refusedBy } from '../../../http/input/refused-by.js'
-import { unstorable } from '../../../http/input/unstorable.js'
+import { asItWas, type CsvRecord, csvRecords, plain } from '../../../http/csv.js'
+import { firstOfRow, unstorable } from '../../../http/input/field-errors.js'
+import { refusedBy } from '../../../http/input/compilers.js'
 
 /** With the number of its row in the file or the list, from 1; a header line is not counted. */
 export type SentLead = Submitted<CreateLeadBody> & { row: number }

@@ -1,6 +1,6 @@
-// Bodies are JSON in UTF-8 and nothing else; what arrives is never guessed, replaced or cut.
-import { isUtf8 } from 'node:buffer'
+// Bodies are JSON in UTF-8, or CSV where a route takes it; what arrives is never guessed, replaced or cut.
 import type { FastifyRequest } from 'fastify'
+import { isUtf8 } from 'node:buffer'
 import { invalid } from '../../domain/rejection.js'
 import type { App } from '../app-types.js'
 
@@ -94,3 +94,24 @@ function endOfString (json: Buffer, from: number): number {
   while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1
   return at
 }
+
+// Bodies of CSV, which are handed on unread to the routes that take them.
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route reads `text/csv` as a stream. */
+    takesCsv?: boolean
+  }
+}
+
+/** @throws an error with status 415 on routes that take none, or in another charset than UTF-8 or UTF-16 */
+export function takeCsvWhereWanted (app: App): void {
+  app.addContentTypeParser('text/csv', (request, payload, done) => {
+    const { config } = request.routeOptions
+    const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8'
+    if (config.takesCsv && /^utf-?(8|16(le|be)?)$/i.test(charset)) return done(null, payload)
+    done(Object.assign(new Error(`CSV is not taken here, or not in ${charset}`), { statusCode: 415 }))
+  })
+}
+
+export const isCsv = ({ headers }: Pick<FastifyRequest, 'headers'>) => /^\s*text\/csv\s*(;|$)/i.test(headers['content-type'] ?? '')

@@ -1,12 +1,14 @@
-// Whether the process lives, and whether it can do its work.
+// What a process says of itself: whether it lives, whether it can do its work, and its metrics.
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { isOfOutage } from '../../errors.js'
-import { hasRole } from '../auth/auth.js'
-import { withTimeout } from '../../timing/with-timeout.js'
-import { atMostEvery, joinRunning } from '../../timing/at-most-every.js'
 import Type from 'typebox'
-import { answered, example } from '../docs/describe.js'
+import { isOfOutage } from '../errors.js'
+import { atMostEvery, joinRunning } from '../timing/at-most-every.js'
+import { withTimeout } from '../timing/with-timeout.js'
+import { hasRole, only } from './auth/auth.js'
+import { answered, example } from './docs/describe.js'
+import type { Metrics } from './metrics.js'
 
 /** What a check remarks, if anything, of a process that can do its work. */
 export type Remark = string | undefined
@@ -136,3 +138,23 @@ const readySchema = {
 
 /** The schemas are for readers: probes are answered as they ever were. */
 const ofProbes = { logLevel: 'warn' as const, serializerCompiler: () => JSON.stringify }
+
+// `/metrics`, for operators, and for the scraper with a token of its own.
+
+/** Without a prefix, so that scrapers do not depend on BASE_PATH. Register authentication and rate limits before. */
+export function addMetrics (app: FastifyInstance, metrics: Metrics, token: string | undefined): void {
+  const asOperator = only('ops')
+  app.get('/metrics', {
+    schema: { hide: true },
+    logLevel: 'warn',
+    onRequest: async (request, reply) => { if (!token || !carries(request, token)) await asOperator(request, reply) }
+  }, async (_request, reply) => await reply.type(metrics.contentType).send(await metrics.text()))
+}
+
+/** Compared as digests: the time that it takes says nothing about the token or its length. */
+function carries ({ headers }: FastifyRequest, token: string): boolean {
+  const given = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
+  return given !== undefined && timingSafeEqual(digest(given), digest(token))
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest()

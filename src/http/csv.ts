@@ -1,11 +1,42 @@
-// Reads CSV (RFC 4180) as it arrives, record by record, in bounded memory.
+// CSV (RFC 4180): lines that no spreadsheet takes for formulas, and records of files that arrive.
+import { CsvError, type InfoRecord, parse } from 'csv-parse'
 import { Readable } from 'node:stream'
-import { CsvError, parse, type InfoRecord } from 'csv-parse'
-import { TooManyBodies } from '../limits/body-budget.js'
-import { Rejection, invalid } from '../../domain/rejection.js'
-import { NotText, decoder } from '../../text-files.js'
+import { invalid, Rejection } from '../domain/rejection.js'
+import { decoder, NotText } from '../text-files.js'
+import { TooManyBodies } from './limits/body-budget.js'
 
-export interface CsvLimits {
+export type Cell = string | number | null | undefined
+
+/** A line with its end. */
+export const csvLine = (cells: readonly Cell[]) => `${cells.map(cellOf).join(',')}\r\n`
+
+function cellOf (cell: Cell): string {
+  if (cell === null || cell === undefined) return ''
+  const text = typeof cell === 'number' ? String(cell) : harmless(cell)
+  return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/**
+ * Where a spreadsheet may take what follows for a formula, in ASCII or in full width (OWASP, CSV injection): at the
+ * beginning, and, whatever is quoted, behind what ends a cell where semicolons or tabs do.
+ */
+const formulasBehind = (mark: string) => new RegExp([
+  String.raw`^${mark}(?=[ \u00a0"']*[=+\-@\t\r\n＝＋－＠|%])`, String.raw`(?<=[;\t\r\n])${mark}(?=[ \u00a0"']*[=+\-@＝＋－＠|%])`
+].join('|'), 'g')
+const [formulas, apostrophes] = [formulasBehind(''), formulasBehind("'")]
+
+/** A phone number is digits behind its plus sign, and computes nothing; so does a negative number. */
+const harmlessNumber = /^(\+[1-9]\d{1,14}|-\d{1,15}(\.\d{1,15})?)$/
+
+/** With an apostrophe before it, a spreadsheet shows it as it is. */
+const harmless = (text: string) => harmlessNumber.test(text) ? text : text.replace(formulas, "'")
+
+/** The text of a cell of ours, without these apostrophes. */
+export const asItWas = (text: string) => text.replace(apostrophes, '')
+
+// Reads CSV (RFC 4180) as it arrives, record by record, in bounded memory.
+
+interface CsvLimits {
   /** Of the whole body. */
   mostBytes: number
   /** Of one record: a quote that is never closed would take the rest of the file. */

@@ -1,7 +1,7 @@
 // What Prometheus scrapes. Labels are bounded: route patterns, names of ours, states; never ids or query strings.
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
-import { withTimeout } from '../../timing/with-timeout.js'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { withTimeout } from '../timing/with-timeout.js'
 
 /** One value, by its labels. */
 export interface Sample { labels: Record<string, string | number>, value: number }

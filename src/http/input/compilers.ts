@@ -1,11 +1,12 @@
-// The two validators: bodies are taken as they are, query strings and path parameters are text to begin with.
+// Compiles schemas: two validators, for bodies as they are and for texts of a query or a path, and the serializer.
+import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { ErrorObject } from 'ajv'
 import addFormats from 'ajv-formats'
-import type { FastifySchemaCompiler } from 'fastify'
+import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { notDecimal, openAjv, withNotDecimal } from './ajv.js'
+import type { FieldErrors } from '../../domain/rejection.js'
 import { dayOrInstant, isDayOrInstant } from './day-or-instant.js'
-import { mostFields } from './named-fields.js'
+import { fieldErrors, mostFields, notDecimal, openAjv, withNotDecimal } from './field-errors.js'
 
 const bodies = openAjv({ coerceTypes: false })
 const texts = openAjv({ coerceTypes: 'array', useDefaults: true })
@@ -37,4 +38,30 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
 interface Bounded {
   (data: unknown): boolean
   errors?: ErrorObject[] | null
+}
+
+/** What the schema refuses of a value, by field. Compiled when it is first asked. */
+export function refusedBy (schema: TSchema): (value: object) => FieldErrors {
+  let validate: ReturnType<typeof validatorCompiler> | undefined
+  return (value) => {
+    validate ??= validatorCompiler({ schema, httpPart: 'body', method: 'POST', url: '' })
+    validate(value)
+    return fieldErrors(validate.errors ?? [])
+  }
+}
+
+// Turns answers into JSON by their schemas, each of which is compiled for the first answer that needs it.
+
+type Serialize = (data: unknown) => string
+
+const compile = SerializerSelector()({}, {})
+
+/** Of all apps of this process. Schemas are constants, so there are as many as routes have. */
+const compiled = new WeakMap<object, Serialize>()
+
+/** As Fastify's own, which compiles each schema once more for each route and app, before the first request. */
+export const serializerCompiler: FastifySerializerCompiler<TSchema> = (route) => (data) => {
+  const serialize = compiled.get(route.schema) ?? compile({ ...route, httpStatus: route.httpStatus ?? '' })
+  compiled.set(route.schema, serialize)
+  return serialize(data)
 }

@@ -1,7 +1,10 @@
-// Answers requests that are not HTTP or never arrive whole, in the form of all other refusals.
+// What every request meets before its route: a Host, a method that the address takes, headers for browsers.
+import helmet from '@fastify/helmet'
+import {
+  errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerOptions
+} from 'fastify'
 import type { Socket } from 'node:net'
-import { errorCodes, type FastifyServerOptions } from 'fastify'
-import type { App } from '../app-types.js'
+import type { App } from './app-types.js'
 
 type ConnectionError = Parameters<NonNullable<FastifyServerOptions['clientErrorHandler']>>[0]
 
@@ -74,4 +77,56 @@ function answerOf ({ status, message }: { status: string, message: string }): st
     'Connection: close'
   ]
   return `${head.join('\r\n')}\r\n\r\n${body}`
+}
+
+// Methods that an address does not take: 405 with those that it does, which a preflight of CORS is told as well.
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The methods of the address, where the route refuses all others. */
+    allow?: string
+  }
+}
+
+/** Call it before the routes are added, and what it returns behind them: every address then refuses other methods. */
+export function noteMethods (app: App): () => void {
+  const urls = new Set<string>()
+  app.addHook('onRoute', ({ url }) => { urls.add(url) })
+  return () => {
+    for (const url of [...urls]) {
+      const taken = app.supportedMethods.filter((method) => app.hasRoute({ method, url }))
+      const others = app.supportedMethods.filter((method) => !taken.includes(method))
+      const config = { allow: taken.sort().join(', ') }
+      // In a hook already, so that neither a token nor a body is asked for.
+      app.route({ url, method: others, schema: { hide: true }, config, onRequest: refuse, handler: refuse })
+    }
+  }
+}
+
+async function refuse ({ method, routeOptions: { config } }: FastifyRequest, reply: FastifyReply): Promise<never> {
+  const { allow = '' } = config
+  reply.header('allow', allow)
+  throw Object.assign(new Error(`This address does not take ${method}, only ${allow}.`), { statusCode: 405 })
+}
+
+// What browsers may do with an answer: show it to nobody else, keep it nowhere, run nothing in it.
+
+/** For an API; a route that serves a page sets a policy of its own. */
+export async function registerSecurityHeaders (app: FastifyInstance): Promise<void> {
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] }
+    },
+    xFrameOptions: { action: 'deny' },
+    // For Internet Explorer, Flash and auditors of old browsers: they say nothing about an API.
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+    xDnsPrefetchControl: false
+  })
+  // Answers hold personal data; what may be kept, such as the files of the documentation, says so itself.
+  app.addHook('onSend', async (_request, reply) => {
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+  })
 }
