@@ -5,7 +5,7 @@ import t from 'tap'
 
 type Module = typeof import('../../../src/http/metrics.js')
 /** By itself: services of other files of this process may have been asked. */
-const { openMetrics } = await import(`${import.meta.resolve('../../../src/http/status/metrics.js')}?apart`) as Module
+const { openMetrics } = await import(`${import.meta.resolve('../../../src/http/metrics.js')}?apart`) as Module
 
 t.test('its event loop is watched from the first scrape on: it wakes a process often', async (t) => {
   const measure = t.capture(perfHooks, 'monitorEventLoopDelay', perfHooks.monitorEventLoopDelay)
