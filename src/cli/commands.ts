@@ -48,15 +48,15 @@ function addRoles (program: Command): void {
       .description(`run the role that ${what}`)
       .action(async () => await (await import('./roles.js')).serveRole(role))
   }
-  const eventStore = () => import('./event-store/event-store.js')
+  const eventStore = () => import('./event-store.js')
   program.command('event-store')
     .description('run the embedded event store alone; prints LISTENING <port>')
     .option('--port <port>', 'port to listen on; 0 takes any', portNumber, 2113)
-    .action(work(eventStore, 'serveEventStore'))
+    .action(work(eventStore, 'serve'))
     .command('scavenge')
     .description('remove for good what deletes, $tb and newer metadata hide, from the embedded event store')
     .addOption(json)
-    .action(work(() => import('./event-store/scavenge.js'), 'scavenge'))
+    .action(work(eventStore, 'scavenge'))
 }
 
 function addOthers (program: Command): void {
@@ -92,17 +92,18 @@ function addOthers (program: Command): void {
 }
 
 function addBackups (program: Command): void {
+  const backup = () => import('./backup.js')
   program.command('backup')
     .argument('<file>', 'such as ringledger.backup; its mode is 0600')
     .description('write all that is in DATA_DIR to one file, while `start` runs or not')
     .option('--overwrite', 'replace a file that is there')
     .addOption(json)
-    .action(work(() => import('./backup/backup.js'), 'backUp'))
+    .action(work(backup, 'backUp'))
   program.command('restore')
     .argument('<file>', 'of `ringledger backup`')
     .description('put a backup into DATA_DIR, which must be empty or absent')
     .addOption(json)
-    .action(work(() => import('./backup/restore.js'), 'restoreDataDir'))
+    .action(work(backup, 'restore'))
 }
 
 function addCatalog (program: Command): void {
@@ -209,6 +210,7 @@ function addQuarantine (projections: Command): void {
 }
 
 function addEvents (program: Command): void {
+  const events = () => import('./events.js')
   const group = program.command('events')
     .description('the log: copy it to another event store, export it to a file, import it')
   group.command('copy')
@@ -217,28 +219,28 @@ function addEvents (program: Command): void {
     .option('--to-ca-file <file>', 'PEM file of the CA that signed the certificates of --to; default: EVENTSTORE_CA_FILE')
     .addOption(inFlight)
     .addOption(json)
-    .action(work(() => import('./events/copy.js'), 'copyEvents'))
+    .action(work(events, 'copy'))
   group.command('export')
     .argument('[file]', 'gzip when it ends in .gz; - is stdout', '-')
     .description('write everything as JSON lines')
     .option('--json', 'for programs: what the file holds; stdout has the events themselves')
-    .action(work(() => import('./events/export.js'), 'exportEvents'))
+    .action(work(events, 'exportAll'))
   group.command('import')
     .argument('<file>', 'an export, packed or not; - is stdin')
     .description('bring an export into the present event store and verify it; goes on where that stands')
     .option('--allow-truncated', 'take the whole lines of a file that lacks its end')
     .addOption(inFlight)
     .addOption(json)
-    .action(work(() => import('./events/import.js'), 'importEvents'))
+    .action(work(events, 'importAll'))
   group.command('adopt')
     .description('with every role stopped: make the consumers follow a log that was moved, ' +
       'or that is older than what they have read')
     .addOption(json)
-    .action(work(() => import('./events/adopt.js'), 'adoptEvents'))
+    .action(work(events, 'adopt'))
   group.command('mark')
     .description('write a marker of how far this database has come, after what cannot be read in the stream of markers')
     .addOption(json)
-    .action(work(() => import('./events/mark.js'), 'markLog'))
+    .action(work(events, 'mark'))
 }
 
 function addWebhooks (program: Command): void {

@@ -37,7 +37,7 @@ export const parts: Part[] = [
   {
     name: 'copy',
     files: ['test/long/copy', 'packages/event-transfer/test/long'],
-    guards: ['packages/event-transfer/src', 'src/cli/events'],
+    guards: ['packages/event-transfer/src', 'src/cli/events.ts'],
     minutes: 3
   },
   {

@@ -1,0 +1,203 @@
+// `ringledger events`: the log, copied to another event store, exported to a file and imported, followed and marked.
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import {
+  exportTo, exportToFile, isSameLog, logOf, openExport, openStore, transfer, TransferRefused,
+  type Store, type Transferred
+} from '@ringledger/event-transfer'
+import { withCaFile } from '../log/connection/client-url.js'
+import { lentClient } from '../log/connection/lent-client.js'
+import { eventStoreProblems, settingNames, type SettingNames } from '../log/connection/settings.js'
+import { adoptLog } from '../recovery/adopt-log.js'
+import { readDatabaseState } from '../recovery/database-state.js'
+import { writeMarker } from '../recovery/marker.js'
+import { reachableHead } from '../services/back-end-unreachable.js'
+import { decoder } from '../text-files.js'
+import { printJson, say } from './output.js'
+import { openBackEnds, readPlaces, withConnections, type Makes } from './running.js'
+import { operate } from './shutdown.js'
+
+const runAgain = 'stopped before its end: run the same command again'
+
+interface CopyOptions {
+  to: string
+  /** PEM file of the CA that signed its certificates; EVENTSTORE_CA_FILE unless given. */
+  toCaFile?: string
+  inFlight: number
+  json?: boolean
+}
+
+/** The whole log to another event store, up to the present head. */
+export async function copy ({ to: url, toCaFile, inFlight, json }: CopyOptions): Promise<void> {
+  const [caFile, from] = toCaFile === undefined
+    ? [process.env.EVENTSTORE_CA_FILE, 'EVENTSTORE_CA_FILE']
+    : [toCaFile, '--to-ca-file']
+  const place = { what: 'The target', url, caFile, settings: { url: '--to', caFile: from } }
+  const { sourceMovedOn, ...transferred } = await operate(runAgain, (operation) =>
+    withStoreAt(place, operation.signal, (target) => withPresentStore('copy', operation.signal, async (store) => {
+      if (await isSameLog(store, target)) {
+        throw new TransferRefused('--to leads to the present event store itself: name another one')
+      }
+      const source = await logOf(store)
+      const transferred = await transfer(source, target, { inFlight, ...operation })
+      return { ...transferred, sourceMovedOn: await store.head() > source.head }
+    })))
+  printTransferred(transferred, json, { source_moved_on: sourceMovedOn })
+  if (!sourceMovedOn) return
+  say('The source has new events since this copy began: ' +
+    'stop what writes to it, and copy again; only the new ones are sent.')
+}
+
+/** The whole log to a file, or to stdout. */
+export async function exportAll (file: string, { json }: { json?: boolean }): Promise<void> {
+  if (json && file === '-') throw new Error('--json needs a FILE: the export itself goes to stdout')
+  const { events, streams, sha256 } = await operate(runAgain, (operation) =>
+    withPresentStore('export', operation.signal, async (store) => {
+      const source = await logOf(store)
+      return await (file === '-' ? exportTo(process.stdout, source, operation) : exportToFile(file, source, operation))
+    }))
+  if (json) return printJson({ file, events, streams, sha256 })
+  say(`Exported ${events} events of ${streams} streams to ${file === '-' ? 'stdout' : file}. SHA-256 ${sha256}`)
+}
+
+/** An export into the present event store; what that has already is compared. */
+export async function importAll (
+  file: string,
+  { inFlight, allowTruncated = false, json }: { inFlight: number, allowTruncated?: boolean, json?: boolean }
+): Promise<void> {
+  const transferred = await operate(runAgain, (operation) => withFile(file, operation.signal, async (path) => {
+    const source = await openExport(path, { allowTruncated, decoder, ...operation })
+    return await withPresentStore('import', operation.signal, (store) =>
+      transfer(source, store, { inFlight, ...operation }))
+  }))
+  printTransferred(transferred, json)
+}
+
+/** An export is read twice: its last line shows whether it is whole. Stdin is read once, so it is kept in a file. */
+async function withFile<Result> (
+  file: string, signal: AbortSignal, work: (path: string) => Promise<Result>
+): Promise<Result> {
+  if (file !== '-') return await work(file)
+  const folder = await mkdtemp(join(tmpdir(), 'ringledger-import-'))
+  try {
+    const path = join(folder, 'stdin')
+    await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }), { signal })
+    return await work(path)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Prints what the target has now; `more` is for programs only. */
+function printTransferred (transferred: Transferred, json?: boolean, more: object = {}): void {
+  const { events, streams, sha256, appended, others, position } = transferred
+  const positions = { source: String(position.source), target: String(position.target) }
+  if (json) return printJson({ events, streams, sha256, appended, others, position: positions, ...more })
+  process.stdout.write([
+    `Appended ${appended} events; the target has all ${events} events of ${streams} streams now.`,
+    'Read back and compared: order, stream, revision, id, type, data and metadata of each are the same.',
+    `SHA-256 ${sha256}`,
+    `The last one stands at position ${positions.source} of the source and ${positions.target} of the target.`,
+    ...(others > 0
+      ? [`The target has ${others} further events in streams that the source does not know; they were left alone.`]
+      : []),
+    ''
+  ].join('\n'))
+}
+
+/** Makes the subscriptions follow a log that was moved, or that has lost its end. */
+export async function adopt ({ json }: { json?: boolean }): Promise<void> {
+  const { head, problem } = await withConnections('ringledger events adopt', ({ pool, streams }) =>
+    adoptLog(pool, streams))
+  if (json) return printJson({ head: String(head), problem: problem ?? null })
+  say(`The consumers follow this log now, which ends at position ${head}. ` +
+    'The read models are rebuilt at the next start.')
+  if (problem !== undefined) say(problem)
+}
+
+/** Writes a fresh marker, for instance after one that cannot be read. */
+export async function mark ({ json }: { json?: boolean }): Promise<void> {
+  const revision = await withConnections('ringledger events mark', async ({ pool, streams }) => {
+    await writeMarker({ pool, streams, always: true })
+    return (await readDatabaseState(pool, streams)).last?.revision
+  })
+  if (json) return printJson({ revision: String(revision) })
+  say(`Marker ${revision} is in the log, and counts from now on.`)
+}
+
+/** Where a store is, and which settings lead there: those of the present event store unless given. */
+interface StorePlace {
+  url: string
+  caFile: string | undefined
+  /** What it is called when it does not answer. */
+  what?: string
+  settings?: SettingNames
+}
+
+/** Works with a store that answers. @throws TransferRefused where the settings of its place are wrong */
+async function withStoreAt<Result> (
+  { url, caFile, what = 'The event store', settings = settingNames }: StorePlace, signal: AbortSignal,
+  work: (store: Store) => Promise<Result>
+): Promise<Result> {
+  const [problem] = eventStoreProblems({ EVENTSTORE_URL: url, EVENTSTORE_CA_FILE: caFile }, settings)
+  if (problem !== undefined) throw new TransferRefused(`${problem.field} ${problem.message}`)
+  const place = withCaFile(url, caFile)
+  const store = storeAt(place, settings)
+  return await closing(store, signal, async () => {
+    await reachableHead({ url: place, what, setting: settings.url }, () => store.head())
+    return await work(store)
+  })
+}
+
+function storeAt (url: string, settings: SettingNames): Store {
+  try {
+    return openStore(lentClient(url))
+  } catch (cause) {
+    const problem = `${settings.url} is no connection string: write it as esdb://host:2113?tls=false`
+    throw new TransferRefused(problem, { cause })
+  }
+}
+
+/** The event store of EVENTSTORE_URL, of the running `start`, or an embedded one for as long as `work` takes. */
+async function withPresentStore<Result> (
+  command: 'copy' | 'export' | 'import', signal: AbortSignal, work: (store: Store) => Promise<Result>
+): Promise<Result> {
+  const makes = command === 'import' ? 'all' : 'nothing' // a log may move into a new DATA_DIR
+  const { close, ...place } = await presentStore(`ringledger events ${command}`, makes)
+  try {
+    return await withStoreAt(place, signal, work)
+  } finally {
+    await close()
+  }
+}
+
+/**
+ * Where the event store of EVENTSTORE_URL is, of the running `start`, or an embedded one until it is closed. Only the
+ * settings of the event store count: what works with its log alone needs no secrets.
+ */
+export async function presentStore (
+  command: string, makes: Makes = 'nothing'
+): Promise<{ url: string, caFile: string | undefined, close (): Promise<void> }> {
+  const { places: { databaseUrl, eventStoreUrl, eventStoreCaFile: caFile }, config } = readPlaces()
+  if (eventStoreUrl) return { url: eventStoreUrl, caFile, close: async () => {} }
+  const { urls, close } = await openBackEnds({ ...config, backEnds: { databaseUrl } }, { role: 'command', command, makes })
+  return { url: urls.eventStoreUrl, caFile: undefined, close }
+}
+
+/** Closes what `work` works with after it, or as soon as `signal` is aborted: that ends what waits for it. */
+export async function closing<Result> (
+  open: { close (): Promise<unknown> }, signal: AbortSignal, work: () => Promise<Result>
+): Promise<Result> {
+  const breakOff = () => { void open.close() } // the `finally` below waits for it
+  signal.addEventListener('abort', breakOff, { once: true })
+  try {
+    signal.throwIfAborted()
+    return await work()
+  } finally {
+    signal.removeEventListener('abort', breakOff)
+    await open.close()
+  }
+}
