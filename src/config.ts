@@ -8,7 +8,7 @@ import { fieldErrors, openAjv, refusedTexts } from './http/input/field-errors.js
 import { jwtProblems, jwtSettings, roleMapOf } from './http/auth/jwt-settings.js'
 import { corsOrigins, noOriginIn } from './http/cors.js'
 import { BadSettings } from './settings/bad-settings.js'
-import { Environment, random } from './settings/environment.js'
+import { Environment, random, urlProblem } from './settings/environment.js'
 import { withFiles } from './settings/secret-files.js'
 
 export { BadSettings }
@@ -29,11 +29,16 @@ export function loadConfig (environment: NodeJS.ProcessEnv): Config {
   const values = Object.fromEntries(names.flatMap((name) => given[name] ? [[name, given[name]]] : []))
   const validate = compiled ??= openAjv({ coerceTypes: true, useDefaults: true }).compile<Environment>(Environment)
   const refused = fieldErrors(refusedTexts(validate, Environment, values))
+  const ofUrls = urls.filter((name) => !refused[name]).flatMap((field) => urlProblem(field, values[field] ?? '') ?? [])
   const between = crossRules(values).filter((found) => found && !unknown.includes(found.field))
-  const errors = collect(refused, [...between, ...problems])
+  const errors = collect(refused, [...ofUrls, ...between, ...problems])
   if (Object.keys(errors).length > 0) throw new BadSettings(errors, environment)
   return Object.freeze(toConfig(values as unknown as Environment)) // validate() filled in the defaults
 }
+
+const urls = [
+  'DATABASE_URL', 'REDIS_URL', 'JWT_JWKS_URL', 'ALERT_WEBHOOK_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'PUBLIC_URL'
+] as const
 
 /** Rules between settings. They ask only which are set, so they hold beside what the schema refused. */
 function crossRules (env: Partial<Environment>): Problem[] {
@@ -61,7 +66,9 @@ const isRange = (cidr: string) => ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr) |
 function toConfig (env: Environment) {
   const { EVENTSTORE_URL: url, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = env
   const eventStoreUrl = url && withCaFile(url, env.EVENTSTORE_CA_FILE)
-  const backEnds: BackEndUrls = { eventStoreUrl, databaseUrl, redisUrl }
+  // The driver verifies certificates for each of these, and prints six lines about it where they are not called that.
+  const verified = databaseUrl?.replace(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, 'verify-full')
+  const backEnds: BackEndUrls = { eventStoreUrl, databaseUrl: verified, redisUrl }
   return {
     host: env.HOST === 'localhost' ? '127.0.0.1' : env.HOST, // for that name Fastify adds a server that no stop ends
     port: env.PORT,

@@ -129,6 +129,37 @@ t.test('URLs of every back end are known by their protocol', async (t) => {
   }
 })
 
+t.test('a URL that programs would read as another one, or as none, is refused in one line, without its login', async (t) => {
+  const wrong = {
+    DATABASE_URL: ['postgres:///d', 'postgres://u:p@h2/x@h/d', 'postgres://u:hunter2/x@h/d', 'postgres://u:hun%ter2@h/d',
+      'postgres://h:99999/d', 'postgres://u:hunter2@:5432/d', 'postgres://u:hunter2'],
+    REDIS_URL: ['redis:///1', 'redis://:hun#ter2@h', 'redis://h/first', 'redis://:hunter2', 'rediss://h:65536'],
+    JWT_JWKS_URL: ['https:///keys', 'https://h:x/keys', 'https:// h'],
+    ALERT_WEBHOOK_URL: ['https:///x', 'https://h:99999/'],
+    OTEL_EXPORTER_OTLP_ENDPOINT: ['http:///x', 'http://h:x'],
+    PUBLIC_URL: ['https://h:99999', 'https://:443'],
+    PORT: ['postgres://u:hunter2@h/d'],
+    EVENTSTORE_CA_FILE: ['postgres://u:hunter2@h/d'],
+    READ_MODEL_WAIT_MS: ['2147483648'],
+    METRICS_TOKEN: ['/', 'hunter2\nhunter2'],
+    SECRET_KEY: ['hunter2\thunter2']
+  }
+  for (const [name, values] of Object.entries(wrong)) {
+    for (const value of values) {
+      const env = { ...secrets, [name]: value }
+      const { [name]: own = [] } = problems(env)
+      t.strictSame(own.length, 1, `${name} ${value}`)
+      t.match(new BadSettings({ [name]: own }, env).message, new RegExp(`^${name} [^\n]*$`))
+      t.notMatch(new BadSettings({ [name]: own }, env).message, /hunter2/)
+    }
+  }
+  for (const url of ['postgres:///d?host=/run/postgresql', 'postgres://u:p%40%2F@[::1]:5432/d?options=-c%20x', 'postgres://h']) {
+    refuses(t, { ...secrets, DATABASE_URL: url })
+  }
+  const { backEnds } = loadConfig({ ...secrets, DATABASE_URL: 'postgres://h/d?sslmode=require&application_name=x' })
+  t.equal(backEnds.databaseUrl, 'postgres://h/d?sslmode=verify-full&application_name=x', 'as the driver takes it, without its warning')
+})
+
 t.test('ports, waits and address ranges that cannot be are refused', async (t) => {
   for (const PORT of ['-1', '65536', 'x', '1.5']) refuses(t, { PORT }, 'PORT')
   for (const READ_MODEL_WAIT_MS of ['-1', 'x']) refuses(t, { READ_MODEL_WAIT_MS }, 'READ_MODEL_WAIT_MS')

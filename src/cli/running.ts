@@ -33,10 +33,13 @@ export interface Places {
 export function readPlaces (): { places: Places, config: Config } {
   misspelt(process.env, settingNames).forEach(say)
   const { DATA_DIR, EVENTSTORE_CA_FILE: eventStoreCaFile, ...others } = process.env
-  const { values, problems } = withFiles(others, ['DATABASE_URL', 'EVENTSTORE_URL'])
+  const { values: { DATABASE_URL, EVENTSTORE_URL }, problems } = withFiles(others, ['DATABASE_URL', 'EVENTSTORE_URL'])
   if (problems.length > 0) throw new BadSettings(collect({}, problems))
-  const [databaseUrl, eventStoreUrl] = [values.DATABASE_URL || undefined, values.EVENTSTORE_URL || undefined]
-  return { places: { databaseUrl, eventStoreUrl, eventStoreCaFile }, config: loadConfig({ DATA_DIR }) }
+  const none = 'a secret that these commands do not use'
+  const secrets = { JWT_SECRET: none, SECRET_KEY: none, LEAD_DIGEST_KEY: none }
+  const config = loadConfig({ DATA_DIR, DATABASE_URL, ...secrets })
+  const { databaseUrl } = config.backEnds
+  return { places: { databaseUrl, eventStoreUrl: EVENTSTORE_URL || undefined, eventStoreCaFile }, config }
 }
 
 export type RunConfig = CompleteConfig & {

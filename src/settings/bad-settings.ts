@@ -12,9 +12,12 @@ export class BadSettings extends Error {
   constructor (readonly errors: FieldErrors, environment: NodeJS.ProcessEnv = {}) {
     const lines = Object.entries(errors).flatMap(([name, problems]) =>
       problems.map((problem) => `${name} ${problem}${shown(name, problem, environment)}`))
-    super(lines.join('\n'))
+    super(lines.map(inOneLine).join('\n'))
   }
 }
+
+/** A login may stand in what was set in the wrong place. */
+const inOneLine = (line: string) => line.replaceAll(/\/\/(?!user:password@)\S*@/g, '//…@').replaceAll(/\p{Cc}/gu, ' ')
 
 function shown (name: string, problem: string, environment: NodeJS.ProcessEnv): string {
   const file = environment[`${name}_FILE`]

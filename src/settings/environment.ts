@@ -7,15 +7,34 @@ import { secretNames } from './secret-files.js'
 const Flag = (value: boolean) => Type.Enum(['true', 'false', '1', '0'], { default: String(value) })
 export const random = 'for instance from `openssl rand -base64 32`'
 const LongSecret = Type.Optional(Type.String({
-  minLength: 32, pattern: '^(?!([^])\\1*$)', ...inWords(`must not be one character repeated: take random ones, ${random}`)
+  minLength: 32, pattern: '^(?!([^])\\1{31,}$)', ...inWords(`must not be one character repeated: take random ones, ${random}`)
 }))
-const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, default: value })
+/** A timer that is to wait longer fires at once. */
+const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, maximum: 2 ** 31 - 1, default: value })
 const Text = (pattern: string, words: string, value = '') => Type.String({ default: value, pattern, ...inWords(words) })
 const oldSecret = '\\s*[^,\\s][^,]{30,}[^,\\s]\\s*'
 const OldSecrets = (what: string) => Text(
   `^(${oldSecret}(,${oldSecret})*)?$`, `must be former ${what} of 32 characters or more, separated by commas`)
 const Matching = (pattern: string, words: string) => Type.Optional(Type.String({ pattern, ...inWords(words) }))
 const Url = (protocols: string, example: string) => Matching(`^(${protocols})://.+`, `must be a URL such as ${example}`)
+
+const port = '(:(?!(6553[6-9]|655[4-9]\\d|65[6-9]\\d\\d|6[6-9]\\d{3}|[7-9]\\d{4})\\b)\\d{1,5})?'
+const host = `(\\[[\\da-f:.]+\\]|[^\\s/?#@:[\\]]+)${port}`
+const rest: Record<string, string> = {
+  DATABASE_URL: `(${host}|(?=[^?]*\\?(.*&)?host=))(/[^@?#]*)?(\\?[^#]*)?`,
+  REDIS_URL: `${host}(/\\d*)?(\\?[^#]*)?`
+}
+
+/** What is wrong with a URL whose scheme is right. Programs would read another host in it, or none. */
+export function urlProblem (field: string, url: string): { field: string, message: string } | undefined {
+  const whole = new RegExp(`^(?!.*%(?![\\da-f]{2}))[a-z]+://([^\\s/?#]*@)?${rest[field] ?? `${host}([/?#].*)?`}$`, 'i')
+  if (!/^[a-z]+:\/\/./.test(url) || whole.test(url)) return undefined
+  const end = field === 'REDIS_URL' ? ', and no more after them than a number' : ''
+  const message = `must name a host, and a port up to 65535 if any${end}; ` +
+    'in a user and a password, @ : / ? # and % stand as %40 %3A %2F %3F %23 and %25'
+  return { field, message }
+}
+
 const webhookSecret = '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
 
 /** Every setting, with its default. `.env.example` says what each is for. */
@@ -46,7 +65,7 @@ export const Environment = Type.Object({
   DRAIN_DELAY_MS: Type.Integer({ minimum: 0, maximum: 600_000, default: 0 }),
   RATE_LIMIT_PER_MINUTE: Type.Integer({ minimum: 0, default: 600 }),
   STREAM_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 64 }),
-  WEBHOOK_SCHEDULE: Text('^\\d+(ms|s|m|h)(,\\d+(ms|s|m|h))*$',
+  WEBHOOK_SCHEDULE: Text('^\\d{1,9}(ms|s|m|h)(,\\d{1,9}(ms|s|m|h))*$',
     'must be the waits before each attempt, such as 0s,5s,5m,2h', defaultSchedule),
   WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
   WEBHOOK_ALLOW_HTTP: Flag(false),

@@ -32,6 +32,7 @@ export function withFiles (environment: NodeJS.ProcessEnv, names: readonly strin
     else {
       read.problems.push(found)
       read.unknown.push(name)
+      delete read.values[name] // nothing else is said of it
     }
   }
   return read
