@@ -1,10 +1,12 @@
 // Assistants as their owners read them, and their history: a row for each event, with the values before and after.
 import type { Pool } from 'pg'
-import { evolve, type Assistant, type AssistantAtRevision, type AssistantState } from '../src/features/assistants/evolve.js'
-import { assistantEventTypes, isAssistantEvent, type AssistantEvent, type AssistantStatus } from '../src/features/assistants/events.js'
-import type { AssistantSettings } from '../src/features/assistants/settings.js'
-import { historyEntry, type HistoryEntry } from '../src/features/assistants/history.js'
-import { summarize, type AssistantSummary } from '../src/features/assistants/summary.js'
+import {
+  evolve, historyEntry, summarize, type Assistant, type AssistantAtRevision, type AssistantState,
+  type AssistantSummary, type HistoryEntry
+} from '../src/features/assistants/model.js'
+import {
+  assistantEventTypes, isAssistantEvent, type AssistantEvent, type AssistantSettings, type AssistantStatus
+} from '../src/features/assistants/events.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import type { Projection } from './folding/projection.js'
 import { iso, table } from './folding/table.js'

@@ -1,6 +1,6 @@
 // Everything that readers ask, bound to one pool.
 import type { Pool } from 'pg'
-import type { AssistantAtRevision } from '../src/features/assistants/evolve.js'
+import type { AssistantAtRevision } from '../src/features/assistants/model.js'
 import type { CallSummary } from '../src/features/calls/summary.js'
 import type { Page } from '../src/postgres/page.js'
 import {

@@ -1,6 +1,5 @@
 // Makes up single events of a user: campaigns, assistants, leads and calls.
-import { assistantStream } from '../../src/features/assistants/events.js'
-import { defaultSettings, type AssistantSettings } from '../../src/features/assistants/settings.js'
+import { assistantStream, defaultSettings, type AssistantSettings } from '../../src/features/assistants/events.js'
 import { campaignStream } from '../../src/features/campaigns/events.js'
 import { callStatuses, callStream, type CallCompleted } from '../../src/features/calls/events.js'
 import type { DomainEvent } from '../../src/domain/events.js'

@@ -1,8 +1,7 @@
 // Assistants as they were: folded from the log, up to a revision.
 import { randomUUID } from 'node:crypto'
-import { assistantDecider } from '../features/assistants/decide.js'
+import { assistantDecider, type AssistantAtRevision } from '../features/assistants/model.js'
 import { assistantStream } from '../features/assistants/events.js'
-import type { AssistantAtRevision } from '../features/assistants/evolve.js'
 import type { CommandHandler } from './handle-command.js'
 
 /**

@@ -1,8 +1,6 @@
 // Every version of each event type, and how stored data of any version becomes a typed event again.
 import { ApiKeyCreated, ApiKeyRevoked } from '../features/api-keys/events.js'
-import {
-  AssistantActivated, AssistantDeactivated, AssistantDeleted, AssistantUpdated, assistantCreatedVersions
-} from '../features/assistants/events.js'
+import { assistantEvents } from '../features/assistants/events.js'
 import { BlacklistEntryErased } from '../features/blacklist/erased.js'
 import { blacklistedVersions, unblacklistedVersions } from '../features/blacklist/events.js'
 import { CallErased } from '../features/calls/erased.js'
@@ -30,11 +28,7 @@ type Data<Type extends EventType> = Extract<DomainEvent, { type: Type }>['data']
 
 /** Every version of each type. `schema_version` of the metadata says which one was written; without it, 1 was. */
 export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
-  AssistantCreated: assistantCreatedVersions,
-  AssistantUpdated: firstVersion(AssistantUpdated),
-  AssistantActivated: firstVersion(AssistantActivated),
-  AssistantDeactivated: firstVersion(AssistantDeactivated),
-  AssistantDeleted: firstVersion(AssistantDeleted),
+  ...assistantEvents,
   LeadCreated: leadCreatedVersions,
   LeadUpdated: leadUpdatedVersions,
   LeadStatusChanged: firstVersion(LeadStatusChanged),

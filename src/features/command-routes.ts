@@ -2,10 +2,7 @@
 import type { App } from '../http/app-types.js'
 import { createApiKey, type CreateApiKeyDeps } from './api-keys/routes/create-api-key.js'
 import { revokeApiKey, type RevokeApiKeyDeps } from './api-keys/routes/revoke-api-key.js'
-import { createAssistant } from './assistants/routes/create-assistant.js'
-import { deleteAssistant } from './assistants/routes/delete-assistant.js'
-import { restoreAssistant } from './assistants/routes/restore-assistant.js'
-import { updateAssistant, type UpdateAssistantDeps } from './assistants/routes/update-assistant.js'
+import { addAssistantCommands, type AssistantServices } from './assistants/routes.js'
 import { addToBlacklist, type BlacklistDeps } from './blacklist/routes/add-to-blacklist.js'
 import { deleteFromBlacklist } from './blacklist/routes/delete-from-blacklist.js'
 import { addCampaigns } from './campaigns/routes.js'
@@ -23,13 +20,12 @@ import { resumeWebhook, type ResumeWebhookDeps } from './webhooks/routes/resume-
 import { rotateWebhookSecret, type RotateSecretDeps } from './webhooks/routes/rotate-webhook-secret.js'
 import { testWebhook, type TestWebhookDeps } from './webhooks/routes/test-webhook.js'
 
-export type CommandDeps = UpdateAssistantDeps & PhoneNumberServices & LeadDeps & LeadImportDeps &
+export type CommandDeps = AssistantServices & PhoneNumberServices & LeadDeps & LeadImportDeps &
   CreateApiKeyDeps & RevokeApiKeyDeps & BlacklistDeps & PersonDeps & CallDeps & RedeliverDeps & TestWebhookDeps &
   ResumeWebhookDeps & RotateSecretDeps & AssistantSecretDeps & RecoverWebhooksDeps
 
 const commands = [
-  createAssistant, updateAssistant, deleteAssistant, restoreAssistant,
-  addCampaigns, addPhoneNumbers,
+  addAssistantCommands, addCampaigns, addPhoneNumbers,
   createLead, updateLead, deleteLead, importLeads,
   createApiKey, revokeApiKey,
   addToBlacklist, deleteFromBlacklist,

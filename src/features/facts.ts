@@ -1,5 +1,5 @@
 // What commands look up in the read models before they decide. Nothing is refused because a read model is late.
-import type { Assistant, AssistantAtRevision } from './assistants/evolve.js'
+import type { Assistant, AssistantAtRevision } from './assistants/model.js'
 import type { Campaign } from './campaigns/model.js'
 import type { AssistantAt } from '../commands/past-assistants.js'
 import type { WaitIfMissing } from '../commands/wait-if-missing.js'

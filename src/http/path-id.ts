@@ -34,8 +34,8 @@ export function idIn (text: string): number | undefined {
 }
 
 /** @throws what `notFound` gives, when no resource can have the id that the path holds */
-export function pathId (params: { id: string }, notFound: () => Rejection): number {
-  const id = idIn(params.id)
+export function pathId (text: string, notFound: () => Rejection): number {
+  const id = idIn(text)
   if (id === undefined) throw notFound()
   return id
 }

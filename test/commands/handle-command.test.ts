@@ -1,7 +1,7 @@
 // Read, fold, decide, append, answer: against the real event store.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { assistantDecider } from '../../src/features/assistants/decide.js'
+import { assistantDecider } from '../../src/features/assistants/model.js'
 import { fold } from '../../src/domain/decider.js'
 import { decode } from '../../src/domain/events.js'
 import { Rejection } from '../../src/domain/rejection.js'

@@ -1,9 +1,8 @@
 // Every event version that was ever written can be read.
 import t from 'tap'
 import Value from 'typebox/value'
-import { assistantDecider, type CreateAssistant } from '../../src/features/assistants/decide.js'
-import type { AssistantBody } from '../../src/features/assistants/bodies.js'
-import { validateNewAssistant } from '../../src/features/assistants/validate.js'
+import { assistantDecider, type CreateAssistant } from '../../src/features/assistants/model.js'
+import { validateNewAssistant, type AssistantBody } from '../../src/features/assistants/validate.js'
 import { callDecider } from '../../src/features/calls/decide.js'
 import { campaignDecider } from '../../src/features/campaigns/model.js'
 import { languagesDecider, modelsDecider, voicesDecider } from '../../src/features/catalog/model.js'

@@ -1,6 +1,6 @@
 // The time of a change never goes back, though the clock of the process that wrote it does.
 import t from 'tap'
-import { evolve } from '../../src/features/assistants/evolve.js'
+import { evolve } from '../../src/features/assistants/model.js'
 import type { AssistantEvent } from '../../src/features/assistants/events.js'
 import { laterOf } from '../../src/domain/time/later-of.js'
 import { settings } from '../support/events/call-events.js'

@@ -1,5 +1,5 @@
 // The body that a receiver gets for a call: built once, stored, and sent byte for byte.
-import type { AssistantSettings } from '../../src/features/assistants/settings.js'
+import type { AssistantSettings } from '../../src/features/assistants/events.js'
 import type { CallCompleted } from '../../src/features/calls/events.js'
 import type { TruncatedCall, WebhookCall, WebhookPayload } from '../../src/features/webhooks/payload.js'
 import type { Json, JsonObject } from '../../src/domain/json.js'

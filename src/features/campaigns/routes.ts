@@ -77,7 +77,7 @@ export function addCampaigns (app: App, { handle, readModel, readPositions }: Ro
 
   const updating = command('user', 'Campaign update failed', 'Idempotency-Key', 'If-Match')
   app.put('/user/campaign/:id', { schema: updateSchema, ...updating }, async (request, reply) => {
-    const id = pathId(request.params, campaignNotFound)
+    const id = pathId(request.params.id, campaignNotFound)
     return await handle(request, reply, {
       body: CampaignBody,
       validate: (submitted) => ({ type: 'rename' as const, name: nameIn(submitted) }),
@@ -91,7 +91,7 @@ export function addCampaigns (app: App, { handle, readModel, readPositions }: Ro
 
   const deleting = command('user', 'Campaign deletion failed', 'Idempotency-Key', 'If-Match')
   app.delete('/user/campaign/:id', { schema: deleteSchema, ...deleting }, async (request, reply) => {
-    const id = pathId(request.params, campaignNotFound)
+    const id = pathId(request.params.id, campaignNotFound)
     return await handle(request, reply, {
       body: Type.Object({}),
       validate: () => ({ type: 'delete' as const }),
@@ -104,7 +104,7 @@ export function addCampaigns (app: App, { handle, readModel, readPositions }: Ro
 
   const getting = reading('catalog', readPositions)
   app.get('/user/campaign/:id', { schema: getSchema, ...getting }, async ({ user, params }, reply) => {
-    const found = await readModel.findCampaign(user.id, pathId(params, campaignNotFound))
+    const found = await readModel.findCampaign(user.id, pathId(params.id, campaignNotFound))
     if (!found || found.isDeleted) throw campaignNotFound()
     reply.header('etag', etagOfRevision(found.revision))
     return { data: describeCampaign(found) }

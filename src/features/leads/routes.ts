@@ -2,24 +2,21 @@
 import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { LeadFilter, LeadOnStream } from '../../../projections/find-leads.js'
-import type { ReadModel } from '../../../projections/read-model.js'
 import type { Blacklists } from '../../commands/blacklist/blacklists.js'
 import { Id } from '../../domain/json.js'
 import { etagOfData, tagged } from '../../http/answers/etags.js'
 import { type App, Message } from '../../http/app-types.js'
-import { command, type Handled, type HandleRoute } from '../../http/command-route.js'
+import { command, type Handled } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { changedLead, lead as leadExample, newLead, page } from '../../http/docs/examples.js'
 import { bom, csvExample, exportAnswer, type Exported, format, sendExport } from '../../http/exports.js'
 import { dateRange, earliest, latest } from '../../http/input/day-or-instant.js'
 import { PageOf, Paging } from '../../http/lists/paging.js'
 import { beginningOf, PhoneBeginning, Search, updatedFromAlso } from '../../http/lists/search.js'
-import { idIn, leadPath } from '../../http/path-id.js'
+import { leadPath, pathId } from '../../http/path-id.js'
 import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
-import { answerDeleted } from '../answer-deleted.js'
-import type { ReadDeps } from '../assistants/routes/list-assistants.js'
+import type { RouteServices } from '../services.js'
 import { type Listed, numbersOf } from '../blacklist/listed.js'
-import type { Facts } from '../facts.js'
 import {
   chosenStatuses, CreateLeadBody, leadDecider, type LeadFacts, leadNotFound, numbersToAsk, oneLeadDecider,
   UpdateLeadBody, validateLead, validateLeadChanges
@@ -28,25 +25,15 @@ import {
   createdLead, describeLead, type Lead, LeadAnswer, leadAsListed, type OneLeadState, withCalling
 } from './model.js'
 
-export interface LeadDeps {
-  handle: HandleRoute
-  readModel: ReadModel
-  facts: Facts
+export interface LeadDeps extends RouteServices {
   blacklists: Blacklists
   /** Of all leads of a phone number in a campaign. */
   leadStreamOf (lead: Pick<CreateLeadBody, 'campaign_id' | 'phone_number'>): string
 }
 
-/** @throws Rejection when the path holds no id that a lead could have */
-function leadIdIn (text: string): number {
-  const id = idIn(text)
-  if (id === undefined) throw leadNotFound()
-  return id
-}
-
 /** The lead as reads show it, also when it was deleted: what was answered under a key is answered again. */
-async function lookUpLead ({ facts }: LeadDeps, userId: string, id: number): Promise<LeadOnStream> {
-  const found = await facts.lead(userId, id)
+async function lookUpLead ({ known, readModel }: LeadDeps, userId: string, id: number): Promise<LeadOnStream> {
+  const found = await known('leads', () => readModel.findLeadToChange(userId, id))
   if (!found) throw leadNotFound()
   return found
 }
@@ -137,9 +124,11 @@ async function newLeadFacts (deps: LeadDeps, userId: string, fields: Partial<Cre
   return { ...campaign, listed }
 }
 
-async function lookUpCampaign ({ facts }: LeadDeps, userId: string, id: number | undefined): Promise<LeadFacts> {
+async function lookUpCampaign (
+  { known, readModel }: LeadDeps, userId: string, id: number | undefined
+): Promise<LeadFacts> {
   if (id === undefined) return {}
-  const { name = null, isDeleted = false } = await facts.campaign(userId, id) ?? {}
+  const { name = null, isDeleted = false } = await known('catalog', () => readModel.findCampaign(userId, id)) ?? {}
   return { campaignName: name, isCampaignDeleted: isDeleted }
 }
 
@@ -169,7 +158,7 @@ const updateLeadSchema = {
 export function updateLead (app: App, deps: LeadDeps): void {
   const options = command('user', 'Lead update failed', 'Idempotency-Key', 'If-Match')
   app.put('/user/lead/:id', { schema: updateLeadSchema, ...options }, async (request, reply) => {
-    const id = leadIdIn(request.params.id)
+    const id = pathId(request.params.id, leadNotFound)
     return await deps.handle(request, reply, {
       body: UpdateLeadBody,
       facts: (fields) => lookUpFacts(deps, request.user.id, id, fields),
@@ -219,7 +208,7 @@ const deleteLeadSchema = {
 export function deleteLead (app: App, deps: LeadDeps): void {
   const options = command('user', 'Lead deletion failed', 'Idempotency-Key', 'If-Match')
   app.delete('/user/lead/:id', { schema: deleteLeadSchema, ...options }, async (request, reply) => {
-    const id = leadIdIn(request.params.id)
+    const id = pathId(request.params.id, leadNotFound)
     return await deps.handle(request, reply, {
       body: Type.Object({}),
       facts: () => lookUpLead(deps, request.user.id, id),
@@ -227,7 +216,7 @@ export function deleteLead (app: App, deps: LeadDeps): void {
       stream: (_body, _ids, { stream = '' }) => stream,
       decider: oneLeadDecider(id),
       etagBefore,
-      answer: (handled) => answerDeleted(deleted, 'leads', handled)
+      answer: ({ readBack }) => readBack({ source: 'leads', folded: () => ({ message: deleted }) })
     })
   })
 }
@@ -267,7 +256,7 @@ const listLeadsSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(LeadAnswer), page(15, leadExample)), ...readErrors }
 }
 
-export function listLeads (app: App, { readModel, readPositions }: ReadDeps): void {
+export function listLeads (app: App, { readModel, readPositions }: RouteServices): void {
   const options = { schema: listLeadsSchema, ...reading('leads', readPositions, paging) }
   app.get('/user/leads', options, async ({ user, query }) => {
     const { items, ...place } = await readModel.findLeads(leadFilterOf(user.id, query), paging.requested(query))
@@ -297,11 +286,11 @@ const getLeadSchema = {
   }
 }
 
-export function getLead (app: App, { readModel, readPositions }: ReadDeps): void {
+export function getLead (app: App, { readModel, readPositions }: RouteServices): void {
   const options = { schema: getLeadSchema, ...reading('leads', readPositions) }
   app.get('/user/lead/:id', options, async ({ user, params }, reply) => {
-    const id = idIn(params.id)
-    const found = id === undefined ? undefined : await readModel.findLead(user.id, id)
+    const id = pathId(params.id, leadNotFound)
+    const found = await readModel.findLead(user.id, id)
     if (!found) throw leadNotFound()
     const contact = found.lead.id !== id && { contact_id: id }
     return { data: { ...tagged(reply, describeLead(found.lead, found.campaignName)), ...contact } }
@@ -344,7 +333,7 @@ const exportLeadsSchema = {
   response: { 200: exportAnswer('The leads.', leads.name, csvExample(leads, leadExample)), ...readErrors }
 }
 
-export function exportLeads (app: App, { readModel, readPositions }: ReadDeps): void {
+export function exportLeads (app: App, { readModel, readPositions }: RouteServices): void {
   const options = { schema: exportLeadsSchema, ...reading('leads', readPositions, undefined, 'export') }
   app.get('/user/leads/export', options, async (request, reply) => {
     const { user, query } = request

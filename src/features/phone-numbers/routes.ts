@@ -67,7 +67,7 @@ export function addPhoneNumbers (app: App, { handle, phoneClaims }: PhoneNumberS
 
   const releasing = command('user', 'Releasing the phone number failed', 'Idempotency-Key', 'If-Match')
   app.delete('/user/phone-number/:id', { schema: releaseSchema, ...releasing }, async (request, reply) => {
-    const id = pathId(request.params, numberNotFound)
+    const id = pathId(request.params.id, numberNotFound)
     return await handle(request, reply, {
       body: Type.Object({}),
       validate: () => ({ type: 'release' as const }),

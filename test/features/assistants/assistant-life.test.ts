@@ -1,8 +1,7 @@
 // What switching an assistant off and on, deleting it and restoring it lead to.
 import t from 'tap'
-import { assistantDecider, type RestoreAssistant, type UpdateAssistant } from '../../../src/features/assistants/decide.js'
-import type { AssistantEvent, AssistantStatus } from '../../../src/features/assistants/events.js'
-import type { AssistantSettings } from '../../../src/features/assistants/settings.js'
+import { assistantDecider, type RestoreAssistant, type UpdateAssistant } from '../../../src/features/assistants/model.js'
+import type { AssistantEvent, AssistantSettings, AssistantStatus } from '../../../src/features/assistants/events.js'
 import { validateChanges, validateRestore, type PastFacts } from '../../../src/features/assistants/validate.js'
 import { fold } from '../../../src/domain/decider.js'
 import { settings } from '../../support/events/call-events.js'

@@ -1,11 +1,10 @@
 // What creating an assistant leads to.
 import t from 'tap'
-import { givenSettings } from '../../../src/features/assistants/bodies.js'
-import { assistantDecider, type CreateAssistant } from '../../../src/features/assistants/decide.js'
-import type { AssistantEvent } from '../../../src/features/assistants/events.js'
-import type { AssistantBody } from '../../../src/features/assistants/bodies.js'
-import type { AssistantSettings } from '../../../src/features/assistants/settings.js'
-import { validateNewAssistant, type AssistantFacts } from '../../../src/features/assistants/validate.js'
+import {
+  givenSettings, validateNewAssistant, type AssistantBody, type AssistantFacts
+} from '../../../src/features/assistants/validate.js'
+import { assistantDecider, type CreateAssistant } from '../../../src/features/assistants/model.js'
+import type { AssistantEvent, AssistantSettings } from '../../../src/features/assistants/events.js'
 import type { FieldErrors } from '../../../src/domain/rejection.js'
 import { invalid, scenarios } from '../../support/commands/given.js'
 import { requiredFields } from '../../support/bodies/assistant-bodies.js'

@@ -2,7 +2,7 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
-import { AssistantSettings, defaultSettings } from '../../../src/features/assistants/settings.js'
+import { AssistantSettings, defaultSettings } from '../../../src/features/assistants/events.js'
 import { documented } from '../../../src/http/docs/describe.js'
 import { examplesOf, openApi } from '../../support/http/openapi.js'
 

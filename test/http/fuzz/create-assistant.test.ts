@@ -1,7 +1,7 @@
 // Thousands of bodies at POST /user/assistant: each is refused with a reason, or read back as it was sent.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { CreateAssistantBody } from '../../../src/features/assistants/bodies.js'
+import { CreateAssistantBody } from '../../../src/features/assistants/validate.js'
 import { fuzzBodies, type FuzzBody } from '../../support/fuzz/bodies.js'
 import { documentedDefaults } from '../../support/bodies/documented-defaults.js'
 import { settingsAfter, soundAssistant, summaryOf } from '../../support/fuzz/expected-settings.js'

@@ -1,7 +1,7 @@
 // Thousands of bodies at PUT /user/assistant/{id}: each is refused with a reason, or merged over the settings before.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { UpdateAssistantBody } from '../../../src/features/assistants/bodies.js'
+import { UpdateAssistantBody } from '../../../src/features/assistants/validate.js'
 import { newAssistant } from '../../support/bodies/bodies.js'
 import { fuzzBodies, type FuzzBody, type JsonObject } from '../../support/fuzz/bodies.js'
 import { documentedDefaults } from '../../support/bodies/documented-defaults.js'

@@ -1,6 +1,6 @@
 // Every field of an assistant at its limits, on create and on update: accepted values are read back.
 import t, { type Test } from 'tap'
-import { CreateAssistantBody, UpdateAssistantBody } from '../../../src/features/assistants/bodies.js'
+import { CreateAssistantBody, UpdateAssistantBody } from '../../../src/features/assistants/validate.js'
 import { documentedDefaults } from '../../support/bodies/documented-defaults.js'
 import {
   type FieldCase, choice, flag, id, label, notA, notText, number, smiley, text, whole

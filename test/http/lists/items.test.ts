@@ -1,6 +1,6 @@
 // Assistants and leads by their ids, and a 404 for anything else.
 import t from 'tap'
-import { defaultSettings } from '../../../src/features/assistants/settings.js'
+import { defaultSettings } from '../../../src/features/assistants/events.js'
 import { eventually } from '../../support/eventually.js'
 import { readScene, timestamp as at } from '../../support/http/read-scene.js'
 import { newAssistant } from '../../support/service.js'

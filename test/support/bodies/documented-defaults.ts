@@ -1,5 +1,5 @@
 // The defaults of the interface's table of assistant fields, written out so that a test notices a change.
-import type { AssistantSettings } from '../../../src/features/assistants/settings.js'
+import type { AssistantSettings } from '../../../src/features/assistants/events.js'
 import type { requiredFields } from './assistant-bodies.js'
 
 /** What an omitted optional field is set to. */

@@ -1,7 +1,6 @@
 // Events as the log holds them, for the dispatcher: one user with an assistant, a campaign and a lead.
 import { randomUUID } from 'node:crypto'
-import { assistantStream } from '../../../src/features/assistants/events.js'
-import { defaultSettings, type AssistantSettings } from '../../../src/features/assistants/settings.js'
+import { assistantStream, defaultSettings, type AssistantSettings } from '../../../src/features/assistants/events.js'
 import { callStream, type CallCompleted } from '../../../src/features/calls/events.js'
 import { campaignStream } from '../../../src/features/campaigns/events.js'
 import { currentVersion, type DomainEvent } from '../../../src/domain/events.js'

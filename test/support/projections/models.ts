@@ -3,7 +3,7 @@ import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
 import type { Projection } from '../../../projections/folding/projection.js'
 import { isAssistantEvent } from '../../../src/features/assistants/events.js'
-import { evolve, type AssistantState } from '../../../src/features/assistants/evolve.js'
+import { evolve, type AssistantState } from '../../../src/features/assistants/model.js'
 import { DecodeError, decode, type DomainEvent } from '../../../src/domain/events.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 

@@ -1,5 +1,5 @@
 // Bodies of webhooks, and how a test reads them.
-import type { AssistantSettings } from '../../../src/features/assistants/settings.js'
+import type { AssistantSettings } from '../../../src/features/assistants/events.js'
 import type { CallCompleted } from '../../../src/features/calls/events.js'
 import { buildBody, type PayloadLead } from '../../../workers/dispatch/payload.js'
 import { call, settings } from '../events/call-events.js'

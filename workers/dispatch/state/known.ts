@@ -1,5 +1,5 @@
 // What the dispatcher knows of one assistant, lead or campaign.
-import type { AssistantSettings } from '../../../src/features/assistants/settings.js'
+import type { AssistantSettings } from '../../../src/features/assistants/events.js'
 import { isErasedPerson, type LeadErasedEvent } from '../../../src/features/leads/events.js'
 import type { Calling } from '../../../src/features/leads/model.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from '../payload.js'

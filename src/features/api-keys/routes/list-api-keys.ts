@@ -6,7 +6,7 @@ import { answered } from '../../../http/docs/describe.js'
 import { apiKeyItem, page } from '../../../http/docs/examples.js'
 import { PageOf, Paging } from '../../../http/lists/paging.js'
 import { readErrors, readHeaders, reading } from '../../../http/read-position.js'
-import type { ReadDeps } from '../../assistants/routes/list-assistants.js'
+import type { RouteServices } from '../../services.js'
 
 const paging = new Paging('api-keys', 100, ['whole'])
 
@@ -21,7 +21,7 @@ const schema = {
   response: { 200: answered('The page that was asked for.', PageOf(ApiKeyItem), page(100, apiKeyItem)), ...readErrors }
 }
 
-export function listApiKeys (app: App, { readModel, readPositions }: ReadDeps): void {
+export function listApiKeys (app: App, { readModel, readPositions }: RouteServices): void {
   const options = { schema, ...reading('keys', readPositions, paging), config: { isClosedToKeys: true } }
   app.get('/user/api-keys', options, async ({ user, query }) =>
     paging.answer(query, await readModel.findApiKeys(user.id, paging.requested(query))))

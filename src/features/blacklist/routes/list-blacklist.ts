@@ -8,7 +8,7 @@ import { earliest } from '../../../http/input/day-or-instant.js'
 import { PageOf, Paging } from '../../../http/lists/paging.js'
 import { beginningOf, numberSearch, updatedFrom } from '../../../http/lists/search.js'
 import { readErrors, readHeaders, reading } from '../../../http/read-position.js'
-import type { ReadDeps } from '../../assistants/routes/list-assistants.js'
+import type { RouteServices } from '../../services.js'
 
 const paging = new Paging('blacklist', 100, ['whole'])
 
@@ -25,7 +25,7 @@ const schema = {
   }
 }
 
-export function listBlacklist (app: App, { readModel, readPositions }: ReadDeps): void {
+export function listBlacklist (app: App, { readModel, readPositions }: RouteServices): void {
   app.get('/user/blacklist', { schema, ...reading('leads', readPositions, paging) }, async ({ user, query }) => {
     const { search, updated_from } = query
     const filter = { userId: user.id, searched: beginningOf(search), updatedFrom: earliest(updated_from) }

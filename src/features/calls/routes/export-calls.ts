@@ -6,7 +6,7 @@ import { callSummary } from '../../../http/docs/examples.js'
 import { bom, exportAnswer, format, csvExample, sendExport, type Exported } from '../../../http/exports.js'
 import { readErrors, readHeaders, reading } from '../../../http/read-position.js'
 import { callFilterOf, callFilters, sourcesOfCalls } from './call-filters.js'
-import type { ReadDeps } from '../../assistants/routes/list-assistants.js'
+import type { RouteServices } from '../../services.js'
 
 const calls: Exported<CallSummary> = {
   name: 'calls',
@@ -37,7 +37,7 @@ const schema = {
   response: { 200: exportAnswer('The calls.', calls.name, csvExample(calls, callSummary)), ...readErrors }
 }
 
-export function exportCalls (app: App, { readModel, readPositions }: ReadDeps): void {
+export function exportCalls (app: App, { readModel, readPositions }: RouteServices): void {
   const options = { schema, ...reading(sourcesOfCalls, readPositions, undefined, 'export') }
   app.get('/user/calls/export', options, async (request, reply) => {
     const { user, query } = request

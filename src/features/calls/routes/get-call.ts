@@ -8,9 +8,9 @@ import type { App } from '../../../http/app-types.js'
 import { answered, One, refusal } from '../../../http/docs/describe.js'
 import { call, callId } from '../../../http/docs/examples.js'
 import { itemErrors, readHeaders, reading } from '../../../http/read-position.js'
-import type { ReadDeps } from '../../assistants/routes/list-assistants.js'
+import type { RouteServices } from '../../services.js'
 
-export interface GetCallDeps extends ReadDeps {
+export interface GetCallDeps extends RouteServices {
   /** The webhooks of the user's call with their newest attempts, as they are now. */
   deliveriesOf (userId: string, callId: string): Promise<Delivery[]>
 }

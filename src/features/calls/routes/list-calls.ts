@@ -7,7 +7,7 @@ import { PageOf, Paging } from '../../../http/lists/paging.js'
 import { callSummary, page } from '../../../http/docs/examples.js'
 import { readErrors, readHeaders, reading } from '../../../http/read-position.js'
 import { callFilterOf, callFilters, sourcesOfCalls } from './call-filters.js'
-import type { ReadDeps } from '../../assistants/routes/list-assistants.js'
+import type { RouteServices } from '../../services.js'
 
 const paging = new Paging('calls', 15, ['time', 'whole'])
 
@@ -22,7 +22,7 @@ const schema = {
   response: { 200: answered('The page that was asked for.', PageOf(CallSummary), page(15, callSummary)), ...readErrors }
 }
 
-export function listCalls (app: App, { readModel, readPositions }: ReadDeps): void {
+export function listCalls (app: App, { readModel, readPositions }: RouteServices): void {
   app.get('/user/calls', { schema, ...reading(sourcesOfCalls, readPositions, paging) }, async ({ user, query }) => {
     return paging.answer(query, await readModel.findCalls(callFilterOf(user.id, query), paging.requested(query)))
   })

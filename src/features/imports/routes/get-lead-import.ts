@@ -9,9 +9,9 @@ import { answered, refusal } from '../../../http/docs/describe.js'
 import { leadImport } from '../../../http/docs/examples.js'
 import { importPath } from '../../../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../../../http/read-position.js'
-import type { ReadDeps } from '../../assistants/routes/list-assistants.js'
+import type { RouteServices } from '../../services.js'
 
-export type LeadImportQueryDeps = ReadDeps & { leadImports: LeadImports }
+export type LeadImportQueryDeps = RouteServices & { leadImports: LeadImports }
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const At = Type.String({ description: 'ISO 8601, UTC.', examples: [leadImport.created_at] })

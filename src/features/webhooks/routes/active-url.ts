@@ -1,5 +1,5 @@
 // The URL of an assistant whose webhook is on.
-import type { Assistant } from '../../assistants/evolve.js'
+import type { Assistant } from '../../assistants/model.js'
 import { Rejection } from '../../../domain/rejection.js'
 
 export const isOff = 'The webhook is switched off: set is_webhook_active to true instead.'

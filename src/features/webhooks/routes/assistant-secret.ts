@@ -9,7 +9,7 @@ import { ownSecret, usersSecret } from '../../../http/docs/examples.js'
 import type { HandleLedger } from '../../../http/ledger-route.js'
 import { assistantPath } from '../../../http/path-id.js'
 import { AssistantSecretAnswer, type AssistantSecret } from '../secret.js'
-import { ownAssistant, type OwnAssistantDeps } from '../../assistants/routes/own-assistant.js'
+import { ownAssistant, type OwnAssistantDeps } from '../../assistants/routes.js'
 import { overlapHours, rotation, rotationBody, tooSoon } from './overlap.js'
 
 type Secret = Static<typeof AssistantSecret>

@@ -1,6 +1,6 @@
 // GET /user/assistant/{id}/webhook-secret
 import type { Static } from 'typebox'
-import { ownAssistant, type OwnAssistantDeps } from '../../assistants/routes/own-assistant.js'
+import { ownAssistant, type OwnAssistantDeps } from '../../assistants/routes.js'
 import { ofSecrets } from '../../api-keys/events.js'
 import { AssistantSecretAnswer, type AssistantSecret } from '../secret.js'
 import type { App } from '../../../http/app-types.js'

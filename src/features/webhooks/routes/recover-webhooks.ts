@@ -10,7 +10,7 @@ import { DayOrInstant, earliest, isReversed, latest } from '../../../http/input/
 import { received } from '../../../http/input/received.js'
 import type { HandleLedger } from '../../../http/ledger-route.js'
 import { assistantPath } from '../../../http/path-id.js'
-import { ownAssistant, type OwnAssistantDeps } from '../../assistants/routes/own-assistant.js'
+import { ownAssistant, type OwnAssistantDeps } from '../../assistants/routes.js'
 import { activeUrl, isOff } from './active-url.js'
 
 const statuses = ['exhausted', 'cancelled', 'skipped', 'held'] as const

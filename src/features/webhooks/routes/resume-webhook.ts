@@ -6,7 +6,7 @@ import { command } from '../../../http/command-route.js'
 import { answered, refusal, replayHeaders } from '../../../http/docs/describe.js'
 import type { HandleLedger } from '../../../http/ledger-route.js'
 import { assistantPath } from '../../../http/path-id.js'
-import { ownAssistant, type OwnAssistantDeps } from '../../assistants/routes/own-assistant.js'
+import { ownAssistant, type OwnAssistantDeps } from '../../assistants/routes.js'
 import { activeUrl, isOff } from './active-url.js'
 
 export interface ResumeWebhookDeps extends OwnAssistantDeps {

@@ -8,7 +8,7 @@ import type { HandleLedger } from '../../../http/ledger-route.js'
 import { assistantPath } from '../../../http/path-id.js'
 import { testDelivery } from '../../../http/docs/examples.js'
 import { AttemptAnswer, answerAttempt, tooMany } from './attempt-answer.js'
-import { ownAssistant, type OwnAssistantDeps } from '../../assistants/routes/own-assistant.js'
+import { ownAssistant, type OwnAssistantDeps } from '../../assistants/routes.js'
 
 interface TestTarget { userId: string, assistant: { id: number, name: string }, url: string }
 

@@ -1,0 +1,381 @@
+// What users do with their assistants: create, update, restore, delete; read one, its past and a list.
+import type { FastifyBaseLogger } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { AssistantAt } from '../../commands/past-assistants.js'
+import { idAt } from '../../domain/decider.js'
+import { documentedAs, Nullable } from '../../domain/json.js'
+import { etagOfRevision } from '../../http/answers/etags.js'
+import { Message, type App } from '../../http/app-types.js'
+import { command, type Handled } from '../../http/command-route.js'
+import { answered, example, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
+import {
+  assistant, assistantSummary, changedAssistant, historyEntry, newAssistant, page
+} from '../../http/docs/examples.js'
+import { earliest } from '../../http/input/day-or-instant.js'
+import { refusedBy } from '../../http/input/compilers.js'
+import { PageOf, Paging } from '../../http/lists/paging.js'
+import { updatedFromAlso } from '../../http/lists/search.js'
+import { assistantPath, pathId } from '../../http/path-id.js'
+import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
+import type { CatalogAnswer, CatalogQuestion } from '../../../projections/catalog.js'
+import type { RouteServices } from '../services.js'
+import type { Interruption } from '../webhooks/delivery.js'
+import { assistantStream, AssistantSettings } from './events.js'
+import {
+  assistantDecider, assistantNotFound, AssistantSummary, HistoryEntry, summarize,
+  type Assistant, type AssistantAtRevision, type AssistantState
+} from './model.js'
+import {
+  CreateAssistantBody, RestoreAssistantBody, UpdateAssistantBody, validateChanges, validateNewAssistant,
+  validateRestore, type AssistantFacts, type PastFacts
+} from './validate.js'
+
+export interface AssistantServices extends RouteServices {
+  assistantAt: AssistantAt
+  /** Why a webhook URL may not be stored, if so. */
+  webhookUrlProblem (url: string): string | undefined
+  /** Resumes the user's URL, if it is suspended. */
+  resumeUrl (userId: string, url: string): Promise<unknown>
+  /** Why nothing is sent to the user's URL, if so. */
+  interruptionOf (userId: string, url: string): Promise<Interruption | undefined>
+}
+
+export type OwnAssistantDeps = Pick<RouteServices, 'known' | 'readModel'>
+
+/** The user's assistant that a path names. @throws Rejection `assistant-not-found`, NotKnownYet */
+export async function ownAssistant (
+  { known, readModel }: OwnAssistantDeps, userId: string, idText: string
+): Promise<Assistant> {
+  const id = pathId(idText, assistantNotFound)
+  const found = await known('assistants', () => readModel.findAssistant(userId, id))
+  if (!found) throw assistantNotFound()
+  return found
+}
+
+const shared = { tags: ['assistants'], security: [{ bearer: [] }] }
+const notFound = refusal('Assistant not found or does not belong to the authenticated user')
+const Answer = Type.Object({ message: Type.String(), data: AssistantSummary }, { title: 'AssistantAnswer' })
+const answer = (message: string) => answered(
+  'The assistant as it stands after the command.', Answer, { message, data: assistantSummary }, ['ETag', ...writeHeaders]
+)
+
+const created = 'Assistant created successfully'
+const createSchema = {
+  ...shared,
+  operationId: 'createAssistant',
+  summary: 'Create an assistant',
+  description: 'Optional fields that are left out get their defaults.',
+  body: example(CreateAssistantBody, newAssistant),
+  response: {
+    201: answer(created),
+    422: invalid({
+      assistant_name: ['must be at most 255 characters'],
+      voice_id: ['must be an available voice'],
+      'post_call_schema.0.name': ['is required']
+    })
+  }
+}
+
+const updated = 'Assistant updated successfully'
+const updateSchema = {
+  ...shared,
+  operationId: 'updateAssistant',
+  summary: 'Update an assistant',
+  description: 'Only the given fields change; objects and arrays are replaced whole.',
+  params: assistantPath,
+  body: example(UpdateAssistantBody, changedAssistant),
+  response: {
+    200: answer(updated),
+    404: notFound,
+    422: invalid({
+      webhook_url: ['is required when is_webhook_active is true'], speech_speed: ['must be between 0.7 and 1.2']
+    })
+  }
+}
+
+const restoreSchema = {
+  ...shared,
+  operationId: 'restoreAssistant',
+  summary: 'Restore the settings of a past revision',
+  description: 'An update with what differs from them; its status stays. What is set anew is held to the rules of ' +
+    'today. A phone number that you released is a 422 on phone_number_id, unless `without_phone_number` is true.',
+  params: assistantPath,
+  body: example(RestoreAssistantBody, { revision: 0 }),
+  response: {
+    200: answer(updated),
+    404: notFound,
+    422: invalid({ voice_id: ['must be an available voice'], phone_number_id: ['must be one of your phone numbers'] })
+  }
+}
+
+const deleted = 'Assistant deleted successfully'
+const deleteSchema = {
+  ...shared,
+  operationId: 'deleteAssistant',
+  summary: 'Delete an assistant',
+  description: 'It is not found any more. Calls of it that are reported later are recorded, and their webhooks sent as ' +
+    'its settings said.',
+  params: assistantPath,
+  response: { 200: answered('It is deleted.', Message, { message: deleted }, writeHeaders), 404: notFound }
+}
+
+export function addAssistantCommands (app: App, services: AssistantServices): void {
+  const { handle, readModel } = services
+
+  const creating = command('user', 'Assistant creation failed', 'Idempotency-Key')
+  app.post('/user/assistant', { schema: createSchema, ...creating }, (request, reply) => handle(request, reply.code(201), {
+    body: CreateAssistantBody,
+    facts: (body) => lookUpFacts(services, request.user.id, body),
+    validate: validateNewAssistant,
+    ids: () => ({ kind: 'assistant', count: 1 }),
+    stream: (_body, ids) => assistantStream(idAt(ids, 0)),
+    isNew: true,
+    decider: assistantDecider,
+    etag: true,
+    answer: (handled) => answerWith(created, handled)
+  }))
+
+  const updating = command('user', 'Assistant update failed', 'Idempotency-Key', 'If-Match')
+  app.put('/user/assistant/:id', { schema: updateSchema, ...updating }, async (request, reply) => {
+    const id = pathId(request.params.id, assistantNotFound)
+    return await handle(request, reply, {
+      body: UpdateAssistantBody,
+      facts: (body) => lookUpFacts(services, request.user.id, body),
+      validate: validateChanges,
+      stream: () => assistantStream(id),
+      isForOwner: true,
+      decider: assistantDecider,
+      etag: true,
+      async answer (handled) {
+        if (handled.body.is_webhook_active) await resumeWebhook(services, handled.state, request.log)
+        return await answerWith(updated, handled)
+      }
+    })
+  })
+
+  const restoring = command('user', 'Assistant restore failed', 'Idempotency-Key', 'If-Match')
+  app.post('/user/assistant/:id/restore', { schema: restoreSchema, ...restoring }, async (request, reply) => {
+    const id = pathId(request.params.id, assistantNotFound)
+    return await handle(request, reply, {
+      body: RestoreAssistantBody,
+      facts: (body) => lookUpPast(services, request.user.id, id, body),
+      validate: validateRestore,
+      stream: () => assistantStream(id),
+      isForOwner: true,
+      decider: assistantDecider,
+      etag: true,
+      answer: (handled) => answerWith(updated, handled)
+    })
+  })
+
+  const deleting = command('user', 'Assistant deletion failed', 'Idempotency-Key', 'If-Match')
+  app.delete('/user/assistant/:id', { schema: deleteSchema, ...deleting }, async (request, reply) => {
+    const id = pathId(request.params.id, assistantNotFound)
+    return await handle(request, reply, {
+      body: Type.Object({}),
+      validate: () => ({ type: 'delete' as const }),
+      stream: () => assistantStream(id),
+      isForOwner: true,
+      decider: assistantDecider,
+      answer: ({ readBack }) => readBack({ source: 'assistants', folded: () => ({ message: deleted }) })
+    })
+  })
+
+  async function answerWith (message: string, { state, readBack }: Handled<AssistantState>) {
+    if (!state) throw new Error('a handled assistant command left no assistant')
+    const data = await readBack({
+      source: 'assistants',
+      folded: () => summarize(state),
+      async read () {
+        const found = await readModel.findAssistant(state.user_id, state.assistant_id)
+        return found && summarize(found)
+      },
+      isAllInStream: true
+    })
+    return { message, data }
+  }
+}
+
+/** A suspended webhook is still active in the log, so a body that switches it on changes nothing there: it resumes. */
+async function resumeWebhook (
+  { resumeUrl }: AssistantServices, state: AssistantState, log: FastifyBaseLogger
+): Promise<void> {
+  const url = state?.settings.webhook_url
+  if (!state || url == null) return
+  await resumeUrl(state.user_id, url).catch((error: unknown) => log.warn({ err: error }, 'a webhook was not resumed'))
+}
+
+/** Looks up what the body refers to, in one round trip. @throws NotKnownYet */
+async function lookUpFacts (
+  { known, readModel, webhookUrlProblem }: AssistantServices, userId: string, given: Partial<AssistantSettings>
+): Promise<AssistantFacts> {
+  const { voice_id, language, phone_number_id, webhook_url } = given
+  const asked = { userId, voiceId: voice_id, language, phoneNumberId: phone_number_id ?? undefined }
+  const found = await known('catalog', () => readModel.lookUpCatalog(asked), (answer) => isComplete(asked, answer))
+  return { ...found, webhookUrlProblem: webhook_url == null ? undefined : webhookUrlProblem(webhook_url) }
+}
+
+/** Whether everything that was asked for is there. */
+function isComplete (
+  { voiceId, language, phoneNumberId }: CatalogQuestion, { voiceExists, languageExists, ownsPhoneNumber }: CatalogAnswer
+): boolean {
+  return (voiceId === undefined || voiceExists) && (language === undefined || languageExists) &&
+    (phoneNumberId === undefined || ownsPhoneNumber)
+}
+
+const refusedToday = refusedBy(UpdateAssistantBody)
+
+/** @throws NotKnownYet */
+async function lookUpPast (
+  services: AssistantServices, userId: string, id: number,
+  { revision, without_phone_number }: Partial<RestoreAssistantBody>
+): Promise<PastFacts> {
+  if (revision === undefined) return {}
+  const { known, readModel, assistantAt } = services
+  const find = () => readModel.findAssistant(userId, id)
+  const own = await known('assistants', find, (found) => found !== undefined && found.revision >= revision)
+  const found = own && await assistantAt(userId, id, revision)
+  const past = found && { ...found.settings, ...without_phone_number && { phone_number_id: null } }
+  return past ? { past, refused: refusedToday(past), ...await lookUpFacts(services, userId, past) } : {}
+}
+
+const At = Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] })
+
+const Webhook = Type.Object({
+  state: Type.Enum(['on', 'off', 'suspended', 'paused'], {
+    title: 'WebhookState',
+    description: 'suspended: the URL answered 410 or kept failing, and gets nothing until it is resumed. paused: it ' +
+      'asked for fewer requests, and gets nothing until the time in `until`.'
+  }),
+  reason: Nullable(Type.String(), {
+    description: 'Why it is suspended: gone (410) or failing; or paused: too_many_requests (429) or unavailable (503).'
+  }),
+  since: Nullable(At, { description: 'When it was suspended.' }),
+  until: Nullable(At, { description: 'When a pause ends.' })
+}, { title: 'AssistantWebhook' })
+
+const bare = (schema: object) =>
+  Object.fromEntries(Object.entries(schema).filter(([keyword]) => !toldOfBodies.includes(keyword)))
+const toldOfBodies = ['description', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern']
+
+/** The bodies that set these fields describe what they mean and what they may be. */
+const briefSettings = Type.Object(Object.fromEntries(Object.entries(AssistantSettings.properties).map(
+  ([name, schema]) => [name, bare(schema)])))
+
+const AssistantAnswer = Type.Object({
+  ...AssistantSummary.properties,
+  settings: { ...AssistantSettings, ...documentedAs(briefSettings) },
+  revision: Type.Integer({ minimum: 0, description: 'Also the ETag, or its beginning.' }),
+  created_at: At,
+  updated_at: At,
+  webhook: Webhook
+}, { title: 'Assistant' })
+
+const getSchema = {
+  ...shared,
+  operationId: 'getAssistant',
+  summary: 'Get an assistant',
+  description: 'Its settings can be sent back by PUT as they are. With `revision` it is as it was then; the state of ' +
+    'its webhook is then only whether it was on. A phone number that was released is null in either.',
+  headers: readHeaders,
+  params: assistantPath,
+  querystring: Type.Object({
+    revision: Type.Optional(Type.Integer({
+      minimum: 0, description: 'As it was at this revision; one that it never had is not found.', examples: [0]
+    }))
+  }),
+  response: {
+    200: answered('The assistant with all its settings.', One(AssistantAnswer), { data: assistant }, ['ETag']),
+    ...itemErrors,
+    404: notFound
+  }
+}
+
+const ofHistory = new Paging('assistant-history', 15, ['whole'])
+const historySchema = {
+  ...shared,
+  operationId: 'getAssistantHistory',
+  summary: 'Get the history of an assistant',
+  description: 'What changed when, from what to what, newest first. ' +
+    'Who changed it is nobody but its owner.',
+  headers: readHeaders,
+  params: assistantPath,
+  querystring: Type.Object(ofHistory.parameters),
+  response: {
+    200: answered('The page that was asked for.', PageOf(HistoryEntry), page(15, historyEntry)),
+    ...itemErrors,
+    404: notFound
+  }
+}
+
+const PartOfName = Type.String({
+  minLength: 1, maxLength: 255, description: 'A part of the name; upper and lower case are the same.'
+})
+const ofList = new Paging('assistants', 10, ['time', 'whole'])
+const listSchema = {
+  ...shared,
+  operationId: 'listAssistants',
+  summary: 'List your assistants',
+  description: 'Newest first.',
+  headers: readHeaders,
+  querystring: Type.Object({
+    name: Type.Optional(PartOfName),
+    status: Type.Optional(AssistantSummary.properties.status),
+    type: Type.Optional(AssistantSummary.properties.type),
+    search: Type.Optional({ ...PartOfName, title: 'PartOfName' }),
+    ...updatedFromAlso('because their phone number was released'),
+    ...ofList.parameters
+  }),
+  response: {
+    200: answered('The page that was asked for.', PageOf(AssistantSummary), page(10, assistantSummary)), ...readErrors
+  }
+}
+
+export function addAssistantQueries (app: App, services: AssistantServices): void {
+  const { readModel, readPositions, interruptionOf } = services
+
+  const listing = reading('assistants', readPositions, ofList)
+  app.get('/user/assistants', { schema: listSchema, ...listing }, async ({ user, query }) => {
+    const { name, search, status, type, updated_from } = query
+    const filter = { userId: user.id, name, searched: search, status, type, updatedFrom: earliest(updated_from) }
+    return ofList.answer(query, await readModel.findAssistants(filter, ofList.requested(query)))
+  })
+
+  const getting = reading('assistants', readPositions)
+  app.get('/user/assistant/:id', { schema: getSchema, ...getting }, async ({ user, params, query }, reply) => {
+    const found = await find(services, user.id, pathId(params.id, assistantNotFound), query.revision)
+    if (!found) throw assistantNotFound()
+    const { settings, revision, created_at, updated_at, number_released_at } = found
+    const webhook = await webhookOf(found, query.revision === undefined ? interruptionOf : async () => undefined)
+    const beside = [number_released_at, webhook.reason !== null && webhook].filter(Boolean)
+    reply.header('etag', etagOfRevision(revision, beside))
+    return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook } }
+  })
+
+  const lookingBack = reading('assistants', readPositions, ofHistory)
+  app.get('/user/assistant/:id/history', { schema: historySchema, ...lookingBack }, async ({ user, params, query }) => {
+    const asked = ofHistory.requested(query)
+    const found = await readModel.findAssistantHistory(user.id, pathId(params.id, assistantNotFound), asked)
+    if (!found) throw assistantNotFound()
+    return ofHistory.answer(query, found)
+  })
+}
+
+async function find (
+  { readModel, assistantAt }: AssistantServices, userId: string, id: number, revision: number | undefined
+): Promise<AssistantAtRevision | undefined> {
+  const found = await readModel.findAssistant(userId, id)
+  if (!found || revision === undefined || revision === found.revision) return found
+  const past = revision > found.revision ? undefined : await assistantAt(userId, id, revision)
+  return past && await readModel.withoutReleased(past)
+}
+
+const uninterrupted = { reason: null, since: null, until: null }
+
+async function webhookOf (
+  { user_id, settings }: Assistant, interruptionOf: AssistantServices['interruptionOf']
+): Promise<Static<typeof Webhook>> {
+  const { is_webhook_active, webhook_url } = settings
+  if (!is_webhook_active || webhook_url === null) return { state: 'off', ...uninterrupted }
+  return await interruptionOf(user_id, webhook_url) ?? { state: 'on', ...uninterrupted }
+}
