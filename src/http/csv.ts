@@ -134,7 +134,7 @@ async function headOf (pieces: AsyncGenerator<string>, longest: number, key: str
 export const plain = (name: string) => name.toLowerCase().replace(/[\s_]+/g, '')
 
 /** Bytes that are parsed without a pause for others. */
-const atOnce = 8 * 1024
+const atOnce = 4 * 1024
 
 async function * joined (head: string, pieces: AsyncGenerator<string>): AsyncGenerator<Buffer> {
   yield * cut(head)

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setImmediate as forOthers } from 'node:timers/promises'
 import Type, { type TSchema } from 'typebox'
 import { invalid } from '../domain/rejection.js'
 import { type Cell, csvLine } from './csv.js'
@@ -44,6 +45,9 @@ export interface Exported<Item> {
 /** Hands on all items, part by part, from one snapshot. */
 export type ReadAll<Item> = (visit: (items: Item[]) => Promise<void>, signal: AbortSignal) => Promise<void>
 
+/** Characters that are written without a pause for others. */
+const atOnce = 32 * 1024
+
 /**
  * Answers with every item. The first part is read before anything is sent, so that what fails at once is an answer like
  * any other. What fails later cuts the answer off: it ends without its last chunk.
@@ -66,10 +70,14 @@ export async function sendExport<Item> (
   await new Promise<void>((resolve, reject) => {
     let text = header
     const reading = readAll(async (items) => {
-      text += items.map(lineOf).join('')
       resolve()
-      await write(text)
-      text = ''
+      for (const item of items) {
+        text += lineOf(item)
+        if (text.length < atOnce) continue
+        await write(text)
+        text = ''
+        await forOthers()
+      }
     }, gone)
     reading.finally(release).then(async () => {
       resolve()

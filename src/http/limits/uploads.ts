@@ -1,54 +1,43 @@
-// How many files are parsed at once, and how they make way for other requests.
+// How many files of a user are being read, and how parsing makes way for other requests.
 import { setTimeout as delay } from 'node:timers/promises'
-import { Shares, type Release } from '../../commands/shares.js'
 
-/** Of all users. */
-const parsedAtOnce = 2
-/** Parsing makes others wait for so long, and then rests for twice that. */
-const burstMs = 5
-const restMs = 2 * burstMs
-/** A body has to arrive within a minute anyway. */
-const waitMs = 60_000
+/** Parsing makes others wait for so long, and then rests for three times that. */
+const burstMs = 2
+const restMs = 3 * burstMs
+
+interface User { reading: number, turn: Promise<unknown> }
 
 export class Uploads {
-  readonly #reading = new Map<string, number>()
-  readonly #places = new Shares(parsedAtOnce, waitMs)
+  readonly #users = new Map<string, User>()
+  #turn = Promise.resolve()
 
   /** How many uploads of the user are being read. */
   reading (userId: string): number {
-    return this.#reading.get(userId) ?? 0
+    return this.#users.get(userId)?.reading ?? 0
   }
 
-  /** @returns ends it; a second call does nothing */
-  begin (userId: string): () => void {
-    this.#reading.set(userId, this.reading(userId) + 1)
+  /** `turn` waits for the upload's turn, and answers until when it lasts; `end` does nothing when called again. */
+  begin (userId: string): { turn (): Promise<number>, end (): void } {
+    const user = this.#users.get(userId) ?? { reading: 0, turn: Promise.resolve() }
+    this.#users.set(userId, user)
+    user.reading++
     let isOver = false
-    return () => {
-      if (isOver) return
-      isOver = true
-      const left = this.reading(userId) - 1
-      if (left > 0) this.#reading.set(userId, left)
-      else this.#reading.delete(userId)
+    return {
+      turn: async () => { // users take turns, and so do the uploads of each
+        user.turn = user.turn.then(() => this.#next())
+        await user.turn
+        return performance.now() + burstMs
+      },
+      end: () => {
+        if (!isOver && --user.reading === 0) this.#users.delete(userId)
+        isOver = true
+      }
     }
   }
 
-  /** To be awaited before each row. One that waits for its sender keeps no place. */
-  turns (): { next (): Promise<void> | undefined, end (): void } {
-    let release: Release | undefined
-    let until = 0
-    let timer: NodeJS.Timeout | undefined
-    const end = () => {
-      clearTimeout(timer)
-      release?.()
-      release = undefined
-    }
-    const take = async () => {
-      if (release) await delay(restMs)
-      end()
-      release = await this.#places.acquire('')
-      until = performance.now() + burstMs
-      timer = setTimeout(end, burstMs + restMs)
-    }
-    return { next: () => release && performance.now() < until ? undefined : take(), end }
+  #next (): Promise<void> {
+    const turn = this.#turn
+    this.#turn = turn.then(() => delay(burstMs + restMs))
+    return turn
   }
 }

@@ -66,9 +66,9 @@ t.test('a connection that ends while its requests wait behind one another leaves
 })
 
 t.test('a stranger, uploads and readers that do not read cost a good user no request', async (t) => {
-  const scene = { url, pool, token: service.token, rows: 2_000, times: 30 }
-  const { alone, beside, uploads, exported } = await hostileRun(t, scene)
+  const scene = { url, pool, token: service.token, rows: 2_000, times: 30, rounds: 1 }
+  const rounds = await hostileRun(t, scene)
   const created = Array(30).fill(200)
-  t.strictSame([alone.statuses, beside.statuses, exported], [created, created, 200])
-  t.strictSame(uploads.sort(), [202, 202, 202, 202, 202, 429, 429, 429])
+  t.match(rounds, [{ alone: { statuses: created }, beside: { statuses: created }, exported: 200 }])
+  t.strictSame(rounds[0]?.uploads, [202, 202, 202, 202, 202, 429, 429, 429])
 })

@@ -1,37 +1,32 @@
-// Files are parsed two at a time, and give others their turn.
+// Files are parsed one at a time, user by user, with rests for everybody else.
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { Uploads } from '../../../src/http/limits/uploads.js'
 
-t.test('two are parsed at once, and every one gets its turn', async (t) => {
+t.test('users take turns, however many files one of them has, and others have theirs', async (t) => {
   const uploads = new Uploads()
-  let [parsing, most] = [0, 0]
-  const parse = async () => {
-    const turns = uploads.turns()
-    for (let row = 0; row < 400; row++) {
-      const waiting = turns.next()
-      if (waiting) {
-        if (row > 0) parsing--
-        await waiting
-        most = Math.max(most, ++parsing)
-      }
-      const until = performance.now() + 0.1
+  const taken: string[] = []
+  const parse = async (user: string, turns: number) => {
+    const reading = uploads.begin(user)
+    for (; turns > 0; turns--) {
+      const until = await reading.turn()
+      taken.push(user)
       while (performance.now() < until); // parses
     }
-    parsing--
-    turns.end()
+    reading.end()
+    reading.end()
   }
-  const uploading = Promise.all(Array.from({ length: 5 }, parse))
-  let turns = 0
-  let isOver = false
-  void uploading.then(() => { isOver = true })
-  for (; !isOver; turns++) await turn()
-  await uploading
-  t.ok(most <= 2, `${most} at once`)
-  t.ok(turns > 5 * 400 * 0.1 / 20, 'others had their turns')
+  const from = performance.now()
+  const { active } = performance.eventLoopUtilization()
+  await Promise.all([...Array.from({ length: 5 }, () => parse('heavy', 4)), parse('good', 4)])
+  t.strictSame(taken.slice(0, 8).sort(), [...Array(4).fill('good'), ...Array(4).fill('heavy')])
+  t.equal(taken.length, 24)
+  t.ok(performance.eventLoopUtilization().active - active < (performance.now() - from) / 2, 'most of the time is for others')
+  t.strictSame([uploads.reading('heavy'), uploads.reading('good')], [0, 0])
 })
 
 t.test('one that waits for its sender holds up nobody', async () => {
   const uploads = new Uploads()
-  for (let n = 0; n < 3; n++) await uploads.turns().next()
+  for (const user of ['1', '2', '2']) await uploads.begin(user).turn()
+  await turn()
 })

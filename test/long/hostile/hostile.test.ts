@@ -19,11 +19,15 @@ t.test('no request fails, and the p99 stays under twice what it is alone', async
   const start = async (role: string) =>
     await ringledger(t, [role], { ...env, LOG_LEVEL: 'warn', DATA_DIR: dataDir(t) }).says(listeningUrl)
   const [url] = await Promise.all([start('api'), start('projector')])
-  const scene = { url, pool, token: (user: string) => token(secrets.JWT_SECRET, user), rows: 100_000, times: 1_000 }
-  const { alone, beside, uploads, exported } = await hostileRun(t, scene)
-  t.strictSame(new Set([...alone.statuses, ...beside.statuses]), new Set([200]))
-  t.equal(exported, 200)
-  t.ok(uploads.every((status) => [202, 429, 408].includes(status)), uploads.join())
-  t.comment(`p99 ${alone.p99.toFixed(1)} ms alone, ${beside.p99.toFixed(1)} ms beside the others`)
-  t.ok(beside.p99 < 2 * alone.p99, `${alone.p99} ms alone, ${beside.p99} ms beside the others`)
+  const user = (name: string) => token(secrets.JWT_SECRET, name)
+  const rounds = await hostileRun(t, { url, pool, token: user, rows: 40_000, times: 400, rounds: 5 })
+  for (const { alone, beside, exported, uploads } of rounds) {
+    t.strictSame(new Set([...alone.statuses, ...beside.statuses, exported]), new Set([200]))
+    t.ok(uploads.every((status) => [202, 429, 408].includes(status)), uploads.join())
+    t.comment(`p99 ${alone.p99.toFixed(1)} ms alone, ${beside.p99.toFixed(1)} ms beside the others`)
+  }
+  const [alone, beside] = [median(rounds.map(({ alone }) => alone.p99)), median(rounds.map(({ beside }) => beside.p99))]
+  t.ok(beside < 2 * alone, `${alone} ms alone, ${beside} ms beside the others`)
 })
+
+const median = (values: number[]) => values.sort((one, other) => one - other)[values.length >> 1] ?? 0

@@ -10,19 +10,20 @@ export interface HostileScene {
   token (user: string): Promise<string>
   /** Of each of the eight uploads. */
   rows: number
-  /** Requests of the good user, alone and beside the others. */
+  /** Requests of the good user in each round, alone and beside the others. */
   times: number
+  rounds: number
 }
 
 export interface Outcome { statuses: number[], p99: number }
 
+/** What the good user met alone and beside the others, and what one export of theirs and the uploads were answered. */
+export interface Round { alone: Outcome, beside: Outcome, exported: number, uploads: number[] }
+
 const readers = ['hostile-1', 'hostile-2', 'hostile-3']
 
-/** @returns what the good user met alone, and beside the others; and what the uploads were answered */
-export async function hostileRun (
-  t: Teardown, scene: HostileScene
-): Promise<{ alone: Outcome, beside: Outcome, uploads: number[], exported: number }> {
-  const { url, pool, token, times } = scene
+export async function hostileRun (t: Teardown, scene: HostileScene): Promise<Round[]> {
+  const { url, pool, token } = scene
   await pool.query(`
     INSERT INTO read_model.leads (id, primary_id, place, user_id, campaign_id, phone_number, variables, status, stream,
       created_at, updated_at)
@@ -31,7 +32,16 @@ export async function hostileRun (
     FROM unnest($1::text[]) WITH ORDINALITY AS reader (user_id, place), generate_series(1, 2500) n`, [readers])
   const good = await token('good')
   const campaign = await newCampaign(url, good)
-  const alone = await asGoodUser(url, good, campaign, times, 0)
+  const rounds: Round[] = []
+  for (let n = 0; n < scene.rounds; n++) rounds.push(await hostileRound(t, scene, good, campaign, n))
+  return rounds
+}
+
+async function hostileRound (
+  t: Teardown, { url, token, times, rows }: HostileScene, good: string, campaign: number, n: number
+): Promise<Round> {
+  const from = 2 * n * times
+  const alone = await asGoodUser(url, good, campaign, times, from)
   const { hostname, port } = new URL(url)
   const open = (head: string[], isReading = true) => {
     const socket = connect(Number(port), hostname).on('error', () => {})
@@ -42,19 +52,19 @@ export async function hostileRun (
     return socket
   }
   const form = ['Content-Type: application/x-www-form-urlencoded', 'Transfer-Encoding: chunked']
-  const silent = ['POST /ops/login HTTP/1.1', 'Host: x', ...form]
-  const strangers = Array.from({ length: 200 }, () => open(silent))
+  const sockets = Array.from({ length: 200 }, () => open(['POST /ops/login HTTP/1.1', 'Host: x', ...form]))
   for (const reader of [...readers, ...readers]) {
-    open(['GET /user/leads/export HTTP/1.1', 'Host: x', `Authorization: Bearer ${await token(reader)}`], false)
+    const authorization = `Authorization: Bearer ${await token(reader)}`
+    sockets.push(open(['GET /user/leads/export HTTP/1.1', 'Host: x', authorization], false))
   }
-  const heavy = await token('heavy')
+  const heavy = await token(`heavy-${n}`) // imports of before have not ended
   const to = await newCampaign(url, heavy)
-  const uploads = Promise.all(Array.from({ length: 8 }, () => upload(url, heavy, to, scene.rows)))
-  const beside = await asGoodUser(url, good, campaign, times, times)
+  const uploads = Promise.all(Array.from({ length: 8 }, () => upload(url, heavy, to, rows)))
+  const beside = await asGoodUser(url, good, campaign, times, from + times)
   const answer = await fetch(`${url}/user/leads/export`, { headers: { authorization: `Bearer ${good}` } })
   await answer.arrayBuffer()
-  for (const socket of strangers) socket.destroy()
-  return { alone, beside, uploads: await uploads, exported: answer.status }
+  for (const socket of sockets) socket.destroy()
+  return { alone, beside, exported: answer.status, uploads: (await uploads).sort() }
 }
 
 const headersOf = (token: string) => ({ authorization: `Bearer ${token}`, 'content-type': 'application/json' })

@@ -67,18 +67,18 @@ export function importLeads (app: App, deps: LeadImportDeps): void {
   const { config, onRequest, ...options } = command('user', 'Starting the import failed', 'Idempotency-Key')
   const route = { ...options, config: { ...config, mostValues: 50_000, takesCsv: true }, bodyLimit: 2 * 2 ** 20 }
   const uploads = new Uploads()
-  const ends = new WeakMap<FastifyRequest, () => void>()
+  const readings = new WeakMap<FastifyRequest, ReturnType<Uploads['begin']>>()
 
   /** Before the body is asked for. Those that are being read count, too. */
   async function refuseTooMany (request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { user: { id: userId }, routeOptions: { url = '' }, headers } = request
     const others = uploads.reading(userId)
-    const end = uploads.begin(userId)
-    onceGone(untilGone(request, reply), end)
-    ends.set(request, end)
+    const reading = uploads.begin(userId)
+    onceGone(untilGone(request, reply), reading.end)
+    readings.set(request, reading)
     const underWay = await leadImports.underWay(userId, { route: url, key: headers['idempotency-key']?.toString() }) ?? 0
     if (others + underWay < mostImportsOfUser) return
-    end()
+    reading.end()
     throw new Rejection('too-many', tooMany)
   }
 
@@ -88,8 +88,9 @@ export function importLeads (app: App, deps: LeadImportDeps): void {
     const { all, leads } = importRequest(request, reply)
     const { id: userId } = request.user
     if (!await isOpen(deps, userId, all.campaign_id)) throw refuse({ campaign_id: [notYours] }) // before rows are read
-    return await whileKept(leadImports, userId, inTurns(uploads, leads), async (upload) => {
-      ends.get(request)?.() // from here on it counts where imports that have not ended are kept
+    const reading = readings.get(request) ?? uploads.begin(userId)
+    return await whileKept(leadImports, userId, inTurns(reading.turn, leads), async (upload) => {
+      reading.end() // from here on it counts where imports that have not ended are kept
       const { total, digest } = upload
       request.body = { ...all, total, digest }
       return await deps.handle(request, reply.code(202), importRoute(deps, userId, upload))

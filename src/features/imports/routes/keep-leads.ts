@@ -1,7 +1,6 @@
 // Keeps the leads of a body, part by part as it is read.
 import { createHash, randomUUID } from 'node:crypto'
 import { canonicalJson } from '../../../domain/json.js'
-import type { Uploads } from '../../../http/limits/uploads.js'
 import type { ImportRequest } from './import-body.js'
 import type { LeadImports } from './lead-imports.js'
 import type { SentLead } from './sent-leads.js'
@@ -21,16 +20,13 @@ const mostRows = 500
 const mostBytes = 512 * 1024
 
 /** Each lead at its turn, so that others get theirs. */
-export async function * inTurns (uploads: Uploads, leads: ImportRequest['leads']): AsyncGenerator<SentLead> {
-  const turns = uploads.turns()
-  try {
-    for await (const lead of leads) {
-      const waiting = turns.next()
-      if (waiting) await waiting
-      yield lead
-    }
-  } finally {
-    turns.end()
+export async function * inTurns (
+  turn: () => Promise<number>, leads: ImportRequest['leads']
+): AsyncGenerator<SentLead> {
+  let until = 0
+  for await (const lead of leads) {
+    if (performance.now() >= until) until = await turn()
+    yield lead
   }
 }
 
