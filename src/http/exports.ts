@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { setImmediate as forOthers } from 'node:timers/promises'
 import Type, { type TSchema } from 'typebox'
 import { invalid } from '../domain/rejection.js'
 import { type Cell, csvLine } from './csv.js'
@@ -46,7 +45,7 @@ export interface Exported<Item> {
 export type ReadAll<Item> = (visit: (items: Item[]) => Promise<void>, signal: AbortSignal) => Promise<void>
 
 /** Characters that are written without a pause for others. */
-const atOnce = 32 * 1024
+const atOnce = 16 * 1024
 
 /**
  * Answers with every item. The first part is read before anything is sent, so that what fails at once is an answer like
@@ -76,7 +75,7 @@ export async function sendExport<Item> (
         if (text.length < atOnce) continue
         await write(text)
         text = ''
-        await forOthers()
+        await places.turn()
       }
     }, gone)
     reading.finally(release).then(async () => {

@@ -1,4 +1,5 @@
 // How many reads of one user this process works on at once: others wait a moment, and then are refused.
+import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Shares, type Release } from '../../commands/shares.js'
 import { untilGone, whileAnswering } from './while-answering.js'
@@ -36,6 +37,7 @@ export class ExportPlaces {
   readonly #places: Shares
   readonly #stalled = new Set<() => void>()
   #wanted = 0
+  #turn: Promise<unknown> = Promise.resolve()
 
   constructor (most = mostExports, waitMs = exportWaitMs) {
     this.#places = new Shares(most, waitMs)
@@ -47,6 +49,11 @@ export class ExportPlaces {
     const [longest] = this.#stalled
     longest?.()
     return await this.#places.acquire('', gone).finally(() => { this.#wanted-- })
+  }
+
+  /** To be awaited between two pieces: one of all exports is made in each turn of the event loop. */
+  turn (): Promise<unknown> {
+    return this.#turn = this.#turn.then(() => turnOfLoop())
   }
 
   /** A reader holds its export up: `giveUp` is called once another one wants the place. @returns ends that */
