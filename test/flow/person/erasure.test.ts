@@ -274,6 +274,23 @@ t.test('an erasure waits for parked events of the person before the key ends, an
   t.match((await get('/user/call/parked-call')).data, { erased: true })
 })
 
+t.test('an erasure waits for an import that has begun a row, before the key ends, and says so', async (t) => {
+  const phone_number = '+15557654393'
+  const lead = await newOne({ phone_number, variables })
+  await pool.query(`
+    INSERT INTO ledger.lead_import_parts (upload_id, user_id, first_row, leads, ids) VALUES ($1, '1', 1, $2, '{1}')`,
+  [randomUUID(), JSON.stringify([{ body: { phone_number }, row: 1 }])])
+  await eraseHere(phone_number, {
+    async waits (waitsFor) {
+      if (waitsFor?.startsWith('who is behind')) return
+      t.equal(waitsFor, 'an import that has begun a row with the number')
+      t.match((await get(`/user/lead/${lead.id}`)).data, { phone_number, variables }, 'nothing is lost')
+      await pool.query('DELETE FROM ledger.lead_import_parts')
+    }
+  })
+  t.equal(await statusOf(`/user/lead/${lead.id}`), 404)
+})
+
 t.test('nothing of it is left in the tables of the read model and the ledger', async (t) => {
   const { rows: tables } = await pool.query(`
     SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables

@@ -13,8 +13,8 @@ import type { TestService } from '../service.js'
 
 type Step = ErasureProgress['step']
 
-/** What comes once, when the step is the next one, of whichever round; `waits`: whenever it waits for others. */
-export type Meanwhile = Partial<Record<Step | `${number} ${Step}` | 'waits', () => Promise<unknown>>>
+/** What comes once, when the step is the next one, of whichever round; `waits`: whenever it waits, with what for. */
+export type Meanwhile = Partial<Record<Step | `${number} ${Step}` | 'waits', (waitsFor?: string) => Promise<unknown>>>
 
 /**
  * @param given what it does otherwise than a worker
@@ -27,18 +27,18 @@ export function erasing (
   const work = erasureWork({ config, connections: { ...parts, ...on }, log: { warn () {} } })
   const kind = erasures({ ...work, settleMs, ...given })
   return async (phoneNumber: string, meanwhile: Meanwhile = {}): Promise<void> => {
+    let progress: Partial<ErasureProgress> = {}
     const left = new Map(Object.entries(meanwhile))
     const failures: unknown[] = []
     // The erasure would take a failure of the test for one of its own, and try again.
-    const run = async (next?: () => Promise<unknown>) => {
-      await next?.().catch((error: unknown) => failures.push(error))
+    const run = async (next?: Meanwhile['waits']) => {
+      await next?.(progress.waits_for).catch((error: unknown) => failures.push(error))
     }
     const come = async (at: string) => {
       const next = left.get(at)
       left.delete(at)
       await run(next)
     }
-    let progress: Partial<ErasureProgress> = {}
     const turn: Turn<ErasureProgress> = {
       signal: new AbortController().signal,
       isOver: () => false,

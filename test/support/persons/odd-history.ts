@@ -21,7 +21,7 @@ import { findEverywhere } from './everywhere.js'
 import { haveCome } from './have-come.js'
 import { sender, type Sent } from './sent.js'
 
-interface Person { number: string, name: string, email: string, leads: number[], calls: string[] }
+interface Person { number: string, name: string, email: string, leads: number[], calls: string[], isUnreadable?: true }
 export const ways = [
   'lead', 'contact', 'update', 'delete', 'import', 'list', 'unlist', 'call', 'odd', 'again', 'nobody', 'unowned', 'malformed',
   'copy', 'redeliver', 'erase'
@@ -94,7 +94,7 @@ class OddHistory {
       case 'contact': return await this.#lead(person, newLead({ phone_number: newNumber(), secondary_contacts: [named] }))
       case 'update': return await this.#ask('PUT', `/user/lead/${this.#pick(person.leads)}`, { variables: named.variables })
       case 'delete': return await this.#ask('DELETE', `/user/lead/${this.#pick(person.leads)}`)
-      case 'import': return await this.#ask('POST', '/user/leads/import', { campaign_id: 1, if_duplicate: 'allow', leads: [named] })
+      case 'import': return person.isUnreadable ? undefined : await this.#import(named)
       case 'list': return await this.#ask('POST', '/user/blacklist', { phone_number: number, reason: `${name} asked` })
       case 'unlist': {
         const { body: { data } } = await this.sent.service.call('GET', '/user/blacklist?per_page=100')
@@ -156,6 +156,13 @@ class OddHistory {
     if (data) person.leads.push(data.secondary_contacts[0]?.id ?? data.id)
   }
 
+  /** To its end: where a stream cannot be read, an import tries for half an hour. */
+  async #import (lead: object): Promise<void> {
+    const { call } = this.sent.service
+    const { body: { data } } = await call('POST', '/user/leads/import', { campaign_id: 1, if_duplicate: 'allow', leads: [lead] })
+    await eventually(async () => (await call('GET', `/user/lead-import/${data.id}`)).body.data.status !== 'processing', 60_000)
+  }
+
   async #append (id: string, given: object): Promise<void> {
     const data = { ...reported(id), assistant_id: this.assistant, lead_id: null, ...given }
     await this.#appendTo(callStream(id), 'CallCompleted', data)
@@ -176,7 +183,10 @@ class OddHistory {
     const known = this.#pick(rows)
     const bad = [person.number, person.name, person.email]
     const chance = this.#random()
-    if (known && chance < 0.4) return await this.#appendTo(known.stream, 'LeadUpdated', { bad: 1 })
+    if (known && chance < 0.4) {
+      person.isUnreadable = true
+      return await this.#appendTo(known.stream, 'LeadUpdated', { bad: 1 })
+    }
     if (chance < 0.8) return await this.#appendTo(callStream(this.#anyCall(person)), 'CallCompleted', { bad })
     await this.#appendTo(callStream(newCall(person)), 'CallCompleted', { bad })
   }
@@ -212,7 +222,7 @@ class OddHistory {
       }
       await this.#mend(words.slice(words.lastIndexOf(': ') + 2).split(', '))
       return false
-    }, 60_000)
+    }, 60_000).catch((cause: Error) => { throw new Error(JSON.stringify(progress), { cause }) })
     this.#erased.push(person)
     await this.#hasNothingOf(wordsOf(person))
   }

@@ -83,6 +83,8 @@ export function erasures (work: ErasureWork): BackgroundKind<SealedRow, ErasureP
 /** `inMs`: until then others have their turns. */
 interface Waits { waitsFor: string, inMs: number }
 
+const lookAgainMs = 500
+
 /** Whoever asks for the request is told why, and its operator is, once. */
 async function waiting (
   { log }: ErasureWork, request: string, done: ErasureProgress, { waitsFor, inMs }: Waits, turn: Turn<ErasureProgress>
@@ -92,7 +94,7 @@ async function waiting (
     if (inMs > 0) log.warn({ request }, `an erasure of a person waits for ${waitsFor}`)
   }
   if (inMs > 0) return { state: 'waiting' as const, inMs }
-  await waited(turn.signal)
+  await pause(lookAgainMs, turn.signal)
   return 'again'
 }
 
@@ -113,10 +115,11 @@ async function stepOf (
     case 'settle':
       await pause(Math.max(0, done.until - Date.now()), signal)
       // What an import has begun is to be in the log before its leads are looked for.
-      if (!signal.aborted && !await erasePendingRows(work.pool, person)) return await waited(signal)
-      return !signal.aborted && await haveAllCome(work) ? { ...done, step: 'leads' } : undefined
+      if (signal.aborted) return undefined
+      return await isImported(work, person) ?? await areAway(work) ?? { ...done, step: 'leads' }
     case 'leads': {
-      if (!await forgetWhatWas(work, person)) return undefined
+      const away = await forgetWhatWas(work, person)
+      if (away) return away
       const generations = await work.generations()
       return { ...done, step: 'named', generations, leads: [...new Set([...done.leads, ...await work.leadIds(person)])] }
     }
@@ -143,23 +146,32 @@ async function stepOf (
 }
 
 /** The next step finds all that these take in the log, and erases it. What comes after it stays, and is whole. */
-async function forgetWhatWas (work: ErasureWork, person: Person): Promise<boolean> {
+async function forgetWhatWas (work: ErasureWork, person: Person): Promise<Waits | undefined> {
   await refuseRetriesOf(work.pool, person.userId, await work.streamsOf(person))
   await forgetDispatched(work.pool, person)
-  return await haveAllCome(work)
+  return await areAway(work)
 }
 
-const haveAllCome = async (work: ErasureWork) => (await work.behind()).length === 0
+async function areAway (work: ErasureWork): Promise<Waits | undefined> {
+  const behind = await work.behind()
+  return behind.length > 0 ? { waitsFor: `who is behind the log: ${behind.join(', ')}`, inMs: 0 } : undefined
+}
+
+/** What waits of imports is refused. */
+async function isImported (work: ErasureWork, person: Person): Promise<Waits | undefined> {
+  const isRefused = await erasePendingRows(work.pool, person)
+  return isRefused ? undefined : { waitsFor: 'an import that has begun a row with the number', inMs: 0 }
+}
 
 const parkedAgainMs = 10_000
 export const parkedEvents = 'parked events'
 
 /** Comes before the key ends: what readers have not taken by then they never will. */
 async function isUnread (work: ErasureWork, id: string, person: Person): Promise<Waits | undefined> {
-  const behind = await work.behind()
-  if (behind.length > 0) return { waitsFor: `who is behind the log: ${behind.join(', ')}`, inMs: 0 }
+  const away = await areAway(work)
+  if (away) return away
   const parked = await work.parked(person, id)
-  if (parked.length === 0) return undefined
+  if (parked.length === 0) return await isImported(work, person)
   const waitsFor = `${parkedEvents}, which an operator retries or skips (ringledger projections quarantine): ${parked.join(', ')}`
   return { waitsFor, inMs: parkedAgainMs }
 }
@@ -167,16 +179,10 @@ async function isUnread (work: ErasureWork, id: string, person: Person): Promise
 /** What is left beside the log and the rows that readers saw in this round. */
 async function eraseRest (
   work: ErasureWork, person: Person, done: ErasureProgress, signal: AbortSignal
-): Promise<ErasureProgress | undefined> {
+): Promise<ErasureProgress | Waits> {
   const areOnly = await work.areOnlyIn(done.generations, person, done.leads, signal)
   if (areOnly === undefined) return anotherRound(done)
-  if (!areOnly || !await eraseLedger(work, person)) return await waited(signal)
+  const underWay = areOnly ? await eraseLedger(work, person) : 'a generation of a read model that has more of the person'
+  if (underWay !== undefined) return { waitsFor: underWay, inMs: 0 }
   return await erasePendingRows(work.pool, person) ? { ...done, step: 'scavenge' } : anotherRound(done)
-}
-
-const lookAgainMs = 500
-
-async function waited (signal: AbortSignal): Promise<undefined> {
-  await pause(lookAgainMs, signal)
-  return undefined
 }

@@ -15,13 +15,13 @@ export interface LedgerQuestions {
   hasErased (userId: string, callIds: readonly string[]): Promise<boolean>
 }
 
-/** @returns false while something is under way that has the person: look again */
-export async function eraseLedger (questions: LedgerQuestions, person: Person): Promise<boolean> {
-  if (await areErasedInFlight(questions.pool, person.userId, questions.abandonedAfterMs)) return false
-  if (!await forgetAnswers(questions, person)) return false
-  if (await isBeingCopied(questions, person)) return false
+/** @returns what is under way that has the person: look again */
+export async function eraseLedger (questions: LedgerQuestions, person: Person): Promise<string | undefined> {
+  if (await areErasedInFlight(questions.pool, person.userId, questions.abandonedAfterMs)) return 'an attempt to send a webhook'
+  if (!await forgetAnswers(questions, person)) return 'an answer that is written'
+  if (await isBeingCopied(questions, person)) return 'a copy that is made'
   await removeCopies(questions, person)
-  return true
+  return undefined
 }
 
 interface Answer { data?: { call_id?: unknown, attempts?: Array<{ response_excerpt?: unknown }> } }

@@ -38,7 +38,12 @@ const deliveryOf = async (callId: string) =>
 
 t.test('one of the schedule', async (t) => {
   const { gone, callId } = await called(t, hangs)
-  await erase(gone, { scavenge: async () => t.strictSame(await outcomesOf(callId), ['timeout'], 'it has ended') })
+  const waitedFor = new Set<string | undefined>()
+  await erase(gone, {
+    waits: async (waitsFor) => waitedFor.add(waitsFor),
+    scavenge: async () => t.strictSame(await outcomesOf(callId), ['timeout'], 'it has ended')
+  })
+  t.ok(waitedFor.has('an attempt to send a webhook'), 'it says so')
   t.match(await deliveryOf(callId), { status: 'cancelled', body: null })
 })
 
