@@ -195,8 +195,6 @@ class OddHistory {
   async #erase (person: Person): Promise<void> {
     const { on: { service } } = this
     this.#persons.splice(this.#persons.indexOf(person), 1)
-    await haveCome(service)
-    const before = await this.#placesOf(wordsOf(person))
     const work = erasureWork({ config: service.config, connections: service.parts, log: { warn () {} } })
     const kind = erasures({ ...work, settleMs: 20 })
     let progress: Partial<ErasureProgress> = {}
@@ -205,12 +203,14 @@ class OddHistory {
       isOver: () => false,
       keep: async (kept) => {
         progress = kept
-        const next = this.#random() < 0.3 ? this.steps.shift() : undefined
+        const next = kept.waits_for === undefined && this.#random() < 0.3 ? this.steps.shift() : undefined
         if (next) await this.#go(next)
       }
     }
     const asked = { ...request, id: randomUUID(), input: seal(work.keys, '1', person.number) }
     await eventually(async () => {
+      const isBefore = (progress.step ?? 'key') === 'key' && (progress.round ?? 1) === 1
+      const before = isBefore ? await this.#settled(wordsOf(person)) : []
       const ended = await kind.work({ ...asked, progress }, turn)
       if (ended === 'again' || ended.state !== 'waiting') return ended !== 'again'
       const { waits_for: words = '', round = 1, step = 'key' } = progress
@@ -231,12 +231,16 @@ class OddHistory {
     return await findEverywhere(this.on.service, words, this.on.redis)
   }
 
-  /** What came late, and goes as it comes, is gone as well. */
-  async #hasNothingOf (words: readonly string[]): Promise<void> {
+  /** @returns the places that have any of them, once what goes as it comes is gone */
+  async #settled (words: readonly string[]): Promise<string[]> {
     await haveCome(this.on.service)
     await eraseLate(this.on.service)
     await haveCome(this.on.service)
-    assert.deepEqual(await this.#placesOf(words), [], `nothing has ${words[0]}`)
+    return await this.#placesOf(words)
+  }
+
+  async #hasNothingOf (words: readonly string[]): Promise<void> {
+    assert.deepEqual(await this.#settled(words), [], `nothing has ${words[0]}`)
   }
 
   /** As an operator does it: what is malformed is skipped. */
