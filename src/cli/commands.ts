@@ -285,19 +285,20 @@ function addWebhooks (program: Command): void {
 }
 
 function addPerson (program: Command): void {
+  const person = () => import('./person.js')
   const group = program.command('person').description('what is known of a person')
   const user = ['--user <id>', 'whose leads, contacts, calls, deliveries and do-not-call entry'] as const
   group.command('export')
     .argument('<phone>', 'the phone number, in E.164 format')
     .requiredOption(...user)
     .description('print a copy of what is known of a person: one JSON document on stdout')
-    .action(work(() => import('./person/export.js'), 'exportPerson'))
+    .action(work(person, 'exportPerson'))
   group.command('erase')
     .argument('<phone>', 'the phone number, in E.164 format')
     .requiredOption(...user)
     .description('erase a person for good, and end when it is done')
     .addOption(json)
-    .action(work(() => import('./person/erase.js'), 'erasePerson'))
+    .action(work(person, 'erase'))
 }
 
 function addSecrets (program: Command): void {

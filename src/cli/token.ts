@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { SignJWT } from 'jose'
 import type { JwtSettings } from '../http/auth/jwt-settings.js'
-import { isSubject } from '../http/auth/credentials.js'
+import { digestOf, isSubject } from '../http/auth/credentials.js'
 import type { Connections } from '../services/connections.js'
 import { printJson, say } from './output.js'
 import { completeConfig, readSettings, withConnections } from './running.js'
@@ -48,7 +48,6 @@ export async function signToken (jwt: JwtSettings, { user, role, ttl }: TokenReq
 /** Ends a token before its time, in every process within a second. */
 export async function revoke (jti: string, _own: object, command: Command): Promise<void> {
   const { json } = command.optsWithGlobals<{ json?: boolean }>() // `token` has it too, and takes what it knows
-  const { digestOf } = await import('../http/auth/credentials.js')
   if (jti === '' || jti.length > 1_024) throw new Error('the jti must be 1 to 1024 characters')
   const isNew = await withConnections('ringledger token revoke', (connections) => revokeNow(connections, digestOf(jti)))
   if (json) printJson({ revoked: true, was_revoked: !isNew })

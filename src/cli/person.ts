@@ -1,0 +1,209 @@
+// `ringledger person`: a copy of what is known of a person, or their erasure, as their user would ask for it.
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Logger } from 'pino'
+import { calls } from '../../projections/calls.js'
+import { catalog } from '../../projections/catalog.js'
+import { feedGenerations } from '../../projections/engine/feed.js'
+import { leads } from '../../projections/leads.js'
+import { acceptRequest, dropPrepared, progressOf } from '../../workers/background/requests.js'
+import { giveTurn } from '../../workers/background/turns.js'
+import { dispatcher } from '../../workers/dispatch/dispatch.js'
+import { continueRequests, type PersonWork } from '../../workers/persons/continue.js'
+import { erasures, parkedEvents } from '../../workers/persons/erasures/erasures.js'
+import type { ErasureProgress } from '../../workers/persons/erasures/progress.js'
+import { erasureKind, prepareErasure } from '../../workers/persons/erasures/request.js'
+import { readExport } from '../../workers/persons/parts.js'
+import { mostOfUser, noteRequest, removeRequest } from '../../workers/persons/requests.js'
+import { commandHandler } from '../commands/handle-command.js'
+import { findRequest } from '../commands/person/person-requests.js'
+import { phoneClaims } from '../commands/phone-claims.js'
+import { holdToLeadDigestKey } from '../commands/phone-hash.js'
+import { isPhoneNumber, notE164 } from '../domain/json.js'
+import { personRequestDecider, type PersonRequest } from '../features/persons/decide.js'
+import { personRequestStream, type PersonRequestType } from '../features/persons/events.js'
+import { parseSchedule } from '../features/webhooks/schedule.js'
+import { isSubject } from '../http/auth/credentials.js'
+import { BehindLog, explainBehind, readDatabaseState } from '../recovery/database-state.js'
+import { secretKeys, type CompleteConfig } from '../services/complete-config.js'
+import type { Connections } from '../services/connections.js'
+import { digestOfNumbers } from '../services/digest-of-numbers.js'
+import { erasureWork } from '../services/persons/erasures.js'
+import { personWork } from '../services/persons/person-work.js'
+import { runSubscription } from '../subscriptions/run.js'
+import { pause } from '../timing/pause.js'
+import { printJson } from './output.js'
+import { withConnections } from './running.js'
+
+const lookMs = 200
+
+interface Scene {
+  connections: Connections
+  log: Logger
+  config: CompleteConfig
+  person: { userId: string, phoneNumber: string }
+}
+
+/** Works on the person that a command names. @throws Error in words for the terminal */
+async function withPerson<Result> (
+  command: string, phoneNumber: string, userId: string, work: (scene: Scene) => Promise<Result>
+): Promise<Result> {
+  if (!isPhoneNumber(phoneNumber)) throw new Error(`<phone> ${notE164}`)
+  if (!isSubject(userId)) throw new Error('--user must be 1 to 128 printable characters')
+  return await withConnections(`ringledger person ${command}`, (connections, log, config) =>
+    work({ connections, log, config, person: { userId, phoneNumber } }))
+}
+
+interface Noting {
+  /** @throws where no more is taken */
+  note (id: string): Promise<void>
+  /** Takes back what was noted, as there is no event of it. */
+  drop (id: string): Promise<void>
+}
+
+/**
+ * Asks as the routes do: first it is noted for the workers, then its event is appended.
+ * @throws Error for a number that is no person, what `note` throws, and the errors of an append
+ */
+async function appendRequest (
+  kind: PersonRequestType, { connections: { streams }, config, person: { userId, phoneNumber } }: Scene,
+  { note, drop }: Noting
+): Promise<{ id: string, position: bigint }> {
+  const id = randomUUID()
+  const digest = digestOfNumbers(config)
+  await holdToLeadDigestKey(streams, digest)
+  const { handle } = commandHandler(streams)
+  if (await phoneClaims(handle, digest).isOwn(userId, phoneNumber, { correlationId: id })) {
+    throw new Error(`<phone> is one of the phone numbers of user ${userId}, and no person`)
+  }
+  await note(id)
+  const now = new Date().toISOString()
+  const command = { type: 'request', kind, userId, number_digest: digest(phoneNumber), commandId: id, now } as const
+  const { position } = await handle({
+    aggregate: personRequestDecider,
+    stream: personRequestStream(id),
+    decide: (state) => personRequestDecider.decide(command, state),
+    origin: { commandId: id, correlationId: id }
+  }).catch(async (error: unknown) => {
+    await drop(id)
+    throw error
+  })
+  return { id, position }
+}
+
+/** For what a running dispatcher has yet to note; where none runs, there is no more to note. */
+const dispatchedWithinMs = 5_000
+const madeWithinMs = 5 * 60_000
+
+/** Makes the copy here, unless a worker does. */
+export async function exportPerson (phoneNumber: string, { user }: { user: string }): Promise<void> {
+  await withPerson('export', phoneNumber, user, async (scene) => {
+    await pipeline(Readable.from(exportNow(scene)), process.stdout, { end: false })
+  })
+}
+
+/** The text of the document, part by part. @throws Error when it was not made */
+async function * exportNow (scene: Scene): AsyncGenerator<string, void> {
+  const { connections, log, person } = scene
+  const { consumerPool, streams, positions } = connections
+  const work = personWork({ ...scene, sources: ['leads', 'calls'] })
+  const { pool, keys } = work
+  const stopping = new AbortController()
+  const holder = `person export ${process.pid}`
+  const projecting = [leads, calls].map((projection) =>
+    feedGenerations(projection, { pool: consumerPool, streams, holder, yields: true, signal: stopping.signal, log }))
+  try {
+    const { id, position } = await appendRequest('export', scene, {
+      async note (id) {
+        if (await noteRequest(pool, keys, { id, ...person })) return
+        throw new Error(`${mostOfUser} exports of this user are being made or kept, each for a day`)
+      },
+      async drop (id) { await removeRequest(pool, id) }
+    })
+    await positions.reached('deliveries', position, dispatchedWithinMs)
+    const { status } = await untilEnded(work, id)
+    if (status !== 'completed') throw new Error('the export was not made: the log of the worker, or this one, says why')
+    yield * readExport(pool, keys, { id, userId: person.userId })
+  } finally {
+    stopping.abort()
+    await Promise.all(projecting)
+  }
+}
+
+async function untilEnded (work: PersonWork, id: string): Promise<PersonRequest> {
+  const giveUp = AbortSignal.timeout(madeWithinMs)
+  while (!giveUp.aborted) {
+    const { request } = await work.find(id) ?? {}
+    if (request && request.status !== 'processing') return request
+    await continueRequests(work, giveUp, id)
+    await pause(lookMs, giveUp)
+  }
+  throw new Error('the export is not made yet: the read models do not come as far as the log, see `ringledger ' +
+    'projections list`. A worker that runs goes on with it')
+}
+
+const doneWithinMs = 10 * 60_000
+const turnMs = 2_000
+const retryMs = 1_000
+
+/** Takes a person out of everything that a user has, here, unless a worker does. */
+export async function erase (phoneNumber: string, { user, json }: { user: string, json?: boolean }): Promise<void> {
+  const id = await withPerson('erase', phoneNumber, user, eraseNow)
+  if (json) printJson({ id, status: 'completed' })
+  else process.stdout.write('The person is erased. docs/privacy.md says what is left to do with backups.\n')
+}
+
+/** @returns the id of its request @throws Error when it was not done in time, or failed for good */
+async function eraseNow (scene: Scene): Promise<string> {
+  const { log, connections: { consumerPool: pool, streams } } = scene
+  const behind = explainBehind(await readDatabaseState(pool, streams))
+  if (behind !== undefined) throw new BehindLog(behind)
+  const stopping = new AbortController()
+  const holder = `person erase ${process.pid}`
+  const following = follow(scene, holder, stopping.signal)
+  try {
+    const id = await requestErasure(scene)
+    const kinds = { [erasureKind]: erasures(erasureWork(scene)) }
+    const giveUp = AbortSignal.timeout(doneWithinMs)
+    while (!giveUp.aborted) {
+      const { request } = await findRequest(streams, id) ?? {}
+      if (request?.status === 'completed') return id
+      if (request?.status === 'failed') throw new Error('the erasure failed: the log of the worker, or this one, says why')
+      await giveTurn({ pool, kinds, holder, turnMs, retryMs, signal: giveUp, log }, id)
+      const { waits_for: waitsFor = '' } = await progressOf<ErasureProgress>(pool, id) ?? {}
+      if (waitsFor.startsWith(parkedEvents)) throw new Error(`the erasure goes on once a worker can: it waits for ${waitsFor}`)
+      await pause(lookMs, giveUp)
+    }
+    throw new Error('the erasure is not done yet: a worker that runs goes on with it')
+  } finally {
+    stopping.abort()
+    await Promise.all(following)
+  }
+}
+
+/** As long as no role does: the read models, and which calls have a webhook. Nothing is sent here. */
+function follow (
+  { config, connections: { consumerPool: pool, streams }, log }: Scene, holder: string, signal: AbortSignal
+): Promise<void>[] {
+  const options = { pool, streams, holder, yields: true, signal, log }
+  const [firstDelayMs = 0] = parseSchedule(config.webhook.schedule)
+  const dispatching = dispatcher({ pool, firstDelayMs, onDispatched () {}, log })
+  return [
+    ...[leads, calls, catalog].map((projection) => feedGenerations(projection, options)),
+    runSubscription(dispatching, options)
+  ]
+}
+
+async function requestErasure (scene: Scene): Promise<string> {
+  const { config, connections: { pool }, person } = scene
+  const { id } = await appendRequest('erasure', scene, {
+    async note (id) {
+      if (await prepareErasure(pool, secretKeys(config), { id, ...person })) return
+      throw new Error('a hundred erasures of this user are under way')
+    },
+    async drop (id) { await dropPrepared(pool, id) }
+  })
+  await acceptRequest(pool, id)
+  return id
+}
