@@ -10,6 +10,7 @@ import {
 import { laterOf } from '../src/domain/time/later-of.js'
 import type { Projection } from './folding/projection.js'
 import { iso, table } from './folding/table.js'
+import { fold } from './search.js'
 import { lookUp } from '../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 
@@ -75,7 +76,7 @@ const releasedNumbers = table<{ id: number, released_at: string }>({
 
 export const assistants: Projection = {
   name: 'assistants',
-  version: 6,
+  version: 7,
   eventTypes: [...assistantEventTypes, 'PhoneNumberReleased'],
   creating: ['AssistantCreated'],
   tables: [assistantTable, historyTable, releasedNumbers],
@@ -103,9 +104,6 @@ function historyRow (before: AssistantState, event: AssistantEvent, revision: nu
   const { assistant_id, user_id } = event.data
   return { id: `${assistant_id}@${revision}`, assistant_id, user_id, revision, ...historyEntry(before, event) }
 }
-
-/** Folded here and not in SQL: what Postgres takes for the other case of a letter depends on how a cluster was made. */
-const foldCase = (text: string) => text.normalize('NFC').toLowerCase()
 
 /** Those that were not deleted. */
 const isThere = "status <> 'deleted'"
@@ -148,7 +146,7 @@ const releasedAt = (row: string) => `(
 
 export interface AssistantFilter {
   userId: string
-  /** A part of the name; upper and lower case are the same. */
+  /** A part of the name, whatever its case and accents. */
   name?: string | undefined
   /** The same, of another filter. */
   searched?: string | undefined
@@ -169,8 +167,8 @@ export async function findAssistants (
     key: 'id',
     own: [['user_id = ?', userId], [isThere]],
     filters: [
-      ['strpos(folded_name, ?) > 0', name === undefined ? undefined : foldCase(name)],
-      ['strpos(folded_name, ?) > 0', searched === undefined ? undefined : foldCase(searched)],
+      ['strpos(folded_name, ?) > 0', name === undefined ? undefined : fold(name)],
+      ['strpos(folded_name, ?) > 0', searched === undefined ? undefined : fold(searched)],
       ['status = ?', status],
       ['type = ?', type],
       [`(updated_at >= ? OR ${releasedAt('assistants')} >= ?)`, updatedFrom, updatedFrom]
@@ -212,6 +210,6 @@ function toRow (assistant: Assistant, revision: number): AssistantRow {
   const summary = summarize(assistant)
   const { user_id, settings, created_at, updated_at } = assistant
   const status = assistant.isDeleted ? 'deleted' : summary.status
-  const folded_name = foldCase(summary.name)
+  const folded_name = fold(summary.name)
   return { ...summary, status, user_id, folded_name, settings, revision, created_at, updated_at }
 }

@@ -8,7 +8,7 @@ import { lookUp } from '../src/postgres/look-up.js'
 import { beginning, readPage, type Page, type Paged } from '../src/postgres/page.js'
 import type { LogPosition, Projection, Rows } from './folding/projection.js'
 import { iso, table } from './folding/table.js'
-import { hasWords, searchedBy, wordIndex, wordsOf, type Searched } from './search.js'
+import { blockIndex, searchedBy, wordIndex, wordsOf, type Searched } from './search.js'
 
 const voices = table<{ id: number, name: string }>({
   name: 'voices', key: 'id', columns: { id: 'bigint', name: 'text' }
@@ -45,7 +45,8 @@ const campaignTable = table<CampaignRow>({
   indexes: [
     '(user_id, id DESC) WHERE is_deleted IS NOT TRUE',
     '(user_id, updated_at) WHERE is_deleted IS NOT TRUE',
-    wordIndex
+    wordIndex(),
+    blockIndex('id')
   ]
 })
 
@@ -72,7 +73,7 @@ const phoneNumberTable = table<PhoneNumberRow>({
 
 export const catalog: Projection = {
   name: 'catalog',
-  version: 4,
+  version: 5,
   eventTypes: [
     'VoiceAdded', 'LanguageAdded', 'ModelAdded', ...campaignEventTypes, ...phoneNumberEventTypes,
     'PhoneNumberClaimed' // has no row, but an id that was given out
@@ -117,7 +118,7 @@ function projectCampaign (event: CampaignEvent, { revision }: LogPosition, rows:
     id,
     user_id,
     name,
-    words: wordsOf(user_id, name),
+    words: wordsOf(name),
     is_deleted,
     revision: Number(revision),
     created_at,
@@ -212,29 +213,21 @@ export async function findCampaign (db: Pool, userId: string, id: number): Promi
 }
 
 const byName: Searched = {
-  list: 'campaigns',
-  own: 'user_id = $1 AND is_deleted IS NOT TRUE',
-  order: 'id DESC',
-  table: 'campaigns',
-  those: 'is_deleted IS NOT TRUE',
-  key: 'id',
-  hasKey: 'id = ANY(?::bigint[])',
-  isFound: (patterns) => hasWords('campaigns', patterns)
+  table: 'campaigns', those: 'true', id: 'id', first: 'id', type: 'bigint', rowsOf: (hits) => hits
 }
 
 /** A page of the user's campaigns, newest first. */
 export async function findCampaigns (
   db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
 ): Promise<Paged<{ id: number, name: string }>> {
-  const { filters = [], matches } = await searchedBy(db, byName, userId, searched)
   return await readPage(db, {
     name: 'campaigns',
     columns: 'id, name',
     from: 'read_model.campaigns',
     key: 'id',
     own: [['user_id = ?', userId], ['is_deleted IS NOT TRUE']],
-    filters: [...filters, ['updated_at >= ?', updatedFrom]],
-    matches,
+    filters: [['updated_at >= ?', updatedFrom]],
+    search: searchedBy(byName, userId, searched),
     order: { direction: 'DESC', by: { id: 'bigint' } },
     item: 'row_to_json(page)'
   }, page)

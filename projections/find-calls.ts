@@ -5,7 +5,8 @@ import type { CallSummary, KeptReport } from '../src/features/calls/summary.js'
 import { eachPart } from '../src/postgres/each-part.js'
 import { beginning, readPage, type Conditions, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
-import { hasWords, searchedBy, type Searched } from './search.js'
+import { searchedLeads } from './lead-rows.js'
+import { hasWords, hitsOf, patternsOf } from './search.js'
 
 export interface CallFilter {
   userId: string
@@ -56,7 +57,7 @@ export async function eachCall (
 }
 
 async function conditionsOf (db: Pool | PoolClient, filter: CallFilter): Promise<Conditions> {
-  const { filters = [], matches } = await searchedBy(db, byLead, filter.userId, filter.searched)
+  const { filters = [], matches } = await searchedBy(db, filter)
   return {
     matches,
     own: [['user_id = ?', filter.userId]],
@@ -78,17 +79,18 @@ async function conditionsOf (db: Pool | PoolClient, filter: CallFilter): Promise
   }
 }
 
-/** Of leads and contacts that the words are of, also of those who were deleted since: their calls are still there. */
-const byLead: Searched = {
-  list: 'calls',
-  own: 'user_id = $1',
-  order: 'ended_at DESC, position DESC',
-  table: 'leads',
-  those: 'true',
-  key: 'id',
-  hasKey: 'lead_id = ANY(?::bigint[])',
-  isFound: (patterns) => `EXISTS (
-    SELECT FROM read_model.leads WHERE id = calls.lead_id AND ${hasWords('leads', patterns)} OFFSET 0)`
+/** Where more leads are found, calls are read in the order of the list: each lead is a look into an index. */
+const mostLeads = 2_500
+
+/** Of leads and contacts as they are now, also of those who were deleted since: their calls are still there. */
+async function searchedBy (
+  db: Pool | PoolClient, { userId, searched }: CallFilter
+): Promise<Pick<Conditions, 'filters' | 'matches'>> {
+  if (searched === undefined) return {}
+  const leads = await hitsOf(db, searchedLeads, userId, searched, mostLeads)
+  if (leads.length <= mostLeads) return { filters: [['lead_id = ANY(?::bigint[])', leads]], matches: 'few' }
+  const isFound = `EXISTS (SELECT FROM read_model.leads WHERE id = calls.lead_id AND ${hasWords('leads')} OFFSET 0)`
+  return { filters: [[isFound, patternsOf(searched)]], matches: 'many' }
 }
 
 export interface CallFound { summary: CallSummary, report: KeptReport }

@@ -8,8 +8,8 @@ import { beginning, readPage, type Conditions, type Filter, type Page, type Page
 import { inSnapshot } from '../src/postgres/transaction.js'
 import { hasEntry, isListed } from './blacklist/find-entries.js'
 import { iso } from './folding/table.js'
-import type { LeadRow } from './lead-rows.js'
-import { hasWords, searchedBy, type Searched } from './search.js'
+import { searchedLeads, type LeadRow } from './lead-rows.js'
+import { hasWords, patternsOf, searchedBy } from './search.js'
 
 export interface LeadInCampaign { lead: Lead, campaignName: string }
 
@@ -63,6 +63,7 @@ export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Prom
     from: 'read_model.leads',
     key: 'id',
     ...await conditionsOf(db, filter),
+    search: searchedBy(searchedLeads, filter.userId, filter.searched),
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'bigint' } },
     item: wholeLead
   }, page)
@@ -73,43 +74,35 @@ export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Prom
 export async function eachLead (
   db: Pool, filter: LeadFilter, visit: (leads: LeadInCampaign[]) => Promise<void>, signal: AbortSignal
 ): Promise<void> {
-  await inSnapshot(db, async (snapshot) => await eachPart<FoundLead>(snapshot, {
-    columns: leadColumns,
-    from: 'read_model.leads',
-    key: 'id',
-    order: 'id',
-    type: 'bigint',
-    ...await conditionsOf(snapshot, filter),
-    item: wholeLead
-  }, (found) => visit(found.map(inCampaign)), signal))
+  const patterns = patternsOf(filter.searched)
+  await inSnapshot(db, async (snapshot) => {
+    const { filters = [], ...conditions } = await conditionsOf(snapshot, filter)
+    await eachPart<FoundLead>(snapshot, {
+      columns: leadColumns,
+      from: 'read_model.leads',
+      key: 'id',
+      order: 'id',
+      type: 'bigint',
+      ...conditions,
+      filters: [...filters, [isFound, patterns, patterns]],
+      item: wholeLead
+    }, (found) => visit(found.map(inCampaign)), signal)
+  })
 }
 
 /** `OFFSET 0` makes Postgres ask for the contacts of each lead, instead of reading all contacts first. */
-const byWords: Searched = {
-  list: 'leads',
-  own: "user_id = $1 AND primary_id IS NULL AND status <> 'deleted'",
-  order: 'created_at DESC, id DESC',
-  table: 'leads',
-  those: "status <> 'deleted'",
-  key: 'coalesce(primary_id, id)',
-  hasKey: 'id = ANY(?::bigint[])',
-  isFound: (patterns) => `(${hasWords('leads', patterns)} OR EXISTS (
-    SELECT FROM read_model.leads contact
-    WHERE contact.primary_id = leads.id AND contact.status <> 'deleted' AND ${hasWords('contact', patterns)} OFFSET 0))`
-}
+const isFound = `(${hasWords('leads')} OR EXISTS (
+  SELECT FROM read_model.leads contact
+  WHERE contact.primary_id = leads.id AND contact.status <> 'deleted' AND ${hasWords('contact')} OFFSET 0))`
 
 async function conditionsOf (db: Pool | PoolClient, filter: LeadFilter): Promise<Conditions> {
-  const { filters = [], matches } = await searchedBy(db, byWords, filter.userId, filter.searched)
   return {
-    matches,
     own: [['user_id = ?', filter.userId], ['primary_id IS NULL'], ["status <> 'deleted'"]],
     indexed: { campaign: ['campaign_id = ?', filter.campaignId] },
+    range: [['created_at >= ?', filter.createdFrom], ['created_at <= ?', filter.createdTo]],
     filters: [
       ...statusFilters(filter.status),
       ...beginning('phone_number', filter.phonePrefix),
-      ...filters,
-      ['created_at >= ?', filter.createdFrom],
-      ['created_at <= ?', filter.createdTo],
       ...await changedSince(db, filter)
     ]
   }

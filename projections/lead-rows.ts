@@ -8,7 +8,7 @@ import { placesBeside } from '../src/domain/sealed/left.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import { CannotProject, type LogPosition, type Rows } from './folding/projection.js'
 import { iso, table } from './folding/table.js'
-import { wordIndex, wordsOf } from './search.js'
+import { blockIndex, wordIndex, wordsOf, type Searched } from './search.js'
 
 /** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
 export interface LeadRow extends Omit<Calling, 'status'> {
@@ -56,12 +56,27 @@ export const leadTable = table<LeadRow>({
     '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
     '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
     '(user_id, phone_number COLLATE "C")',
-    wordIndex,
+    wordIndex('coalesce(primary_id, id)'),
+    `${blockIndex('created_at')} WHERE primary_id IS NULL`,
     '(user_id, updated_at) WHERE primary_id IS NULL',
     '(user_id, updated_at) WHERE primary_id IS NOT NULL',
     '(primary_id, place) WHERE primary_id IS NOT NULL'
   ]
 })
+
+/** A lead is found by its own words, or by those of one of its contacts. */
+export const searchedLeads: Searched = {
+  table: 'leads',
+  those: 'primary_id IS NULL',
+  id: 'coalesce(primary_id, id)',
+  first: 'created_at',
+  type: 'timestamptz',
+  rowsOf: (hits) => `(
+    SELECT leads.* FROM ${hits} hit CROSS JOIN LATERAL (
+      SELECT hit.* WHERE hit.primary_id IS NULL UNION ALL
+      SELECT * FROM read_model.leads WHERE id = hit.primary_id) leads
+    WHERE hit.status <> 'deleted')`
+}
 
 /** Of the lead and the secondary contacts that the event names. */
 export function idsOf ({ type, data }: LeadEvent): number[] {
@@ -90,7 +105,7 @@ export function addLead (event: LeadCreatedEvent, { stream }: LogPosition, rows:
   const added: LeadRow[] = [
     { ...lead, ...shared, words: wordsIn(lead), primary_id: null, place: 0 },
     ...secondary_contacts.map((contact, index) => {
-      const words = wordsIn({ ...shared, ...contact })
+      const words = wordsIn(contact)
       return { ...contact, ...shared, words, primary_id: lead.id, place: places[index] ?? 0 }
     })
   ]
@@ -116,7 +131,7 @@ export function updateLead ({ data }: LeadUpdatedEvent, { stream }: LogPosition,
   secondary_contacts.forEach((contact, index) => {
     const known = formers[index]
     const { status, ...after } = contactAfter(known && contactOf(known), contact, updated_at)
-    const words = wordsIn({ ...added, ...contact })
+    const words = wordsIn(contact)
     const shown = { ...after, words, status: known?.status ?? status, place: places[index] ?? 0 }
     rows.put(leadTable, { ...added, ...known, ...shown })
   })
@@ -146,9 +161,8 @@ export function rowOn (stream: string, id: number, rows: Rows): LeadRow | undefi
   return row
 }
 
-type Worded = Pick<LeadRow, 'user_id' | 'phone_number' | 'variables'>
-const wordsIn = ({ user_id, phone_number, variables }: Worded) =>
-  wordsOf(user_id, variables.customer_name, variables.email, phone_number)
+const wordsIn = ({ phone_number, variables }: Pick<LeadRow, 'phone_number' | 'variables'>) =>
+  wordsOf(variables.customer_name, variables.email, phone_number)
 
 const contactOf = ({ id, phone_number, variables, created_at, updated_at }: LeadRow) =>
   ({ id, phone_number, variables, status: 'created' as const, created_at: iso(created_at), updated_at: iso(updated_at) })

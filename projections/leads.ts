@@ -36,7 +36,7 @@ const callTable = table<{ call_id: string }>({
 
 export const leads: Projection = {
   name: 'leads',
-  version: 14,
+  version: 15,
   eventTypes: [
     'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes,
     ...callEventTypes

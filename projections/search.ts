@@ -1,14 +1,13 @@
 // Searches: the beginning of any word of a row, whatever its case and accents. Postgres indexes the words.
-import { hash } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
-import type { Conditions } from '../src/postgres/page.js'
+import type { Search } from '../src/postgres/page.js'
 
 /** Letters that Unicode does not take apart. */
 const plain = new Map(Object.entries(
   { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ı: 'i' }))
 
 /** Folded here and not in SQL: what Postgres takes for the other case of a letter depends on how a cluster was made. */
-const fold = (text: string) => text.toLowerCase().replace(/[’ʼ`´]/g, "'").normalize('NFKD').replace(/\p{M}+/gu, '')
+export const fold = (text: string) => text.toLowerCase().replace(/[’ʼ`´]/g, "'").normalize('NFKD').replace(/\p{M}+/gu, '')
   .replace(/[ßæœøłđðþħı]/g, (letter) => plain.get(letter) ?? letter)
 
 /** A row has not room for more, and nobody types more. */
@@ -16,85 +15,132 @@ const longest = 255
 
 const words = (text: string) => fold(text.slice(0, longest)).match(/[\p{L}\p{N}]+(?:'+[\p{L}\p{N}]+)*/gu) ?? []
 
-/** Stands before each word of a user: so the index keeps the words of one user together. */
-const markOf = (userId: string) => hash('sha256', userId).slice(0, 8)
-
 /** What a row is found by, for its column `words`. O'Neil is found as o, neil and oneil. */
-export function wordsOf (userId: string, ...texts: string[]): string {
-  const mark = markOf(userId)
+export function wordsOf (...texts: string[]): string {
   const found = texts.flatMap(words).flatMap((word) => [word.replaceAll("'", ''), ...word.split(/'+/)])
-  return [...new Set(found)].map((word) => `${mark}${word}`).join(' ')
+  return [...new Set(found)].join(' ')
 }
 
 /** A number with blanks is one word. The plus sign of a query string that is not percent-encoded arrives as a space. */
-function wordsAsked (userId: string, search: string): string[] {
+function wordsAsked (search: string): string[] {
   const text = /^[+ ][\d\s()./-]+$/.test(search) ? search.replace(/\D/g, '') : search
-  return words(text).map((word) => `${markOf(userId)}${word.replaceAll("'", '')}`)
-}
-
-const lexemes = "array_to_tsvector(string_to_array(words, ' '))"
-
-/** Each search also reads what was not merged into the index yet: so that is kept short. */
-export const wordIndex = `USING gin (${lexemes}) WITH (gin_pending_list_limit = 256)`
-
-/** SQL: whether a row of `table` has words that begin with those asked for. */
-export const hasWords = (table: string, patterns: string) => `(' ' || ${table}.words) LIKE ALL(${patterns})`
-
-/** How a list is searched. All of it is SQL of ours; $1 is the user. */
-export interface Searched {
-  /** Of `read_model`. */
-  list: string
-  own: string
-  order: string
-  /** The table that has the words. */
-  table: string
-  /** Of that table: whose words count. */
-  those: string
-  /** Of that table: names rows of the list. */
-  key: string
-  /** Whether a row of the list has one of these keys. */
-  hasKey: string
-  /** Whether a row of the list is found, by itself or by others. */
-  isFound (patterns: string): string
-}
-
-/** Where so many of the newest rows of a long list are found, a page of it is full soon, and the index is not asked. */
-const newest = { rows: 1_000, found: 4, ofMoreThan: 20_000 }
-
-/** Where the index finds more, rows of the list are read in its order all the same. */
-const mostKeys = 20_000
-
-/** The longest, and another of three letters or more: short ones begin very many words. */
-function rarest (asked: readonly string[]): string {
-  const [first, second = ''] = asked.toSorted((one, other) => other.length - one.length)
-  return [first, ...second.length >= 8 + 3 ? [second] : []].map((word) => `'${word}':*`).join(' & ')
+  return words(text).map((word) => word.replaceAll("'", ''))
 }
 
 /**
- * Which rows a search finds: by their keys where they are few, else row by row. Postgres does not know which is better:
- * it hopes to fill a page soon in the order of the list, and reads all of the list where nothing is found.
+ * The rows with so many ids in succession are a block, and the index keeps the words of a user's block together. A
+ * search reads a user's blocks one by one, the newest first, until its page is full.
  */
-export async function searchedBy (
-  db: Pool | PoolClient, searched: Searched, userId: string, search: string | undefined
-): Promise<Pick<Conditions, 'filters' | 'matches'>> {
-  if (search === undefined) return {}
-  const { list, own, order, table, those, key, hasKey, isFound } = searched
-  const asked = wordsAsked(userId, search)
-  if (asked.length === 0) return { filters: [['false']] }
-  const patterns = asked.map((word) => `% ${word}%`)
-  const { rows: [answer] } = await db.query<{ is_dense: boolean, keys: string[] }>(`
-    WITH newest AS MATERIALIZED (
-      SELECT count(*) FILTER (WHERE ${isFound('$3::text[]')}) >= ${newest.found} AND EXISTS (
-        SELECT FROM read_model.${list} WHERE ${own} OFFSET ${newest.ofMoreThan}) AS is_dense
-      FROM (SELECT * FROM read_model.${list} WHERE ${own} ORDER BY ${order} LIMIT ${newest.rows}) ${list})
-    SELECT is_dense, ARRAY(
-      SELECT ${key} FROM read_model.${table}
-      WHERE NOT is_dense AND ${lexemes} @@ $2::tsquery AND ${hasWords(table, '$3::text[]')} AND ${those}
-      LIMIT ${mostKeys + 1}) AS keys
-    FROM newest`, [userId, rarest(asked), patterns])
-  if (!answer) throw new Error('a count gave no row')
-  const { is_dense, keys } = answer
-  if (!is_dense && keys.length <= mostKeys) return { filters: [[hasKey, keys]], matches: 'few' }
-  const condition = isFound('?::text[]')
-  return { filters: [[condition, ...condition.split('?').slice(1).map(() => patterns)]], matches: 'many' }
+const blockOf = (id: string) => `${id} / 8192`
+
+/** Stands before each word in the index. Two users may have the same, as rows are compared with their user, too. */
+const mark = (userId: string, block: string) => `to_hex(hashtext(${userId})) || to_hex(${block}) || ':'`
+
+const lexemes = (id: string) =>
+  `array_to_tsvector(string_to_array(${mark('user_id', blockOf(id))} || replace(words, ' ', ' ' || ${mark('user_id', blockOf(id))}), ' '))`
+
+/** Each block is asked alone: what was not merged into the index yet would be read for each again. */
+export const wordIndex = (id = 'id') => `USING gin (${lexemes(id)}) WITH (fastupdate = off)`
+
+/** The blocks of a user, and the first row of each in the order of the list. */
+export const blockIndex = (first: string) => `(user_id, (${blockOf('id')}) DESC, ${first} DESC)`
+
+/** SQL: a condition on rows that are read in another order; its value is `patternsOf`. */
+export const hasWords = (table: string) => `(' ' || ${table}.words) LIKE ALL(?::text[])`
+
+/** None fits where no word is asked for. */
+export function patternsOf (search: string | undefined): string[] | undefined {
+  if (search === undefined) return undefined
+  const asked = wordsAsked(search)
+  return asked.length === 0 ? [''] : asked.map((word) => `% ${word}%`)
+}
+
+/** How a list is searched. All of it is SQL of ours. */
+export interface Searched {
+  /** Of `read_model`: the table that has the words. */
+  table: string
+  /** Which of its rows are rows of the list; each has the block of its id. */
+  those: string
+  /** A row of the list, or one that is found for it, by the id of that. */
+  id: string
+  /** By what the list is sorted first. */
+  first: string
+  type: 'timestamptz' | 'bigint'
+  /** The rows of the list for the rows that have the words. */
+  rowsOf (hits: string): string
+}
+
+/**
+ * The index is asked for the longest word, and for others unless they are so short that they begin many times as many.
+ * @ is where a mark belongs, and in no word. Nothing where no word is asked for.
+ */
+function askedOf (search: string): string {
+  const [longest = '', ...others] = wordsAsked(search).toSorted((one, other) => other.length - one.length)
+  const rare = others.filter(({ length }) => length > 2 || length > longest.length - 2)
+  return [longest, ...rare].filter(Boolean).map((word) => `'@${word}':*`).join(' & ')
+}
+
+const hitsIn = ({ table, id }: Searched, block: string, { user, asked, patterns }: Asked) => `(
+  SELECT * FROM read_model.${table}
+  WHERE ${lexemes(id)} @@ replace(${asked}, '@', ${mark(user, block)})::tsquery
+  AND ${hasWords(table).replace('?', patterns)} OFFSET 0)`
+
+/** Parameters, as SQL. */
+interface Asked { user: string, asked: string, patterns: string }
+
+/** The blocks of a user, with the first row of each; `DISTINCT` would read all rows. */
+function blocksOf ({ table, those, first }: Searched, user: string): string {
+  const next = (below: string) => `
+    SELECT ${blockOf('id')} AS block, ${first} AS first FROM read_model.${table}
+    WHERE user_id = ${user} AND ${those} ${below} ORDER BY ${blockOf('id')} DESC, ${first} DESC LIMIT 1`
+  return `
+  block AS (
+    (${next('')}) UNION ALL
+    SELECT next.* FROM block CROSS JOIN LATERAL (${next(`AND ${blockOf('id')} < block.block`)}) next)`
+}
+
+/**
+ * Finds rows for a page, block by block, until so many are before the first row of the next block: ids are nearly, and
+ * not always, in the order of the list.
+ */
+export function searchedBy (searched: Searched, userId: string, search: string | undefined): Search | undefined {
+  if (search === undefined) return undefined
+  const { table, those, first, type, rowsOf } = searched
+  return ({ where, range, needed, value }) => {
+    const [user, asked] = [`${value(userId)}::text`, `${value(askedOf(search))}::text`]
+    const hits = hitsIn(searched, 'blocks.ids[n + 1]', { user, asked, patterns: value(patternsOf(search)) })
+    const isInRange = ['true', ...range].join(' AND ')
+    return `
+  ${blocksOf(searched, user)},
+  blocks AS MATERIALIZED (
+    SELECT coalesce(array_agg(block ORDER BY first DESC), '{}') AS ids, array_agg(first ORDER BY first DESC) AS firsts
+    FROM block WHERE EXISTS (
+      SELECT FROM read_model.${table}
+      WHERE user_id = ${user} AND ${those} AND ${blockOf('id')} = block.block AND ${isInRange})),
+  walk AS (
+    SELECT 0 AS n, '{}'::bigint[] AS ids, '{}'::${type}[] AS firsts
+    UNION ALL
+    SELECT n + 1, walk.ids || more.ids, walk.firsts || more.firsts
+    FROM walk CROSS JOIN blocks CROSS JOIN LATERAL (
+      SELECT coalesce(array_agg(id), '{}') AS ids, coalesce(array_agg(first), '{}') AS firsts
+      FROM (SELECT DISTINCT id, ${first} AS first
+            FROM ${rowsOf(hits)} ${table} ${where}) found) more
+    WHERE ${asked} <> '' AND n < cardinality(blocks.ids) AND (cardinality(walk.ids) < ${needed} OR ${needed} > (
+      SELECT count(*) FROM unnest(walk.firsts) first WHERE first > blocks.firsts[n + 1]))),
+  walked AS MATERIALIZED (
+    SELECT walk.*, ${asked} = '' OR n = cardinality(blocks.ids) AS is_whole FROM walk, blocks ORDER BY n DESC LIMIT 1),
+  found AS MATERIALIZED (SELECT unnest(ids) AS id${first === 'id' ? '' : `, unnest(firsts) AS ${first}`} FROM walked)`
+  }
+}
+
+/** The ids of rows that have the words, of the list or found for one; one more than `most` where there are more. */
+export async function hitsOf (
+  db: Pool | PoolClient, searched: Searched, userId: string, search: string, most: number
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(`
+    WITH RECURSIVE ${blocksOf(searched, '$1')}
+    SELECT hit.id FROM block CROSS JOIN LATERAL ${
+      hitsIn(searched, 'block.block', { user: '$1', asked: '$2::text', patterns: '$3' })} hit
+    WHERE $2::text <> '' AND hit.user_id = $1 LIMIT ${most} + 1`, [userId, askedOf(search), patternsOf(search)])
+  return rows.map(({ id }) => id)
 }

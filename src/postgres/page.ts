@@ -21,12 +21,26 @@ export type Filter = readonly [condition: string, ...values: unknown[]]
 export interface Conditions {
   /** Of the list itself: whose rows, and which of them are there. */
   own: readonly Filter[]
+  /** Of the first column of the order: a part of the list. */
+  range?: readonly Filter[]
   /** What this caller asks for beside: by its name where there is an index for it and the order. */
   indexed?: Readonly<Record<string, Filter>>
   filters?: readonly Filter[]
   /** Few are found first and sorted then. Many are met soon in the order of the list, and not counted. */
   matches?: 'few' | 'many' | undefined
 }
+
+/**
+ * SQL of a search, which chooses the rows: the table `found` has the keys of the first in the order, as many as are
+ * `needed` at least, and `is_whole` of `walked` says whether these are all.
+ */
+export type Search = (asked: {
+  where: string
+  /** Conditions on the first column of the order. */
+  range: readonly string[]
+  needed: string
+  value (value: unknown): string
+}) => string
 
 /** All of it is text of ours. */
 export interface PageQuery extends Conditions {
@@ -40,6 +54,7 @@ export interface PageQuery extends Conditions {
   from: string
   key: string
   order: Order
+  search?: Search | undefined
   /** What an item is made of, as JSON, from the row `page`. */
   item: string
 }
@@ -50,11 +65,21 @@ const mostBytes = 2 ** 20
 /** Counting reads every match: more would take longer than it is worth to know. */
 const mostCounted = 10_000
 
+/** A search goes on until it has found so many: so totals of short lists are exact. */
+const leastCounted = 100
+
 /** As SQL. */
 interface Bounds { rows: string, offset: string }
 
 /** `last` are the keys of the last row that is given; one row more than the page is looked for. */
-interface Answer<Item> { total?: string, items: Item[], last: string[] | null, given: number, found: number }
+interface Answer<Item> {
+  total?: string
+  is_whole?: boolean
+  items: Item[]
+  last: string[] | null
+  given: number
+  found: number
+}
 
 /**
  * Reads a page of at most 1 MiB, but of one row at least. A statement with filters has no name, and only the conditions
@@ -65,15 +90,22 @@ interface Answer<Item> { total?: string, items: Item[], last: string[] | null, g
 export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): Promise<Paged<Item>> {
   const { from, order } = query
   const values: unknown[] = []
+  const value = (given: unknown) => `$${values.push(given)}`
   const conditions = conditionsOf(query, values)
-  const isBehind = 'after' in page && page.after.length > 0
-  if (isBehind) conditions.push(afterKeys(order, page.after.map((value) => `$${values.push(value)}`)))
+  const range = query.search ? conditionsOf({ own: query.range ?? [] }, values) : []
+  if ('after' in page && page.after.length > 0) {
+    const keys = page.after.map(value)
+    conditions.push(afterKeys(order, keys))
+    range.push(notBefore(order, keys[0]))
+  }
   const name = nameOf(query, page)
   // Of a number in its text Postgres knows what it means for the plan that it keeps.
-  const inText = (number: number) => name === undefined ? `$${values.push(number)}::bigint` : String(number)
+  const inText = (number: number) => name === undefined ? `${value(number)}::bigint` : String(number)
   const bounds = { rows: inText(page.perPage), offset: inText('page' in page ? (page.page - 1) * page.perPage : 0) }
-  const matches = `FROM ${from}${conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''}`
-  const text = rowsOf(query, bounds, matches, 'page' in page)
+  const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
+  const needed = `greatest(${bounds.rows} + ${bounds.offset} + 1, ${'page' in page ? leastCounted : 0})`
+  const found = query.search?.({ where, range, needed, value })
+  const text = rowsOf(query, bounds, `FROM ${from} ${where}`, 'page' in page, found)
   const { rows: [answer] } = await db.query<Answer<Item>>({ ...(name !== undefined && { name }), text, values })
   if (!answer) throw new Error('a query without FROM gave no row')
   return pageOf(answer, page, query.matches === 'many')
@@ -83,9 +115,11 @@ export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): P
 const usualSizes = [10, 15, 100]
 
 /** What the statement is prepared under, if it is. */
-function nameOf ({ name, own, indexed = {}, filters = [] }: PageQuery, page: Page): string | undefined {
+function nameOf (query: PageQuery, page: Page): string | undefined {
+  const { name, own, indexed = {}, range = [], filters = [], search } = query
   const [by = 'all', ...others] = Object.entries(indexed).flatMap(([key, filter]) => isAsked(filter) ? key : [])
-  if (name === undefined || !own.every(isAsked) || others.length > 0 || filters.some(isAsked)) return undefined
+  if (name === undefined || search || !own.every(isAsked) || others.length > 0) return undefined
+  if ([...range, ...filters].some(isAsked)) return undefined
   if (!usualSizes.includes(page.perPage) || ('page' in page && page.page > 1)) return undefined
   const which = 'page' in page ? 'counted' : page.after.length > 0 ? 'after' : 'first'
   return `page-${name}-${by}-${page.perPage}-${which}`
@@ -95,16 +129,20 @@ function nameOf ({ name, own, indexed = {}, filters = [] }: PageQuery, page: Pag
  * Keys are chosen first, from an index alone, so that skipped pages cost no rows. Then rows are read one by one until
  * the page is full: none is read that is not given, but for the one that does not fit.
  */
-function rowsOf (query: PageQuery, { rows, offset }: Bounds, matches: string, counts: boolean): string {
+function rowsOf (
+  query: PageQuery, { rows, offset }: Bounds, matches: string, counts: boolean, searched?: string
+): string {
   const { columns, from, key, order, item } = query
   const keys = columnsOf(order, key)
-  const found = query.matches === 'few' ? `found AS MATERIALIZED (SELECT ${keys} ${matches}),` : ''
+  const few = query.matches === 'few' ? `found AS MATERIALIZED (SELECT ${keys} ${matches})` : undefined
+  const found = searched ?? few
   const all = found ? 'FROM found' : matches
   const total = counts && query.matches !== 'many'
-    ? `(SELECT count(*) FROM (SELECT ${all} LIMIT ${mostCounted + 1}) counted) AS total,`
+    ? `(SELECT count(*) FROM (SELECT ${all} LIMIT ${mostCounted + 1}) counted) AS total,
+         ${searched ? '(SELECT is_whole FROM walked)' : true} AS is_whole,`
     : ''
   return `
-  WITH RECURSIVE ${found} chosen AS MATERIALIZED (
+  WITH RECURSIVE ${found ? `${found},` : ''} chosen AS MATERIALIZED (
     SELECT row_number() OVER (ORDER BY ${orderBy(order)}) AS n, * FROM (
       SELECT ${keys} ${all} ORDER BY ${orderBy(order)} LIMIT ${rows} + 1 OFFSET ${offset}) keys),
   given AS (
@@ -124,13 +162,13 @@ function rowsOf (query: PageQuery, { rows, offset }: Bounds, matches: string, co
 }
 
 function pageOf<Item> (answer: Answer<Item>, page: Page, isUncounted: boolean): Paged<Item> {
-  const { total, items, last, given, found } = answer
+  const { total, is_whole = true, items, last, given, found } = answer
   return {
     items,
     ...('page' in page && {
       total: isUncounted
         ? metSoFar(page, found)
-        : { count: Math.min(Number(total), mostCounted), isExact: Number(total) <= mostCounted }
+        : { count: Math.min(Number(total), mostCounted), isExact: is_whole && Number(total) <= mostCounted }
     }),
     next: given < found ? last : null,
     isCut: given < Math.min(found, page.perPage)
@@ -144,8 +182,9 @@ function metSoFar ({ page, perPage }: Page & { page: number }, found: number): P
 }
 
 /** Those that were asked for, as text; their values are added to `values`. */
-export function conditionsOf ({ own, indexed = {}, filters = [] }: Conditions, values: unknown[]): string[] {
-  return [...own, ...Object.values(indexed), ...filters].filter(isAsked).map(([condition, ...given]) => {
+export function conditionsOf (conditions: Conditions, values: unknown[]): string[] {
+  const { own, range = [], indexed = {}, filters = [] } = conditions
+  return [...own, ...Object.values(indexed), ...range, ...filters].filter(isAsked).map(([condition, ...given]) => {
     const left = given.values()
     return condition.replaceAll('?', () => `$${values.push(left.next().value)}`)
   })
@@ -182,6 +221,12 @@ const columnsOf = ({ by }: Order, key: string) => [...new Set([key, ...Object.ke
 function afterKeys ({ direction, by }: Order, values: readonly string[]): string {
   const typed = Object.values(by).map((type, index) => `${values[index]}::${type}`)
   return `(${Object.keys(by).join(', ')}) ${direction === 'DESC' ? '<' : '>'} (${typed.join(', ')})`
+}
+
+/** The condition on the first of the order's columns alone, which follows from that. */
+function notBefore ({ direction, by }: Order, value = ''): string {
+  const [[column, type] = ['', '']] = Object.entries(by)
+  return `${column} ${direction === 'DESC' ? '<=' : '>='} ${value}::${type}`
 }
 
 /** The place of a row: its keys as an array of texts, as they are taken by `afterKeys`. */

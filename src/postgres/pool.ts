@@ -20,8 +20,11 @@ const connectWithinMs = 5_000
 /** What is done every half minute finds its connection again: to open one costs more than many statements. */
 const idleTimeoutMillis = 60_000
 
-/** Postgres assumes disks that seek, and would rather read a whole table than much of an index. */
-const planning = '-c random_page_cost=1.1'
+/**
+ * Postgres assumes disks that seek, and would rather read a whole table than much of an index. To compile a statement
+ * takes longer than ours take.
+ */
+const planning = '-c random_page_cost=1.1 -c jit=off'
 
 /**
  * Resolves when we can work on this Postgres; rejects within 5 s with why not. Embedded back ends lock and write

@@ -1,4 +1,4 @@
-// Words as searches compare them, and lists with so many rows that the index of words is not asked.
+// Words as searches compare them, and lists of so many rows that a search does not read all that it finds.
 import t from 'tap'
 import { findLeads } from '../../projections/find-leads.js'
 import { ensureProjections } from '../../projections/generations/generations.js'
@@ -7,15 +7,13 @@ import { wordsOf } from '../../projections/search.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
 import { fillLeads } from '../support/projections/filled-tables.js'
 
-t.test('words are folded, marked by their user, and each is there once', (t) => {
-  const words = (...texts: string[]) => wordsOf('1', ...texts).split(' ').map((word) => word.slice(8))
-  t.match(wordsOf('1', 'Ada'), /^[\da-f]{8}ada$/)
-  t.not(wordsOf('1', 'Ada'), wordsOf('2', 'Ada'))
+t.test('words are folded, and each is there once', (t) => {
+  const words = (...texts: string[]) => wordsOf(...texts).split(' ')
   t.strictSame(words('José ÉLYSÉE', 'jose.elysee@example.com'), ['jose', 'elysee', 'example', 'com'])
   t.strictSame(words('O’Neil-Smith', "rock'n'roll"), ['oneil', 'o', 'neil', 'smith', 'rocknroll', 'rock', 'n', 'roll'])
   t.strictSame(words('Straße Łódź Søren ﬁve １２'), ['strasse', 'lodz', 'soren', 'five', '12'])
   t.strictSame(words('王小明 Иван'), ['王小明', 'иван'])
-  t.equal(wordsOf('1', '%_ \0 \ud83d 😀', ''), '')
+  t.equal(wordsOf('%_ \0 \ud83d 😀', ''), '')
   t.equal(words('x'.repeat(9_999))[0]?.length, 255)
   t.end()
 })
@@ -28,9 +26,9 @@ t.test('a list of many rows', async (t) => {
     const { items, total, next } = await findLeads(pool, { userId: '1', searched }, { perPage: 2, ...page })
     return { ids: items.map(({ lead }) => lead.id), total, next }
   }
-  t.match(await find('ada'), { ids: [45_000, 44_998], total: { count: 3, isExact: false } }, 'all fit: none is counted')
-  t.match(await find('ada', { page: 3 }), { ids: [44_992, 44_990], total: { count: 7, isExact: false } })
-  t.match(await find('ada', { page: 1_000_000 }), { ids: [], total: { count: 0, isExact: false } })
+  t.match(await find('ada'), { ids: [45_000, 44_998], total: { isExact: false } }, 'all fit: not all are counted')
+  t.match(await find('ada', { page: 3 }), { ids: [44_992, 44_990], total: { isExact: false } })
+  t.match(await find('ada', { page: 1_000_000 }), { ids: [], total: { count: 10_000, isExact: false } })
   const few = await find('ada example101')
   t.match(few, { ids: [42_100, 39_100], total: { isExact: true } }, 'leads of contacts 42101 and 39101')
   const walked = [...few.ids]
@@ -43,4 +41,15 @@ t.test('a list of many rows', async (t) => {
   t.strictSame(walked, walked.toSorted((one, other) => other - one))
   t.equal(new Set(walked).size, walked.length)
   t.match(await find('ada nobody'), { ids: [], total: { count: 0, isExact: true } })
+  // A retry takes the id that was given out for its first try.
+  await pool.query(`
+    UPDATE read_leads_g1.leads SET created_at = timestamptz '2026-01-01' + id * 7919 % 45000 * interval '1 second' WHERE id % 31 = 0`)
+  for (const filter of [{}, { createdTo: '2026-01-01T08:00:00Z' }, { createdFrom: '2026-01-01T04:00:00Z', campaignId: 4 }]) {
+    const asked = { userId: '1', ...filter }
+    const all = await findLeads(pool, { ...asked, searched: 'exam' }, { page: 3, perPage: 100 })
+    t.strictSame(all.items, (await findLeads(pool, asked, { page: 3, perPage: 100 })).items, JSON.stringify(filter))
+    const next = all.next ?? []
+    const after = await findLeads(pool, { ...asked, searched: 'a exam' }, { after: next, perPage: 100 })
+    t.strictSame(after.items, (await findLeads(pool, asked, { after: next, perPage: 100 })).items, 'in the same order')
+  }
 })

@@ -1681,7 +1681,7 @@ export interface components {
             per_page: number;
             /**
              * Format: int64
-             * @description Items on all pages, 10000 where there are more; those up to here, and one more, where a search finds very many. Absent where `after` was given.
+             * @description Items on all pages, 10000 where there are more; some of them where a search finds very many. Absent where `after` was given.
              */
             total?: number;
             /** @description `false` where there are more than `total`; else absent. */
@@ -4494,13 +4494,13 @@ export interface operations {
     listAssistants: {
         parameters: {
             query?: {
-                /** @description A part of the name; upper and lower case are the same. */
+                /** @description A part of the name, whatever its case and accents. */
                 name?: string;
                 /** @description Current status. */
                 status?: components["schemas"]["AssistantStatus"];
                 /** @description inbound for calls_direction receive, outbound for make. */
                 type?: components["schemas"]["AssistantType"];
-                /** @description A part of the name; upper and lower case are the same. */
+                /** @description A part of the name, whatever its case and accents. */
                 search?: string;
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later, also because their phone number was released.

@@ -309,7 +309,7 @@ const historySchema = {
 }
 
 const PartOfName = Type.String({
-  minLength: 1, maxLength: 255, description: 'A part of the name; upper and lower case are the same.'
+  minLength: 1, maxLength: 255, description: 'A part of the name, whatever its case and accents.'
 })
 const ofList = new Paging('assistants', 10, ['time', 'whole'])
 const listSchema = {

@@ -8,8 +8,8 @@ const Meta = Type.Object({
   page: Type.Optional(Type.Integer({ description: 'Absent where `after` was given.' })),
   per_page: Type.Integer(),
   total: Type.Optional(Type.Integer({
-    description: 'Items on all pages, 10000 where there are more; those up to here, and one more, where a search finds ' +
-      'very many. Absent where `after` was given.'
+    description: 'Items on all pages, 10000 where there are more; some of them where a search finds very many. Absent ' +
+      'where `after` was given.'
   })),
   total_is_exact: Type.Optional(Type.Boolean({ description: '`false` where there are more than `total`; else absent.' })),
   last_page: Type.Optional(Type.Unsafe<number | null>({
