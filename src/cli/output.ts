@@ -1,5 +1,6 @@
 // What a command says: answers for programs on stdout, words for people on stderr, and the log of a role.
 import { setTimeout as delay } from 'node:timers/promises'
+import { isatty } from 'node:tty'
 import pino, { type Logger } from 'pino'
 import { errorSerializer } from '../http/logging.js'
 
@@ -55,13 +56,26 @@ export interface Log {
   written (): Promise<void>
 }
 
-/** Logs to stdout, or to another file descriptor. A line that cannot be written ends nobody, and holds nobody up. */
+/** A line of the log as a person reads it on a terminal: when, how bad, what, and the facts. */
+export function readable (line: string): string {
+  const { level, time, msg, err, ...facts }: Record<string, unknown> = JSON.parse(line)
+  const told = Object.entries({ ...facts, ...(err instanceof Object && { error: Reflect.get(err, 'message') }) })
+  const words = told.map(([name, fact]) => `${name}=${typeof fact === 'string' ? fact : JSON.stringify(fact)}`)
+  const clock = new Date(Number(time)).toTimeString().slice(0, 8)
+  return `${printable([clock, pino.levels.labels[Number(level)], msg, ...words].join(' '))}\n`
+}
+
+/**
+ * Logs to stdout, or to another file descriptor: JSON, or sentences where that is a terminal. A line that cannot be
+ * written ends nobody, and holds nobody up.
+ */
 export function openLog (level: string, fd = 1): Log {
   const destination = pino.destination({ fd, maxLength: mostBytes })
   destination.on('error', () => {}) // it is tried again with the next line
   // At an exit, and behind a fatal line, it would write what is left again and again, and beside a full disk never end.
   destination.flushSync = () => {}
-  const log = pino({ level, base: null, serializers: { err: errorSerializer } }, destination)
+  const onTerminal = { write: (line: string) => destination.write(readable(line)) }
+  const log = pino({ level, base: null, serializers: { err: errorSerializer } }, isatty(fd) ? onTerminal : destination)
   const drained = () => new Promise<unknown>((resolve) => { destination.once('drain', resolve).once('error', resolve) })
   return { log, async written () { await Promise.race([drained(), delay(writtenWithinMs)]) } }
 }

@@ -22,7 +22,7 @@ export async function serve (holder: 'start' | 'command', command: string, roles
   const opened = openLog(settings.logLevel)
   const { log } = opened
   const voice = voiceOf(opened)
-  if (!process.stdout.isTTY) logWarnings(log)
+  logWarnings(log)
   for (const line of misspelt) log.warn(line)
   const shutdown = new Shutdown(voice)
   return await shutdown.during(async (signal) => {

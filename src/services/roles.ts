@@ -142,7 +142,15 @@ export async function assertCanListen (config: Config): Promise<void> {
 
 async function listen (app: App, config: Config): Promise<string> {
   const { host, port } = config
-  return await app.listen({ host, port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
+  const { level } = app.log
+  app.log.level = 'silent' // each command says where it listens, and Fastify would, for each address
+  try {
+    return await app.listen({ host, port })
+  } catch (cause) {
+    throw cannotListen(config, cause)
+  } finally {
+    app.log.level = level
+  }
 }
 
 function cannotListen ({ host, port }: Config, cause: unknown): Error {

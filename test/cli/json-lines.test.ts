@@ -1,5 +1,6 @@
 // Where no terminal is, a role writes lines of JSON and nothing else, from its start to its end.
 import t from 'tap'
+import { readable } from '../../src/cli/output.js'
 import { newAssistant } from '../support/bodies/bodies.js'
 import { reasonIn, listeningUrl } from '../support/processes/role-log.js'
 import { startedDataDir } from '../support/back-ends/started-data-dir.js'
@@ -46,6 +47,7 @@ t.test('start and each role say by lines of the log what they do, from the first
   const started = linesOf(service.process.stdout())
   t.ok(started.some(({ msg }) => msg.startsWith('Starting Postgres')))
   t.ok(started.some(({ msg, route }) => msg === 'request' && route === '/user/assistant'))
+  t.equal(started.filter(({ msg }) => /listening/i.test(msg)).length, 1, 'where it listens is said once')
   t.match(started.find(({ msg }) => msg.includes('is listening')), {
     level: 30, url: service.url, docs: `${service.url}/docs`, operate: `${service.url}/ops`, data: service.dataDir
   })
@@ -67,6 +69,12 @@ t.test('a refusal to start is one line, at level fatal', async (t) => {
     t.equal(line?.level, 60)
     t.match(reasonIn(stderr), /^These settings are not right:\n {2}PORT .*\n {2}SECRET_KEY /)
   }
+})
+
+t.test('on a terminal a line of the log is a sentence, which cannot steer it', async (t) => {
+  const time = new Date(2026, 0, 31, 9, 5, 7).getTime()
+  const line = { level: 40, time, method: 'GET', ms: 1.5, err: { message: 'gone\u001b[2J', stack: 'Error: gone\n at x' }, msg: 'away' }
+  t.equal(readable(`${JSON.stringify(line)}\n`), '09:05:07 warn away method=GET ms=1.5 error=gone·[2J\n')
 })
 
 t.test('what a command is asked to print stays as it is', async (t) => {

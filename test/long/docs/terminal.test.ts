@@ -8,7 +8,7 @@ import { bin, dataDir } from '../../support/ringledger.js'
 import { eventStoreOf } from '../../support/running-service.js'
 
 t.test('on a terminal they are sentences, with examples that work when they are pasted on the first start', async (t) => {
-  const settings = { DATA_DIR: dataDir(t), PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0', LOG_LEVEL: 'silent' }
+  const settings = { DATA_DIR: dataDir(t), PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0' }
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings }
   const command = `exec ${process.execPath} ${bin} start`
   const terminal = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], { env })
