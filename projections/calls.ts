@@ -2,7 +2,7 @@
 import type { CallErased } from '../src/features/calls/erased.js'
 import type { CallCompleted } from '../src/features/calls/events.js'
 import type { EventType } from '../src/domain/events.js'
-import { isOneOf } from '../src/log/reads/batch.js'
+import { isOneOf } from '../src/log/follow.js'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { summarizeCall, summarizeErased, type CalledLead } from '../src/features/calls/summary.js'
 import { erasedIds } from '../src/features/leads/events.js'

@@ -3,7 +3,7 @@ import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { reachableHead } from '../../src/services/back-end-unreachable.js'
-import { lentClient } from '../../src/log/connection/lent-client.js'
+import { lentClient } from '../../src/log/connection.js'
 import type { Servers } from './options.js'
 
 /** Says what to do; nothing was written. */

@@ -2,8 +2,8 @@
 import type { DomainEvent } from '../../src/domain/events.js'
 import { tryDecode } from '../../src/domain/events.js'
 import { openSealing } from '../../src/services/connections.js'
-import { EventStoreConnection } from '../../src/log/connection/connection.js'
-import { openStreams, type Streams } from '../../src/log/streams.js'
+import { EventStoreConnection } from '../../src/log/connection.js'
+import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { openPool } from '../../src/postgres/pool.js'
 import type { Environment } from '../support/run.js'
 import { nameOf } from './book.js'
@@ -16,7 +16,7 @@ export async function namesInLog (env: Environment, walker: string): Promise<Map
   const connection = new EventStoreConnection(EVENTSTORE_URL)
   const pool = openPool(DATABASE_URL, { applicationName: 'drill', max: 1, onError: () => {} })
   const keys = { secrets: { secretKey, leadDigestKey }, previousSecretKeys: [] }
-  const { streams, personKeys } = openSealing(openStreams(connection), pool, keys)
+  const { streams, personKeys } = openSealing(new EventLog(connection), pool, keys)
   try {
     return await namesIn(streams, walker)
   } finally {

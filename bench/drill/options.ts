@@ -1,7 +1,6 @@
 // What the drill is asked to do.
 import { parseArgs } from 'node:util'
-import { withCaFile } from '../../src/log/connection/client-url.js'
-import { eventStoreProblems } from '../../src/log/connection/settings.js'
+import { withCaFile, eventStoreProblems } from '../../src/log/client-url.js'
 
 /** The person's own servers, all empty. */
 export interface Servers {

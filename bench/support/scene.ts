@@ -1,8 +1,8 @@
 // The service that is measured: its log made up, its roles as processes, on back ends of its own.
 import pg from 'pg'
 import { processModule } from '@ringledger/embedded-event-store/child'
-import { EventStoreConnection } from '../../src/log/connection/connection.js'
-import { openStreams } from '../../src/log/streams.js'
+import { EventStoreConnection } from '../../src/log/connection.js'
+import { EventLog } from '../../src/log/event-log.js'
 import { fill, type Written } from '../log/fill.js'
 import type { Happened } from '../log/history.js'
 import { startServer, temporaryPostgres, type BenchServer, type TemporaryPostgres } from './back-ends.js'
@@ -69,7 +69,7 @@ export class Scene {
   /** Until all that is in the log now has been read by those with these checkpoints. @returns the end of the log */
   async untilLevel (checkpoints: readonly string[]): Promise<bigint> {
     const connection = new EventStoreConnection(this.eventStore.url)
-    const head = await openStreams(connection).head()
+    const head = await new EventLog(connection).head()
     await connection.close()
     await this.withPool(async (pool) => {
       for (const table of checkpoints) {

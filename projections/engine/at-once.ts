@@ -1,6 +1,6 @@
 // Writes a batch in one statement: rows, checkpoint and notification, while nobody else touches the generation.
 import type { Pool } from 'pg'
-import type { Batch } from '../../src/log/reads/batch.js'
+import type { Batch } from '../../src/log/follow.js'
 import { isTaken } from '../../src/postgres/problems/about-data.js'
 import { checkpointOf, schemaOf } from '../generations/generations.js'
 import { storable } from '../../src/subscriptions/park.js'

@@ -1,6 +1,6 @@
 // What a projection is: tables, the keys of the rows that an event reads, and the pure step from rows to rows.
 import type { DomainEvent, EventType } from '../../src/domain/events.js'
-import type { IsUnhurried } from '../../src/log/reads/batch.js'
+import type { IsUnhurried } from '../../src/log/follow.js'
 import type { AnyTable, Key, Table } from './table.js'
 
 /** A projection only ever changes rows: it has no way to send, to schedule or to append. */

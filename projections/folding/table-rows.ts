@@ -1,5 +1,5 @@
 // The rows of one table in memory, with the bytes that they take.
-import { sizeOf } from '../../src/log/size.js'
+import { sizeOf } from '../../src/log/stored.js'
 import type { Key } from './table.js'
 
 export interface Entry {

@@ -1,8 +1,8 @@
 // Projects parked events again: those that an operator retries, and those after an event that an operator skips.
 import type { PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { readParts } from '../../src/log/reads/parts.js'
-import type { Streams } from '../../src/log/streams.js'
+import { readParts } from '../../src/log/read.js'
+import type { Streams } from '../../src/log/event-log.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { writeEvents } from '../engine/batch-writer.js'

@@ -1,7 +1,7 @@
 // What operators see of parked events.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Streams } from '../../src/log/streams.js'
+import type { Streams } from '../../src/log/event-log.js'
 import { activeGeneration, schemaOf } from '../generations/generations.js'
 import type { Projection } from '../folding/projection.js'
 import { storable } from '../../src/subscriptions/park.js'

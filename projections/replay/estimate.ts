@@ -1,7 +1,7 @@
 // What a replay would do, found out without changing anything.
 import type { Pool } from 'pg'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import type { Streams } from '../../src/log/streams.js'
+import type { Streams } from '../../src/log/event-log.js'
 import { checkpointOf, generationsOf, schemaOf } from '../generations/generations.js'
 import type { Projection } from '../folding/projection.js'
 import { MemoryRows } from '../folding/rows.js'

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { RunOptions } from '../../src/subscriptions/run.js'
 import type { FeedOptions } from '../engine/feed.js'
-import type { Streams } from '../../src/log/streams.js'
+import type { Streams } from '../../src/log/event-log.js'
 
 /** How far long work is. */
 export interface Progress {

@@ -1,7 +1,7 @@
 // `ringledger event-store`: the embedded event store alone, for tools and tests that speak its protocol.
-import { withCaFile } from '../log/connection/client-url.js'
-import { EventStoreConnection } from '../log/connection/connection.js'
-import { openStreams } from '../log/streams.js'
+import { withCaFile } from '../log/client-url.js'
+import { EventStoreConnection } from '../log/connection.js'
+import { EventLog } from '../log/event-log.js'
 import { reachableHead } from '../services/back-end-unreachable.js'
 import { closing, presentStore } from './events.js'
 import { printJson, say } from './output.js'
@@ -43,7 +43,7 @@ export async function scavenge ({ json }: { json?: boolean }): Promise<void> {
       const url = withCaFile(place.url, place.caFile)
       const connection = new EventStoreConnection(url)
       return await closing(connection, signal, async () => {
-        const streams = openStreams(connection)
+        const streams = new EventLog(connection)
         await reachableHead({ url }, () => streams.head())
         const scavenged = await streams.scavenge()
         if (!scavenged) throw new Error(ofOperator)

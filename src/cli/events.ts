@@ -8,9 +8,9 @@ import {
   exportTo, exportToFile, isSameLog, logOf, openExport, openStore, transfer, TransferRefused,
   type Store, type Transferred
 } from '@ringledger/event-transfer'
-import { withCaFile } from '../log/connection/client-url.js'
-import { lentClient } from '../log/connection/lent-client.js'
-import { eventStoreProblems, settingNames, type SettingNames } from '../log/connection/settings.js'
+import { withCaFile } from '../log/client-url.js'
+import { lentClient } from '../log/connection.js'
+import { eventStoreProblems, settingNames, type SettingNames } from '../log/client-url.js'
 import { adoptLog } from '../recovery/adopt-log.js'
 import { readDatabaseState } from '../recovery/database-state.js'
 import { writeMarker } from '../recovery/marker.js'

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { assistantStream } from '../features/assistants/events.js'
 import { tryDecode } from '../domain/events.js'
-import type { Streams } from '../log/streams.js'
+import type { Streams } from '../log/event-log.js'
 
 export interface CallOwners {
   /** The user id; nothing when there is no such assistant. */

@@ -4,7 +4,7 @@ import { decode, DecodeError, type DomainEvent } from '../domain/events.js'
 import { isErasing } from '../features/persons/erasing.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { StreamTruncated } from '../log/errors.js'
-import { noStream } from '../log/streams.js'
+import { noStream } from '../log/event-log.js'
 
 /** A stream up to a revision. */
 export interface Folded<State> {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { settingsStream } from '../features/leads/events.js'
 import { RevisionConflict } from '../log/errors.js'
-import { noStream, type Streams } from '../log/streams.js'
+import { noStream, type Streams } from '../log/event-log.js'
 
 export type PhoneHash = (phoneNumber: string) => string
 

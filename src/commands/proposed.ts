@@ -1,8 +1,8 @@
 // The events of a command as they are appended: with ids that every try repeats, and with what caused them.
 import { assertSound, currentVersion, type DomainEvent } from '../domain/events.js'
 import { Rejection } from '../domain/rejection.js'
-import { eventId } from '../log/event-id.js'
-import type { Proposed } from '../log/streams.js'
+import { eventId } from '../log/stored.js'
+import type { Proposed } from '../log/append.js'
 
 export interface Sender {
   /** A UUID that stays the same when the command is tried again. */

@@ -1,6 +1,6 @@
 // Remembers what streams were folded to, so that a command reads only the tail of its stream.
 import { LRUCache } from 'lru-cache'
-import { sizeOf } from '../log/size.js'
+import { sizeOf } from '../log/stored.js'
 import type { Folded } from './folded-stream.js'
 
 /** About what an entry takes besides its state: two strings, two numbers, a place in a map. */

@@ -1,24 +1,43 @@
-// Follows the log until a signal ends it, and notices a subscription that no longer delivers.
-import { FORWARDS, START, type AllStreamResolvedEvent } from '@eventstore/db-client'
+// Follows the log batch by batch until a signal ends it: a subscription, watched by reads of the head of the log, which
+// show one that no longer delivers.
 import type { StoredEvent } from '../domain/stored-event.js'
+import {
+  FORWARDS, START, type AllStreamResolvedEvent, eventTypeFilter, type AllStreamSubscription, type Position
+} from '@eventstore/db-client'
 import { nextBeat } from '../timing/beat.js'
-import { deliver } from './reads/collect.js'
-import { sizeOf } from './size.js'
-import type { EventStoreConnection } from './connection/connection.js'
-import { subscriptionError } from './errors.js'
-import { toStoredEvent } from './stored.js'
-import type { Batch, IsUnhurried } from './reads/batch.js'
-import { CatchUp } from './subscribe.js'
+import { deliver, collect } from './read.js'
+import { sizeOf, toStoredEvent } from './stored.js'
+import type { EventStoreConnection, Session } from './connection.js'
+import { subscriptionError, EventStoreUnavailable } from './errors.js'
+import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 
-export interface FollowOptions {
+/** What arrived since the last pull: events in log order, and the position that is reached with them. */
+export interface Batch {
+  events: StoredEvent[]
+  position: bigint
+}
+
+/** Whether an event may come a moment later, with others: they make fewer, larger batches. */
+export type IsUnhurried = (event: Pick<StoredEvent, 'type' | 'data'>) => boolean
+
+/** Of events of these types. */
+export function isOneOf<Type extends string> (...types: Type[]): IsUnhurried {
+  const known: ReadonlySet<string> = new Set(types)
+  return ({ type }) => known.has(type)
+}
+
+export interface CatchUpOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
   eventTypes: readonly string[]
   isUnhurried?: IsUnhurried | undefined
+  /** How long a batch that is not full waits for more, in milliseconds. Without it, batches come early and small. */
+  lingerMs?: number | undefined
+}
+
+export interface FollowOptions extends CatchUpOptions {
   /** Ends the iteration. */
   signal: AbortSignal
-  /** As for a subscription. */
-  lingerMs?: number
   /** As they are in the log, with what they say of persons sealed: who does not need that does not look up keys. */
   asStored?: boolean
   /** For who follows the log for long: at its end it may do so with others of the process. */
@@ -139,4 +158,221 @@ async function readOn (
       .catch((error: unknown) => { if (error !== enough) throw error })
     return { batch: { events, position }, isEnd: count < readAtOnce && bytes < mostKept }
   })
+}
+
+// Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
+const nowhere = 2n ** 64n - 1n
+/** So long an event that is unhurried waits for others. */
+export const unhurriedMs = 250
+
+export class CatchUp {
+  readonly #session: Session
+  readonly #take = (resolved: AllStreamResolvedEvent) => this.#arrived(resolved)
+  readonly #waiting: WaitingEvents
+  readonly #stay: () => void
+  #subscription: AllStreamSubscription | undefined
+  #patience: NodeJS.Timeout | undefined
+  #isFlushed = false
+  #position: bigint
+  #passed: bigint
+  #failure: Error | undefined
+  #wake = () => {}
+
+  constructor (connection: EventStoreConnection, private readonly options: CatchUpOptions) {
+    this.#session = connection.session
+    this.#waiting = new WaitingEvents(options.isUnhurried)
+    this.#position = this.#passed = options.after
+    const fail = (error: Error) => this.#fail(error)
+    this.#stay = this.#session.untilAbandoned(fail)
+    this.#begin().catch(fail)
+  }
+
+  /** An event that is not where the last one was is the first that was not delivered. */
+  async #begin (): Promise<void> {
+    const { after, eventTypes } = this.options
+    if (after === 0n) return this.#subscribe(START)
+    const first = await awaitFirstFrom(this.#session, after, () => this.#failure !== undefined)
+    if (!first) return
+    if (first.position > after && eventTypes.includes(first.type)) this.#keep(first)
+    else this.#checkpointReached(first.position)
+    this.#subscribe({ commit: first.position, prepare: first.position })
+  }
+
+  #subscribe (fromPosition: typeof START | Position): void {
+    const subscription = this.#subscription = this.#session.client.subscribeToAll({
+      fromPosition,
+      filter: eventTypeFilter({
+        regex: `^(${this.options.eventTypes.join('|')})$`,
+        checkpointInterval: 10,
+        checkpointReached: async (_subscription, { commit }) => this.#checkpointReached(commit)
+      })
+    })
+    subscription.on('data', this.#take)
+    subscription.on('error', (error) => this.#fail(error))
+    subscription.on('end', () => this.#fail(new EventStoreUnavailable('the event store ended the subscription')))
+    subscription.on('close', () => this.#fail(new Error('the subscription was closed')))
+  }
+
+  /**
+   * Resolves with at least one event, or with none and a position that passed filtered-out events.
+   * The events that arrive while the caller works are the next batch.
+   * @throws when the subscription fails or ends, also cleanly: open a new one from the last position
+   */
+  async next (): Promise<Batch> {
+    for (;;) {
+      if (this.#failure) throw this.#failure
+      const isPassed = this.#passed > this.#position // by a checkpoint, and so is all that waits
+      if (this.#waiting.isDue || (this.#waiting.count > 0 && (this.#isFlushed || isPassed))) {
+        // Events that have arrived already come along: fewer, larger batches.
+        if (this.#waiting.hasRoom) await this.#linger()
+        return this.#takeBatch()
+      }
+      // A checkpoint runs ahead of events that are still buffered: it counts only when none is.
+      if (isPassed && !this.#subscription?.readableLength) {
+        this.#position = this.#passed
+        return { events: [], position: this.#position }
+      }
+      await new Promise<void>((resolve) => { this.#wake = resolve })
+    }
+  }
+
+  /** Lets what is unhurried go at once. @returns whether there is any: then `next` resolves with it */
+  flush (): boolean {
+    clearTimeout(this.#patience)
+    this.#patience = undefined
+    this.#isFlushed = this.#waiting.count > 0
+    this.#wake()
+    return this.#isFlushed
+  }
+
+  async close (): Promise<void> {
+    this.#fail(new Error('the subscription was closed'))
+    this.#stay()
+    this.#subscription?.off('data', this.#take).resume() // so that its end can be seen
+    await this.#subscription?.unsubscribe().catch(() => {})
+  }
+
+  async #linger (): Promise<void> {
+    const { lingerMs } = this.options
+    await (lingerMs === undefined ? setImmediate() : delay(lingerMs))
+  }
+
+  #arrived ({ event }: AllStreamResolvedEvent): void {
+    this.#session.heard()
+    if (event) this.#keep(toStoredEvent(event))
+  }
+
+  #keep (event: StoredEvent): void {
+    this.#waiting.keep(event)
+    if (this.#waiting.isFull) this.#subscription?.pause()
+    if (!this.#waiting.isDue) return this.#waitForOthers()
+    this.#wake()
+  }
+
+  #waitForOthers (): void {
+    this.#patience ??= setTimeout(() => this.flush(), unhurriedMs)
+  }
+
+  #checkpointReached (position: bigint): void {
+    this.#session.heard()
+    if (position !== nowhere && position > this.#passed) this.#passed = position
+    this.#wake()
+  }
+
+  #fail (error: Error): void {
+    this.#failure ??= error
+    clearTimeout(this.#patience)
+    this.#wake()
+  }
+
+  #takeBatch (): Batch {
+    const events = this.#waiting.takeBatch()
+    this.#isFlushed = false
+    if (this.#waiting.count > 0 && !this.#waiting.isDue) this.#waitForOthers()
+    this.#position = events[events.length - 1]?.position ?? this.#position
+    if (this.#waiting.hasRoom && this.#subscription?.isPaused()) this.#subscription.resume()
+    return { events, position: this.#position }
+  }
+}
+
+/**
+ * The first event at `after` or behind it, on the member that the subscription will read; nothing when the log ends
+ * before it. Servers before 24.10 start a subscription behind this event, also where it is not the one at `after`: so
+ * it is delivered from this read, and the subscription begins behind it.
+ */
+async function firstFrom (session: Session, after: bigint): Promise<StoredEvent | undefined> {
+  const fromPosition = { commit: after, prepare: after }
+  const reading = session.client.readAll({ direction: FORWARDS, fromPosition, maxCount: 1 })
+  const [first] = await collect(session, reading, answerWithinMs)
+  return first?.event && toStoredEvent(first.event)
+}
+
+/** Between two looks, in milliseconds. */
+const lookEveryMs = 200
+
+/** Waits for such an event; nothing when `isOver` says so first. */
+async function awaitFirstFrom (
+  session: Session, after: bigint, isOver: () => boolean
+): Promise<StoredEvent | undefined> {
+  for (;;) {
+    const first = await firstFrom(session, after)
+    if (isOver()) return undefined
+    if (first) return first
+    await delay(lookEveryMs)
+  }
+}
+
+/** About the memory that the data of one batch takes. A larger event is a batch of its own; most take a quarter. */
+const maxBytes = 16 * 2 ** 20
+
+/** In one batch. While twice as many wait, the subscription is paused. */
+const maxEvents = 500
+
+export class WaitingEvents {
+  readonly #events: { event: StoredEvent, bytes: number }[] = []
+  #bytes = 0
+  #unhurried = 0
+
+  /** @param isUnhurried which events wait for others */
+  constructor (private readonly isUnhurried: IsUnhurried = () => false) {}
+
+  get count (): number {
+    return this.#events.length
+  }
+
+  /** Not all of them wait for others, or so many do that they go alone. */
+  get isDue (): boolean {
+    return this.count > this.#unhurried || this.isFull
+  }
+
+  /** No more should come now. */
+  get isFull (): boolean {
+    return this.count >= 2 * maxEvents || this.#bytes >= maxBytes
+  }
+
+  /** Of one batch. */
+  get hasRoom (): boolean {
+    return this.count < maxEvents && this.#bytes < maxBytes
+  }
+
+  keep (event: StoredEvent): void {
+    const bytes = sizeOf(event.data)
+    this.#events.push({ event, bytes })
+    this.#bytes += bytes
+    if (this.isUnhurried(event)) this.#unhurried += 1
+  }
+
+  /** The oldest ones, as many as one batch may hold. */
+  takeBatch (): StoredEvent[] {
+    let [count, bytes] = [0, 0]
+    for (const next of this.#events) {
+      if (count === maxEvents || (count > 0 && bytes + next.bytes > maxBytes)) break
+      count += 1
+      bytes += next.bytes
+    }
+    this.#bytes -= bytes
+    const taken = this.#events.splice(0, count).map(({ event }) => event)
+    this.#unhurried -= taken.filter(this.isUnhurried).length
+    return taken
+  }
 }

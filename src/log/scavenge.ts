@@ -5,10 +5,9 @@ import {
 } from '@eventstore/db-client'
 import { OperationsClient } from '@eventstore/db-client/generated/operations_grpc_pb.js'
 import operations from '@eventstore/db-client/generated/operations_pb.js'
-import type { EventStoreConnection } from './connection/connection.js'
-import type { Session } from './connection/session.js'
+import type { EventStoreConnection, Session } from './connection.js'
 import { EventStoreUnavailable, readError } from './errors.js'
-import { collect } from './reads/collect.js'
+import { collect } from './read.js'
 
 export interface Scavenged {
   scavengeId: string

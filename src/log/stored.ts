@@ -1,6 +1,7 @@
 // Events as the client delivers them become ours.
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
+import { createHash } from 'node:crypto'
 
 type Delivered = NonNullable<ResolvedEvent['event'] | AllStreamResolvedEvent['event']>
 
@@ -37,3 +38,32 @@ function jsonOf (value: unknown): string {
 
 const isStringMap = (metadata: object): metadata is Record<string, string> =>
   Object.values(metadata).every((value) => typeof value === 'string')
+
+/** Nothing that nests deeper is an event of ours; without a limit a hostile one would overflow the stack. */
+const deepest = 500
+
+/** In bytes, as V8 keeps it: good to a factor of two, which is enough for a budget. */
+export function sizeOf (value: unknown, levels = deepest): number {
+  if (typeof value === 'string') return 24 + value.length
+  if (typeof value !== 'object' || value === null || levels === 0) return 8
+  if (value instanceof Uint8Array) return 32 + value.length
+  let bytes = 32
+  if (value instanceof Map || value instanceof Set) {
+    for (const [key, item] of value.entries()) bytes += 16 + sizeOf(key, levels - 1) + sizeOf(item, levels - 1)
+  } else if (Array.isArray(value)) for (const item of value) bytes += sizeOf(item, levels - 1)
+  else for (const name in value) bytes += 8 + sizeOf(Reflect.get(value, name), levels - 1)
+  return bytes
+}
+
+/** A UUID of version 5 (RFC 9562, section 5.5): the same namespace and name always give the same id. */
+export function uuidV5 (namespace: string, name: string): string {
+  const salt = Buffer.from(namespace.replaceAll('-', ''), 'hex')
+  const hash = createHash('sha1').update(salt).update(name).digest().subarray(0, 16)
+  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x50, 6)
+  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = hash.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+/** The id of the event at `index` among those of one command. */
+export const eventId = (commandId: string, index: number) => uuidV5(commandId, String(index))

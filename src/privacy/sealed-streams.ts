@@ -2,9 +2,9 @@
 import type { DomainEvent } from '../domain/events.js'
 import { saysOfPersons } from '../domain/sealed/personal-parts.js'
 import type { StoredEvent } from '../domain/stored-event.js'
-import type { IsUnhurried } from '../log/reads/batch.js'
-import { readPart } from '../log/reads/parts.js'
-import type { Streams } from '../log/streams.js'
+import type { IsUnhurried } from '../log/follow.js'
+import { readPart } from '../log/read.js'
+import type { Streams } from '../log/event-log.js'
 import { openEvents, sealEvents, type SealingOptions } from './events.js'
 
 /** @throws PersonKeyUnreadable, besides what `streams` throw, from what reads and appends */

@@ -1,6 +1,6 @@
 // Makes the subscriptions follow a log that was moved, or that is older than what they have read.
 import type { Pool, PoolClient } from 'pg'
-import type { Streams } from '../log/streams.js'
+import type { Streams } from '../log/event-log.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { explainBehind, readDatabaseState } from './database-state.js'
 import type { MarkedLog, Marker } from './last-marker.js'

@@ -1,6 +1,6 @@
 // Proof that the log had gone back, though it has grown since: an event that was appended behind what had been read.
 import type { Pool } from 'pg'
-import type { Streams } from '../log/streams.js'
+import type { Streams } from '../log/event-log.js'
 
 export interface AppendedBehind {
   stream: string

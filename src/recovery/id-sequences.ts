@@ -4,7 +4,7 @@ import { tryDecode, type DomainEvent } from '../domain/events.js'
 import { believedId, largestId } from '../domain/json.js'
 import { forEachKind, idKinds, type IdKind } from '../domain/id-kinds.js'
 import { readDatabaseState } from './database-state.js'
-import type { Streams } from '../log/streams.js'
+import type { Streams } from '../log/event-log.js'
 
 export interface SequenceState {
   name: IdKind

@@ -4,7 +4,7 @@ import { believedId } from '../domain/json.js'
 import { forEachKind, type IdKind } from '../domain/id-kinds.js'
 import { markerStream, type DispatcherCheckpointed } from '../domain/marker.js'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { noStream, type Streams } from '../log/streams.js'
+import { noStream, type Streams } from '../log/event-log.js'
 
 /** A marker at its position in this log. */
 export interface Marker {

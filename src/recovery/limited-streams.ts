@@ -2,7 +2,7 @@
 import { catalogStreams } from '../features/catalog/events.js'
 import { settingsStream } from '../features/leads/events.js'
 import { markerStream } from '../domain/marker.js'
-import type { Streams } from '../log/streams.js'
+import type { Streams } from '../log/event-log.js'
 
 /** The few that every log has. Those of assistants, leads and calls are looked at when a command reads them. */
 const everywhere = [

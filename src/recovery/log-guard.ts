@@ -1,6 +1,6 @@
 // Notices that the log has gone back, or is another one, while roles run: then nothing is fed from it.
 import type { Pool } from 'pg'
-import type { Streams } from '../log/streams.js'
+import type { Streams } from '../log/event-log.js'
 import { pause } from '../timing/pause.js'
 import type { SameLog } from '../subscriptions/run.js'
 import { noteAppendedBehind, saysAppendedBehind, type AppendedBehind } from './appended-behind.js'

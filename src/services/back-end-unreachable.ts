@@ -1,10 +1,10 @@
 // Says which back end did not answer at the start, and which setting leads to it.
 
-import { eachHost, placeOf } from '../log/connection/client-url.js'
-import { reasonOf as whyOf } from '../log/connection/causes.js'
-import { EventStoreConnection } from '../log/connection/connection.js'
+import { eachHost, placeOf } from '../log/client-url.js'
+import { reasonOf as whyOf } from '../log/outage.js'
+import { EventStoreConnection } from '../log/connection.js'
 import { AccessRefused, readError } from '../log/errors.js'
-import { openStreams } from '../log/streams.js'
+import { EventLog } from '../log/event-log.js'
 import { OtherVersion } from '../postgres/migrate.js'
 import { postgresProblem } from '../postgres/problems/in-words.js'
 
@@ -70,7 +70,7 @@ async function reasonAt (url: string, cause: unknown): Promise<string> {
 async function whyNot (url: string): Promise<string | undefined> {
   const connection = new EventStoreConnection(url)
   try {
-    await openStreams(connection, { answerWithinMs: askedWithinMs }).head()
+    await new EventLog(connection, { answerWithinMs: askedWithinMs }).head()
     return undefined
   } catch (error) {
     return `${/([^@/]*?)\/?(?:\?|$)/.exec(url.replace(/^.*?:\/\//, ''))?.[1] ?? ''}: ${whyOf(error)}`

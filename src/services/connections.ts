@@ -8,10 +8,9 @@ import { projections } from '../../projections/index.js'
 import { holdsNothing } from '../../projections/generations/complete.js'
 import { ensureProjections } from '../../projections/generations/generations.js'
 import { eventVersions } from '../domain/events.js'
-import { watchAvailability, type Availability } from '../log/availability.js'
-import { EventStoreConnection } from '../log/connection/connection.js'
-import { openStreams, type Streams } from '../log/streams.js'
-import { shareTail } from '../log/tail/share-tail.js'
+import { EventStoreConnection } from '../log/connection.js'
+import { EventLog, type Streams } from '../log/event-log.js'
+import { shareTail } from '../log/tail.js'
 import { packageRoot } from '../package-root.js'
 import { endsWithin } from '../postgres/ends-within.js'
 import { migrate } from '../postgres/migrate.js'
@@ -56,7 +55,7 @@ export interface Connections {
   streams: Streams
   personKeys: PersonKeys
   /** Whether the event store answers, and takes writes. */
-  eventStore: Pick<Availability, 'assertAnswers' | 'assertTakesWrites'>
+  eventStore: Pick<EventLog, 'assertAnswers' | 'assertTakesWrites'>
   positions: Positions
   notifications: Notifications
   close (): Promise<void>
@@ -78,9 +77,8 @@ export async function openConnections (
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const connection = new EventStoreConnection(eventStoreUrl)
-  const opened = openStreams(connection)
-  const { streams: raw, ...eventStore } = watchAvailability(opened, log)
-  const { streams: sealed, personKeys } = openSealing(raw, pool, keys)
+  const eventStore = new EventLog(connection, { outages: log })
+  const { streams: sealed, personKeys } = openSealing(eventStore, pool, keys)
   const streams = shareTail(sealed, { eventTypes: consumedTypes })
   const disconnect = async () => {
     eventStore.close()
@@ -89,7 +87,7 @@ export async function openConnections (
     await Promise.all([connection.close(), ...ended])
   }
   try {
-    await reachableHead({ url: eventStoreUrl }, () => opened.head())
+    await reachableHead({ url: eventStoreUrl }, () => eventStore.head())
     await ensureProjections(pool, projections, () => holdsNothing(streams, projections))
   } catch (error) {
     await disconnect()
@@ -99,7 +97,7 @@ export async function openConnections (
   const positions = listenForPositions(notifications, pool, onError, {
     polled: { deliveries: dispatcherCheckpoint }
   })
-  listenForWaiting(notifications, () => streams.lookNow?.())
+  listenForWaiting(notifications, () => streams.lookNow())
   const close = async () => {
     positions.close()
     await notifications.close()

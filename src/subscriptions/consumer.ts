@@ -1,7 +1,7 @@
 // What handles the events of a subscription, and what it may say.
 import type { PoolClient } from 'pg'
-import type { Streams } from '../log/streams.js'
-import type { Batch, IsUnhurried } from '../log/reads/batch.js'
+import type { Streams } from '../log/event-log.js'
+import type { Batch, IsUnhurried } from '../log/follow.js'
 
 /** Handles the events of a subscription: a projection or the webhook dispatcher. */
 export interface Consumer {

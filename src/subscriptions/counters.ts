@@ -1,5 +1,5 @@
 // Counts what the consumers of this process have done since it started, for metrics.
-import type { Batch } from '../log/reads/batch.js'
+import type { Batch } from '../log/follow.js'
 
 export interface Counters {
   commits: number

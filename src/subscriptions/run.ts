@@ -1,8 +1,8 @@
 // Runs one subscription: held by one process, batch after batch, rows and checkpoint in one transaction.
 import type { Pool } from 'pg'
 import { isOfOutage } from '../log/errors.js'
-import type { Streams } from '../log/streams.js'
-import type { Batch } from '../log/reads/batch.js'
+import type { Streams } from '../log/event-log.js'
+import type { Batch } from '../log/follow.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
 import { BatchRefused, type Consumer, type Log, type OpenConsumer } from './consumer.js'

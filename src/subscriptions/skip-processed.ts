@@ -1,5 +1,5 @@
 // Passes over events that a store has delivered before.
-import type { Batch } from '../log/reads/batch.js'
+import type { Batch } from '../log/follow.js'
 
 /**
  * The batch without events up to `after`, and with each later event once, in log order. An event that is handled twice

@@ -4,7 +4,7 @@ import t from 'tap'
 import { fill } from '../../bench/log/fill.js'
 import { history } from '../../bench/log/history.js'
 import { decode } from '../../src/domain/events.js'
-import { openStreams } from '../../src/log/streams.js'
+import { EventLog } from '../../src/log/event-log.js'
 import { connect, connectionTo, eventStoreOn } from '../support/back-ends/scratch-event-store.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 
@@ -48,7 +48,7 @@ t.test('an event store on the filled table serves it and goes on after it', asyn
     seen++
   }
   t.equal(seen, count)
-  const streams = openStreams(connectionTo(t, store.url))
+  const streams = new EventLog(connectionTo(t, store.url))
   t.equal(await streams.head(), BigInt(count + 1))
   const renamed = made.findLast(({ type }) => type === 'CampaignRenamed')
   await client.appendToStream(renamed?.stream ?? '', jsonEvent({ type: 'CampaignRenamed', data: {} }), {

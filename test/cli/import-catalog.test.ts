@@ -2,13 +2,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openStreams } from '../../src/log/streams.js'
+import { EventLog } from '../../src/log/event-log.js'
 import { importCatalog, readCatalogFile, type CatalogFile } from '../../src/cli/catalog.js'
 import { importingOn } from '../support/commands/handle-on.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 
 const catalog: CatalogFile = {
   voices: [{ id: 1, name: 'Nova' }, { id: 2, name: 'Echo' }],

@@ -2,12 +2,12 @@
 import t from 'tap'
 import { callOwners } from '../../src/commands/call-owners.js'
 import { assistantStream } from '../../src/features/assistants/events.js'
-import { noStream, openStreams } from '../../src/log/streams.js'
+import { noStream, EventLog } from '../../src/log/event-log.js'
 import { assistantCreated, proposed } from '../support/events/call-events.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 
 t.test('an owner is read once for many calls; an assistant that is not there is looked for each time', async (t) => {
   let reads = 0

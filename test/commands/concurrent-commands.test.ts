@@ -1,7 +1,7 @@
 // Commands of one stream at the same time, in one process and in several, and after a lost answer.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { openStreams } from '../../src/log/streams.js'
+import { EventLog } from '../../src/log/event-log.js'
 import { StreamBusy } from '../../src/commands/command-request.js'
 import { eventually } from '../support/eventually.js'
 import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
@@ -9,7 +9,7 @@ import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-ev
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 
 const { store, connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 
 let lastId = 0
 const newId = () => {
@@ -76,7 +76,7 @@ t.test('a command that stands already is the answer, wherever it is tried again'
 
 t.test('an append whose acknowledgement is lost is followed up: the event stands once', async (t) => {
   const proxy = await tcpProxy(t, store.port)
-  const handle = handleOn(openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`)))
+  const handle = handleOn(new EventLog(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`)))
   await handle(createRequest(newId()))
   const id = newId()
   proxy.loseAnswers()

@@ -5,13 +5,13 @@ import { assistantDecider } from '../../src/features/assistants/model.js'
 import { fold } from '../../src/domain/decider.js'
 import { decode } from '../../src/domain/events.js'
 import { Rejection } from '../../src/domain/rejection.js'
-import { eventId } from '../../src/log/event-id.js'
-import { noStream, openStreams } from '../../src/log/streams.js'
+import { eventId } from '../../src/log/stored.js'
+import { noStream, EventLog } from '../../src/log/event-log.js'
 import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 
 let lastId = 0
 const newId = () => {

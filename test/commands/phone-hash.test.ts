@@ -1,11 +1,11 @@
 // The key that hides phone numbers is chosen once for a log.
 import t from 'tap'
-import { openStreams } from '../../src/log/streams.js'
+import { EventLog } from '../../src/log/event-log.js'
 import { holdToLeadDigestKey, phoneHash } from '../../src/commands/phone-hash.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const [digest, other] = [phoneHash(Buffer.alloc(32, 1)), phoneHash(Buffer.alloc(32, 2))]
 
 t.test('a digest is 32 hex digits that follow from key and number', async (t) => {

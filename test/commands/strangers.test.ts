@@ -1,10 +1,10 @@
 // A command for another user's stream costs what one for a missing stream costs, however long the stream is.
 import t from 'tap'
-import { openStreams, type Streams } from '../../src/log/streams.js'
+import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { createRequest, handleOn, updateRequest } from '../support/commands/handle-on.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
-const streams = openStreams((await scratchEventStore(t)).connection)
+const streams = new EventLog((await scratchEventStore(t)).connection)
 const owner = handleOn(streams)
 await owner(createRequest(1))
 for (let n = 0; n < 20; n++) await owner(updateRequest(1, { assistant_name: `Name ${n}` }))

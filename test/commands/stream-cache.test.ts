@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { commandHandler } from '../../src/commands/handle-command.js'
 import { streamCache } from '../../src/commands/stream-cache.js'
-import { openStreams, type Streams } from '../../src/log/streams.js'
+import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { createRequest, handleOn, leadRequest, updateRequest } from '../support/commands/handle-on.js'
 import { mainProcess } from '../support/processes/main-process.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { client, connection, store } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const folded = (text: string) => ({ state: { text }, revision: 0n, stateRevision: 0n, position: 1n })
 
 t.test('the bytes of all states together have a bound; a state that is larger, or a bound of 0, keeps nothing', (t) => {
@@ -57,7 +57,7 @@ t.test('what was deleted for good cannot be created again, and says so', async (
 })
 
 t.test('a log that went back is noticed at the first conflict', async (t) => {
-  const older = openStreams((await scratchEventStore(t)).connection)
+  const older = new EventLog((await scratchEventStore(t)).connection)
   let now = streams
   const restored: Streams = {
     ...streams,

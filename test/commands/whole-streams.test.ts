@@ -1,12 +1,12 @@
 // Whole streams are read for one user a few at a time: many retries, or many cold streams, hold up nobody else.
 import t from 'tap'
 import { commandHandler } from '../../src/commands/handle-command.js'
-import { openStreams, type Streams } from '../../src/log/streams.js'
+import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { createRequest, handleOn, updateRequest } from '../support/commands/handle-on.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { eventually } from '../support/eventually.js'
 
-const streams = openStreams((await scratchEventStore(t)).connection)
+const streams = new EventLog((await scratchEventStore(t)).connection)
 const ids = Array.from({ length: 10 }, (_, index) => index + 1)
 for (const id of ids) await handleOn(streams)(createRequest(id))
 

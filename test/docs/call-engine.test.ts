@@ -2,7 +2,7 @@
 import { readFile, readdir } from 'node:fs/promises'
 import t from 'tap'
 import { reportCall, uuidV5 } from '../../docs/call-engine/report-call.js'
-import { uuidV5 as ours } from '../../src/log/event-id.js'
+import { uuidV5 as ours } from '../../src/log/stored.js'
 import { call } from '../support/events/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { connect } from '../support/back-ends/scratch-event-store.js'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { currentVersion } from '../../src/domain/events.js'
-import { noStream } from '../../src/log/streams.js'
+import { noStream } from '../../src/log/event-log.js'
 import { callReport } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { golden } from '../support/events/golden.js'

@@ -1,14 +1,14 @@
 // Following the log by types: events of other types move the position and nothing else.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { noStream, openStreams } from '../../src/log/streams.js'
+import { noStream, EventLog } from '../../src/log/event-log.js'
 import { eventStoreCluster } from '../support/cluster/cluster.js'
 import { mainProcess } from '../support/processes/main-process.js'
 import { take, until } from '../support/projections/following.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { store, connection } = await scratchEventStore(t)
-const direct = openStreams(connection)
+const direct = new EventLog(connection)
 const append = (...types: string[]) =>
   direct.append(
     `test-${randomUUID()}`, types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} })), noStream
@@ -66,7 +66,7 @@ t.test('a flood of events outside the filter is passed as it comes, and delays n
 
 t.test('a store that tells no more than where it began until its filter matches is followed; matches have their place', async (t) => {
   const { members: [old], url } = await eventStoreCluster(t, store, { size: 1 })
-  const streams = openStreams(connectionTo(t, url))
+  const streams = new EventLog(connectionTo(t, url))
   const signal = until(t).signal
   const type = `Type${Date.now()}`
   const batches = streams.follow({ after: await direct.head(), eventTypes: [type], signal })[Symbol.asyncIterator]()

@@ -1,7 +1,7 @@
 // Following a log that stands still costs little, and a reader that waits for it is not kept waiting.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { noStream, openStreams } from '../../src/log/streams.js'
+import { noStream, EventLog } from '../../src/log/event-log.js'
 import { until } from '../support/projections/following.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { eventually } from '../support/eventually.js'
@@ -16,7 +16,7 @@ connection.onLeader = async (work) => {
   return await onLeader(work)
 }
 
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 
 t.test('five that follow a log that stands still look at it together, ever more seldom', async (t) => {
   const { signal } = until(t)

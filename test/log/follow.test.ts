@@ -1,16 +1,15 @@
 // Following the log: exactly what comes after a position, whatever happens to the subscription.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { noStream, openStreams } from '../../src/log/streams.js'
-import { WaitingEvents } from '../../src/log/reads/waiting.js'
-import { CatchUp } from '../../src/log/subscribe.js'
+import { noStream, EventLog } from '../../src/log/event-log.js'
+import { WaitingEvents, CatchUp } from '../../src/log/follow.js'
 import { nextEvents, take, until } from '../support/projections/following.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { fc } from '../support/fuzz/property.js'
 
 const { store, connection } = await scratchEventStore(t)
-const direct = openStreams(connection)
+const direct = new EventLog(connection)
 const append = (...types: string[]) =>
   direct.append(
     `test-${randomUUID()}`, types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} })), noStream
@@ -93,7 +92,7 @@ t.test('a batch is due with its first event that is not unhurried, or once it is
 
 t.test('what is unhurried does not make a subscription look dead to one who asks for all of the log', async (t) => {
   const unhurried = `Unhurried${Date.now()}`
-  const asked = openStreams(connection)
+  const asked = new EventLog(connection)
   const signal = until(t).signal
   const following = { eventTypes: [unhurried], isUnhurried: () => true, signal }
   const batches = asked.follow({ after: await direct.head(), ...following })
@@ -115,7 +114,7 @@ t.test('an abort ends it, also while it waits', async (t) => {
 
 t.test('a lost connection is an error, so that the caller starts again from its last position', async (t) => {
   const proxy = await tcpProxy(t, store.port)
-  const streams = openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
+  const streams = new EventLog(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
   const type = `Type${Date.now()}`
   await append(type)
   const batches = streams.follow({ after: 0n, eventTypes: [type], signal: until(t).signal })

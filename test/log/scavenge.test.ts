@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { collect } from '@ringledger/embedded-event-store/testing'
 import { event } from '@ringledger/event-transfer/testing'
-import { openStreams } from '../../src/log/streams.js'
+import { EventLog } from '../../src/log/event-log.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 t.test('the embedded store removes what was hidden before, also when it is asked twice at once', async (t) => {
   const { client, connection } = await scratchEventStore(t)
-  const streams = openStreams(connection)
+  const streams = new EventLog(connection)
   const isLeft = async (id: string) => (await collect(client.readAll())).some(({ event }) => event?.id === id)
   const hidden = async () => {
     const [stream, first] = [randomUUID(), event()]
@@ -30,13 +30,13 @@ t.test('the embedded store removes what was hidden before, also when it is asked
 t.test('on another server nothing is begun', async (t) => {
   const { client, connection } = await scratchEventStore(t)
   await client.tombstoneStream('$embedded-event-store') // what only an embedded log has
-  t.equal(await openStreams(connection).scavenge(), undefined)
+  t.equal(await new EventLog(connection).scavenge(), undefined)
   t.notOk((await collect(client.readAll())).some(({ event }) => event?.type === '$scavengeStarted'))
 })
 
 t.test('a log is read from the middle of a stream, and followed from where nothing is left', async (t) => {
   const { client, connection } = await scratchEventStore(t)
-  const streams = openStreams(connection)
+  const streams = new EventLog(connection)
   const { position } = await client.appendToStream('call-a', [event('CallCompleted'), event('CallErased')])
   const { position: end } = await client.appendToStream('call-b', [event('CallCompleted')])
   await client.setStreamMetadata('call-a', { truncateBefore: 1 })

@@ -1,6 +1,6 @@
 // What is kept in memory is weighed whole, whatever holds it: caches are bounded by this.
 import t from 'tap'
-import { sizeOf } from '../../src/log/size.js'
+import { sizeOf } from '../../src/log/stored.js'
 
 t.test('text counts wherever it stands', async (t) => {
   const text = 'x'.repeat(10_000)

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../../src/log/errors.js'
-import { noStream, openStreams, type Proposed, type StreamsOptions } from '../../src/log/streams.js'
+import { noStream, EventLog, type EventLogOptions } from '../../src/log/event-log.js'
+import type { Proposed } from '../../src/log/append.js'
 import { eventually } from '../support/eventually.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
@@ -10,12 +11,12 @@ import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 const proposed = (type = 'Happened'): Proposed => ({ id: randomUUID(), type, data: { a: 1 }, metadata: { who: 'me' } })
 const name = () => `test-${randomUUID()}`
 const { store, connection } = await scratchEventStore(t)
-const direct = openStreams(connection)
+const direct = new EventLog(connection)
 
 /** Streams of a client behind a proxy, whose connection is up. */
-async function behindProxy (t: Test, options: StreamsOptions = {}) {
+async function behindProxy (t: Test, options: EventLogOptions = {}) {
   const proxy = await tcpProxy(t, store.port)
-  const streams = openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`), {
+  const streams = new EventLog(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`), {
     quietAfterMs: Infinity, ...options
   })
   await streams.append(name(), [proposed()], noStream)
@@ -107,7 +108,7 @@ t.test('after a silence an append asks first: to a store that hangs it is never 
 t.test('a store that is not there was not written to', async (t) => {
   const proxy = await tcpProxy(t, store.port)
   await proxy.close()
-  const streams = openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false&maxDiscoverAttempts=1`))
+  const streams = new EventLog(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false&maxDiscoverAttempts=1`))
   await t.rejects(streams.append(name(), [proposed()], noStream), EventStoreUnavailable)
   await t.rejects(streams.read(name()), EventStoreUnavailable)
   await t.rejects(streams.head(), EventStoreUnavailable)

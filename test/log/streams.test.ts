@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { jsonEvent, type JSONType } from '@eventstore/db-client'
 import t from 'tap'
 import { RevisionConflict } from '../../src/log/errors.js'
-import { eventId, uuidV5 } from '../../src/log/event-id.js'
-import { toStoredEvent } from '../../src/log/stored.js'
-import { noStream, openStreams, type Proposed } from '../../src/log/streams.js'
+import { eventId, uuidV5, toStoredEvent } from '../../src/log/stored.js'
+import { noStream, EventLog } from '../../src/log/event-log.js'
+import type { Proposed } from '../../src/log/append.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const proposed = (type = 'Happened'): Proposed => ({ id: randomUUID(), type, data: { a: 1 }, metadata: { who: 'me' } })
 const name = () => `test-${randomUUID()}`
 const { client, connection } = await scratchEventStore(t)
-const direct = openStreams(connection)
+const direct = new EventLog(connection)
 
 t.test('a stream that is not there has no events', async (t) => {
   t.strictSame(await direct.read(name()), [])
@@ -91,7 +91,7 @@ t.test('ids of events follow from their command: UUIDs of version 5', async (t) 
 
 t.test('a connection that was closed opens nothing any more, which nobody would close', async (t) => {
   const { connection } = await scratchEventStore(t)
-  const streams = openStreams(connection)
+  const streams = new EventLog(connection)
   await streams.append(name(), [proposed()], noStream)
   await connection.close()
   const following = streams.follow({ after: 0n, eventTypes: ['Happened'], signal: new AbortController().signal })

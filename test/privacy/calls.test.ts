@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { FORWARDS } from '@eventstore/db-client'
 import t from 'tap'
-import { noStream } from '../../src/log/streams.js'
+import { noStream } from '../../src/log/event-log.js'
 import { collect } from '../support/back-ends/scratch-event-store.js'
 import { callReport } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'

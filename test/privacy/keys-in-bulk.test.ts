@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { personKeyStream } from '../../src/features/persons/key-events.js'
-import { noStream, openStreams, type Streams } from '../../src/log/streams.js'
+import { noStream, EventLog, type Streams } from '../../src/log/event-log.js'
 import { openPersonKeys } from '../../src/privacy/keys/cached-keys.js'
 import { aFewAtOnce } from '../../src/privacy/keys/log-keys.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
@@ -11,7 +11,7 @@ import { scratchLedger } from '../support/postgres/ledger.js'
 
 const { connection } = await scratchEventStore(t, {})
 const { pool } = await scratchLedger(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const secretKeys = { current: Buffer.alloc(32, 'secret'), previous: [] }
 
 /** Another process: nothing is in its memory. `asked` counts its looks at single streams. */

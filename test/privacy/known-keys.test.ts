@@ -1,6 +1,6 @@
 // Who reads the log as it grows, or has just looked at the ledger, asks nobody for keys.
 import t, { type Test } from 'tap'
-import { openStreams, noStream, type Streams } from '../../src/log/streams.js'
+import { EventLog, noStream, type Streams } from '../../src/log/event-log.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { openPersonKeys } from '../../src/privacy/keys/cached-keys.js'
 import { keyTrustedMs } from '../../src/privacy/keys/person-keys.js'
@@ -9,7 +9,7 @@ import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { nextEvents, until } from '../support/projections/following.js'
 
 const { connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const nowhere = openPool('postgres://127.0.0.1:1/none', { applicationName: 'test', onError: () => {} })
 t.teardown(() => nowhere.end())
 

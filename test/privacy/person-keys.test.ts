@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { personKeyStream } from '../../src/features/persons/key-events.js'
 import { EventStoreUnavailable } from '../../src/log/errors.js'
-import { openStreams, type Streams } from '../../src/log/streams.js'
+import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { openPersonKeys } from '../../src/privacy/keys/cached-keys.js'
 import { PersonKeyUnreadable, type PersonKeys } from '../../src/privacy/keys/person-keys.js'
@@ -12,7 +12,7 @@ import { scratchLedger } from '../support/postgres/ledger.js'
 
 const { connection } = await scratchEventStore(t, {})
 const { pool } = await scratchLedger(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const [former, secret] = [Buffer.alloc(32, 'former'), Buffer.alloc(32, 'secret')]
 
 /** Another process: nothing is in its memory. */

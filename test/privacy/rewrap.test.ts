@@ -1,6 +1,6 @@
 // Leaving a former SECRET_KEY behind in the log: each key of a person is encrypted anew, whatever comes between.
 import t from 'tap'
-import type { Streams } from '../../src/log/streams.js'
+import type { Streams } from '../../src/log/event-log.js'
 import { keyId } from '../../src/privacy/sealed-text.js'
 import { first, second, secretKeyRig, third } from '../support/persons/secret-keys.js'
 

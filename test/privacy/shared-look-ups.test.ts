@@ -1,6 +1,6 @@
 // Every consumer of a process opens the same events at about the same time: their keys are looked up once for all.
 import t from 'tap'
-import { openStreams } from '../../src/log/streams.js'
+import { EventLog } from '../../src/log/event-log.js'
 import { openPersonKeys } from '../../src/privacy/keys/cached-keys.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { eventually } from '../support/eventually.js'
@@ -8,7 +8,7 @@ import { scratchLedger } from '../support/postgres/ledger.js'
 
 const { connection } = await scratchEventStore(t, {})
 const { pool } = await scratchLedger(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 
 function openKeys (ledger = pool) {
   const secretKeys = { current: Buffer.alloc(32, 'secret'), previous: [] }

@@ -1,13 +1,13 @@
 // What takes events away from the streams that every process needs is told, with what mends it.
 import t from 'tap'
-import { openStreams } from '../../src/log/streams.js'
+import { EventLog } from '../../src/log/event-log.js'
 import { findLimitedStreams } from '../../src/recovery/limited-streams.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { event } from '@ringledger/event-transfer/testing'
 
 t.test('limits and deletes of the streams of every log are found, and what mends each is said', async (t) => {
   const { client, connection } = await scratchEventStore(t)
-  const streams = openStreams(connection)
+  const streams = new EventLog(connection)
   t.strictSame(await findLimitedStreams(streams), [], 'an empty log')
   for (const stream of ['ringledger-marker', 'ringledger-settings', 'catalog-voices', 'catalog-models']) {
     await client.appendToStream(stream, [event(), event()])

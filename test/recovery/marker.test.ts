@@ -3,7 +3,7 @@ import t from 'tap'
 import { explainBehind } from '../../src/recovery/database-state.js'
 import { markerStream } from '../../src/domain/marker.js'
 import { AppendOutcomeUnknown } from '../../src/log/errors.js'
-import { noStream, type Streams } from '../../src/log/streams.js'
+import { noStream, type Streams } from '../../src/log/event-log.js'
 import { openIds } from '../../src/commands/ids.js'
 import { happen, markedLogs } from '../support/back-ends/marked-log.js'
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { openLogGuard } from '../../src/recovery/log-guard.js'
 import { keepingLog } from '../support/postgres/ledger.js'
-import { openStreams } from '../../src/log/streams.js'
+import { EventLog } from '../../src/log/event-log.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { happen, markedLogs } from '../support/back-ends/marked-log.js'
 import { eventually } from '../support/eventually.js'
@@ -69,7 +69,7 @@ t.test('an event behind what was read is proof as long as it is there, and where
 
 t.test('a marker that metadata hide is not said to be missing: what hides it is named, and nothing else mends it', async (t) => {
   const { client, connection } = await scratchEventStore(t)
-  const streams = openStreams(connection)
+  const streams = new EventLog(connection)
   const { write, hold } = await database(t, streams)
   await write()
   await client.setStreamMetadata('ringledger-marker', { truncateBefore: 10 })

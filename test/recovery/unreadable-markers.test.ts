@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { markerStream } from '../../src/domain/marker.js'
-import type { Streams } from '../../src/log/streams.js'
+import type { Streams } from '../../src/log/event-log.js'
 import { openIds } from '../../src/commands/ids.js'
 import { findLastMarker } from '../../src/recovery/last-marker.js'
 import { openRestoreGuard } from '../../src/recovery/restore-guard.js'

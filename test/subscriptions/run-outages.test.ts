@@ -1,6 +1,6 @@
 // A consumer misses nothing and handles nothing twice, while its event store and its Postgres come and go.
 import t from 'tap'
-import { openStreams } from '../../src/log/streams.js'
+import { EventLog } from '../../src/log/event-log.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { consuming } from '../support/projections/consuming.js'
 import { eventually } from '../support/eventually.js'
@@ -13,7 +13,7 @@ const { pool } = await scratchLedger(t, postgres)
 let store = await eventStoreOn(postgres.url)
 t.teardown(() => store.close())
 const proxy = await tcpProxy(t, store.port)
-const streams = openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
+const streams = new EventLog(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
 const { append, consume } = consuming(pool, streams)
 
 async function restartStore (): Promise<void> {

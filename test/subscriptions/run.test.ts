@@ -2,7 +2,7 @@
 import t from 'tap'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { openStreams, type Streams } from '../../src/log/streams.js'
+import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { consuming } from '../support/projections/consuming.js'
 import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
@@ -10,7 +10,7 @@ import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { pool } = await scratchLedger(t)
 const { connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const { append, consume } = consuming(pool, streams)
 
 t.test('events are handled once each, in order, also after a stop and a start', async (t) => {

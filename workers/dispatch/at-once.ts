@@ -1,6 +1,6 @@
 // Writes what a batch means in one statement: rows, deliveries and checkpoint, where every call has its endpoint.
 import type { Pool } from 'pg'
-import type { Batch } from '../../src/log/reads/batch.js'
+import type { Batch } from '../../src/log/follow.js'
 import { isTaken } from '../../src/postgres/problems/about-data.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import { endpointKeys } from '../deliveries/endpoints.js'

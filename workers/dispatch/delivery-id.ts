@@ -1,5 +1,5 @@
 // The id of a call's webhook.
-import { uuidV5 } from '../../src/log/event-id.js'
+import { uuidV5 } from '../../src/log/stored.js'
 
 export const callType = 'call.completed'
 const idNamespace = '3f1d5f0e-6b4c-5a53-9a8e-0f8f3b7c2d61'

@@ -2,7 +2,7 @@
 import type { PoolClient } from 'pg'
 import type { EventType } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { isOneOf } from '../../src/log/reads/batch.js'
+import { isOneOf } from '../../src/log/follow.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import type { Consumer } from '../../src/subscriptions/consumer.js'
 import { followSettings } from '../deliveries/follow-settings.js'

@@ -1,8 +1,8 @@
 // Reads parked events of the dispatcher again, after a release that can read them or a lead that came later.
 import type { Pool, PoolClient } from 'pg'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
-import { readParts } from '../../src/log/reads/parts.js'
-import type { Streams } from '../../src/log/streams.js'
+import { readParts } from '../../src/log/read.js'
+import type { Streams } from '../../src/log/event-log.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { followSettings } from '../deliveries/follow-settings.js'

@@ -1,7 +1,7 @@
 // What is wrong with the report of a call that was skipped as invalid, read from the log again.
 import { callStream } from '../../src/features/calls/events.js'
 import { tryDecode } from '../../src/domain/events.js'
-import type { Streams } from '../../src/log/streams.js'
+import type { Streams } from '../../src/log/event-log.js'
 
 /** An engine may keep events of its own before its report; what is behind so many is not looked at. */
 const mostEvents = 100

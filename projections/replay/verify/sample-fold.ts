@@ -1,6 +1,6 @@
 // Folds a sample of rows straight from the log, without a database: a second opinion on what a generation holds.
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Streams } from '../../../src/log/streams.js'
+import type { Streams } from '../../../src/log/event-log.js'
 import { fold, readEvents, type Readable } from '../../folding/fold.js'
 import type { Projection, RowKey, Rows } from '../../folding/projection.js'
 import { MemoryRows } from '../../folding/rows.js'

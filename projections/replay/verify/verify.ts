@@ -1,7 +1,7 @@
 // Verifies a generation: against the one that readers see when the same code folded both, else against the log.
 import { randomInt } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
-import type { Streams } from '../../../src/log/streams.js'
+import type { Streams } from '../../../src/log/event-log.js'
 import { inSnapshot } from '../../../src/postgres/transaction.js'
 import { checkpointOf, schemaOf } from '../../generations/generations.js'
 import type { Projection } from '../../folding/projection.js'

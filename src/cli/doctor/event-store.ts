@@ -1,16 +1,15 @@
 // The event store: whether it answers, who leads, and whether our login may do what it must and no more.
 import { randomUUID } from 'node:crypto'
 import { reachableHead } from '../../services/back-end-unreachable.js'
-import { aboutServer, type AboutServer } from '../../log/about-server.js'
-import { reasonOf } from '../../log/connection/causes.js'
-import { EventStoreConnection } from '../../log/connection/connection.js'
+import { aboutServer, lastScavenges, type AboutServer } from '../../log/about-server.js'
+import { reasonOf } from '../../log/outage.js'
+import { EventStoreConnection } from '../../log/connection.js'
 import { RevisionConflict } from '../../log/errors.js'
-import { lastScavenges } from '../../log/reads/last-scavenges.js'
-import { openStreams, type Streams } from '../../log/streams.js'
+import { EventLog, type Streams } from '../../log/event-log.js'
 import { findLimitedStreams } from '../../recovery/limited-streams.js'
 import type { ScavengedStore } from './erasures.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
-import { placeOf } from '../../log/connection/client-url.js'
+import { placeOf } from '../../log/client-url.js'
 
 /** No stream of ours comes so far: an append there is refused by the store, and writes nothing. */
 const neverReached = 10n ** 12n
@@ -26,7 +25,7 @@ export interface OpenEventStore extends ScavengedStore {
 
 export function checkEventStore (url: string): OpenEventStore {
   const connection = new EventStoreConnection(url)
-  const streams = openStreams(connection, { answerWithinMs, resolveWithinMs: 0 })
+  const streams = new EventLog(connection, { answerWithinMs, resolveWithinMs: 0 })
   const findings = runIfReachable(part, ['reachable', async () => {
     const head = await reachableHead({ url }, () => streams.head())
     return `${placeOf(url)}, its log ends at ${head}`

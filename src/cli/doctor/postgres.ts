@@ -7,7 +7,7 @@ import { compareMigrations, makeAnew, OtherVersion } from '../../postgres/migrat
 import { assertListens, lookAtServer, openClient, openPool, tooOld, type Server } from '../../postgres/pool.js'
 import { reachablePostgres } from '../../services/back-end-unreachable.js'
 import { problem, runIfReachable, skipped, warning, type Finding, type Found } from './check.js'
-import { placeOf } from '../../log/connection/client-url.js'
+import { placeOf } from '../../log/client-url.js'
 import { activity } from './postgres-activity.js'
 import { connectionsLeft, settings } from './postgres-settings.js'
 

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis'
 import { troubleIn, whyAway, type Trouble } from '../../../workers/queue/back-ends/redis-trouble.js'
 import { problem, runIfReachable, warning, type Check, type Finding } from './check.js'
-import { placeOf } from '../../log/connection/client-url.js'
+import { placeOf } from '../../log/client-url.js'
 
 const connectWithinMs = 2_500
 

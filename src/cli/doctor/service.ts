@@ -1,7 +1,7 @@
 // What the service has noted in Postgres and in the log: whether anything waits for an operator.
 import type { Pool } from 'pg'
 import { EventStoreUnavailable } from '../../log/errors.js'
-import type { Streams } from '../../log/streams.js'
+import type { Streams } from '../../log/event-log.js'
 import type { SecretKeys } from '../../privacy/sealed-text.js'
 import { projections } from '../../../projections/index.js'
 import { openBreakers } from '../../../projections/parking/circuit-breaker.js'

@@ -2,7 +2,7 @@
 import { blacklistDecider, isListed, type EntryState } from '../../features/blacklist/decide.js'
 import { blacklistStream } from '../../features/blacklist/events.js'
 import type { Listed } from '../../features/blacklist/listed.js'
-import type { Streams } from '../../log/streams.js'
+import type { Streams } from '../../log/event-log.js'
 import { emptyStream, withNext } from '../folded-stream.js'
 import type { PhoneHash } from '../phone-hash.js'
 import type { NotedEntries } from './noted-entries.js'

@@ -1,8 +1,9 @@
 // Appends what an erasure leaves in a stream.
 import type { DomainEvent } from '../../domain/events.js'
-import { uuidV5 } from '../../log/event-id.js'
+import { uuidV5 } from '../../log/stored.js'
 import { RevisionConflict } from '../../log/errors.js'
-import type { Proposed, Streams } from '../../log/streams.js'
+import type { Proposed } from '../../log/append.js'
+import type { Streams } from '../../log/event-log.js'
 import { proposed } from '../proposed.js'
 
 export interface ErasingOptions {

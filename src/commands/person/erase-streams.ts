@@ -5,8 +5,8 @@ import { erasedEntries, type KnownEntry } from '../../features/blacklist/erase.j
 import { tryDecode, type DomainEvent } from '../../domain/events.js'
 import type { DigestOfContact, LeadErasedEvent } from '../../features/leads/events.js'
 import { streamErased } from '../../features/persons/erasing.js'
-import { uuidV5 } from '../../log/event-id.js'
-import type { Streams } from '../../log/streams.js'
+import { uuidV5 } from '../../log/stored.js'
+import type { Streams } from '../../log/event-log.js'
 import { appendAt, appendErasing, type ErasingOptions, type SeenEnd } from './append-erasing.js'
 import { look, type Seen } from './seen-stream.js'
 

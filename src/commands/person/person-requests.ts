@@ -2,7 +2,7 @@
 import { personRequestDecider, type PersonRequest, type PersonRequestState } from '../../features/persons/decide.js'
 import { isUuid } from '../../domain/json.js'
 import { personRequestStream } from '../../features/persons/events.js'
-import type { Streams } from '../../log/streams.js'
+import type { Streams } from '../../log/event-log.js'
 import { emptyStream, withNext } from '../folded-stream.js'
 
 export interface FoundRequest {

@@ -4,7 +4,7 @@ import { isUuid } from '../../domain/json.js'
 import { isErasing } from '../../features/persons/erasing.js'
 import { typeInLog } from '../../domain/sealed/left.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
-import type { Streams } from '../../log/streams.js'
+import type { Streams } from '../../log/event-log.js'
 
 /** What is known of a stream, without what it says of the person. */
 export interface Seen {

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { personOf } from '../../features/persons/key-events.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
-import type { Streams } from '../../log/streams.js'
+import type { Streams } from '../../log/event-log.js'
 import { KeyCache, type Known } from './key-cache.js'
 import { LedgerKeys, type KeptKey } from './ledger-keys.js'
 import { KeyNotes } from './key-notes.js'

@@ -1,6 +1,6 @@
 // Finds wrapped keys by their ids: in the ledger, else in the log.
 import type { Pool } from 'pg'
-import type { Streams } from '../../log/streams.js'
+import type { Streams } from '../../log/event-log.js'
 import type { KeptKey, LedgerKeys } from './ledger-keys.js'
 import { aFewAtOnce, currentKey } from './log-keys.js'
 import type { KeyName } from './person-keys.js'

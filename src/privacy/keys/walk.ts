@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { personIn } from '../../features/persons/key-events.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
-import type { Streams } from '../../log/streams.js'
+import type { Streams } from '../../log/event-log.js'
 import { LedgerKeys, type KeptKey } from './ledger-keys.js'
 import { aFewAtOnce, currentKey, keyErasedBy, keyMadeBy } from './log-keys.js'
 import { correct } from './correct.js'

@@ -1,6 +1,6 @@
 // Refuses a SECRET_KEY that cannot open the persons in the log: at the start, not when one of them is read.
 import type { Pool } from 'pg'
-import type { Streams } from '../../log/streams.js'
+import type { Streams } from '../../log/event-log.js'
 import { otherKey } from '../keys/unwrap.js'
 import { aFewAtOnce, currentKey } from '../keys/log-keys.js'
 import { PersonKeyUnreadable } from '../keys/person-keys.js'

@@ -1,5 +1,5 @@
 // How far a subscription is behind the log, in events and in seconds: units that no event store changes.
-import type { Streams } from '../../log/streams.js'
+import type { Streams } from '../../log/event-log.js'
 
 export interface Behind {
   /** Events that it has yet to take, as far as they were counted. */

@@ -1,6 +1,6 @@
 // `ringledger projections quarantine` as an operator runs it: what waits, an event, and refusals that say why.
 import t, { type Test } from 'tap'
-import { noStream } from '../../../src/log/streams.js'
+import { noStream } from '../../../src/log/event-log.js'
 import { assistantCreated, assistantUpdated, proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { dataDir, run } from '../../support/ringledger.js'

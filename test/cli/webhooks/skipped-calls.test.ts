@@ -1,6 +1,6 @@
 // A call that nobody can be told of by webhook is told to operators: listed, shown with what is wrong, counted, logged.
 import t from 'tap'
-import { noStream } from '../../../src/log/streams.js'
+import { noStream } from '../../../src/log/event-log.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { callCompleted, proposed } from '../../support/events/call-events.js'

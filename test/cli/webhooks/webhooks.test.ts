@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { noStream, openStreams } from '../../../src/log/streams.js'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { sinceTime } from '../../../src/cli/webhooks.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
@@ -15,7 +15,7 @@ import { scratchEventStore } from '../../support/back-ends/scratch-event-store.j
 import { secrets } from '../../support/auth/secrets.js'
 
 const { postgres, connection, store } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const { pool, databaseUrl } = await scratchLedger(t, postgres)
 const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url }
 const webhooks = (t: Test, ...args: string[]) => run(t, ['webhooks', ...args], env)

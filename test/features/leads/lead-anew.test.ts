@@ -4,12 +4,12 @@ import t, { type Test } from 'tap'
 import { oneLeadDecider } from '../../../src/features/leads/decide.js'
 import { leadStream } from '../../../src/features/leads/events.js'
 import type { OneLeadState } from '../../../src/features/leads/model.js'
-import { openStreams, type Streams } from '../../../src/log/streams.js'
+import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { handleOn, leadRequest } from '../../support/commands/handle-on.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const { connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 
 const deleteRequest = (id: number, contact: string) => {
   const decider = oneLeadDecider(id)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { fold } from '../../../src/domain/decider.js'
 import { leadDecider } from '../../../src/features/leads/decide.js'
 import type { LeadEvent } from '../../../src/features/leads/events.js'
-import { sizeOf } from '../../../src/log/size.js'
+import { sizeOf } from '../../../src/log/stored.js'
 
 const person = { phone_number: '+15551230001', variables: { customer_name: 'Ada', email: '', notes: 'x'.repeat(1_000) } }
 const at = '2026-01-31T12:00:00Z'

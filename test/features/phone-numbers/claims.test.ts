@@ -6,14 +6,14 @@ import { commandHandler } from '../../../src/commands/handle-command.js'
 import type { Claimant } from '../../../src/commands/phone-claims.js'
 import { phoneNumberDecider, type NumberState } from '../../../src/features/phone-numbers/model.js'
 import { phoneHolderStream, phoneNumberStream } from '../../../src/features/phone-numbers/events.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { runs } from '../../support/chaos.js'
 import { Killed, claimingProcess as claimingOn, digest } from '../../support/commands/claiming-process.js'
 import { seeded } from '../../support/seeded.js'
 
 const { connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 
 const claimingProcess = (turn?: (doing: string) => Promise<void>) => claimingOn(streams, turn)
 

@@ -1,8 +1,8 @@
 // An event store that answers reads and takes no writes: readiness notices, and notices when it is over.
 import t from 'tap'
-import { clientUrl } from '../../../src/log/connection/client-url.js'
+import { clientUrl } from '../../../src/log/client-url.js'
 import { RevisionConflict } from '../../../src/log/errors.js'
-import { noStream, openStreams } from '../../../src/log/streams.js'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { connectionTo } from '../../support/back-ends/scratch-event-store.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
@@ -41,7 +41,7 @@ t.test('a conflict is one, whatever the URL says of failed appends', async (t) =
   t.match(clientUrl('kurrentdb://a:1,b:2'), /^esdb:\/\/a:1,b:2\?.*throwOnAppendFailure=true$/)
   const event = () => [{ id: crypto.randomUUID(), type: 'Happened', data: {}, metadata: {} }]
   for (const each of [url, clientUrl(url)]) {
-    const appending = openStreams(connectionTo(t, each))
+    const appending = new EventLog(connectionTo(t, each))
     const stream = `test-${crypto.randomUUID()}`
     await appending.append(stream, event(), noStream)
     await t.rejects(appending.append(stream, event(), noStream), RevisionConflict)

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { openSealing } from '../../../src/services/connections.js'
 import { digestOfNumbers } from '../../../src/services/digest-of-numbers.js'
 import { leadStream } from '../../../src/features/leads/events.js'
-import { openStreams, type Streams } from '../../../src/log/streams.js'
+import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { keyTrustedMs } from '../../../src/privacy/keys/person-keys.js'
 import { connectionTo } from '../../support/back-ends/scratch-event-store.js'
 import { newLead } from '../../support/bodies/bodies.js'
@@ -17,7 +17,7 @@ const { call, config, parts, urls } = service
 t.setTimeout(240_000)
 const erase = erasing(service, {}, keyTrustedMs)
 const digest = digestOfNumbers(config)
-const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
+const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
 const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
 const campaign = (await call('POST', '/user/campaign', { name: 'Other' })).body.data.id
 const created = async (lead: object) => (await call('POST', '/user/lead', newLead(lead))).body.data.id

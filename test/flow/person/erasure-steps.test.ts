@@ -2,7 +2,7 @@
 import t from 'tap'
 import { erasureWork } from '../../../src/services/persons/erasures.js'
 import { callStream } from '../../../src/features/calls/events.js'
-import type { Streams } from '../../../src/log/streams.js'
+import type { Streams } from '../../../src/log/event-log.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
 import type { Turn } from '../../../workers/background/kind.js'
 import { erasures } from '../../../workers/persons/erasures/erasures.js'

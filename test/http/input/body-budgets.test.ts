@@ -1,6 +1,6 @@
 // What a body may hold, up to the last value: how many values, variables and fields of a schema.
 import t from 'tap'
-import { noStream } from '../../../src/log/streams.js'
+import { noStream } from '../../../src/log/event-log.js'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { assistantCreated, callCompleted, proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'

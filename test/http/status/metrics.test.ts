@@ -2,7 +2,7 @@
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { projections } from '../../../projections/index.js'
-import { noStream } from '../../../src/log/streams.js'
+import { noStream } from '../../../src/log/event-log.js'
 import { openMetrics } from '../../../src/http/metrics.js'
 import { continueAudit } from '../../../workers/operate/audit.js'
 import { assistantCreated, callCompleted, proposed } from '../../support/events/call-events.js'

@@ -2,12 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { EventStoreUnavailable, RevisionConflict } from '../../../src/log/errors.js'
-import { noStream, openStreams, type Proposed } from '../../../src/log/streams.js'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
+import type { Proposed } from '../../../src/log/append.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventStoreCluster } from '../../support/cluster/cluster.js'
 
 const { store, connection } = await scratchEventStore(t)
-const direct = openStreams(connection)
+const direct = new EventLog(connection)
 const proposed = (): Proposed => ({ id: randomUUID(), type: 'Happened', data: { a: 1 }, metadata: {} })
 const name = () => `test-${randomUUID()}`
 
@@ -17,7 +18,7 @@ async function behind (t: Test, preference: string) {
   await direct.append(name(), [proposed()], noStream)
   const head = await direct.head()
   for (const member of cluster.members) member.stayBehind(head)
-  const open = () => openStreams(connectionTo(t, `${cluster.url}&nodePreference=${preference}`))
+  const open = () => new EventLog(connectionTo(t, `${cluster.url}&nodePreference=${preference}`))
   return { cluster, open }
 }
 
@@ -40,7 +41,7 @@ for (const preference of ['leader', 'follower', 'random']) {
 
 t.test('without a leader nothing is written, and the answer says so at once', async (t) => {
   const cluster = await eventStoreCluster(t, store)
-  const streams = openStreams(connectionTo(t, cluster.url))
+  const streams = new EventLog(connectionTo(t, cluster.url))
   const stream = name()
   await streams.append(stream, [proposed()], noStream)
   cluster.elect(undefined)

@@ -2,14 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../../src/log/errors.js'
-import { noStream, openStreams, type Proposed } from '../../../src/log/streams.js'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
+import type { Proposed } from '../../../src/log/append.js'
 import { eventStoreOn, connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
 import { eventStoreCluster } from '../../support/cluster/cluster.js'
 import { eventually } from '../../support/eventually.js'
 
 const { store, connection } = await scratchEventStore(t)
-const direct = openStreams(connection)
+const direct = new EventLog(connection)
 const proposed = (): Proposed => ({ id: randomUUID(), type: 'Happened', data: { a: 1 }, metadata: {} })
 const name = () => `test-${randomUUID()}`
 
@@ -21,7 +22,7 @@ t.teardown(() => { process.off('unhandledRejection', note).off('uncaughtExceptio
 
 async function clustered (t: Test) {
   const cluster = await eventStoreCluster(t, store)
-  const streams = openStreams(connectionTo(t, cluster.url, { silentAfterMs: 900 }), { answerWithinMs: 1_000 })
+  const streams = new EventLog(connectionTo(t, cluster.url, { silentAfterMs: 900 }), { answerWithinMs: 1_000 })
   const append = () => streams.append(name(), [proposed()], noStream)
   await append()
   return { cluster, streams, append, members: cluster.members }
@@ -59,7 +60,7 @@ t.test('of a URL with two hosts one is an embedded store, which is ended and sta
   const postgres = await scratchPostgres(t)
   const first = await eventStoreOn(postgres.url)
   const url = `esdb://127.0.0.1:${first.port},127.0.0.1:1?tls=false`
-  const streams = openStreams(connectionTo(t, url))
+  const streams = new EventLog(connectionTo(t, url))
   const append = () => streams.append(name(), [proposed()], noStream)
   await append()
   await first.close()

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { reachableHead } from '../../../src/services/back-end-unreachable.js'
 import { loadConfig } from '../../../src/config.js'
-import { watchAvailability } from '../../../src/log/availability.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventStoreCluster } from '../../support/cluster/cluster.js'
@@ -17,7 +16,7 @@ const secure = (await eventStoreCluster(t, store, { size: 1, tls: certificate, l
 const ca = join(t.testdir(), 'ca.pem')
 writeFileSync(ca, certificate.cert)
 
-const lookAt = (t: Test, url: string) => reachableHead({ url }, () => openStreams(connectionTo(t, url)).head())
+const lookAt = (t: Test, url: string) => reachableHead({ url }, () => new EventLog(connectionTo(t, url)).head())
 
 const ways: Array<[string, string, RegExp]> = [
   ['nothing listens', '127.0.0.1:1?tls=false', /nothing listens at its address/],
@@ -42,11 +41,11 @@ t.test('a connection that is lost later is not told as a port of something else'
   const { url, ...cluster } = await eventStoreCluster(t, store)
   const told: object[] = []
   const log = { info: () => {}, warn: (details: object) => { told.push(details) } }
-  const watch = watchAvailability(openStreams(connectionTo(t, url)), log)
+  const watch = new EventLog(connectionTo(t, url), { outages: log })
   t.teardown(() => watch.close())
-  await watch.streams.head()
-  const from = { after: await watch.streams.head(), eventTypes: ['Never'], signal: AbortSignal.timeout(20_000) }
-  const following = watch.streams.follow(from).next()
+  await watch.head()
+  const from = { after: await watch.head(), eventTypes: ['Never'], signal: AbortSignal.timeout(20_000) }
+  const following = watch.follow(from).next()
   await cluster.stop()
   await t.rejects(following)
   t.match(told, [{ reason: /^the connection was lost|^no member of the cluster was found/ }])
@@ -109,7 +108,7 @@ t.test('options of the URL are checked by name, and its login is never shown', a
 t.test('a keep-alive of -1 never ends a connection', async (t) => {
   const url = `esdb://127.0.0.1:${plain}?tls=false&keepAliveInterval=-1&keepAliveTimeout=-1`
   const warned = t.capture(process, 'emitWarning').args
-  t.type(await openStreams(connectionTo(t, url)).head(), 'bigint')
+  t.type(await new EventLog(connectionTo(t, url)).head(), 'bigint')
   t.strictSame(warned(), [], 'as of a timer that cannot wait so long')
 })
 

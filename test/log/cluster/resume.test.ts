@@ -1,8 +1,8 @@
 // A subscription goes on where it was, whatever a scavenge took, on servers of both kinds.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import type { Batch } from '../../../src/log/reads/batch.js'
-import { noStream, openStreams } from '../../../src/log/streams.js'
+import type { Batch } from '../../../src/log/follow.js'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventStoreCluster, type ClusterOptions } from '../../support/cluster/cluster.js'
 import type { Member } from '../../support/cluster/member.js'
@@ -12,9 +12,9 @@ const versions: Array<ClusterOptions['version']> = ['23.10', '24.10']
 /** A log of its own behind a single member. */
 async function served (t: Test, version: ClusterOptions['version']) {
   const { store, connection } = await scratchEventStore(t)
-  const direct = openStreams(connection)
+  const direct = new EventLog(connection)
   const { members: [member], url } = await eventStoreCluster(t, store, { size: 1, version })
-  const streams = openStreams(connectionTo(t, url))
+  const streams = new EventLog(connectionTo(t, url))
   const append = async (type: string) => {
     const event = { id: randomUUID(), type, data: {}, metadata: {} }
     return (await direct.append(`test-${randomUUID()}`, [event], noStream)).position

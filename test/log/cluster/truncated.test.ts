@@ -1,13 +1,13 @@
 // A stream whose metadata hides events decides nothing.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { noStream, openStreams } from '../../../src/log/streams.js'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { createRequest, handleOn, updateRequest } from '../../support/commands/handle-on.js'
 import { eventually } from '../../support/eventually.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const { client, connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 
 t.test('a command on a truncated stream is refused with the name of the stream, for every process', async (t) => {
   const remembers = handleOn(streams)

@@ -1,12 +1,12 @@
 // Who joins the shared subscription late, is further on, or falls behind it, gets every event once.
 import t from 'tap'
-import { openStreams, type Streams } from '../../../src/log/streams.js'
+import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventually } from '../../support/eventually.js'
 import { follower, happen, sharing, types, typesOf } from '../../support/tail/followers.js'
 
 const { connection } = await scratchEventStore(t)
-const direct = openStreams(connection)
+const direct = new EventLog(connection)
 
 const shared = (through: Streams = direct, maxBytes?: number) => sharing(through, maxBytes)
 

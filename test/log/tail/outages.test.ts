@@ -1,9 +1,9 @@
 // Whatever happens to the subscription that is shared, each follower gets every event of its types once, in order.
 import t from 'tap'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { isOneOf, type IsUnhurried } from '../../../src/log/reads/batch.js'
-import { openStreams, type Streams } from '../../../src/log/streams.js'
-import { shareTail } from '../../../src/log/tail/share-tail.js'
+import { isOneOf, type IsUnhurried } from '../../../src/log/follow.js'
+import { EventLog, type Streams } from '../../../src/log/event-log.js'
+import { shareTail } from '../../../src/log/tail.js'
 import { skipProcessed } from '../../../src/subscriptions/skip-processed.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
@@ -12,7 +12,7 @@ import { fc } from '../../support/fuzz/property.js'
 import { countingFollowers, happen } from '../../support/tail/followers.js'
 
 const { store, connection } = await scratchEventStore(t)
-const direct = openStreams(connection)
+const direct = new EventLog(connection)
 const types = ['A', 'B', 'C', 'D']
 
 const someTypes = fc.subarray(types, { minLength: 1 })
@@ -33,7 +33,7 @@ t.test('followers of any types and pace miss nothing, also when the connection i
     fc.array(someone, { minLength: 2, maxLength: 4 }), fc.array(step, { minLength: 5, maxLength: 30 }),
     async (given, steps) => {
       const cut = connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`)
-      const counted = countingFollowers(openStreams(cut))
+      const counted = countingFollowers(new EventLog(cut))
       const streams = shareTail(counted, { eventTypes: types, maxBytes: 5_000 })
       const before: bigint[] = [await direct.head()]
       for (let n = 0; n < 30; n++) before.push(await happen(direct, types))

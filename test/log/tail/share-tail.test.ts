@@ -1,13 +1,13 @@
 // Who follows the end of the log shares one subscription, and is neither held up nor failed by another.
 import t from 'tap'
-import { isOneOf } from '../../../src/log/reads/batch.js'
-import { openStreams, type Streams } from '../../../src/log/streams.js'
+import { isOneOf } from '../../../src/log/follow.js'
+import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventually } from '../../support/eventually.js'
 import { follower, happen, sharing, types, typesOf } from '../../support/tail/followers.js'
 
 const { connection } = await scratchEventStore(t)
-const direct = openStreams(connection)
+const direct = new EventLog(connection)
 
 const shared = (through: Streams = direct, maxBytes?: number) => sharing(through, maxBytes)
 

@@ -1,7 +1,7 @@
 // A contact with very many leads in one campaign, as a log may have it: read in little memory, and not added to.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { noStream, openStreams } from '../../../src/log/streams.js'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { mainProcess } from '../../support/processes/main-process.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
@@ -14,7 +14,7 @@ const created = (lead_id: number) => ({
 })
 
 const { connection, store } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 
 /** A contact with so many leads. */
 async function contactWith (count: number): Promise<string> {

@@ -21,20 +21,20 @@ const importCases: ImportCase[] = [
     rule: 'the model of a feature imports models, the kernel and typebox only',
     file: 'src/features/leads/decide.ts',
     good: '../../domain/rejection.js ../calls/events.js typebox typebox/value',
-    bad: 'node:crypto pg ../../log/streams.js ../../commands/ids.js ./routes.js ../../../projections/leads.js'
+    bad: 'node:crypto pg ../../log/event-log.js ../../commands/ids.js ./routes.js ../../../projections/leads.js'
   },
   {
     rule: 'the routes of a feature import command handling, models, finders and Fastify',
     file: 'src/features/leads/routes.ts',
     good: '../../commands/ids.js ./decide.js ../../../projections/leads.js ../../http/auth/auth.js fastify typebox',
-    bad: 'pg @eventstore/db-client ../../log/streams.js ../../postgres/pool.js ../../../workers/start.js ' +
+    bad: 'pg @eventstore/db-client ../../log/event-log.js ../../postgres/pool.js ../../../workers/start.js ' +
       '../../services/roles.js ../../../projections/engine/run.js'
   },
   {
     rule: 'HTTP reaches no back end',
     file: 'src/http/limits/rate-limit.ts',
     good: 'fastify @fastify/jwt jose ../../config.js ../../commands/idempotency.js',
-    bad: 'pg bullmq ../../log/streams.js ../../../projections/leads.js ../../features/leads/routes.js'
+    bad: 'pg bullmq ../../log/event-log.js ../../../projections/leads.js ../../features/leads/routes.js'
   },
   {
     rule: 'projections never import workers',

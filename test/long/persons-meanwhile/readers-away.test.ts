@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { areBehind } from '../../../src/services/persons/erasing.js'
 import { callStream } from '../../../src/features/calls/events.js'
 import type { LeadStatus } from '../../../src/features/leads/events.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { connectionTo } from '../../support/back-ends/scratch-event-store.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
@@ -22,7 +22,7 @@ t.setTimeout(180_000)
 const service = await testService(t, ['api'], { READ_MODEL_WAIT_MS: '1' })
 const { call, parts: { pool, streams }, urls } = service
 const { start, stop } = consumers(t, service)
-const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
+const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
 /** A reader that goes away just then is no longer waited for before the key ends. */
 let hasEndedKey = false
 const erase = erasing(service, {}, 50, { behind: async () => hasEndedKey ? await areBehind(service.parts) : [] })

@@ -1,8 +1,8 @@
 // A retry reads the parked events of a stream in parts that a small heap holds, however large they are.
 import t from 'tap'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { readParts } from '../../../src/log/reads/parts.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { readParts } from '../../../src/log/read.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { park } from '../../../src/subscriptions/park.js'
 import { appender } from '../../support/events/appender.js'
@@ -14,7 +14,7 @@ import { scratchEventStore } from '../../support/back-ends/scratch-event-store.j
 
 const { postgres, connection, store } = await scratchEventStore(t)
 const { pool, databaseUrl } = await scratchLedger(t, postgres)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 await emptyReadModels(pool)
 await pool.query('UPDATE ledger.dispatcher_checkpoint SET position = 1000000')
 

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { leads } from '../../../projections/leads.js'
 import type { BuildOptions } from '../../../projections/replay/build.js'
 import { replay } from '../../../projections/replay/replay.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { leadCreated } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { rowsOf } from '../../support/projections/projected.js'
@@ -16,7 +16,7 @@ import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 
 const rig = await replayRig(t)
 const proxy = await tcpProxy(t, Number(new URL(rig.eventStoreUrl).port))
-const far = openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
+const far = new EventLog(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
 const postgres = await postgresCluster(t, { fsync: false })
 let head = await rig.append(history(60))
 let leadIds = 10_000

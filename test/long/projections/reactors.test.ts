@@ -6,7 +6,7 @@ import type { replay } from '../../../projections/replay/replay.js'
 import { projections } from '../../../projections/index.js'
 import type { Consumer } from '../../../src/subscriptions/consumer.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
-import { noStream } from '../../../src/log/streams.js'
+import { noStream } from '../../../src/log/event-log.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import {
   assistantCreated, callCompleted, campaign, leadCreated, proposed, type Told

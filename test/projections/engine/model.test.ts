@@ -12,7 +12,7 @@ import { generationConsumer } from '../../../projections/engine/run.js'
 import { claimCheckpoint, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Batch } from '../../../src/log/reads/batch.js'
+import type { Batch } from '../../../src/log/follow.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { assistantCreated, at, call, callCompleted, leadCreated, logOf } from '../../support/events/call-events.js'
 import { leadDeleted } from '../../support/events/lead-events.js'
@@ -167,7 +167,7 @@ function delivering (log: StoredEvent[], steps: Iterator<Step>, restart: () => v
 /** Short, as a lease may be acquired although its statement seems to fail. */
 const leaseTimes = { renewEvery: 50, expiresAfter: 200, tryEvery: 20 }
 const noReads = { read: unused, visit: unused, last: unused, limitOf: unused, head: unused }
-const onlyFollow = { ...noReads, append: unused, delete: unused, scavenge: unused, truncate: unused }
+const onlyFollow = { ...noReads, append: unused, delete: unused, scavenge: unused, truncate: unused, lookNow: unused }
 function unused (): never { throw new Error('unused') }
 const positionOf = (projection: Projection, generation: number) =>
   readCheckpoint(pool, checkpointOf(projection, generation))

@@ -8,7 +8,7 @@ import { CannotProject, type Projection } from '../../../projections/folding/pro
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { appender } from '../../support/events/appender.js'
 import { assistantCreated, assistantUpdated, type Told } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
@@ -18,7 +18,7 @@ import { scratchEventStore } from '../../support/back-ends/scratch-event-store.j
 
 const { postgres, connection } = await scratchEventStore(t)
 const { pool } = await scratchLedger(t, postgres)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const on = { pool, streams }
 await emptyReadModels(pool)
 

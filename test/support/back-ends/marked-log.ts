@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { writeMarker, type MarkerOptions } from '../../../src/recovery/marker.js'
 import { refuseOtherLog } from '../../../src/recovery/other-log.js'
 import { readDatabaseState } from '../../../src/recovery/database-state.js'
-import { noStream, openStreams, type Streams } from '../../../src/log/streams.js'
+import { noStream, EventLog, type Streams } from '../../../src/log/event-log.js'
 import type { Teardown } from '../teardown.js'
 import { scratchLedger } from '../postgres/ledger.js'
 import { scratchEventStore } from './scratch-event-store.js'
@@ -14,7 +14,7 @@ export async function markedLogs (t: Teardown) {
   let logs = 0
   return {
     async log (t: Teardown): Promise<Streams> {
-      return openStreams((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).connection)
+      return new EventLog((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).connection)
     },
     /** A database of its own, beside `streams`. */
     async database (t: Teardown, streams: Streams) {

@@ -1,6 +1,6 @@
 // An event store of a test's own, with a client, in a database of the run; all gone with the test.
 import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client'
-import { EventStoreConnection, type ConnectionOptions } from '../../../src/log/connection/connection.js'
+import { EventStoreConnection, type ConnectionOptions } from '../../../src/log/connection.js'
 import { collect, connect } from '@ringledger/embedded-event-store/testing'
 import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
 import { serveLog, type ServedLog } from './back-ends.js'

@@ -6,7 +6,7 @@ import { phoneHash } from '../../../src/commands/phone-hash.js'
 import { phoneNumberDecider, type NumberState } from '../../../src/features/phone-numbers/model.js'
 import { phoneNumberStream } from '../../../src/features/phone-numbers/events.js'
 import { Rejection } from '../../../src/domain/rejection.js'
-import type { Streams } from '../../../src/log/streams.js'
+import type { Streams } from '../../../src/log/event-log.js'
 
 export const digest = phoneHash(Buffer.alloc(32, 1))
 

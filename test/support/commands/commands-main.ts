@@ -2,14 +2,14 @@
 import { callDecider } from '../../../src/features/calls/decide.js'
 import { callStream, type CallCompleted } from '../../../src/features/calls/events.js'
 import { commandHandler } from '../../../src/commands/handle-command.js'
-import { EventStoreConnection } from '../../../src/log/connection/connection.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventStoreConnection } from '../../../src/log/connection.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { callReport } from '../bodies/bodies.js'
 import { createRequest } from './handle-on.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [url = '', kind = '', count = '', size = '', cacheMb = ''] = process.argv.slice(2)
-const { handle } = commandHandler(openStreams(new EventStoreConnection(url)), Number(cacheMb) * 2 ** 20)
+const { handle } = commandHandler(new EventLog(new EventStoreConnection(url)), Number(cacheMb) * 2 ** 20)
 /** Each a string of its own: repeated ones would share their parts. */
 const large = () => Buffer.alloc(Number(size), 'x').toString('latin1')
 

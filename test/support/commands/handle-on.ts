@@ -11,7 +11,7 @@ import { validateChanges, validateNewAssistant, type AssistantBody } from '../..
 import { leadDecider, validateLead } from '../../../src/features/leads/decide.js'
 import type { LeadState } from '../../../src/features/leads/model.js'
 import { leadStream } from '../../../src/features/leads/events.js'
-import type { Streams } from '../../../src/log/streams.js'
+import type { Streams } from '../../../src/log/event-log.js'
 import { secrets } from '../auth/secrets.js'
 import { requiredFields } from '../bodies/assistant-bodies.js'
 

@@ -9,14 +9,14 @@ import { keyBytes } from '../../../src/services/complete-config.js'
 import { idAt } from '../../../src/domain/decider.js'
 import { phoneNumberDecider, type NumberState } from '../../../src/features/phone-numbers/model.js'
 import { phoneNumberStream } from '../../../src/features/phone-numbers/events.js'
-import { EventStoreConnection } from '../../../src/log/connection/connection.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventStoreConnection } from '../../../src/log/connection.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { secrets } from '../auth/secrets.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [databaseUrl = '', eventStoreUrl = '', route = '', userId = '', key = '', phone_number = ''] = process.argv.slice(2)
-const streams = openStreams(new EventStoreConnection(eventStoreUrl))
+const streams = new EventLog(new EventStoreConnection(eventStoreUrl))
 const pool = openPool(databaseUrl, { applicationName: 'killed claim', onError: () => {} })
 const commands = commandHandler({
   ...streams,

@@ -1,5 +1,5 @@
 // Appends events to their streams, each at the revision that its stream has come to.
-import { noStream, type Streams } from '../../../src/log/streams.js'
+import { noStream, type Streams } from '../../../src/log/event-log.js'
 import { proposed, type Told } from './call-events.js'
 
 /** Answers the position of the last event. */

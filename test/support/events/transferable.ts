@@ -2,7 +2,7 @@
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
 import { openStore, type Store } from '@ringledger/event-transfer'
-import { lentClient } from '../../../src/log/connection/lent-client.js'
+import { lentClient } from '../../../src/log/connection.js'
 import { scratchEventStore } from '../back-ends/scratch-event-store.js'
 import type { Teardown } from '../teardown.js'
 

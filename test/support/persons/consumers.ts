@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { feedGenerations } from '../../../projections/engine/feed.js'
 import { projections } from '../../../projections/index.js'
 import { openSealing } from '../../../src/services/connections.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { connectionTo } from '../back-ends/scratch-event-store.js'
@@ -18,7 +18,7 @@ import type { Teardown } from '../teardown.js'
  * @returns what starts a reader, and what stops it
  */
 export function consumers (t: Teardown, { config, parts, urls }: TestService, pool = parts.pool) {
-  const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
+  const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
   const running = new Map<string, () => Promise<void>>()
   const others = projections.filter(({ name }) => name !== 'leads' && name !== 'calls').map(({ name }) => name)
   for (const name of others) start(name)

@@ -4,8 +4,8 @@ import pg from 'pg'
 import { secretKeys } from '../../../src/services/complete-config.js'
 import { openSealing } from '../../../src/services/connections.js'
 import { toStoredEvent } from '../../../src/log/stored.js'
-import { openStreams } from '../../../src/log/streams.js'
-import { EventStoreConnection } from '../../../src/log/connection/connection.js'
+import { EventLog } from '../../../src/log/event-log.js'
+import { EventStoreConnection } from '../../../src/log/connection.js'
 import { openEvents } from '../../../src/privacy/events.js'
 import { unseal, type SealedRow } from '../../../src/privacy/sealed-text.js'
 import { ownerOfPart } from '../../../workers/persons/parts.js'
@@ -38,7 +38,7 @@ export async function findEverywhere (
       { ...event, data: data instanceof Uint8Array ? Buffer.from(data).toString() : data, revision: '', position: '' })
     for (const event of events) look(`the log: ${event.type} of ${event.stream}`, textOf(event))
     const connection = new EventStoreConnection(urls.eventStoreUrl)
-    const { personKeys: keys } = openSealing(openStreams(connection), pool, config)
+    const { personKeys: keys } = openSealing(new EventLog(connection), pool, config)
     for (const event of await openEvents({ keys }, events)) look(`the log: ${event.type} of ${event.stream}`, textOf(event))
     keys.close()
     await connection.close()

@@ -1,7 +1,7 @@
 // Processes with one SECRET_KEY or another, on one log and one ledger, and what is stored of persons' keys.
 import type { Test } from 'tap'
 import { personKeyStream } from '../../../src/features/persons/key-events.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { openPersonKeys } from '../../../src/privacy/keys/cached-keys.js'
 import type { KeyName, PersonKeys } from '../../../src/privacy/keys/person-keys.js'
 import { resealKeys, type ResealKeysOptions } from '../../../src/privacy/rewrap/reseal-keys.js'
@@ -20,7 +20,7 @@ const digest = (text: string) => text.replaceAll('-', '_')
 
 export async function secretKeyRig (t: Teardown) {
   const { connection, postgres, client } = await scratchEventStore(t)
-  const [streams, { pool }] = [openStreams(connection), await scratchLedger(t, postgres)]
+  const [streams, { pool }] = [new EventLog(connection), await scratchLedger(t, postgres)]
   /** Another process: nothing is in its memory. */
   function keysOf (t: Teardown, current: Buffer, ...previous: Buffer[]): PersonKeys {
     const keys = openPersonKeys({ pool, streams, secretKeys: { current, previous }, digest })

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import { callStream } from '../../../src/features/calls/events.js'
-import { openStreams, type Streams } from '../../../src/log/streams.js'
+import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { connectionTo } from '../back-ends/scratch-event-store.js'
 import { callReport, newAssistant, newLead } from '../bodies/bodies.js'
 import { call as reported } from '../events/call-events.js'
@@ -17,7 +17,7 @@ interface Left { status?: string, contacts?: Named[], user?: string }
 
 export async function toldOf (t: Teardown, service: TestService): Promise<ToldOf> {
   const sent = await sender(service)
-  const raw = openStreams(connectionTo(t, service.urls.eventStoreUrl))
+  const raw = new EventLog(connectionTo(t, service.urls.eventStoreUrl))
   return new ToldOf(sent, raw, (await sent.dataOf('POST', '/user/assistant', newAssistant())).id)
 }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
-import { noStream, type Streams } from '../../../src/log/streams.js'
+import { noStream, type Streams } from '../../../src/log/event-log.js'
 import { checkpointTable } from '../../../src/subscriptions/checkpoint.js'
 import type { Consumer, OpenConsumer } from '../../../src/subscriptions/consumer.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'

@@ -1,10 +1,10 @@
 // Follows events of one type past many others, to a position, in a process with a small heap. It prints how many came.
-import { EventStoreConnection } from '../../../src/log/connection/connection.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventStoreConnection } from '../../../src/log/connection.js'
+import { EventLog } from '../../../src/log/event-log.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [url = '', type = '', end = ''] = process.argv.slice(2)
-const streams = openStreams(new EventStoreConnection(url))
+const streams = new EventLog(new EventStoreConnection(url))
 const { signal } = new AbortController()
 let count = 0
 for await (const { events, position } of streams.follow({ after: 0n, eventTypes: [type], signal })) {

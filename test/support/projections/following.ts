@@ -1,6 +1,6 @@
 // Following the log, as tests of it do.
-import type { Batch } from '../../../src/log/reads/batch.js'
-import type { Streams } from '../../../src/log/streams.js'
+import type { Batch } from '../../../src/log/follow.js'
+import type { Streams } from '../../../src/log/event-log.js'
 import type { Teardown } from '../teardown.js'
 
 /** Aborted when the test ends. */

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
-import { type Streams, openStreams } from '../../../src/log/streams.js'
+import { type Streams, EventLog } from '../../../src/log/event-log.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { mainProcess } from '../processes/main-process.js'
 import { eventually } from '../eventually.js'
@@ -70,7 +70,7 @@ export interface SignalAt { signal?: NodeJS.Signals, at?: string, nth?: number }
 export async function projectorRig (t: Test) {
   const { postgres, client, connection, store } = await scratchEventStore(t)
   const { pool, databaseUrl } = await scratchLedger(t, postgres)
-  const streams = openStreams(connection)
+  const streams = new EventLog(connection)
   await emptyReadModels(pool)
   await pool.query("ALTER TABLE read_assistants_g1.assistants ADD CHECK (name <> 'refused')")
   // The circuit breaker, closed far ahead: it has tests of its own.

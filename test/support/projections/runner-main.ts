@@ -3,8 +3,8 @@ import { writeSync } from 'node:fs'
 import { assistants } from '../../../projections/assistants.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
-import { EventStoreConnection } from '../../../src/log/connection/connection.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventStoreConnection } from '../../../src/log/connection.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { beforeNth, watchedPool } from '../postgres/statements.js'
 
@@ -24,7 +24,7 @@ const watching = {
 }
 await runSubscription(generationConsumer(assistants, 1, watchedPool(pool, watching)), {
   pool: watchedPool(pool, watching),
-  streams: openStreams(new EventStoreConnection(eventStoreUrl)),
+  streams: new EventLog(new EventStoreConnection(eventStoreUrl)),
   holder: `runner-main ${process.pid}`,
   signal: new AbortController().signal,
   log: { debug: () => {}, info: tell, warn: tell, error: tell }

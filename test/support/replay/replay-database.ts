@@ -6,7 +6,7 @@ import { ensureProjections, generationsOf } from '../../../projections/generatio
 import { listenForPositions } from '../../../projections/engine/positions/positions.js'
 import type { Projection } from '../../../projections/folding/projection.js'
 import type { BuildOptions } from '../../../projections/replay/build.js'
-import type { Streams } from '../../../src/log/streams.js'
+import type { Streams } from '../../../src/log/event-log.js'
 import { keepingLog, scratchLedger } from '../postgres/ledger.js'
 import { projections } from '../../../projections/index.js'
 import type { ScratchPostgres } from '../back-ends/scratch-postgres.js'

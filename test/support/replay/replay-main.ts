@@ -6,8 +6,8 @@ import { drop } from '../../../projections/replay/drop.js'
 import type { BuildOptions } from '../../../projections/replay/build.js'
 import { replay } from '../../../projections/replay/replay.js'
 import { rollback } from '../../../projections/replay/rollback.js'
-import { EventStoreConnection } from '../../../src/log/connection/connection.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventStoreConnection } from '../../../src/log/connection.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { beforeNth, watchedPool } from '../postgres/statements.js'
 
@@ -25,7 +25,7 @@ const open = (applicationName: string, stalledAfterMs: number) =>
 const options: BuildOptions = {
   pool: open('replay-main', 0),
   consumerPool: open('replay-main consumer', 1_000),
-  streams: openStreams(new EventStoreConnection(eventStoreUrl)),
+  streams: new EventLog(new EventStoreConnection(eventStoreUrl)),
   holder: `replay-main ${process.pid}`,
   signal: new AbortController().signal,
   log: { debug: ignore, info: ignore, warn: ignore, error: ignore },

@@ -1,6 +1,6 @@
 // A log and databases in which projections are replayed while others write, project and read.
 import { openSealing } from '../../../src/services/connections.js'
-import { openStreams, type Streams } from '../../../src/log/streams.js'
+import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { keySettings } from '../auth/secrets.js'
 import { appender } from '../events/appender.js'
 import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from '../events/call-events.js'
@@ -28,7 +28,7 @@ type RigOptions = Parameters<typeof scratchEventStore>[1] & { isSealed?: boolean
 /** On back ends of its own, or on those given. */
 export async function replayRig (t: Teardown, given: RigOptions = {}): Promise<ReplayRig> {
   const { postgres, store, connection } = await scratchEventStore(t, given)
-  const raw = openStreams(connection)
+  const raw = new EventLog(connection)
   const streams = given.isSealed ? await sealed(t, raw) : raw
   const append = appender(streams)
   return {

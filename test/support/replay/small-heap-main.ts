@@ -3,15 +3,15 @@ import { assistants } from '../../../projections/assistants.js'
 import { leads } from '../../../projections/leads.js'
 import { retryStream } from '../../../projections/operate/reproject.js'
 import { verifyAgainstLog } from '../../../projections/replay/verify/verify.js'
-import { EventStoreConnection } from '../../../src/log/connection/connection.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventStoreConnection } from '../../../src/log/connection.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { retryParked } from '../../../workers/dispatch/retry.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [databaseUrl = '', eventStoreUrl = '', work = '', stream = ''] = process.argv.slice(2)
 const pool = openPool(databaseUrl, { applicationName: 'small-heap-main', onError: () => {} })
-const streams = openStreams(new EventStoreConnection(eventStoreUrl))
+const streams = new EventLog(new EventStoreConnection(eventStoreUrl))
 const { signal } = new AbortController()
 const works = {
   retry: () => retryStream({ pool, streams }, assistants, stream),

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import {
   jsonEvent, NO_STREAM, WrongExpectedVersionError, type AppendExpectedRevision, type EventStoreDBClient
 } from '@eventstore/db-client'
-import { uuidV5 } from '../../../src/log/event-id.js'
+import { uuidV5 } from '../../../src/log/stored.js'
 import { callReport } from '../bodies/bodies.js'
 import { choices, type Choices } from '../chaos.js'
 import { caller, token } from '../running-service.js'

@@ -1,7 +1,7 @@
 // Calls that come in by event and by HTTP, on a service with an assistant whose webhook leads to a receiver.
 import { randomUUID } from 'node:crypto'
 import { openStore } from '@ringledger/event-transfer'
-import { lentClient } from '../../../src/log/connection/lent-client.js'
+import { lentClient } from '../../../src/log/connection.js'
 import type { Answer } from '../http/answer.js'
 import { newAssistant, newLead } from '../bodies/bodies.js'
 import { call, webhookTo } from '../events/call-events.js'

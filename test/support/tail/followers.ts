@@ -1,9 +1,9 @@
 // Several who follow the log in one process, and how many subscriptions that takes.
 import { randomUUID } from 'node:crypto'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Batch, IsUnhurried } from '../../../src/log/reads/batch.js'
-import { noStream, type Streams } from '../../../src/log/streams.js'
-import { shareTail } from '../../../src/log/tail/share-tail.js'
+import type { Batch, IsUnhurried } from '../../../src/log/follow.js'
+import { noStream, type Streams } from '../../../src/log/event-log.js'
+import { shareTail } from '../../../src/log/tail.js'
 import type { Teardown } from '../teardown.js'
 
 /** The same streams; `open()` is the number of subscriptions that there are, `opened()` how many there have been. */

@@ -1,7 +1,7 @@
 // What workers need beside them: a database and a log of their own.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
-import { noStream, openStreams } from '../../../src/log/streams.js'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
 import type { WorkerDeps } from '../../../workers/start.js'
 import { scratchEventStore } from '../back-ends/scratch-event-store.js'
 import { proposed, type Told } from '../events/call-events.js'
@@ -17,7 +17,7 @@ export interface WorkerSite {
 export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}): Promise<WorkerSite> {
   const ledger = await scratchLedger(t)
   const { connection } = await scratchEventStore(t, { postgres: ledger.postgres })
-  const streams = openStreams(connection)
+  const streams = new EventLog(connection)
   const log = keepingLog()
   const deps: WorkerDeps = {
     ...ledger,

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { isSigned } from '../../../docs/webhooks/is-signed.js'
 import type { JsonObject } from '../../../src/domain/json.js'
 import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
-import { noStream, openStreams } from '../../../src/log/streams.js'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { currentSecret } from '../../../workers/deliver/secrets.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
 import { newSecret } from '../../../workers/deliver/sign.js'
@@ -18,7 +18,7 @@ import { scratchEventStore } from '../../support/back-ends/scratch-event-store.j
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 
 const { postgres, connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const { pool, notifications, databaseUrl } = await scratchLedger(t, postgres)
 const secretKey = randomBytes(32)
 const keys = { current: secretKey, previous: [] }

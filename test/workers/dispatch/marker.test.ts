@@ -6,7 +6,7 @@ import { writeMarker } from '../../../src/recovery/marker.js'
 import { decode } from '../../../src/domain/events.js'
 import { markerStream } from '../../../src/domain/marker.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { noStream, openStreams } from '../../../src/log/streams.js'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { resumeWebhooks } from '../../../workers/operate/resume.js'
 import { startWorkers } from '../../../workers/start.js'
 import { assistantCreated, callCompleted, proposed, type Told } from '../../support/events/call-events.js'
@@ -22,7 +22,7 @@ let logs = 0
 /** Workers on a database and a log of their own. */
 async function working (t: Test, markEveryMs: number) {
   const ledger = await scratchLedger(t, postgres)
-  const streams = openStreams((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).connection)
+  const streams = new EventLog((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).connection)
   const log = keepingLog()
   const start = async () => {
     const workers = startWorkers({

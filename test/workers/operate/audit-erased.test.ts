@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { jsonEvent } from '@eventstore/db-client'
-import { noStream, openStreams } from '../../../src/log/streams.js'
+import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { audit, continueAudit, lastUnaccounted } from '../../../workers/operate/audit.js'
 import { callCompleted, proposed } from '../../support/events/call-events.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const { postgres, client, connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const { pool } = await scratchLedger(t, postgres)
 const { signal } = new AbortController()
 const options = { pool, streams, signal }

@@ -1,7 +1,7 @@
 // The identity: every call in the log has exactly one row in the ledger.
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
-import { noStream, openStreams } from '../../../src/log/streams.js'
+import { noStream, EventLog, type Streams } from '../../../src/log/event-log.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { audit, continueAudit, lastUnaccounted } from '../../../workers/operate/audit.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
@@ -11,7 +11,7 @@ import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const { postgres, connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const { pool } = await scratchLedger(t, postgres)
 const { signal } = new AbortController()
 const tell = (told: Told, expected = noStream) => streams.append(told.stream, [proposed(told)], expected)
@@ -56,7 +56,7 @@ t.test('each call counts once: repeated, malformed, skipped, of no assistant, in
 t.test('a count that was broken off goes on where it ended, and says nothing before', async (t) => {
   await pool.query('UPDATE ledger.identity_count SET position = 0, calls = 0, unaccounted = NULL')
   let parts = 0
-  const slow: typeof streams = {
+  const slow: Streams = {
     ...streams,
     async * follow (options) {
       for await (const { events, ...batch } of streams.follow(options)) {

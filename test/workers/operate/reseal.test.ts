@@ -3,7 +3,7 @@ import t from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { openLedgerCommands } from '../../../src/commands/idempotency/ledger-commands.js'
 import { keyBytes } from '../../../src/services/complete-config.js'
-import { openStreams } from '../../../src/log/streams.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { openPersonKeys } from '../../../src/privacy/keys/cached-keys.js'
 import { prepareErasure } from '../../../workers/persons/erasures/request.js'
 import { currentSecret, userSecrets } from '../../../workers/deliver/secrets.js'
@@ -15,7 +15,7 @@ import { dataDir, run } from '../../support/ringledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const { postgres, store, connection } = await scratchEventStore(t)
-const streams = openStreams(connection)
+const streams = new EventLog(connection)
 const { pool, databaseUrl } = await scratchLedger(t, postgres)
 const [first, second, third] = [0, 1, 2].map(() => randomBytes(32).toString('base64')) as [string, string, string]
 const keysOf = (current: string, ...previous: string[]): SecretKeys =>

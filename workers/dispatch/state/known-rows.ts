@@ -1,5 +1,5 @@
 // Rows by their ids, with the bytes that they take.
-import { sizeOf } from '../../../src/log/size.js'
+import { sizeOf } from '../../../src/log/stored.js'
 
 /** What an entry takes beside its row. */
 const entryBytes = 100

@@ -2,7 +2,7 @@
 import { callIdOf } from '../../../src/features/calls/events.js'
 import { typeInLog } from '../../../src/domain/sealed/left.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Streams } from '../../../src/log/streams.js'
+import type { Streams } from '../../../src/log/event-log.js'
 
 export type CountedLog = Pick<Streams, 'follow' | 'read' | 'head'>
 

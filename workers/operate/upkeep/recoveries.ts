@@ -1,7 +1,7 @@
 // Sends again what users asked for, little by little: what happens meanwhile has its turn in between.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import type { Streams } from '../../../src/log/streams.js'
+import type { Streams } from '../../../src/log/event-log.js'
 import { notifyDue } from '../../deliveries/due-channel.js'
 import { endpointIds } from '../../deliveries/endpoints.js'
 import { beginAnew } from '../begin-anew.js'

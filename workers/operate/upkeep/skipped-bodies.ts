@@ -2,7 +2,7 @@
 import type { PoolClient } from 'pg'
 import { callStream, type CallCompleted } from '../../../src/features/calls/events.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Streams } from '../../../src/log/streams.js'
+import type { Streams } from '../../../src/log/event-log.js'
 import { buildBody } from '../../dispatch/payload.js'
 import { readEvent } from '../../dispatch/read-event.js'
 import type { DispatchState } from '../../dispatch/state/state.js'

@@ -1,6 +1,6 @@
 // The tasks of the upkeep, and how often each is done.
 import type { Pool } from 'pg'
-import type { Streams } from '../../../src/log/streams.js'
+import type { Streams } from '../../../src/log/event-log.js'
 import { keepMonths } from '../../deliveries/attempts/months.js'
 import { openPoster } from '../../deliver/post.js'
 import { hasRows } from '../../passes/has-rows.js'

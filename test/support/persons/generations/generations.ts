@@ -9,14 +9,14 @@ import type { BuildOptions } from '../../../../projections/replay/build.js'
 import { replay } from '../../../../projections/replay/replay.js'
 import { rollback } from '../../../../projections/replay/rollback.js'
 import { openSealing } from '../../../../src/services/connections.js'
-import { openStreams } from '../../../../src/log/streams.js'
+import { EventLog } from '../../../../src/log/event-log.js'
 import { connectionTo } from '../../back-ends/scratch-event-store.js'
 import { keepingLog } from '../../postgres/ledger.js'
 import type { TestService } from '../../service.js'
 import type { Teardown } from '../../teardown.js'
 
 export function generationsOf (t: Teardown, { config, parts, urls }: TestService) {
-  const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
+  const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
   /** @returns why it was refused, if so */
   const both = (work: (projection: Projection, options: BuildOptions) => Promise<unknown>) => async () => {
     const { streams, personKeys } = openSealing(raw, parts.pool, config)

@@ -7,7 +7,7 @@ import { BrokenOff, ReplayRefused } from '../../../../projections/generations/re
 import { replay } from '../../../../projections/replay/replay.js'
 import { openSealing } from '../../../../src/services/connections.js'
 import type { StoredEvent } from '../../../../src/domain/stored-event.js'
-import { openStreams, type Streams } from '../../../../src/log/streams.js'
+import { EventLog, type Streams } from '../../../../src/log/event-log.js'
 import { connectionTo } from '../../back-ends/scratch-event-store.js'
 import { eventually } from '../../eventually.js'
 import { keepingLog } from '../../postgres/ledger.js'
@@ -40,7 +40,7 @@ interface HeldOptions {
 
 export function replaysHeld (t: Teardown, service: TestService) {
   const { config, urls, parts: { pool, consumerPool } } = service
-  const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
+  const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
   /** Begins a replay. @returns once it is held */
   return async (projection: Projection, { at, isFrozen, isFirst }: HeldOptions): Promise<Held> => {
     const gate = new Gate()

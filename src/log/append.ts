@@ -1,15 +1,83 @@
-// Many appends under way on one call. The client's own way keeps the promises of all its calls in one place, where the
-// end of one call drops the appends of others.
+// Appends at exact revisions, many under way on one call, and finds out what became of one that was not answered. The
+// client's own way keeps the promises of all its calls in one place, where the end of one call drops those of others.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { EventStoreConnection, Session } from './connection.js'
+import {
+  AppendOutcomeUnknown, EventStoreUnavailable, appendError, AccessRefused, AppendTooLarge, NoAnswer, RevisionConflict,
+  saysNotReady, StreamGone
+} from './errors.js'
+import type { Reader } from './read.js'
 import { randomUUID } from 'node:crypto'
 import { convertToCommandError, NotLeaderError } from '@eventstore/db-client'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import {
-  AccessRefused, AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, NoAnswer, RevisionConflict, saysNotReady,
-  StreamGone
-} from '../errors.js'
-import type { Appended, Proposed } from './proposed.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
+
+export interface AppendTimes {
+  /** How long the store may leave an append unanswered, in milliseconds. */
+  answerWithinMs: number
+  /** How long a lost acknowledgement is followed up before the outcome is called unknown, in milliseconds. */
+  resolveWithinMs: number
+  /**
+   * After so many milliseconds without an answer an append first checks that the store is there: an append that was
+   * never sent is surely not written.
+   */
+  quietAfterMs: number
+}
+
+export class Appender {
+  #checking: Promise<bigint> | undefined
+
+  constructor (
+    private readonly connection: EventStoreConnection, private readonly reader: Reader,
+    private readonly times: AppendTimes
+  ) {}
+
+  async append (stream: string, events: readonly Proposed[], expected: bigint): Promise<Appended> {
+    const { answerWithinMs, resolveWithinMs, quietAfterMs } = this.times
+    if (performance.now() - this.connection.session.heardAt > quietAfterMs) await this.#checkThere()
+    let giveUpAt: number | undefined // set once the outcome of a try is unknown; later failures leave it unknown
+    const withinMs = () => Math.min(answerWithinMs, Math.max(1, (giveUpAt ?? Infinity) - Date.now()))
+    for (let pause = 50; ; pause *= 2) {
+      try {
+        return await this.connection.onLeader((session) => appendOn(session, stream, events, expected, withinMs()))
+      } catch (error) {
+        const failure = appendError(error)
+        const isStillUnknown = giveUpAt !== undefined && failure instanceof EventStoreUnavailable
+        if (!(failure instanceof AppendOutcomeUnknown) && !isStillUnknown) throw failure
+        giveUpAt ??= Date.now() + resolveWithinMs
+        const known = await this.#followUp(stream, events, expected, withinMs())
+        if (known) return known
+        if (Date.now() + pause > giveUpAt) throw new AppendOutcomeUnknown(neverAnswered, { cause: failure })
+        await delay(pause)
+      }
+    }
+  }
+
+  /** Concurrent appends share one check. */
+  async #checkThere (): Promise<void> {
+    await (this.#checking ??= this.reader.head().finally(() => { this.#checking = undefined }))
+  }
+
+  /** Whether the stream has the events of an unanswered append after all. */
+  async #followUp (
+    stream: string, events: readonly Proposed[], expected: bigint, withinMs: number
+  ): Promise<Appended | undefined> {
+    const written = await this.reader.read(stream, expected + 1n, undefined, withinMs).catch(() => [])
+    const last = written[events.length - 1]
+    const isOurs = events.every((event, index) => written[index]?.id === event.id)
+    return last && isOurs ? { revision: last.revision, position: last.position } : undefined
+  }
+}
+
+const neverAnswered = 'the event store did not say whether it wrote the events'
+
+async function appendOn (
+  session: Session, stream: string, events: readonly Proposed[], expected: bigint, withinMs: number
+): Promise<Appended> {
+  const call = await session.appends(withinMs)
+  return await call.append(stream, events, expected, withinMs)
+}
 
 type BatchCall = ReturnType<StreamsClient['batchAppend']>
 
@@ -143,4 +211,20 @@ function refusalOf (reply: streams.BatchAppendResp): Error {
       ? new EventStoreUnavailable(`the event store takes no append: ${words}`)
       : new AppendOutcomeUnknown(`the event store did not say whether it wrote the events: ${words}`)
   }
+}
+
+/** One event to append; `id` is a UUID that stays the same when the append is tried again. */
+export interface Proposed {
+  id: string
+  type: string
+  data: object
+  metadata: Record<string, string>
+  /** Whose persons the data names, where it does not say so itself. Not appended. */
+  ofUser?: string | undefined
+}
+
+/** Where an append ended: the revision of its last event and that event's position in $all. */
+export interface Appended {
+  revision: bigint
+  position: bigint
 }

@@ -1,0 +1,176 @@
+// The URL of the event store: what is wrong with it, without its password, and as the client reads it.
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+/** What the client does when the URL does not say: an owner that tries again wants short tries. */
+const usual = { maxDiscoverAttempts: 3, gossipTimeout: 2, keepAliveTimeout: 5_000 }
+
+const place = /^(esdb|kurrentdb)(\+discover)?:\/\/([^:@/?\s]+:[^:@/?\s]+@)?[\w.-]+(:\d{1,5})?(,[\w.-]+(:\d{1,5})?)*\/?$/
+
+/** In words that hold nothing of a login. What is no URL of an event store at all has none. */
+export function urlProblems (url: string): string[] {
+  if (!/^(esdb|kurrentdb)(\+discover)?:\/\/.+/.test(url)) return []
+  const [before, query] = splitUrl(url.trim())
+  return [...isPlace(before) ? [] : [noPlace], ...optionProblems(query)]
+}
+
+function isPlace (before: string): boolean {
+  const ports = [...hostsOf(before).matchAll(/:(\d+)/g)].map(([, port]) => Number(port))
+  return place.test(before) && decoded(before) !== undefined && ports.every((port) => port > 0 && port < 65_536)
+}
+
+const hostsOf = (before: string) => before.replace(/^\w+(\+discover)?:\/\//, '').replace(/^[^@]*@/, '')
+
+const noPlace = 'must be a URL such as esdb://user:password@a:2113,b:2113; write @, :, / and ? in a password as %40, ' +
+  '%3A, %2F and %3F, and % as %25'
+
+/** With the CA of EVENTSTORE_CA_FILE, unless the URL names one itself or speaks in plain. */
+export function withCaFile (url: string, caFile: string | undefined): string {
+  const given = pairsOf(splitUrl(url)[1])
+  const isPlain = given.some(([name, value]) => flat(name) === 'tls' && value === 'false')
+  if (!caFile || isPlain || given.some(([name]) => flat(name) === 'tlscafile')) return url
+  return `${url}${url.includes('?') ? '&' : '?'}tlsCAFile=${encodeURIComponent(caFile)}`
+}
+
+/** Without `throwOnAppendFailure` the client would answer a conflict like a success. */
+export function clientUrl (eventStoreUrl: string): string {
+  const [before, query] = splitUrl(eventStoreUrl.replace(/^kurrentdb/, 'esdb'))
+  const given = pairsOf(query).filter(([name]) => flat(name) !== 'throwonappendfailure').map(neverIsLate)
+  const names = given.map(([name]) => flat(name))
+  const added = Object.entries(usual).filter(([name]) => !names.includes(name.toLowerCase()))
+  const all = [...given, ...added, ['throwOnAppendFailure', 'true']]
+  return `${before}?${all.map(([name, value]) => `${name}=${value}`).join('&')}`
+}
+
+/** The client takes -1 for a time that no timer can wait for, which fires every millisecond. */
+const neverIsLate = ([name, value]: [string, string]): [string, string] =>
+  [name, flat(name).startsWith('keepalive') && value === '-1' ? String(2 ** 31 - 1) : value]
+
+/** One URL for each host, to ask each of them alone. */
+export function eachHost (eventStoreUrl: string): string[] {
+  const [, scheme = 'esdb', login = '', hosts = '', query = ''] =
+    /^(\w+)(?:\+discover)?:\/\/([^@/?]*@)?([^/?]*)\/?\??(.*)$/.exec(eventStoreUrl) ?? []
+  return hosts.split(',').map((host) => `${scheme}://${login}${host}${query && `?${query}`}`)
+}
+
+/** Where the URL of a back end leads, without its login. */
+export const placeOf = (url: string): string =>
+  url.replace(/^[^:]*:\/\//, '').replace(/^.*@/, '').replace(/\?.*$/, '')
+
+const flag = /^(true|false)$/
+/** Beyond 2^31-1 ms a timer fires at once, so nine digits are enough. */
+const count = /^[1-9]\d{0,8}$/
+const countOrNone = /^\d{1,9}$/
+const countOrNever = /^(-1|[1-9]\d{0,8})$/
+/** The client reads no further than a `?`. */
+const text = /^[^?]+$/
+
+/** In lower case: the client takes any case, and prints the whole URL for an option that it does not know. */
+const options: Record<string, RegExp> = {
+  connectionname: text,
+  defaultdeadline: count,
+  discoveryinterval: countOrNone,
+  gossiptimeout: count,
+  keepaliveinterval: countOrNever,
+  keepalivetimeout: countOrNever,
+  maxdiscoverattempts: count,
+  nodepreference: /^(leader|follower|random|read_?-?only_?-?replica)$/i,
+  throwonappendfailure: flag,
+  tls: flag,
+  tlscafile: text,
+  tlsverifycert: /^true$/,
+  usercertfile: text,
+  userkeyfile: text
+}
+
+const verified = 'asks not to verify certificates (tlsVerifyCert), which the client always does: set EVENTSTORE_CA_FILE'
+
+/** Of a query, in the order of its options; with names and never with values. */
+export function optionProblems (query: string): string[] {
+  const names = pairsOf(query).map(([name]) => flat(name))
+  const hasHalf = names.includes('usercertfile') !== names.includes('userkeyfile')
+  const problems = pairsOf(query).flatMap(([name, value]) => {
+    const allowed = options[flat(name)]
+    if (!allowed) return `has an option that is not known: ${name}`
+    if (flat(name) === 'tlsverifycert' && value === 'false') return verified
+    return allowed.test(value) && decoded(value) !== undefined ? [] : `has a value that ${name} cannot have`
+  })
+  return hasHalf ? [...problems, 'has one of userCertFile and userKeyFile, which go together'] : problems
+}
+
+/** Without what `%` escapes; `undefined` when that is no text. */
+export function decoded (value: string): string | undefined {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return undefined
+  }
+}
+
+/** As the client compares names. */
+export const flat = (name: string) => name.trim().toLowerCase().replace(/[_-]/g, '')
+
+export function pairsOf (query: string): Array<[string, string]> {
+  return query.split('&').filter(Boolean).map((pair) => {
+    const [name = '', ...value] = pair.split('=')
+    return [name, value.join('=').trim()]
+  })
+}
+
+/** A URL up to its first `?`, and what comes after it. */
+export function splitUrl (url: string): [before: string, query: string] {
+  const at = url.indexOf('?')
+  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
+}
+
+interface Settings {
+  EVENTSTORE_URL?: string | undefined
+  EVENTSTORE_CA_FILE?: string | undefined
+}
+
+/** Where a URL and the file of its CA come from, as problems name it. */
+export interface SettingNames { url: string, caFile: string }
+
+export const settingNames: SettingNames = { url: 'EVENTSTORE_URL', caFile: 'EVENTSTORE_CA_FILE' }
+
+/** Each problem with the setting that it is of; never with a login. */
+export function eventStoreProblems (env: Settings, names = settingNames): Array<{ field: string, message: string }> {
+  const { EVENTSTORE_URL: url, EVENTSTORE_CA_FILE: caFile } = env
+  const problems = urlProblems(url ?? '').map((message) => ({ field: names.url, message }))
+  problems.push(...fileProblems(url ?? '').map((message) => ({ field: names.url, message })))
+  const wrong = caFile ? caProblem(caFile) : undefined
+  if (wrong !== undefined) problems.push({ field: names.caFile, message: `${wrong}: ${caFile}` })
+  return problems
+}
+
+const files: Record<string, string> = { tlscafile: 'CA file', usercertfile: 'certificate', userkeyfile: 'key' }
+
+function fileProblems (url: string): string[] {
+  return pairsOf(splitUrl(url)[1]).flatMap(([name, value]) => {
+    const [kind, file] = [files[flat(name)], decoded(value)]
+    if (kind === undefined || !file) return []
+    const wrong = kind === 'key' ? read(file) === undefined && unreadable : caProblem(file)
+    return wrong ? `names a ${kind} that ${wrong}: ${file}` : []
+  })
+}
+
+const unreadable = 'cannot be read'
+
+/** The client takes a file without a certificate, and then trusts nobody. */
+function caProblem (file: string): string | undefined {
+  const pem = read(file)
+  if (pem === undefined) return unreadable
+  try {
+    return new X509Certificate(pem) && undefined
+  } catch {
+    return 'holds no certificate in PEM'
+  }
+}
+
+function read (file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}

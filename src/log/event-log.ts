@@ -1,0 +1,269 @@
+// The log as the service has it: reads, appends, the end of the log, and following it. It notices when the event store
+// does not answer or takes no writes, looks again meanwhile, and lets no call wait for a store that was away just now.
+import { randomUUID } from 'node:crypto'
+import { ANY, NO_STREAM, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client'
+import type { StoredEvent } from '../domain/stored-event.js'
+import { withTimeout } from '../timing/with-timeout.js'
+import { Appender, type Appended, type AppendTimes, type Proposed } from './append.js'
+import type { EventStoreConnection } from './connection.js'
+import {
+  appendError, AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, NoAnswer, readError, RevisionConflict,
+  StreamGone
+} from './errors.js'
+import { followLog, type Batch, type FollowOptions } from './follow.js'
+import { Outages, type CallKind, type OutageLog } from './outage.js'
+import { Reader, type Limit } from './read.js'
+import { scavengeEmbedded, type Scavenged } from './scavenge.js'
+
+/** The revision of a stream that has no events. */
+export const noStream = -1n
+
+export interface EventLogOptions extends Partial<AppendTimes> {
+  /** Is told of outages, during which calls fail at once; without it each call waits for its own answer. */
+  outages?: OutageLog
+}
+
+/** What may stand in for the log, such as one that opens what is sealed. */
+export type Streams = Pick<EventLog,
+  'read' | 'visit' | 'last' | 'limitOf' | 'append' | 'delete' | 'truncate' | 'head' | 'scavenge' | 'follow' | 'lookNow'>
+
+/** Between two looks during an outage. */
+const lookEveryMs = 1_000
+
+const probeStream = 'ringledger-write-probe'
+
+/** No stream of ours comes so far: an append there is decided by the store, and writes nothing. */
+const neverReached = 10n ** 12n
+
+export class EventLog {
+  readonly #answerWithinMs: number
+  readonly #reader: Reader
+  readonly #appender: Appender
+  readonly #outages: Outages | undefined
+  readonly #shared = new SharedLook(() => this.#reader.head())
+  /** Called when somebody waits for those who follow. */
+  readonly #awaited = new Set<() => void>()
+  #asked: Promise<bigint> | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor (private readonly connection: EventStoreConnection, options: EventLogOptions = {}) {
+    const { answerWithinMs = 4_000, resolveWithinMs = 5_000, quietAfterMs = 1_000, outages } = options
+    this.#answerWithinMs = answerWithinMs
+    this.#reader = new Reader(connection, answerWithinMs)
+    this.#appender = new Appender(connection, this.#reader, { answerWithinMs, resolveWithinMs, quietAfterMs })
+    this.#outages = outages && new Outages(outages)
+  }
+
+  /**
+   * The events of a stream from `fromRevision` on, oldest first, `maxCount` at most; none when there is no such stream.
+   * @throws EventStoreUnavailable
+   */
+  read = (stream: string, fromRevision?: bigint, maxCount?: number): Promise<StoredEvent[]> =>
+    this.#call('read', () => this.#reader.read(stream, fromRevision, maxCount))
+
+  /**
+   * Hands the same events to `take`, one by one as they arrive, so that a long stream takes no memory. False when the
+   * stream is not there, or was deleted.
+   * @throws EventStoreUnavailable, StreamTruncated, and what `take` throws
+   */
+  visit = (
+    stream: string, fromRevision: bigint, take: (event: StoredEvent) => void, maxCount?: number
+  ): Promise<boolean> => this.#call('read', () => this.#reader.visit(stream, fromRevision, take, maxCount))
+
+  /** The newest event of a stream, if it has one. @throws EventStoreUnavailable */
+  last = (stream: string): Promise<StoredEvent | undefined> => this.#call('read', () => this.#reader.last(stream))
+
+  /** What hides events of a stream, if its metadata can be read; a command that fails for it says so itself. */
+  limitOf = (stream: string): Promise<Limit | undefined> => this.#reader.limitOf(stream)
+
+  /**
+   * Appends all events or none, only while the stream's last revision is `expected` (`noStream` for none).
+   * A lost acknowledgement is resolved by repeating the same append, which the store recognises by its ids.
+   * @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendTooLarge, AppendOutcomeUnknown
+   */
+  append = (stream: string, events: Proposed[], expected: bigint): Promise<Appended> =>
+    this.#call('append', () => this.#appender.append(stream, events, expected))
+
+  /**
+   * Hides the events of a stream whose last revision is `expected`, for a scavenge to take them away but for the last
+   * one. The stream can be written to again, as a new one or behind that revision.
+   * @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendOutcomeUnknown: a second call finds out
+   */
+  delete = (stream: string, expected: bigint): Promise<void> =>
+    this.#call('append', () => deleteStream(this.connection, stream, expected, this.#answerWithinMs))
+
+  /**
+   * Hides the events in front of a revision for good, for a scavenge to take them out; the one at it was acknowledged.
+   * A second call changes nothing.
+   * @param metadata the last revision of the stream's metadata (`noStream` for none), where a delete may come between
+   * @throws RevisionConflict when that has moved on, EventStoreUnavailable
+   */
+  truncate = (stream: string, before: bigint, metadata?: bigint): Promise<void> =>
+    this.#call('read', () => truncate(this.connection, stream, before, this.#answerWithinMs, metadata))
+
+  /** The position of the newest event in $all, 0 in an empty store. @throws EventStoreUnavailable */
+  head = (): Promise<bigint> => this.#call('read', () => this.#reader.head())
+
+  /**
+   * On the embedded store: removes what deletes, `$tb` and newer metadata hide, and returns when that is done. Nothing
+   * on a real server, whose operator scavenges.
+   * @throws EventStoreUnavailable: do it again
+   */
+  scavenge = (): Promise<Scavenged | undefined> =>
+    this.#call('read', () => scavengeEmbedded(this.connection, this.#answerWithinMs))
+
+  /**
+   * Batches of events in log order, for ever. The events that arrive while the caller works are the next batch.
+   * @throws when the subscription fails or ends: call it again with the last position
+   */
+  follow = (options: FollowOptions): AsyncGenerator<Batch, void> => this.#follow(options)
+
+  /** Somebody waits for those who follow: they look now whether the log has gone on without them. */
+  lookNow = (): void => { for (const look of this.#awaited) look() }
+
+  /** @throws what calls fail with now */
+  async assertAnswers (): Promise<void> {
+    const now = this.#outages?.now
+    if (now?.kind === 'read') throw now.error
+    await this.head()
+  }
+
+  /** @throws what an append is refused with */
+  async assertTakesWrites (): Promise<void> {
+    const now = this.#outages?.now
+    if (now) throw now.error
+    await this.#probe(neverReached)
+  }
+
+  /** Ends the looking; the connection stays. */
+  close (): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+  }
+
+  async * #follow (options: FollowOptions): AsyncGenerator<Batch, void> {
+    const head = () => this.#asked ??= this.#reader.head().finally(() => { this.#asked = undefined })
+    try {
+      yield * followLog(this.connection, { head, awaited: this.#awaited }, options)
+    } catch (error) {
+      this.#notice('read', error)
+      throw error
+    }
+  }
+
+  async #call<Result> (kind: CallKind, work: () => Promise<Result>): Promise<Result> {
+    if (this.#outages?.isOut) await this.#noticed('read', () => this.#shared.join())
+    return await this.#noticed(kind, work)
+  }
+
+  async #noticed<Result> (kind: CallKind, work: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await work()
+      this.#outages?.answered(kind)
+      return result
+    } catch (error) {
+      this.#notice(kind, error)
+      throw error
+    }
+  }
+
+  #notice (kind: CallKind, error: unknown): void {
+    if (!this.#outages) return
+    if (isAnswer(error)) return this.#outages.answered(kind)
+    if (!(error instanceof EventStoreUnavailable || error instanceof AppendOutcomeUnknown)) return
+    this.#outages.failed(kind, error)
+    this.#lookAgain()
+  }
+
+  #lookAgain (): void {
+    if (this.#isClosed) return
+    this.#timer ??= setTimeout(() => void this.#look(), lookEveryMs).unref()
+  }
+
+  /** After an append that failed, only one that is written proves that all is well. */
+  async #look (): Promise<void> {
+    const since = performance.now() - lookEveryMs / 2
+    try {
+      await this.#noticed('read', () => this.#reader.head())
+      if (this.#outages?.now?.kind === 'append') {
+        const last = await this.#noticed('read', () => this.#reader.last(probeStream))
+        await this.#probe(last?.revision ?? noStream)
+      }
+      this.#outages?.endUnlessFailedSince(since)
+    } catch {
+      // noticed
+    }
+    this.#timer = undefined
+    if (this.#outages?.now) this.#lookAgain()
+  }
+
+  async #probe (at: bigint): Promise<void> {
+    const probe = { id: randomUUID(), type: 'WriteProbed', data: {}, metadata: {} }
+    await this.#noticed('append', () => this.#appender.append(probeStream, [probe], at))
+      .catch((error: unknown) => { if (!isAnswer(error)) throw error })
+  }
+}
+
+/** The store has decided about the append itself. */
+const isAnswer = (error: unknown) =>
+  [RevisionConflict, StreamGone, AppendTooLarge].some((decided) => error instanceof decided)
+
+/** Calls wait no longer than this to learn it. */
+const patienceMs = 500
+
+/** Calls that wait for each other would each look anew: what a look has found counts for so long. */
+const countsForMs = 100
+
+class SharedLook {
+  #looking: Promise<void> | undefined
+  #failed: { at: number, error: unknown } | undefined
+
+  constructor (private readonly look: () => Promise<unknown>) {}
+
+  /** @throws EventStoreUnavailable */
+  async join (): Promise<void> {
+    if (this.#failed && performance.now() - this.#failed.at < countsForMs) throw this.#failed.error
+    await (this.#looking ??= this.#lookNow().finally(() => { this.#looking = undefined }))
+  }
+
+  async #lookNow (): Promise<void> {
+    try {
+      await withTimeout(patienceMs, this.look(), () => new NoAnswer(patienceMs))
+      this.#failed = undefined
+    } catch (cause) {
+      const error = cause instanceof EventStoreUnavailable ? cause : new EventStoreUnavailable('it is silent', { cause })
+      this.#failed = { at: performance.now(), error }
+      throw error
+    }
+  }
+}
+
+async function deleteStream (
+  connection: EventStoreConnection, stream: string, expected: bigint, withinMs: number
+): Promise<void> {
+  const options = { expectedRevision: expected, requiresLeader: true, deadline: withinMs }
+  try {
+    await connection.onLeader(({ client }) => client.deleteStream(stream, options))
+  } catch (cause) {
+    if (cause instanceof WrongExpectedVersionError) throw new RevisionConflict('the stream has moved on', { cause })
+    if (cause instanceof StreamDeletedError) throw new StreamGone('the stream was deleted for good', { cause })
+    throw appendError(cause)
+  }
+}
+
+async function truncate (
+  connection: EventStoreConnection, stream: string, before: bigint, withinMs: number, metadata?: bigint
+): Promise<void> {
+  const expectedRevision = metadata === -1n ? NO_STREAM : metadata ?? ANY
+  try {
+    await connection.onLeader(async ({ client }) => {
+      // The client turns the number into JSON: a stream never has so many events that it would not be exact.
+      const written = client.setStreamMetadata(stream, { truncateBefore: Number(before) }, { expectedRevision })
+      await withTimeout(withinMs, written, () => new NoAnswer(withinMs))
+    })
+  } catch (error) {
+    if (error instanceof WrongExpectedVersionError) throw new RevisionConflict('the metadata has moved on')
+    throw readError(error)
+  }
+}
