@@ -2,7 +2,7 @@
 import { assertSound, currentVersion, type DomainEvent } from '../domain/events.js'
 import { Rejection } from '../domain/rejection.js'
 import { eventId } from '../log/stored.js'
-import type { Proposed } from '../log/append.js'
+import type { Proposed } from '../log/append-call.js'
 
 export interface Sender {
   /** A UUID that stays the same when the command is tried again. */

@@ -5,7 +5,7 @@ import { clientUrl } from './client-url.js'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { withTimeout } from '../timing/with-timeout.js'
-import { AppendCall } from './append.js'
+import { AppendCall } from './append-call.js'
 
 export interface ConnectionOptions {
   /** A member that leaves every call unanswered for so long is given up, in milliseconds. */

@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { ANY, NO_STREAM, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { withTimeout } from '../timing/with-timeout.js'
-import { Appender, type Appended, type AppendTimes, type Proposed } from './append.js'
+import { Appender, type AppendTimes } from './append.js'
+import type { Appended, Proposed } from './append-call.js'
 import type { EventStoreConnection } from './connection.js'
 import {
   appendError, AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, NoAnswer, readError, RevisionConflict,

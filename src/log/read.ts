@@ -8,7 +8,6 @@ import { readError, StreamTruncated, NoAnswer } from './errors.js'
 import { toStoredEvent, sizeOf } from './stored.js'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import type { Streams } from './event-log.js'
 
 const requiresLeader = true
 
@@ -169,7 +168,7 @@ export interface Range { from: bigint, to: bigint }
 
 /** The events of a stream between two revisions, in order; a part is never empty. @throws EventStoreUnavailable */
 export async function * readParts (
-  streams: Pick<Streams, 'visit'>, stream: string, { from, to }: Range
+  streams: Pick<Reader, 'visit'>, stream: string, { from, to }: Range
 ): AsyncGenerator<StoredEvent[]> {
   for (let next = from; next <= to;) {
     const wanted = to - next + 1n
@@ -189,7 +188,7 @@ export interface ReadPart { events: StoredEvent[], isThere: boolean, isFull: boo
 
 /** The events of a stream from a revision on, as many as fit into a part. @throws EventStoreUnavailable */
 export async function readPart (
-  streams: Pick<Streams, 'visit'>, stream: string, from: bigint, most: number
+  streams: Pick<Reader, 'visit'>, stream: string, from: bigint, most: number
 ): Promise<ReadPart> {
   const events: StoredEvent[] = []
   let bytes = 0

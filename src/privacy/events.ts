@@ -4,7 +4,7 @@ import { contactsWithoutKey, leftOf } from '../domain/sealed/left.js'
 import { engineType, personalParts, type PersonalPart, type Whose } from '../domain/sealed/personal-parts.js'
 import { isFields, sealedIn, type Fields, type Sealed } from '../domain/sealed/sealed.js'
 import type { StoredEvent } from '../domain/stored-event.js'
-import type { Proposed } from '../log/append.js'
+import type { Proposed } from '../log/append-call.js'
 import type { KeyName, PersonKeys } from './keys/person-keys.js'
 import { openText, sealText } from './part-text.js'
 

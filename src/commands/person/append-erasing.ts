@@ -2,7 +2,7 @@
 import type { DomainEvent } from '../../domain/events.js'
 import { uuidV5 } from '../../log/stored.js'
 import { RevisionConflict } from '../../log/errors.js'
-import type { Proposed } from '../../log/append.js'
+import type { Proposed } from '../../log/append-call.js'
 import type { Streams } from '../../log/event-log.js'
 import { proposed } from '../proposed.js'
 

@@ -5,7 +5,7 @@ import { callStream, type CallCompleted } from '../../../src/features/calls/even
 import { campaignStream } from '../../../src/features/campaigns/events.js'
 import { currentVersion, type DomainEvent } from '../../../src/domain/events.js'
 import { leadStream } from '../../../src/features/leads/events.js'
-import type { Proposed } from '../../../src/log/append.js'
+import type { Proposed } from '../../../src/log/append-call.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { requiredFields } from '../bodies/assistant-bodies.js'
 
