@@ -2,7 +2,7 @@
 import {
   erasedIds, isErasedPerson, type LeadCreatedEvent, type LeadErasedEvent, type LeadUpdatedEvent
 } from '../src/features/leads/events.js'
-import type { CalledLead } from '../src/features/calls/summary.js'
+import type { CalledLead } from '../src/features/calls/model.js'
 import type { Rows } from './folding/projection.js'
 import { table } from './folding/table.js'
 

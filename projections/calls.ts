@@ -1,10 +1,9 @@
 // Calls as the owners of their assistants have them.
-import type { CallErased } from '../src/features/calls/erased.js'
-import type { CallCompleted } from '../src/features/calls/events.js'
+import type { CallCompleted, CallErased } from '../src/features/calls/events.js'
 import type { EventType } from '../src/domain/events.js'
 import { isOneOf } from '../src/log/follow.js'
 import { isPhoneNumber } from '../src/domain/json.js'
-import { summarizeCall, summarizeErased, type CalledLead } from '../src/features/calls/summary.js'
+import { type CalledLead, summarizeCall, summarizeErased } from '../src/features/calls/model.js'
 import { erasedIds } from '../src/features/leads/events.js'
 import { isUnreadable } from '../src/domain/sealed/left.js'
 import {

@@ -1,6 +1,5 @@
 // The rows of leads and secondary contacts whose person was erased.
-import type { CallErased } from '../src/features/calls/erased.js'
-import type { CallCompleted } from '../src/features/calls/events.js'
+import type { CallCompleted, CallErased } from '../src/features/calls/events.js'
 import {
   erasedIds, type LeadCreatedEvent, type LeadErasedEvent, type LeadUpdatedEvent
 } from '../src/features/leads/events.js'

@@ -1,7 +1,7 @@
 // What readers ask about calls.
 import type { Pool, PoolClient } from 'pg'
 import type { CallCompleted, CallStatus } from '../src/features/calls/events.js'
-import type { CallSummary, KeptReport } from '../src/features/calls/summary.js'
+import type { CallSummary, KeptReport } from '../src/features/calls/model.js'
 import { eachPart } from '../src/postgres/each-part.js'
 import { beginning, readPage, type Conditions, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'

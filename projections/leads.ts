@@ -1,8 +1,7 @@
 // Leads, their secondary contacts, and which numbers must not be called. A call changes the status of the person that
 // it reached.
 import { blacklistEventTypes } from '../src/features/blacklist/events.js'
-import type { CallErased } from '../src/features/calls/erased.js'
-import { callEventTypes, type CallCompleted } from '../src/features/calls/events.js'
+import { type CallCompleted, type CallErased, callEventTypes } from '../src/features/calls/events.js'
 import { afterCall } from '../src/features/leads/model.js'
 import type { DomainEvent } from '../src/domain/events.js'
 import { type LeadEvent, leadEventTypes } from '../src/features/leads/events.js'

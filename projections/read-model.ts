@@ -1,7 +1,7 @@
 // Everything that readers ask, bound to one pool.
 import type { Pool } from 'pg'
 import type { AssistantAtRevision } from '../src/features/assistants/model.js'
-import type { CallSummary } from '../src/features/calls/summary.js'
+import type { CallSummary } from '../src/features/calls/model.js'
 import type { Page } from '../src/postgres/page.js'
 import {
   findAssistant, findAssistantHistory, findAssistants, withoutReleased, type AssistantFilter

@@ -1,7 +1,7 @@
 // Makes up single events of a user: campaigns, assistants, leads and calls.
 import { assistantStream, defaultSettings, type AssistantSettings } from '../../src/features/assistants/events.js'
 import { campaignStream } from '../../src/features/campaigns/events.js'
-import { callStatuses, callStream, type CallCompleted } from '../../src/features/calls/events.js'
+import { type CallCompleted, callStatuses, callStream } from '../../src/features/calls/events.js'
 import type { DomainEvent } from '../../src/domain/events.js'
 import { leadStream } from '../../src/features/leads/events.js'
 import type { Random } from '../support/random.js'

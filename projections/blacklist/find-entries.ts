@@ -1,6 +1,6 @@
 // What readers ask about the do-not-call list.
 import type { Pool } from 'pg'
-import { describeEntry, type EntryAnswer } from '../../src/features/blacklist/entry.js'
+import { describeEntry, type EntryAnswer } from '../../src/features/blacklist/model.js'
 import { beginning, readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import type { OwnFilter } from '../catalog.js'
 import { iso } from '../folding/table.js'

@@ -1,5 +1,5 @@
 // The table of calls.
-import type { CallSummary, KeptReport } from '../../src/features/calls/summary.js'
+import type { CallSummary, KeptReport } from '../../src/features/calls/model.js'
 import { table } from '../folding/table.js'
 
 /** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */

@@ -1,7 +1,7 @@
 // Calls of a person who is to be erased, and what is known of each.
 import type { Pool } from 'pg'
-import type { CallErased } from '../../src/features/calls/erased.js'
-import type { KeptReport } from '../../src/features/calls/summary.js'
+import type { CallErased } from '../../src/features/calls/events.js'
+import type { KeptReport } from '../../src/features/calls/model.js'
 import { iso } from '../folding/table.js'
 import { patient, type Person } from './find-person.js'
 import { isNotParked } from './late-calls.js'

@@ -1,8 +1,8 @@
 // What the read model knows of a person: of one user, by the number that they are called on.
 import type { PoolClient } from 'pg'
-import { describeEntry } from '../../src/features/blacklist/entry.js'
+import { describeEntry } from '../../src/features/blacklist/model.js'
 import { blacklistStream } from '../../src/features/blacklist/events.js'
-import { describeCall, type CallReport } from '../../src/features/calls/summary.js'
+import { type CallReport, describeCall } from '../../src/features/calls/model.js'
 import { describeContact } from '../../src/features/leads/model.js'
 import { eachPart, type PartsQuery } from '../../src/postgres/each-part.js'
 import type { Filter } from '../../src/postgres/page.js'

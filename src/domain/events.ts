@@ -1,10 +1,8 @@
 // Every version of each event type, and how stored data of any version becomes a typed event again.
 import { ApiKeyCreated, ApiKeyRevoked } from '../features/api-keys/events.js'
 import { assistantEvents } from '../features/assistants/events.js'
-import { BlacklistEntryErased } from '../features/blacklist/erased.js'
-import { blacklistedVersions, unblacklistedVersions } from '../features/blacklist/events.js'
-import { CallErased } from '../features/calls/erased.js'
-import { callCompletedVersions } from '../features/calls/events.js'
+import { blacklistedVersions, BlacklistEntryErased, unblacklistedVersions } from '../features/blacklist/events.js'
+import { callCompletedVersions, CallErased } from '../features/calls/events.js'
 import { campaignEvents } from '../features/campaigns/events.js'
 import { catalogEvents } from '../features/catalog/events.js'
 import { isAtHome, type DomainEvent } from './every-event.js'

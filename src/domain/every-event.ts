@@ -1,8 +1,8 @@
 // Every event there is, and the stream where it has its business.
 import { apiKeyStream, type ApiKeyEvent } from '../features/api-keys/events.js'
 import { assistantEventTypes, assistantStream, type AssistantEvent } from '../features/assistants/events.js'
-import { blacklistEventTypes, isBlacklistStream, type BlacklistEvent } from '../features/blacklist/events.js'
-import { callStream, type CallEvent } from '../features/calls/events.js'
+import { type BlacklistEvent, blacklistEventTypes, isBlacklistStream } from '../features/blacklist/events.js'
+import { type CallEvent, callStream } from '../features/calls/events.js'
 import { campaignStream, type CampaignEvent } from '../features/campaigns/events.js'
 import { catalogStreams, type CatalogEvent } from '../features/catalog/events.js'
 import { type LeadEvent, leadStream } from '../features/leads/events.js'

@@ -3,22 +3,22 @@ import type { App } from '../http/app-types.js'
 import { createApiKey, type CreateApiKeyDeps } from './api-keys/routes/create-api-key.js'
 import { revokeApiKey, type RevokeApiKeyDeps } from './api-keys/routes/revoke-api-key.js'
 import { addAssistantCommands, type AssistantServices } from './assistants/routes.js'
-import { addToBlacklist, type BlacklistDeps } from './blacklist/routes/add-to-blacklist.js'
-import { deleteFromBlacklist } from './blacklist/routes/delete-from-blacklist.js'
+import { addToBlacklist, type BlacklistDeps, deleteFromBlacklist } from './blacklist/routes.js'
 import { addCampaigns } from './campaigns/routes.js'
-import { completeCall, type CallDeps } from './calls/routes/complete-call.js'
+import { type CallDeps, completeCall } from './calls/routes.js'
 import { createLead, deleteLead, type LeadDeps, updateLead } from './leads/routes.js'
-import { importLeads, type LeadImportDeps } from './imports/routes/import-leads.js'
+import { importLeads, type LeadImportDeps } from './imports/routes.js'
 import type { PersonDeps } from './persons/routes/begin-request.js'
 import { erasePerson } from './persons/routes/erase-person.js'
 import { exportPerson } from './persons/routes/export-person.js'
 import { addPhoneNumbers, type PhoneNumberServices } from './phone-numbers/routes.js'
-import { changeAssistantSecret, type AssistantSecretDeps } from './webhooks/routes/assistant-secret.js'
-import { recoverWebhooks, type RecoverWebhooksDeps } from './webhooks/routes/recover-webhooks.js'
-import { redeliverWebhook, type RedeliverDeps } from './webhooks/routes/redeliver-webhook.js'
-import { resumeWebhook, type ResumeWebhookDeps } from './webhooks/routes/resume-webhook.js'
-import { rotateWebhookSecret, type RotateSecretDeps } from './webhooks/routes/rotate-webhook-secret.js'
-import { testWebhook, type TestWebhookDeps } from './webhooks/routes/test-webhook.js'
+import {
+  type AssistantSecretDeps, changeAssistantSecret, type RotateSecretDeps, rotateWebhookSecret
+} from './webhooks/routes-secrets.js'
+import {
+  recoverWebhooks, type RecoverWebhooksDeps, type RedeliverDeps, redeliverWebhook, resumeWebhook,
+  type ResumeWebhookDeps, testWebhook, type TestWebhookDeps
+} from './webhooks/routes.js'
 
 export type CommandDeps = AssistantServices & PhoneNumberServices & LeadDeps & LeadImportDeps &
   CreateApiKeyDeps & RevokeApiKeyDeps & BlacklistDeps & PersonDeps & CallDeps & RedeliverDeps & TestWebhookDeps &

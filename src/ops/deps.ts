@@ -1,5 +1,5 @@
 // What the pages and their API work with: composition wires it.
-import type { Delivery, DeliveryDetails, DeliverySummary, RequestedAttempt } from '../features/webhooks/delivery.js'
+import type { Delivery, DeliveryDetails, DeliverySummary, RequestedAttempt } from '../features/webhooks/model.js'
 import type { ActionReport } from '../../projections/operate/actions.js'
 import type { Action, OperationInput } from '../../projections/operate/operations.js'
 import type { GenerationStatus } from '../../projections/operate/overview.js'

@@ -1,7 +1,7 @@
 // Every setting, its default and what it may be.
 import Type, { type Static } from 'typebox'
 import { inWords } from '../domain/json.js'
-import { defaultSchedule } from '../features/webhooks/schedule.js'
+import { defaultSchedule } from '../features/webhooks/outcome.js'
 import { secretNames } from './secret-files.js'
 
 const Flag = (value: boolean) => Type.Enum(['true', 'false', '1', '0'], { default: String(value) })

@@ -1,7 +1,7 @@
 // Job -> signed, guarded POST -> outcome.
 import { randomUUID } from 'node:crypto'
 import {
-  outcomeOf, pauseOf, verdictOf, type Circumstances, type Outcome, type Result
+  type Circumstances, type Outcome, outcomeOf, pauseOf, type Result, verdictOf
 } from '../../src/features/webhooks/outcome.js'
 import type { Attempt, Finish, Job, Sent, Trigger } from '../deliveries/attempts/attempt.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/attempts/on-demand.js'

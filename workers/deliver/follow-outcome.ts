@@ -1,7 +1,7 @@
 // What the outcome of an attempt means for its endpoint.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { usesAttempt, type Pause, type Verdict } from '../../src/features/webhooks/outcome.js'
+import { type Pause, usesAttempt, type Verdict } from '../../src/features/webhooks/outcome.js'
 import type { Finish, Sent } from '../deliveries/attempts/attempt.js'
 import { recordSuccess, suspend } from '../deliveries/endpoints.js'
 import { noteSuspension, recordFailure } from '../deliveries/notices.js'

@@ -1,7 +1,7 @@
 // Endpoints, one per user and URL: inserted when first needed, suspended and resumed, with their deliveries.
 import { createHash } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
-import type { Interruption } from '../../src/features/webhooks/delivery.js'
+import type { Interruption } from '../../src/features/webhooks/model.js'
 import { notifyDue } from './due-channel.js'
 import { hidden } from './hidden.js'
 import { isPending } from './moves/batch-sql.js'

@@ -1,6 +1,6 @@
 // What users are told of their webhooks: an endpoint that begins to fail or is suspended, a delivery that is exhausted.
 import type { Pool, PoolClient } from 'pg'
-import type { Notice } from '../../src/features/webhooks/notice.js'
+import type { Notice } from '../../src/features/webhooks/model.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import type { Attempt } from './attempts/attempt.js'
 

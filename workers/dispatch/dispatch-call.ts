@@ -1,6 +1,5 @@
 // The delivery row of one call, decided from the dispatch state.
-import type { CallErased } from '../../src/features/calls/erased.js'
-import type { CallCompleted } from '../../src/features/calls/events.js'
+import type { CallCompleted, CallErased } from '../../src/features/calls/events.js'
 import { afterCall } from '../../src/features/leads/model.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { traceParent } from '../../src/tracing/tracing.js'

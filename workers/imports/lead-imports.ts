@@ -1,7 +1,7 @@
 // Imports of leads, as requests in the background: part by part, rows of different contacts side by side.
 import type { Pool } from 'pg'
-import type { Listed } from '../../src/features/blacklist/listed.js'
-import type { ImportCounts } from '../../src/features/imports/decide.js'
+import type { Listed } from '../../src/features/blacklist/model.js'
+import type { ImportCounts } from '../../src/features/imports/model.js'
 import type { BackgroundKind, Turn } from '../background/kind.js'
 import { importRows, type Row } from './import-rows.js'
 import { beginPart, nextPart, removeOrphans, removePart, removeUpload, type Part, type SentLead, type SentRow } from './parts.js'

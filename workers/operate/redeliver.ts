@@ -1,7 +1,7 @@
 // Attempts on demand: sends a delivery again, sends a test.
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
-import type { RequestedAttempt } from '../../src/features/webhooks/delivery.js'
+import type { RequestedAttempt } from '../../src/features/webhooks/model.js'
 import type { WebhookTest } from '../../src/features/webhooks/payload.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { insertOnDemandAttempt, type NewOnDemandAttempt } from '../deliveries/attempts/on-demand.js'

@@ -1,7 +1,6 @@
 // Which numbers a user does not want called: from the streams themselves, where Postgres does not rule an entry out.
-import { blacklistDecider, isListed, type EntryState } from '../../features/blacklist/decide.js'
+import { blacklistDecider, type EntryState, isListed, type Listed } from '../../features/blacklist/model.js'
 import { blacklistStream } from '../../features/blacklist/events.js'
-import type { Listed } from '../../features/blacklist/listed.js'
 import type { Streams } from '../../log/event-log.js'
 import { emptyStream, withNext } from '../folded-stream.js'
 import type { PhoneHash } from '../phone-hash.js'

@@ -1,7 +1,7 @@
 // Takes a person out of streams: appends what is left of each, and hides what is before. Every step may be repeated.
-import { erasingDecider, type EraseCall } from '../../features/calls/decide.js'
+import { type EraseCall, erasingDecider } from '../../features/calls/model.js'
 import { callStream } from '../../features/calls/events.js'
-import { erasedEntries, type KnownEntry } from '../../features/blacklist/erase.js'
+import { erasedEntries, type KnownEntry } from '../../features/blacklist/model.js'
 import { tryDecode, type DomainEvent } from '../../domain/events.js'
 import type { DigestOfContact, LeadErasedEvent } from '../../features/leads/events.js'
 import { streamErased } from '../../features/persons/erasing.js'

@@ -19,7 +19,7 @@ import { assistantPath, pathId } from '../../http/path-id.js'
 import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
 import type { CatalogAnswer, CatalogQuestion } from '../../../projections/catalog.js'
 import type { RouteServices } from '../services.js'
-import type { Interruption } from '../webhooks/delivery.js'
+import type { Interruption } from '../webhooks/model.js'
 import { assistantStream, AssistantSettings } from './events.js'
 import {
   assistantDecider, assistantNotFound, AssistantSummary, HistoryEntry, summarize,

@@ -4,7 +4,6 @@ import { GivenId, Instant, Nullable, PhoneNumber, withoutNul } from '../../domai
 import { Sealed } from '../../domain/sealed/sealed.js'
 import { firstVersion } from '../../domain/upcast.js'
 import { UserId } from '../api-keys/user.js'
-import type { EntryErasedEvent } from './erased.js'
 
 const ids = { blacklist_id: GivenId(), user_id: UserId }
 
@@ -43,3 +42,13 @@ export const personOfBlacklist = (stream: string) => stream.slice('blacklist-'.l
 
 /** Which digests are right only a process with their key can tell. */
 export const isBlacklistStream = (stream: string) => /^blacklist-[^-]+-[^-]+$/.test(stream)
+
+/** The digest in the name of its stream stands for the number. */
+export const BlacklistEntryErased = Type.Object({
+  blacklist_id: GivenId(),
+  user_id: UserId,
+  created_at: Instant({ description: 'Of the entry.' }),
+  erased_at: Instant()
+})
+
+type EntryErasedEvent = { type: 'BlacklistEntryErased', data: Static<typeof BlacklistEntryErased> }

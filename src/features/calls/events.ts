@@ -1,10 +1,9 @@
-// What the call engine reports, on the stream `call-<call_id>`.
+// What the call engine reports, on the stream `call-<call_id>`, and what an erasure leaves of it.
 import Type, { type Static } from 'typebox'
-import { AnyObject, Id, Instant, Nullable, inWords, type JsonObject } from '../../domain/json.js'
-import { LeadStatus } from '../leads/events.js'
+import { AnyObject, Id, Instant, inWords, type JsonObject, Nullable } from '../../domain/json.js'
 import { Sealed } from '../../domain/sealed/sealed.js'
 import { firstVersion } from '../../domain/upcast.js'
-import type { CallErasedEvent } from './erased.js'
+import { LeadStatus } from '../leads/events.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
 
@@ -66,7 +65,28 @@ export const callCompletedVersions = firstVersion(CallCompleted).next(CallComple
   call_id: CallId, assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration, sealed: Sealed
 }))
 
-export type CallEvent = { type: 'CallCompleted', data: CallCompleted } | CallErasedEvent
+/** The call is still accounted for, and the status of its lead still follows from it. */
+export const CallErased = Type.Object({
+  call_id: Type.String({ pattern: callIdRule.pattern, description: 'As the call engine chose it.' }),
+  assistant_id,
+  lead_id,
+  lead_status: Type.Optional(LeadStatus({ description: 'As it was reported.' })),
+  status: Type.Enum([...callStatuses], { title: 'CallStatus' }),
+  direction: Type.Enum(['inbound', 'outbound'], { title: 'CallDirection' }),
+  started_at: Instant(),
+  ended_at: Instant(),
+  duration,
+  lead_left: Type.Optional(Type.Object({
+    status: LeadStatus({}), newest_report_at: Nullable(Instant()), updated_at: Instant()
+  }, {
+    title: 'LeadLeft',
+    description: 'The lead as calls and its user had left it when the call was erased, where it stays: it was reported before.'
+  })),
+  erased_at: Instant()
+})
+export type CallErased = Static<typeof CallErased>
+
+export type CallEvent = { type: 'CallCompleted', data: CallCompleted } | { type: 'CallErased', data: CallErased }
 
 export const callEventTypes = ['CallCompleted', 'CallErased'] as const
 

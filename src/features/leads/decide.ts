@@ -8,7 +8,7 @@ import { invalid, Rejection } from '../../domain/rejection.js'
 import {
   collect, problem, type Problem, repeated, soundBody, soundFields, type Submitted
 } from '../../domain/validation.js'
-import { type Listed, onTheList, staysListed } from '../blacklist/listed.js'
+import { type Listed, onTheList, staysListed } from '../blacklist/model.js'
 import {
   type ContactVariables, type LeadEvent, leadEventTypes, type LeadStatus, leadStatuses, type LeadUpdatedEvent,
   type StoredContact

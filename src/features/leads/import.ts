@@ -6,7 +6,7 @@ import { idAt } from '../../domain/decider.js'
 import { type FieldErrors, Rejection } from '../../domain/rejection.js'
 import { soundFields, type Submitted } from '../../domain/validation.js'
 import { firstOfRow } from '../../http/input/field-errors.js'
-import { type Listed, numbersOf } from '../blacklist/listed.js'
+import { type Listed, numbersOf } from '../blacklist/model.js'
 import { type CreateLeadBody, isDuplicate, leadDecider, validateLead } from './decide.js'
 import { leadStream } from './events.js'
 

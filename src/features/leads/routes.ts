@@ -16,7 +16,7 @@ import { beginningOf, PhoneBeginning, Search, updatedFromAlso } from '../../http
 import { leadPath, pathId } from '../../http/path-id.js'
 import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
 import type { RouteServices } from '../services.js'
-import { type Listed, numbersOf } from '../blacklist/listed.js'
+import { type Listed, numbersOf } from '../blacklist/model.js'
 import {
   chosenStatuses, CreateLeadBody, leadDecider, type LeadFacts, leadNotFound, numbersToAsk, oneLeadDecider,
   UpdateLeadBody, validateLead, validateLeadChanges

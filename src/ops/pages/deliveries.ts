@@ -1,6 +1,8 @@
 // Deliveries of all users, searched; one with its attempts; the endpoints that nothing is sent to.
 import { html } from 'ghtml'
-import type { DeliveryAttempt, DeliveryDetails, DeliveryRequest, DeliverySummary } from '../../features/webhooks/delivery.js'
+import type {
+  DeliveryAttempt, DeliveryDetails, DeliveryRequest, DeliverySummary
+} from '../../features/webhooks/model.js'
 import type { Static } from 'typebox'
 import type { Endpoint } from '../deps.js'
 import { badge, form, link, table, text, time } from './layout.js'

@@ -1,6 +1,6 @@
 // What the routes of imports work with: code of the workers, loaded when it is called.
-import type { LeadImportDeps } from '../../features/imports/routes/import-leads.js'
-import { mostImportsOfUser } from '../../features/imports/routes/lead-imports.js'
+import type { LeadImportDeps } from '../../features/imports/routes.js'
+import { mostImportsOfUser } from '../../features/imports/import-body.js'
 import type { ProcessContext } from '../process-context.js'
 
 export async function importDeps ({ connections: { pool } }: ProcessContext): Promise<Pick<LeadImportDeps, 'leadImports'>> {

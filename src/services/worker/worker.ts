@@ -1,5 +1,5 @@
 // The worker role: dispatcher, deliveries and reconciler, and what is done in the background.
-import { parseSchedule } from '../../features/webhooks/schedule.js'
+import { parseSchedule } from '../../features/webhooks/outcome.js'
 import { packageVersion } from '../../package-root.js'
 import { startBackgroundOf } from './background.js'
 import { alertHook, secretKeys } from '../complete-config.js'

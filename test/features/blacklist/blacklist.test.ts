@@ -1,7 +1,6 @@
 // What listing a number and taking it off lead to.
 import t from 'tap'
-import { blacklistDecider, isListed } from '../../../src/features/blacklist/decide.js'
-import { erasedEntries } from '../../../src/features/blacklist/erase.js'
+import { blacklistDecider, erasedEntries, isListed } from '../../../src/features/blacklist/model.js'
 import type { BlacklistEvent } from '../../../src/features/blacklist/events.js'
 import { fold } from '../../../src/domain/decider.js'
 import { scenarios } from '../../support/commands/given.js'

@@ -1,10 +1,9 @@
 // What reporting a completed call leads to.
 import t from 'tap'
-import { callDecider, erasingDecider } from '../../../src/features/calls/decide.js'
+import { callDecider, type CallFacts, erasingDecider, validateReport } from '../../../src/features/calls/model.js'
 import {
-  callIdOf, isCallId, type CallCompleted, type CallEvent, type CompleteCallBody
+  type CallCompleted, type CallEvent, callIdOf, type CompleteCallBody, isCallId
 } from '../../../src/features/calls/events.js'
-import { validateReport, type CallFacts } from '../../../src/features/calls/validate.js'
 import type { FieldErrors } from '../../../src/domain/rejection.js'
 import { call } from '../../support/events/call-events.js'
 import { invalid, scenarios } from '../../support/commands/given.js'

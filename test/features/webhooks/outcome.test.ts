@@ -1,5 +1,7 @@
 import t from 'tap'
-import { outcomeOf, pauseOf, usesAttempt, verdictOf, type Result, type Stage } from '../../../src/features/webhooks/outcome.js'
+import {
+  outcomeOf, pauseOf, type Result, type Stage, usesAttempt, verdictOf
+} from '../../../src/features/webhooks/outcome.js'
 import { fc } from '../../support/fuzz/property.js'
 
 const now = Date.UTC(2026, 0, 31, 12)

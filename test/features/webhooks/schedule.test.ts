@@ -1,5 +1,5 @@
 import t from 'tap'
-import { baseDelay, defaultSchedule, parseSchedule, withJitter } from '../../../src/features/webhooks/schedule.js'
+import { baseDelay, defaultSchedule, parseSchedule, withJitter } from '../../../src/features/webhooks/outcome.js'
 import { fc } from '../../support/fuzz/property.js'
 
 t.test('the default schedule is the one of Standard Webhooks: ten attempts over 75 h 35 min and 5 s', async (t) => {

@@ -1,6 +1,6 @@
 // The fields of leads and calls at their limits, through the validators that the app uses.
 import t from 'tap'
-import { CompleteCallBody, callStatuses } from '../../../src/features/calls/events.js'
+import { callStatuses, CompleteCallBody } from '../../../src/features/calls/events.js'
 import { decode } from '../../../src/domain/events.js'
 import { CreateLeadBody } from '../../../src/features/leads/decide.js'
 import { leadStatuses } from '../../../src/features/leads/events.js'

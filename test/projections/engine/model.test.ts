@@ -23,7 +23,7 @@ import { type Model, assistantModel, callModel, fold } from '../../support/proje
 import { emptyReadModels, parkedEvents, project, rowsOf } from '../../support/projections/projected.js'
 import { type Watching, watchedPool } from '../../support/postgres/statements.js'
 import { fc } from '../../support/fuzz/property.js'
-import { callStream, type CallCompleted } from '../../../src/features/calls/events.js'
+import { type CallCompleted, callStream } from '../../../src/features/calls/events.js'
 import type { LeadCreatedEvent, LeadStatusChangedEvent, LeadUpdatedEvent } from '../../../src/features/leads/events.js'
 import { leadOf } from '../../../src/features/leads/model.js'
 

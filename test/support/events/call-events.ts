@@ -1,7 +1,7 @@
 // Events as the log holds them, for the dispatcher: one user with an assistant, a campaign and a lead.
 import { randomUUID } from 'node:crypto'
 import { assistantStream, defaultSettings, type AssistantSettings } from '../../../src/features/assistants/events.js'
-import { callStream, type CallCompleted } from '../../../src/features/calls/events.js'
+import { type CallCompleted, callStream } from '../../../src/features/calls/events.js'
 import { campaignStream } from '../../../src/features/campaigns/events.js'
 import { currentVersion, type DomainEvent } from '../../../src/domain/events.js'
 import { leadStream } from '../../../src/features/leads/events.js'

@@ -1,6 +1,6 @@
 // Deliveries as their owners and operators read them.
 import type { Pool, PoolClient } from 'pg'
-import type { Delivery, DeliverySummary } from '../../../src/features/webhooks/delivery.js'
+import type { Delivery, DeliverySummary } from '../../../src/features/webhooks/model.js'
 import { readPage, type Page, type Paged } from '../../../src/postgres/page.js'
 
 /** An absent field filters nothing. Only operators leave the user out. */

@@ -1,6 +1,6 @@
 // What was sent last for a delivery, as its owner is shown it.
 import type { Pool } from 'pg'
-import type { DeliveryRequest } from '../../../src/features/webhooks/delivery.js'
+import type { DeliveryRequest } from '../../../src/features/webhooks/model.js'
 import { requestHeaders } from '../request-headers.js'
 
 interface RequestRow { body: string | null, url: string, n: number, started_at: Date }

@@ -1,6 +1,6 @@
 // Tells the operator's hook what users are told: one POST a notice, signed as webhooks are.
 import type { Pool } from 'pg'
-import type { Notice } from '../../../src/features/webhooks/notice.js'
+import type { Notice } from '../../../src/features/webhooks/model.js'
 import { noticeOf } from '../../deliveries/notices.js'
 import { requestHeaders } from '../../deliveries/request-headers.js'
 import type { Poster } from '../../deliver/post.js'

@@ -1,6 +1,6 @@
 // Bodies of calls that were not to be sent when they ended: built from the log, with what is known by now.
 import type { PoolClient } from 'pg'
-import { callStream, type CallCompleted } from '../../../src/features/calls/events.js'
+import { type CallCompleted, callStream } from '../../../src/features/calls/events.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Streams } from '../../../src/log/event-log.js'
 import { buildBody } from '../../dispatch/payload.js'

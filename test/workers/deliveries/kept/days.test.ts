@@ -1,6 +1,6 @@
 // Weeks of failures, by a clock that the test moves: suspended after five days, held for thirty, kept for ninety.
 import t from 'tap'
-import { defaultSchedule, parseSchedule } from '../../../../src/features/webhooks/schedule.js'
+import { defaultSchedule, parseSchedule } from '../../../../src/features/webhooks/outcome.js'
 import { keepMonths } from '../../../../workers/deliveries/attempts/months.js'
 import { removeExpired } from '../../../../workers/deliveries/retention.js'
 import { assistantCreated, assistantUpdated, callCompleted } from '../../../support/events/call-events.js'

@@ -1,4 +1,4 @@
-// What callers see of a webhook delivery and its attempts.
+// What callers see of their webhooks: deliveries with their attempts, notices, and the secrets that sign.
 import Type, { type Static } from 'typebox'
 import { Id, Nullable } from '../../domain/json.js'
 
@@ -83,3 +83,42 @@ export interface Interruption {
   /** When the pause ends. */
   until: string | null
 }
+
+export const Notice = Type.Object({
+  id: Id({ description: 'Higher for newer ones.' }),
+  type: Type.Enum(['endpoint_failing', 'endpoint_suspended', 'delivery_exhausted'], {
+    title: 'NoticeType',
+    description: 'endpoint_failing: three attempts in a row have failed at a webhook_url; told again only after a ' +
+      'success. endpoint_suspended: nothing is sent there until it resumes. delivery_exhausted: no further attempt is made.'
+  }),
+  assistant_id: Nullable(Id({}), { description: 'The assistant of that delivery.' }),
+  delivery_id: Nullable(Type.String(), { description: 'The delivery whose attempt led to it.' }),
+  reason: Nullable(Type.String(), {
+    description: 'failed_three_times; gone (410) or failing (only failures for five days); attempts_used_up, ' +
+      'expired, or crashed (each attempt ended our worker; it is made again when you ask for it).'
+  }),
+  at: Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] })
+}, { title: 'WebhookNotice' })
+export type Notice = Static<typeof Notice>
+
+export const WebhookSecret = Type.Object({
+  secret: Type.String({
+    description: 'Verifies webhook-signature, as Standard Webhooks describes.', examples: ['whsec_...']
+  }),
+  previous: Type.Unsafe<{ secret: string, expires_at: string } | null>({
+    title: 'PreviousSecret',
+    type: ['object', 'null'],
+    required: ['secret', 'expires_at'],
+    properties: { secret: { type: 'string' }, expires_at: { type: 'string', description: 'ISO 8601, UTC.' } },
+    description: 'After a rotation, the secret that was current before: signs as well until it expires.'
+  })
+}, { title: 'WebhookSecret' })
+
+export const WebhookSecretAnswer = Type.Object({ data: WebhookSecret }, { title: 'WebhookSecretAnswer' })
+
+export const AssistantSecret = Type.Object({
+  ...WebhookSecret.properties,
+  own: Type.Boolean({ description: 'Whether the secret is the assistant\'s; without one of its own it has yours.' })
+}, { title: 'AssistantSecret' })
+
+export const AssistantSecretAnswer = Type.Object({ data: AssistantSecret }, { title: 'AssistantSecretAnswer' })

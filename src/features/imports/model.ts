@@ -1,6 +1,6 @@
 // The rules for an import: it is requested once, and ends once.
 import type { Decider } from '../../domain/decider.js'
-import { leadImportEventTypes, type DuplicateRule, type LeadImportEvent } from './events.js'
+import { type DuplicateRule, type LeadImportEvent, leadImportEventTypes } from './events.js'
 
 export interface RequestImport {
   type: 'request'
@@ -11,7 +11,7 @@ export interface RequestImport {
 
 /** What became of its rows; `reason` where it cannot go on. */
 export interface ImportCounts { total: number, created: number, duplicates: number, invalid: number }
-export interface EndImport extends ImportCounts { type: 'end', reason: string | null, now: string }
+interface EndImport extends ImportCounts { type: 'end', reason: string | null, now: string }
 
 /** Its id is that of the command. */
 type Requested = RequestImport & { userId: string, now: string, commandId: string }

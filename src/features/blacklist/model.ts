@@ -1,0 +1,121 @@
+// Numbers that a user does not want called: one entry a number at a time. One whose number was erased holds all the
+// same, as its stream is found by the digest of the number.
+import Type, { type Static } from 'typebox'
+import { type Circumstances, type Decider, idAt } from '../../domain/decider.js'
+import { Id, Instant, Nullable, PhoneNumber, withoutNul } from '../../domain/json.js'
+import { Rejection } from '../../domain/rejection.js'
+import { type BlacklistEvent, blacklistEventTypes } from './events.js'
+
+/** Numbers that their user does not want called. */
+export type Listed = ReadonlySet<string>
+
+export const onTheList = 'is on your do-not-call list'
+export const staysListed = 'must stay blacklisted while the phone number is on your do-not-call list'
+
+interface Numbered { phone_number?: string, secondary_contacts?: { phone_number: string }[] }
+
+/** Of the lead and its secondary contacts. */
+export const numbersOf = ({ phone_number, secondary_contacts = [] }: Numbered): string[] =>
+  [phone_number, ...secondary_contacts.map((contact) => contact.phone_number)].flatMap((number) => number ?? [])
+
+export const BlacklistBody = Type.Object({
+  phone_number: PhoneNumber({ description: 'Phone number in E.164 format that must not be called.' }),
+  reason: Type.Optional(Type.String({ maxLength: 255, ...withoutNul, description: 'Why, in your words.' }))
+}, { title: 'BlacklistEntryInput' })
+
+export const EntryAnswer = Type.Object({
+  id: Id({ description: 'What the entry is deleted by.' }),
+  phone_number: Nullable(PhoneNumber(), { description: 'Null when the person was erased; the entry holds all the same.' }),
+  reason: Nullable(Type.String(), { description: 'Null when none was given, or when the person was erased.' }),
+  created_at: Instant({ description: 'ISO 8601, UTC.' })
+}, { title: 'BlacklistEntry' })
+export type EntryAnswer = Static<typeof EntryAnswer>
+
+export const describeEntry = ({ blacklist_id: id, phone_number, reason, created_at }: Entry): EntryAnswer =>
+  ({ id, phone_number, reason, created_at })
+
+interface Entry {
+  blacklist_id: number
+  user_id: string
+  /** Null where it was erased. */
+  phone_number: string | null
+  reason: string | null
+  /** ISO 8601. */
+  created_at: string
+  /** The number may be called again. */
+  isDeleted?: true
+}
+
+/** No entry yet, or the newest one. */
+export type EntryState = Entry | undefined
+
+/** Its one id is that of the new entry, where there is none. */
+type AddEntry = { type: 'add', phone_number: string, reason: string | null } & Circumstances
+type DeleteEntry = { type: 'delete', blacklist_id: number } & Circumstances
+type BlacklistCommand = AddEntry | DeleteEntry
+
+export const blacklistDecider: Decider<EntryState, BlacklistEvent, BlacklistCommand> = {
+  initialState: undefined,
+  eventTypes: blacklistEventTypes,
+  evolve: evolveEntry,
+  decide (command, state) {
+    switch (command.type) {
+      case 'add': return add(command, state)
+      case 'delete': return remove(command, state)
+      default: return command satisfies never
+    }
+  }
+}
+
+export const isListed = (state: EntryState): boolean => state !== undefined && !state.isDeleted
+
+function evolveEntry (state: EntryState, { type, data }: BlacklistEvent): EntryState {
+  switch (type) {
+    case 'PhoneNumberBlacklisted': return data
+    case 'PhoneNumberUnblacklisted':
+      return state?.blacklist_id === data.blacklist_id ? { ...state, isDeleted: true } : state
+    case 'BlacklistEntryErased': {
+      const { blacklist_id, user_id, created_at } = data
+      return { blacklist_id, user_id, created_at, phone_number: null, reason: null }
+    }
+    default: return type satisfies never
+  }
+}
+
+/** An entry that is there stays as it is, also with another reason; one without a number makes way for one with it. */
+function add ({ ids, userId, now, phone_number, reason }: AddEntry, state: EntryState): BlacklistEvent[] {
+  const data = { blacklist_id: idAt(ids, 0), user_id: userId, phone_number, reason, created_at: now }
+  const added: BlacklistEvent = { type: 'PhoneNumberBlacklisted', data }
+  if (!state || state.isDeleted) return [added]
+  if (state.phone_number !== null) return []
+  const { blacklist_id, user_id } = state
+  return [{ type: 'PhoneNumberUnblacklisted', data: { blacklist_id, user_id, deleted_at: now } }, added]
+}
+
+function remove ({ blacklist_id, userId, now }: DeleteEntry, state: EntryState): BlacklistEvent[] {
+  if (state?.blacklist_id !== blacklist_id || state.user_id !== userId || state.isDeleted) throw entryNotFound()
+  const { user_id, phone_number } = state
+  const named = phone_number === null ? {} : { phone_number }
+  return [{ type: 'PhoneNumberUnblacklisted', data: { blacklist_id, user_id, ...named, deleted_at: now } }]
+}
+
+/** Also the answer to somebody else's entry, so that nobody learns which ids exist. */
+export function entryNotFound (): Rejection {
+  return new Rejection('not-found', 'Blacklist entry not found or does not belong to the authenticated user')
+}
+
+/** An entry as readers have it. */
+export interface KnownEntry { blacklist_id: number, user_id: string, created_at: string, isDeleted: boolean }
+
+/**
+ * What stands for all events of a stream, from its entries in their order. The person is still not to be called, if
+ * they were not: that is all that stays. Ids are not given out again.
+ */
+export function erasedEntries (entries: readonly KnownEntry[], now: string): BlacklistEvent[] {
+  return entries.flatMap(({ blacklist_id, user_id, created_at, isDeleted }) => {
+    const data = { blacklist_id, user_id, created_at, erased_at: now }
+    const erased: BlacklistEvent = { type: 'BlacklistEntryErased', data }
+    if (!isDeleted) return [erased]
+    return [erased, { type: 'PhoneNumberUnblacklisted', data: { blacklist_id, user_id, deleted_at: now } }]
+  })
+}

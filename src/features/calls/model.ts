@@ -1,0 +1,179 @@
+// A call is reported once, and the same report again changes nothing; who was called and what was said can be erased,
+// once. What is wrong with a report, and what callers see of a call.
+import Type, { type Static } from 'typebox'
+import Value from 'typebox/value'
+import type { Decider } from '../../domain/decider.js'
+import { Id, type JsonObject, Nullable } from '../../domain/json.js'
+import { Rejection } from '../../domain/rejection.js'
+import { problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
+import {
+  type CallCompleted, type CallErased, type CallEvent, callEventTypes, CallId, CallStatus, CompleteCallBody,
+  TranscriptTurn
+} from './events.js'
+
+/** What is true outside the stream. An absent fact is not known, and refuses nothing. */
+export interface CallFacts {
+  assistantExists?: boolean
+  /** Whether the lead is one of the user who owns the assistant. */
+  leadBelongs?: boolean
+}
+
+/** The report without unknown fields. @throws Rejection `invalid` with every problem */
+export function validateReport (
+  callId: string, submitted: Submitted<CompleteCallBody>, facts: CallFacts
+): { report: CallCompleted } {
+  const { started_at: began, ended_at: ended } = soundFields(submitted)
+  const isReversed = began !== undefined && ended !== undefined && Date.parse(ended) < Date.parse(began)
+  const { lead_status, transcript, ...body } = soundBody(submitted, [
+    isReversed && problem('ended_at', 'must not be before started_at'),
+    facts.assistantExists === false && problem('assistant_id', 'must be an existing assistant'),
+    facts.leadBelongs === false && problem('lead_id', 'must be a lead of the user who owns the assistant')
+  ])
+  const { assistant_id, lead_id, status, direction, from, to, started_at, ended_at, duration } = body
+  const { recording_url, input_variables, extracted_variables, evaluation } = body
+  const report = {
+    call_id: callId,
+    assistant_id,
+    lead_id,
+    ...(lead_status !== undefined && { lead_status }),
+    status,
+    direction,
+    from,
+    to,
+    started_at,
+    ended_at,
+    duration,
+    recording_url,
+    transcript: transcript.map(({ role, text, at }) => ({ role, text, at })),
+    input_variables,
+    extracted_variables,
+    evaluation
+  }
+  return { report }
+}
+
+/** Nothing yet, what the engine reported first, or what is left of it. */
+type CallState = CallCompleted | CallErased | undefined
+
+/** A later report of the same call is a duplicate, also of one that was erased. */
+const evolve = (state: CallState, { type, data }: CallEvent): CallState =>
+  type === 'CallErased' ? data : state ?? data
+
+const isErased = (state: CallCompleted | CallErased): state is CallErased => 'erased_at' in state
+
+interface CompleteCall { report: CallCompleted }
+/** `report` is the one that counts: what the stream has of it may not be readable any more. `left`: its lead. */
+export interface EraseCall { report: Omit<CallErased, 'lead_left' | 'erased_at'>, left?: CallErased['lead_left'], now: string }
+
+/** Larger ones would not fit with type and metadata into the 1 MiB that a server takes. */
+const largestEvent = 1024 * 1024 - 4 * 1024
+
+const calls = {
+  initialState: undefined,
+  eventTypes: callEventTypes,
+  isWrittenOnce: true as const,
+  largestEvent,
+  evolve
+}
+
+export const callDecider: Decider<CallState, CallEvent, CompleteCall> = { ...calls, decide: completeCall }
+export const erasingDecider: Decider<CallState, CallEvent, EraseCall> = { ...calls, decide: eraseCall }
+
+function completeCall ({ report }: CompleteCall, state: CallState): CallEvent[] {
+  if (state === undefined) return [{ type: 'CallCompleted', data: report }]
+  if (isErased(state) ? isOfErased(report, state) : Value.Equal(state, report)) return []
+  throw new Rejection('call-differs', `Call ${report.call_id} was already reported with another body`)
+}
+
+/** As far as anybody can tell: what was said, and who was called, is not known any more. */
+function isOfErased (report: CallCompleted, { erased_at: _at, lead_left: _left, ...known }: CallErased): boolean {
+  return Object.entries(known).every(([field, value]) => Value.Equal(Reflect.get(report, field), value))
+}
+
+function eraseCall ({ report, left: lead_left, now }: EraseCall, state: CallState): CallEvent[] {
+  if (state && isErased(state)) return []
+  const { call_id, assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration } = report
+  const told = lead_status === undefined ? {} : { lead_status }
+  const left = { call_id, assistant_id, lead_id, ...told, status, direction, started_at, ended_at, duration }
+  return [{ type: 'CallErased', data: { ...left, ...lead_left && { lead_left }, erased_at: now } }]
+}
+
+const { direction, duration, recording_url } = CompleteCallBody.properties
+const ifErased = 'Null when the person was erased.'
+const Said = (description: string) => Type.Unsafe<CallCompleted['transcript'] | null>({
+  type: ['array', 'null'], items: TranscriptTurn, description: `${description} ${ifErased}`
+})
+const Variables = (description: string) => Type.Unsafe<JsonObject | null>({
+  type: ['object', 'null'], additionalProperties: true, description: `${description} ${ifErased}`
+})
+const PhoneOf = (description: string) => Nullable(Type.String(), { description: `${description} ${ifErased}` })
+const Utc = (description: string) => Type.String({ description, examples: ['2026-01-31T12:00:00.000Z'] })
+
+const CalledLead = Type.Object({
+  id: Id({ description: 'As in lead_id.' }),
+  primary_lead_id: Type.Optional(Id({ description: 'The lead that the secondary contact belongs to; absent for a lead.' }))
+}, { title: 'CalledLead' })
+export type CalledLead = Static<typeof CalledLead>
+
+const summary = {
+  call_id: CallId,
+  assistant_id: Id({ description: 'The assistant that handled the call.' }),
+  lead_id: Nullable(Id({}), { description: 'The lead that was called, or one of its secondary contacts.' }),
+  lead: Nullable(CalledLead, { description: 'The same, with its primary lead where it is a secondary contact.' }),
+  status: CallStatus,
+  direction,
+  from: PhoneOf('Calling number.'),
+  to: PhoneOf('Called number.'),
+  started_at: Utc('ISO 8601, UTC.'),
+  ended_at: Utc('ISO 8601, UTC.'),
+  duration,
+  erased: Type.Optional(Type.Literal(true, { description: 'The person was erased: nothing of them is kept.' }))
+}
+
+export const CallSummary = Type.Object(summary, { title: 'CallSummary' })
+export type CallSummary = Static<typeof CallSummary>
+
+/** A call with everything that the engine reported of it. */
+export const CallReport = Type.Object({
+  ...summary,
+  recording_url,
+  transcript: Said('What was said, in order.'),
+  input_variables: Variables('Variables the call started with.'),
+  extracted_variables: Variables('Values per post_call_schema.'),
+  evaluation: Type.Unsafe<CallCompleted['evaluation']>({
+    type: ['object', 'null'], additionalProperties: true, description: 'Outcome of the post-call evaluation.'
+  })
+})
+export type CallReport = Static<typeof CallReport>
+
+/** `lead` is the lead, when it belongs to the user who owns the assistant. */
+export function summarizeCall (report: CallCompleted, lead: CalledLead | null): CallSummary {
+  const { call_id, assistant_id, status, direction, from, to, started_at, ended_at, duration } = report
+  const times = { started_at: utc(started_at), ended_at: utc(ended_at) }
+  return { call_id, assistant_id, lead_id: lead?.id ?? null, lead, status, direction, from, to, ...times, duration }
+}
+
+/** The same of a call whose person was erased. */
+export function summarizeErased (
+  { started_at, ended_at, ...call }: Omit<CallErased, 'erased_at'>, lead: CalledLead | null
+): CallSummary {
+  const { call_id, assistant_id, status, direction, duration } = call
+  const times = { started_at: utc(started_at), ended_at: utc(ended_at) }
+  const named = { call_id, assistant_id, lead_id: lead?.id ?? null, lead, status, direction }
+  return { ...named, from: null, to: null, ...times, duration, erased: true }
+}
+
+/** What a row has of a report: nothing when the person was erased. */
+export type KeptReport = CallCompleted | null
+
+export function describeCall (summary: CallSummary, report: KeptReport): CallReport {
+  if (!report) {
+    const nothing = { recording_url: null, transcript: null, input_variables: null, extracted_variables: null }
+    return { ...summary, ...nothing, evaluation: null }
+  }
+  const { recording_url, transcript, input_variables, extracted_variables, evaluation } = report
+  return { ...summary, recording_url, transcript, input_variables, extracted_variables, evaluation }
+}
+
+/** What the engine wrote into the log is not refused for its times; one that cannot be read stays as it is. */
+const utc = (time: string) => Number.isNaN(Date.parse(time)) ? time : new Date(time).toISOString()

@@ -1,0 +1,304 @@
+// What is sent to start an import, how it is read, and how its leads are kept: JSON, or CSV with what holds for all
+// rows in the query string.
+import { createHash, randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
+import Type, { type Static, type TSchema } from 'typebox'
+import { canonicalJson, Id } from '../../domain/json.js'
+import { type FieldErrors, invalid } from '../../domain/rejection.js'
+import type { Submitted } from '../../domain/validation.js'
+import { asItWas, type CsvRecord, csvRecords, plain } from '../../http/csv.js'
+import { isCsv } from '../../http/input/bodies.js'
+import { refusedBy, validatorCompiler } from '../../http/input/compilers.js'
+import { firstOfRow, unstorable } from '../../http/input/field-errors.js'
+import { nameIgnored } from '../../http/input/received.js'
+import type { Found, RequestedPage } from '../../http/lists/paging.js'
+import { queryErrors } from '../../http/read-position.js'
+import { CreateLeadBody } from '../leads/decide.js'
+import { DuplicateRule } from './events.js'
+
+/** How far an import is. */
+export interface ImportStatus {
+  id: string
+  state: 'accepted' | 'completed' | 'failed'
+  progress: { total?: number, processed?: number, created?: number, duplicates?: number, invalid?: number }
+  reason: string | null
+  created_at: Date
+  finished_at: Date | null
+}
+
+/** What became of a row, which is numbered from 1. */
+export interface RowResult {
+  row: number
+  outcome: 'created' | 'duplicate' | 'invalid'
+  lead_id: number | null
+  errors: FieldErrors | null
+}
+
+/** How many imports that have not ended a user may have; one is worked on, the others wait. */
+export const mostImportsOfUser = 5
+
+interface NewImport { id: string, userId: string, uploadId: string, campaignId: number, total: number }
+
+export interface LeadImports {
+  /** Keeps leads of a body that is being read. */
+  addPart (upload: { id: string, userId: string }, firstRow: number, leads: readonly SentLead[]): Promise<void>
+  /** Removes those leads, unless the import has them. */
+  removeUnused (uploadId: string, importId: string | undefined): Promise<void>
+  /**
+   * How many imports of the user have not ended; nothing of a request whose Idempotency-Key was used before, as its
+   * answer may be that of the earlier one.
+   */
+  underWay (userId: string, key: { route: string, key: string | undefined }): Promise<number | undefined>
+  /** Before its event. False when the user has too many imports that have not ended. */
+  prepare (asked: NewImport): Promise<boolean>
+  /** After its event: it is worked on. */
+  accept (id: string): Promise<void>
+  find (userId: string, id: string): Promise<ImportStatus | undefined>
+  results (id: string, page: RequestedPage): Promise<Found<RowResult>>
+  eachResult (id: string, visit: (results: RowResult[]) => Promise<void>, signal: AbortSignal): Promise<void>
+}
+
+const mostJsonLeads = 1_000
+
+const { campaign_id: _campaign, allow_dupplicate: _allow, ...leadFields } = CreateLeadBody.properties
+const ImportedLead = Type.Object(leadFields, { title: 'ImportedLead' })
+
+const asked = {
+  campaign_id: Id({ description: 'Campaign to create the leads for.', examples: [1] }),
+  if_duplicate: Type.Optional({ ...DuplicateRule, default: 'skip' })
+}
+
+export const ImportBody = Type.Object({
+  ...asked,
+  leads: Type.Array(ImportedLead, { minItems: 1, maxItems: mostJsonLeads, description: 'As for POST /user/lead.' })
+}, { title: 'LeadImportInput' })
+
+export const ImportQuery = Type.Object({
+  campaign_id: Type.Optional({
+    ...asked.campaign_id, description: 'Campaign to create the leads for: with CSV, or what the JSON says as well.'
+  }),
+  // Filled in by the handler: the validator would hide that it was not sent.
+  if_duplicate: Type.Optional({ ...DuplicateRule, description: 'As in the JSON; skip where neither says it.' })
+})
+
+/** A lead that is wrong is a row that is `invalid`, and refuses no other one. */
+const LooseBody = Type.Object({
+  ...asked,
+  campaign_id: Type.Optional(asked.campaign_id),
+  leads: Type.Array(Type.Object({}), { minItems: 1, maxItems: mostJsonLeads })
+})
+
+/** CSV is checked as it is read. */
+export const importValidators: FastifySchemaCompiler<TSchema> = (route) => {
+  if (route.httpPart !== 'body') return validatorCompiler(route)
+  const takesAll = (schema: TSchema) => !('properties' in schema)
+  return takesAll(route.schema) ? () => true : validatorCompiler({ ...route, schema: LooseBody })
+}
+
+interface ImportRequest { all: ForAll, leads: AsyncIterable<SentLead> | Iterable<SentLead> }
+
+/** Nothing of CSV was read yet. @throws Rejection `invalid` with all that can be said without reading it */
+export function importRequest (request: FastifyRequest, reply: FastifyReply): ImportRequest {
+  const { body } = request
+  const query: Static<typeof ImportQuery> = Object(request.query)
+  const inBody = !isCsv(request) && isImport(body) ? body : { leads: [] }
+  const { campaign_id, if_duplicate = 'skip' } = { ...query, ...inBody }
+  const refused: FieldErrors = { ...differing(query, inBody), ...queryErrors(request) }
+  if (!isCsv(request) && !isImport(body)) refused.body ??= ['must be a JSON object']
+  if (campaign_id === undefined && !refused.body) refused.campaign_id ??= ['is required']
+  if (campaign_id === undefined || Object.keys(refused).length > 0) throw invalid(refused)
+  const all = { campaign_id, if_duplicate }
+  if (isCsv(request)) return { all, leads: leadsOfCsv(body instanceof Readable ? body : Readable.from([]), all) }
+  nameIgnored(reply, inBody, ImportBody.properties)
+  return { all, leads: leadsOfJson(inBody.leads, all) }
+}
+
+/** Of JSON the body says what holds for all leads; the query string may say the same, or what the body leaves out. */
+function differing (query: Static<typeof ImportQuery>, body: Static<typeof ImportQuery>): FieldErrors {
+  const names = (['campaign_id', 'if_duplicate'] as const).filter((name) =>
+    query[name] !== undefined && body[name] !== undefined && query[name] !== body[name])
+  return Object.fromEntries(names.map((name) => [name, ['must be the same in the query string and the body']]))
+}
+
+/** The schema of the route has taken it. */
+const isImport = (body: unknown): body is Static<typeof LooseBody> => typeof body === 'object' && body !== null
+
+/** With the number of its row in the file or the list, from 1; a header line is not counted. */
+type SentLead = Submitted<CreateLeadBody> & { row: number }
+
+/** What holds for all leads of an import. */
+interface ForAll { campaign_id: number, if_duplicate: DuplicateRule }
+
+const mostCsvRows = 100_000
+/** With those that hold nothing: what a sheet of Excel has. */
+const mostRows = 2 ** 20
+const csvLimits = { mostBytes: 64 * 2 ** 20, mostRecordBytes: 256 * 1024, mostRows }
+/** Of the names of variables. */
+const longestName = 255
+const mostColumns = 1_000
+
+const refusals = refusedBy(CreateLeadBody)
+
+/** The campaign and what becomes of duplicates are those of the import, whatever its items say. */
+function * leadsOfJson (items: readonly object[], all: ForAll): Generator<SentLead> {
+  for (const [index, item] of items.entries()) yield checked({ ...item, ...ofAll(all) }, index + 1)
+}
+
+/** The columns of `GET /user/leads/export` that no lead is made of: where all of them are, the file is an export. */
+const leftOut = ['id', 'status', 'campaign_id', 'campaign_name', 'created_at', 'updated_at']
+const own = ['phone_number', 'customer_name', 'email']
+const inJson = ['variables', 'secondary_contacts']
+
+interface Columns { names: readonly string[], isExport: boolean }
+
+/**
+ * `phone_number` is a column, `customer_name`, `email` and every other one is a variable. Rows without anything in them
+ * are passed over.
+ * @throws Rejection `invalid` for a header or a text that cannot be read, `too-large`
+ */
+async function * leadsOfCsv (source: Readable, all: ForAll): AsyncGenerator<SentLead> {
+  let columns: Columns | undefined
+  let leads = 0
+  for await (const record of csvRecords(source, csvLimits, plain('phone_number'))) {
+    if (!columns) {
+      columns = columnsOf(record)
+      continue
+    }
+    if (++leads > mostCsvRows) throw invalid({ body: [`must hold at most ${mostCsvRows} rows`] })
+    yield leadOf(columns, record, all)
+  }
+  if (!columns) throw invalid({ body: ['must begin with a header line that names phone_number'] })
+}
+
+function columnsOf (header: readonly string[]): Columns {
+  const isExport = leftOut.every((name) => header.some((given) => plain(given) === plain(name)))
+  const known = isExport ? [...own, ...inJson, ...leftOut] : own
+  const names = header.map((given) => known.find((name) => plain(name) === plain(given)) ?? given)
+  const problems = [
+    !names.includes('phone_number') && 'the header line must name phone_number',
+    new Set(names).size < names.length && 'the header line must name each column once',
+    header.some((name) => name.trim() === '') && 'the header line must name every column',
+    header.some((name) => name.trim() === '__proto__') && 'the header line must not name __proto__',
+    header.some((name) => name.length > longestName) && `a name in the header line must be at most ${longestName} characters`,
+    header.length > mostColumns && `the header line must name at most ${mostColumns} columns`,
+    Object.keys(unstorable(header)).length > 0 && 'the header line must not contain NUL characters'
+  ].filter((problem) => problem !== false)
+  if (problems.length > 0) throw invalid({ body: problems })
+  return { names, isExport }
+}
+
+function leadOf ({ names, isExport }: Columns, cells: CsvRecord, all: ForAll): SentLead {
+  const { row } = cells
+  if (cells.length !== names.length) {
+    const counts = `has ${cells.length} cells, and the header line has ${names.length}`
+    return { body: ofAll(all), refused: { row: [counts] }, row }
+  }
+  const texts = isExport ? cells.map(asItWas) : cells
+  const { phone_number, ...others } = Object.fromEntries(names.map((name, index) => [name, texts[index] ?? '']))
+  const lead = { phone_number: phone_number?.trim(), ...ofAll(all) }
+  return checked({ ...lead, ...isExport ? exported(others) : { variables: others } }, row)
+}
+
+/** Further variables and contacts are in a column each. What is no JSON stays a text, which the schema refuses. */
+function exported ({ variables = '', secondary_contacts = '', ...others }: Record<string, string>) {
+  const more = jsonOf(variables || '{}')
+  const kept = Object.entries(others).filter(([name]) => !leftOut.includes(name))
+  return {
+    variables: isObject(more) ? { ...Object.fromEntries(kept), ...more } : more,
+    secondary_contacts: jsonOf(secondary_contacts || '[]')
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function jsonOf (text: string): unknown {
+  try {
+    return JSON.parse(text, (key, value: unknown) => {
+      if (key === '__proto__') throw new SyntaxError('no name of a variable')
+      return value
+    })
+  } catch {
+    return text
+  }
+}
+
+const ofAll = ({ campaign_id, if_duplicate }: ForAll) => ({ campaign_id, allow_dupplicate: if_duplicate === 'allow' })
+
+function checked (body: object, row: number): SentLead {
+  const refused = { ...unstorable(body), ...refusals(body) }
+  if (isSound(body, refused)) return { body, row }
+  return { body: unstorableRemoved(body, refused), refused: firstOfRow(refused), row }
+}
+
+/** The schema has taken all of it. */
+const isSound = (_body: object, refused: FieldErrors): _body is CreateLeadBody => Object.keys(refused).length === 0
+
+/** Of a refused lead only those fields are kept that the rules can still check. */
+function unstorableRemoved (body: object, refused: FieldErrors): Partial<CreateLeadBody> {
+  const isRefused = (name: string) => Object.keys(refused).some((path) => path === name || path.startsWith(`${name}.`))
+  const kept = ['phone_number', 'campaign_id', 'secondary_contacts'].filter((name) => name in body && !isRefused(name))
+  return Object.fromEntries(kept.map((name) => [name, Reflect.get(body, name)]))
+}
+
+/** The leads of a body, as they are kept. */
+export interface Upload {
+  id: string
+  total: number
+  /** Of all leads, SHA-256 in hexadecimal digits. */
+  digest: string
+  /** The import that has them, once there may be one. */
+  importId?: string
+}
+
+/** A part is done in about a second, and is repeated when its worker is killed. */
+const mostRowsOfPart = 500
+const mostBytesOfPart = 512 * 1024
+
+/** Each lead at its turn, so that others get theirs. */
+export async function * inTurns (
+  turn: () => Promise<number>, leads: ImportRequest['leads']
+): AsyncGenerator<SentLead> {
+  let until = 0
+  for await (const lead of leads) {
+    if (performance.now() >= until) until = await turn()
+    yield lead
+  }
+}
+
+/** Keeps the leads while `use` makes an import of them. What no import has in the end is removed. */
+export async function whileKept<Result> (
+  imports: LeadImports, userId: string, leads: ImportRequest['leads'], use: (upload: Upload) => Promise<Result>
+): Promise<Result> {
+  const upload: Upload = { id: randomUUID(), total: 0, digest: '' }
+  try {
+    Object.assign(upload, await keepLeads(imports, { id: upload.id, userId }, leads))
+    return await use(upload)
+  } finally {
+    await imports.removeUnused(upload.id, upload.importId).catch(() => {}) // else it is removed as an orphan
+  }
+}
+
+async function keepLeads (
+  imports: LeadImports, upload: { id: string, userId: string }, leads: ImportRequest['leads']
+): Promise<Pick<Upload, 'total' | 'digest'>> {
+  const hash = createHash('sha256')
+  let part: SentLead[] = []
+  let [total, bytes] = [0, 0]
+  const keep = async () => {
+    const kept = part
+    part = []
+    bytes = 0
+    if (kept[0]) await imports.addPart(upload, kept[0].row, kept)
+  }
+  for await (const lead of leads) {
+    const text = canonicalJson(lead) ?? ''
+    hash.update(text).update('\n')
+    part.push(lead)
+    total++
+    bytes += text.length
+    if (part.length === mostRowsOfPart || bytes >= mostBytesOfPart) await keep()
+  }
+  await keep()
+  return { total, digest: hash.digest('hex') }
+}

@@ -1,0 +1,253 @@
+// The routes of imports: one is started, and what became of its rows is read.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type, { type Static } from 'typebox'
+import { customer, customerNumber } from '../../domain/examples.js'
+import { GivenId, Id, isUuid, Nullable } from '../../domain/json.js'
+import { type FieldErrors, invalid as refuse, Rejection } from '../../domain/rejection.js'
+import { problem, soundBody } from '../../domain/validation.js'
+import type { App } from '../../http/app-types.js'
+import { command, type CommandRoute, type HandleRoute } from '../../http/command-route.js'
+import { addToVary } from '../../http/cors.js'
+import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
+import { importedRow, importId, leadImport, page } from '../../http/docs/examples.js'
+import { bom, type Exported, onlyCsv, sendExport } from '../../http/exports.js'
+import { Uploads } from '../../http/limits/uploads.js'
+import { onceGone, untilGone } from '../../http/limits/while-answering.js'
+import { PageOf, Paging } from '../../http/lists/paging.js'
+import { importPath } from '../../http/path-id.js'
+import { itemErrors, readHeaders, reading } from '../../http/read-position.js'
+import type { RouteServices } from '../services.js'
+import type { Facts } from '../facts.js'
+import { DuplicateRule, type LeadImportEvent, LeadImportStatus, leadImportStream } from './events.js'
+import {
+  ImportBody, ImportQuery, importRequest, type ImportStatus, importValidators, inTurns, type LeadImports,
+  mostImportsOfUser, type RowResult, type Upload, whileKept
+} from './import-body.js'
+import { type LeadImportState, requestDecider, type RequestImport } from './model.js'
+
+export interface LeadImportDeps {
+  handle: HandleRoute
+  facts: Pick<Facts, 'campaign'>
+  leadImports: LeadImports
+}
+
+const started = 'Import started'
+const tooMany = 'Too many of your imports are under way: wait until one of them has ended.'
+const Started = Type.Object({
+  message: Type.String({ default: started }),
+  data: Type.Object({ id: Type.String(), status: LeadImportStatus }, { title: 'BegunLeadImport' })
+}, { title: 'StartedLeadImport' })
+
+const newImport = { campaign_id: 1, leads: [{ phone_number: customerNumber, variables: customer }] }
+const newCsv = `phone_number,customer_name,email,plan\r\n${customerNumber},${customer.customer_name},,yearly\r\n`
+const json = { schema: example(ImportBody, newImport) }
+const csv = { schema: Type.String({ examples: [newCsv] }) }
+
+const importLeadsSchema = {
+  operationId: 'importLeads',
+  summary: 'Import leads',
+  description: 'In the background: a row that is wrong, or a phone number that is a lead of the campaign already, stops no ' +
+    'other one. At most 1,000 leads and 2 MiB in JSON, 100,000 rows and 64 MiB in CSV, which arrives within a minute and ' +
+    'begins with a header line: `phone_number`, `customer_name`, `email`, in any case and with any blanks, and every other ' +
+    'column is a variable. Commas, semicolons or tabs are between cells; UTF-8 and UTF-16 are taken, and so is what ' +
+    '`GET /user/leads/export` answers. Rows without anything in them are passed over. At most 5 of your imports are under way. What became of the rows is kept for 30 days.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  querystring: ImportQuery,
+  body: { content: { 'application/json': json, 'text/csv': csv } },
+  response: {
+    202: answered(
+      'It is worked on.', Started, { message: started, data: { id: importId, status: 'processing' } }, writeHeaders),
+    422: invalid({ campaign_id: ['must be one of your campaigns'], body: ['row 17 cannot be read: a quote is never closed'] }),
+    429: refusal(tooMany)
+  }
+}
+
+/** The request as its Idempotency-Key knows it, whatever its body was. */
+const Asked = Type.Object({
+  campaign_id: Id({}), if_duplicate: DuplicateRule, total: Type.Integer(), digest: Type.String()
+})
+
+export function importLeads (app: App, deps: LeadImportDeps): void {
+  const { leadImports } = deps
+  const { config, onRequest, ...options } = command('user', 'Starting the import failed', 'Idempotency-Key')
+  const route = { ...options, config: { ...config, mostValues: 50_000, takesCsv: true }, bodyLimit: 2 * 2 ** 20 }
+  const uploads = new Uploads()
+  const readings = new WeakMap<FastifyRequest, ReturnType<Uploads['begin']>>()
+
+  /** Before the body is asked for. Those that are being read count, too. */
+  async function refuseTooMany (request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { user: { id: userId }, routeOptions: { url = '' }, headers } = request
+    const others = uploads.reading(userId)
+    const reading = uploads.begin(userId)
+    onceGone(untilGone(request, reply), reading.end)
+    readings.set(request, reading)
+    const underWay = await leadImports.underWay(userId, { route: url, key: headers['idempotency-key']?.toString() }) ?? 0
+    if (others + underWay < mostImportsOfUser) return
+    reading.end()
+    throw new Rejection('too-many', tooMany)
+  }
+
+  app.post('/user/leads/import', {
+    schema: importLeadsSchema, ...route, validatorCompiler: importValidators, onRequest: [onRequest, refuseTooMany]
+  }, async (request, reply) => {
+    const { all, leads } = importRequest(request, reply)
+    const { id: userId } = request.user
+    if (!await isOpen(deps, userId, all.campaign_id)) throw refuse({ campaign_id: [notYours] }) // before rows are read
+    const reading = readings.get(request) ?? uploads.begin(userId)
+    return await whileKept(leadImports, userId, inTurns(reading.turn, leads), async (upload) => {
+      reading.end() // from here on it counts where imports that have not ended are kept
+      const { total, digest } = upload
+      request.body = { ...all, total, digest }
+      return await deps.handle(request, reply.code(202), importRoute(deps, userId, upload))
+    })
+  })
+}
+
+type ImportRoute = CommandRoute<
+  typeof Asked, { isOpen: boolean }, RequestImport, LeadImportState, LeadImportEvent, Static<typeof Started>
+>
+
+/** The steps, once the leads are kept. */
+const importRoute = (deps: LeadImportDeps, userId: string, upload: Upload): ImportRoute => ({
+  body: Asked,
+  facts: async ({ campaign_id = 0 }) => ({ isOpen: await isOpen(deps, userId, campaign_id) }),
+  validate: (submitted, facts) => ({ type: 'request', ...soundBody(submitted, problemsOf(upload.total, facts)) }),
+  stream: (_body, _ids, _facts, commandId) => leadImportStream(commandId),
+  async first ({ campaign_id: campaignId, total }, _ids, { commandId: id }) {
+    upload.importId = id
+    const isTaken = await deps.leadImports.prepare({ id, userId, uploadId: upload.id, campaignId, total })
+    if (!isTaken) throw new Rejection('too-many', tooMany)
+  },
+  decider: requestDecider,
+  async answer ({ state }) {
+    if (state) upload.importId = state.import_id
+    return { message: started, data: await begun(deps, userId, state?.import_id ?? '') }
+  }
+})
+
+const notYours = 'must be one of your campaigns'
+
+const problemsOf = (total: number, { isOpen }: { isOpen?: boolean }) => [
+  isOpen === false && problem('campaign_id', notYours), total === 0 && problem('body', 'must hold at least one row')
+]
+
+async function isOpen ({ facts }: LeadImportDeps, userId: string, campaignId: number): Promise<boolean> {
+  const campaign = await facts.campaign(userId, campaignId)
+  return campaign !== undefined && !campaign.isDeleted
+}
+
+/** Its event is in the log: what fails after that is no failure of the command. The reconciler repeats it. */
+async function begun ({ leadImports }: LeadImportDeps, userId: string, id: string) {
+  const found = await leadImports.accept(id).then(() => leadImports.find(userId, id)).catch(() => undefined)
+  return { id, status: found && found.state !== 'accepted' ? found.state : 'processing' as const }
+}
+
+export type LeadImportQueryDeps = RouteServices & { leadImports: LeadImports }
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+const At = Type.String({ description: 'ISO 8601, UTC.', examples: [leadImport.created_at] })
+const LeadImport = Type.Object({
+  id: Type.String(),
+  status: LeadImportStatus,
+  total: Count('Rows that were sent.'),
+  processed: Count('Rows that are done.'),
+  created: Count('Rows that became a lead.'),
+  duplicates: Count('Rows whose phone number was a lead of the campaign already.'),
+  invalid: Count('Rows that were refused.'),
+  reason: Nullable(Type.String(), { description: 'Why it failed: the rows that are left cannot be imported.' }),
+  created_at: At,
+  finished_at: Nullable(At)
+}, { title: 'LeadImport' })
+
+const notFound = 'Import not found or does not belong to the authenticated user'
+
+const getLeadImportSchema = {
+  operationId: 'getLeadImport',
+  summary: 'Get an import',
+  description: 'How far it is. It is kept for 30 days after its end.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  params: importPath,
+  response: {
+    200: answered('The import.', Type.Object({ data: LeadImport }, { title: 'FoundLeadImport' }), { data: leadImport }),
+    ...itemErrors,
+    404: refusal(notFound)
+  }
+}
+
+export function getLeadImport (app: App, { readPositions, leadImports }: LeadImportQueryDeps): void {
+  const options = { schema: getLeadImportSchema, ...reading('leads', readPositions) }
+  app.get('/user/lead-import/:id', options, async ({ user, params }) => {
+    const { id, state, progress, reason, created_at, finished_at } = await ownImport(leadImports, user.id, params.id)
+    const { total = 0, processed = 0, created = 0, duplicates = 0, invalid = 0 } = progress
+    const counts = { total, processed, created, duplicates, invalid }
+    const times = { created_at: created_at.toISOString(), finished_at: finished_at?.toISOString() ?? null }
+    return { data: { id, status: state === 'accepted' ? 'processing' as const : state, ...counts, reason, ...times } }
+  })
+}
+
+/** @throws Rejection `not-found` */
+async function ownImport (leadImports: LeadImports, userId: string, id: string): Promise<ImportStatus> {
+  const found = isUuid(id) ? await leadImports.find(userId, id) : undefined
+  if (!found) throw new Rejection('not-found', notFound)
+  return found
+}
+
+const Result = Type.Object({
+  row: Type.Integer({ minimum: 1, description: 'Number of the row in the list or the file. The first row after the header line is 1; empty rows count.' }),
+  outcome: Type.Enum(['created', 'duplicate', 'invalid'], { title: 'ImportedRowOutcome' }),
+  lead_id: Nullable(GivenId(), { description: 'Of the lead that was created.' }),
+  errors: Type.Unsafe<FieldErrors | null>({
+    type: ['object', 'null'],
+    additionalProperties: Type.Array(Type.String()),
+    description: 'Of an invalid row, by field, as a 422 has them; `row` where it has too many or too few cells, and how ' +
+      'many more errors there are than the first 5. Null of further rows, where an import has 20 MiB of errors.'
+  })
+}, { title: 'ImportedRow' })
+
+const results: Exported<RowResult> = {
+  name: 'import-results',
+  columns: [
+    ['row', ({ row }) => row],
+    ['outcome', ({ outcome }) => outcome],
+    ['lead_id', ({ lead_id }) => lead_id],
+    ['errors', ({ errors }) => Object.entries(errors ?? {}).map(([field, words]) => `${field} ${words.join(', ')}`).join('; ')]
+  ]
+}
+
+const paging = new Paging('import-results', 100, ['whole'])
+
+const listImportResultsSchema = {
+  operationId: 'listLeadImportResults',
+  summary: 'List what became of the rows of an import',
+  description: 'In their order, as far as they are done. With `Accept: text/csv` all of them are streamed as CSV.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  params: importPath,
+  querystring: Type.Object({ ...paging.parameters, bom }),
+  response: {
+    200: answered('The page that was asked for.', PageOf(Result), page(100, importedRow)),
+    ...itemErrors,
+    404: refusal(notFound)
+  }
+}
+
+export function listImportResults (app: App, { readPositions, leadImports }: LeadImportQueryDeps): void {
+  const options = { schema: listImportResultsSchema, ...reading('leads', readPositions, paging) }
+  app.get('/user/lead-import/:id/results', options, async (request, reply) => {
+    const { user, params, query, headers } = request
+    const { id } = await ownImport(leadImports, user.id, params.id)
+    addToVary(reply, 'Accept')
+    if (wantsCsv(headers.accept)) {
+      return await sendExport(request, reply, { format: 'csv', bom: query.bom }, results, (visit, signal) =>
+        leadImports.eachResult(id, visit, signal))
+    }
+    if (query.bom) throw refuse({ bom: [onlyCsv] })
+    return paging.answer(query, await leadImports.results(id, paging.requested(query)))
+  })
+}
+
+const wantsCsv = (accept = '') => /(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept)

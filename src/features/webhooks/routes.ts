@@ -1,0 +1,370 @@
+// The routes of webhooks: what became of them, and how they are sent again.
+import type { FastifyReply } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { Ledger, LedgerAnswer } from '../../commands/idempotency/ledger-commands.js'
+import { Id } from '../../domain/json.js'
+import { invalid as refuse, Rejection } from '../../domain/rejection.js'
+import { problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
+import type { App } from '../../http/app-types.js'
+import { command } from '../../http/command-route.js'
+import { answered, example, invalid, One, refusal, replayHeaders } from '../../http/docs/describe.js'
+import { deliveryDetails, deliverySummary, notice, page, redelivered, testDelivery } from '../../http/docs/examples.js'
+import { dateRange, DayOrInstant, earliest, isReversed, latest } from '../../http/input/day-or-instant.js'
+import { received } from '../../http/input/received.js'
+import { type HandleLedger, nothing } from '../../http/ledger-route.js'
+import { type Found, PageOf, Paging, type RequestedPage } from '../../http/lists/paging.js'
+import { assistantPath, deliveryPath } from '../../http/path-id.js'
+import { itemErrors, readErrors, readHeaders, reading, type ReadPositions } from '../../http/read-position.js'
+import type { Assistant } from '../assistants/model.js'
+import { ownAssistant, type OwnAssistantDeps } from '../assistants/routes.js'
+import { CallId } from '../calls/events.js'
+import { Delivery, DeliveryDetails, DeliverySummary, Notice, type RequestedAttempt } from './model.js'
+
+const noAssistant = refusal('Assistant not found or does not belong to the authenticated user')
+const isOff = 'The webhook is switched off: set is_webhook_active to true instead.'
+
+/** @throws Rejection `webhook-refused` while it is switched off */
+function activeUrl ({ settings: { is_webhook_active: isActive, webhook_url: url } }: Assistant): string {
+  if (!isActive || url === null) throw new Rejection('webhook-refused', isOff)
+  return url
+}
+
+const AttemptAnswer = Type.Object({ message: Type.String(), data: Delivery }, { title: 'AttemptAnswer' })
+
+const tooManyIn = (seconds: number) =>
+  `Too many of these for this assistant: at most 10 a minute. Try again in ${seconds} seconds.`
+const tooMany = refusal(tooManyIn(12))
+const deliveryNotFound = 'Delivery not found or does not belong to the authenticated user'
+
+/** @throws Rejection `not-found`, `webhook-refused`; an error with status 429 */
+function answerAttempt (
+  reply: FastifyReply, requested: RequestedAttempt, message: string
+): LedgerAnswer<Static<typeof AttemptAnswer>> {
+  switch (requested.kind) {
+    case 'not-found': throw new Rejection('not-found', deliveryNotFound)
+    case 'refused': throw new Rejection('webhook-refused', `Nothing can be sent: ${requested.why}.`)
+    case 'too-many':
+      reply.header('retry-after', requested.retryInSeconds)
+      throw Object.assign(new Error(tooManyIn(requested.retryInSeconds)), { statusCode: 429 })
+    case 'accepted':
+      return { status: 202, body: { message, data: requested.delivery } }
+  }
+}
+
+export interface RedeliverDeps {
+  handleLedger: HandleLedger
+  /** Requests one more attempt of the user's delivery. */
+  redeliver (ledger: Ledger, userId: string, deliveryId: string): Promise<RequestedAttempt>
+}
+
+const sentAgain = 'The delivery is sent again'
+
+const redeliverWebhookSchema = {
+  operationId: 'redeliverWebhook',
+  summary: 'Send a webhook again',
+  description: 'One more attempt, at once, with the same webhook-id and body, to the webhook_url that the assistant ' +
+    'has now; also while its webhook is off or suspended, and whatever became of the delivery. A success makes it ' +
+    'delivered, a failure changes nothing: the schedule goes on. At most 10 a minute for each assistant.',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  params: deliveryPath,
+  response: {
+    202: answered(
+      'The delivery with the attempt that waits for its turn.', AttemptAnswer, { message: sentAgain, data: redelivered },
+      replayHeaders),
+    404: refusal(deliveryNotFound),
+    409: refusal('Nothing can be sent: its payload is no longer kept.'),
+    429: tooMany
+  }
+}
+
+export function redeliverWebhook (app: App, { handleLedger, redeliver }: RedeliverDeps): void {
+  const options = command('user', 'Redelivery failed', 'Idempotency-Key')
+  app.post('/user/webhook-deliveries/:id/redeliver', { schema: redeliverWebhookSchema, ...options }, (request, reply) =>
+    handleLedger(request, reply, {
+      prepare: nothing,
+      write: async (ledger) =>
+        answerAttempt(reply, await redeliver(ledger, request.user.id, request.params.id), sentAgain)
+    }))
+}
+
+interface TestTarget { userId: string, assistant: { id: number, name: string }, url: string }
+
+export interface TestWebhookDeps extends OwnAssistantDeps {
+  handleLedger: HandleLedger
+  /** Makes a test delivery to `url` and requests its only attempt. */
+  testWebhook (ledger: Ledger, target: TestTarget): Promise<RequestedAttempt>
+}
+
+const testSent = 'A test is sent'
+
+const testWebhookSchema = {
+  operationId: 'testWebhook',
+  summary: 'Send a test webhook',
+  description: 'One request of the type `webhook.test` to the webhook_url of the assistant, signed like any other; ' +
+    'also while the webhook is off. It is not repeated when it fails. A success resumes a suspended webhook. ' +
+    'At most 10 a minute for each assistant.',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  params: assistantPath,
+  response: {
+    202: answered(
+      'The test delivery; read it again to see what came of it.', AttemptAnswer, { message: testSent, data: testDelivery },
+      replayHeaders),
+    404: noAssistant,
+    409: refusal('Nothing can be sent: the assistant has no webhook_url.'),
+    429: tooMany
+  }
+}
+
+export function testWebhook (app: App, deps: TestWebhookDeps): void {
+  const options = command('user', 'The test failed', 'Idempotency-Key')
+  app.post('/user/assistant/:id/webhook-test', { schema: testWebhookSchema, ...options }, (request, reply) => {
+    const { user, params } = request
+    return deps.handleLedger(request, reply, {
+      prepare: () => ownAssistant(deps, user.id, params.id),
+      write: async (ledger, { assistant_id: id, settings: { assistant_name: name, webhook_url: url } }) => {
+        const requested = url === null
+          ? { kind: 'refused' as const, why: 'the assistant has no webhook_url' }
+          : await deps.testWebhook(ledger, { userId: user.id, assistant: { id, name }, url })
+        return answerAttempt(reply, requested, testSent)
+      }
+    })
+  })
+}
+
+export interface ResumeWebhookDeps extends OwnAssistantDeps {
+  handleLedger: HandleLedger
+  /** Resumes the user's URL. @returns how many deliveries are scheduled again */
+  resumeWebhook (ledger: Ledger, userId: string, url: string): Promise<number>
+}
+
+const resumed = 'The webhook is resumed'
+
+const ResumeAnswer = Type.Object({
+  message: Type.String(),
+  data: Type.Object({
+    resumed: Type.Integer({
+      minimum: 0, description: 'Deliveries that were held and are scheduled again; 0 when it was not suspended.'
+    })
+  }, { title: 'Resumed' })
+}, { title: 'ResumeAnswer' })
+
+const resumeWebhookSchema = {
+  operationId: 'resumeWebhook',
+  summary: 'Resume a suspended webhook',
+  description: 'Resumes the webhook_url of the assistant, for all assistants with that URL, ' +
+    'and sends what was held for it.',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  params: assistantPath,
+  response: {
+    200: answered(
+      'It is not suspended any more.', ResumeAnswer, { message: resumed, data: { resumed: 3 } }, replayHeaders),
+    404: noAssistant,
+    409: refusal(isOff)
+  }
+}
+
+export function resumeWebhook (app: App, deps: ResumeWebhookDeps): void {
+  const options = command('user', 'Resuming the webhook failed', 'Idempotency-Key')
+  app.post('/user/assistant/:id/webhook-resume', { schema: resumeWebhookSchema, ...options }, (request, reply) => {
+    const { user, params } = request
+    return deps.handleLedger(request, reply, {
+      prepare: async () => activeUrl(await ownAssistant(deps, user.id, params.id)),
+      write: async (ledger, url) => {
+        const data = { resumed: await deps.resumeWebhook(ledger, user.id, url) }
+        return { status: 200, body: { message: resumed, data } }
+      }
+    })
+  })
+}
+
+const statuses = ['exhausted', 'cancelled', 'skipped', 'held'] as const
+
+interface Recovery {
+  userId: string
+  assistantId: number
+  since: string
+  until: string | undefined
+  statuses: readonly (typeof statuses[number])[]
+}
+
+export interface RecoverWebhooksDeps extends OwnAssistantDeps {
+  handleLedger: HandleLedger
+  /** Notes what is to be sent again; `busy` while so many of the assistant's recoveries go on that no other may. */
+  recoverWebhooks (ledger: Ledger, recovery: Recovery): Promise<{ count: number } | { refused: 'too-many' | 'busy' }>
+}
+
+const RecoverBody = Type.Object({
+  since: DayOrInstant('Deliveries that were made on this day (UTC) or later, or at this instant or later.'),
+  until: Type.Optional(DayOrInstant('And on this day or earlier, or at this instant or earlier; now when it is absent.')),
+  statuses: Type.Optional(Type.Array(Type.Enum([...statuses], { title: 'RecoverableStatus' }), {
+    minItems: 1,
+    maxItems: 4,
+    description: 'Which of them; all four when it is absent. Of the skipped ones those of a time when the webhook was off.'
+  }))
+}, { title: 'RecoverBody' })
+
+const recovering = 'The deliveries are sent again'
+const tooManyDeliveries = 'matches more than 100,000 deliveries: recover them in parts, with until'
+const busy = 'Ten recoveries of this assistant go on: try again when one of them has ended.'
+
+const Count = Type.Integer({
+  minimum: 0,
+  description: 'Deliveries that are looked at again. Calls that are not completed are among them each time, and get no ' +
+    'body while send_webhook_only_on_completed is true.'
+})
+const RecoverAnswer = Type.Object({
+  message: Type.String(), data: Type.Object({ count: Count }, { title: 'Recovered' })
+}, { title: 'RecoverAnswer' })
+
+const recoverWebhooksSchema = {
+  operationId: 'recoverWebhooks',
+  summary: 'Send again what failed or was skipped',
+  description: 'Begins the schedule of these deliveries of the assistant anew, the oldest first and a few at a time, so ' +
+    'that webhooks of now need not wait behind them. They go to the webhook_url that the assistant has by then. A call ' +
+    'of a time when the webhook was off gets its body now, with what is known by now; one that is not completed only ' +
+    'when send_webhook_only_on_completed is false. What is no longer kept is passed over.',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  params: assistantPath,
+  body: example(RecoverBody, { since: '2026-01-31T12:00:00Z', statuses: ['exhausted', 'skipped'] }),
+  response: {
+    202: answered('How many.', RecoverAnswer, { message: recovering, data: { count: 12 } }, replayHeaders),
+    404: noAssistant,
+    409: refusal(isOff),
+    422: invalid({ since: [tooManyDeliveries] }),
+    429: refusal(busy)
+  }
+}
+
+export function recoverWebhooks (app: App, deps: RecoverWebhooksDeps): void {
+  const options = command('user', 'Recovering the webhooks failed', 'Idempotency-Key')
+  app.post('/user/assistant/:id/webhook-recover', { schema: recoverWebhooksSchema, ...options }, (request, reply) =>
+    deps.handleLedger(request, reply, {
+      async prepare () {
+        const wanted = validate(received(request, reply, RecoverBody))
+        const assistant = await ownAssistant(deps, request.user.id, request.params.id)
+        activeUrl(assistant)
+        return { userId: request.user.id, assistantId: assistant.assistant_id, ...wanted }
+      },
+      async write (ledger, recovery) {
+        const found = await deps.recoverWebhooks(ledger, recovery)
+        if ('count' in found) return { status: 202, body: { message: recovering, data: { count: found.count } } }
+        throw found.refused === 'busy' ? new Rejection('too-many', busy) : refuse({ since: [tooManyDeliveries] })
+      }
+    }))
+}
+
+/** @throws Rejection `invalid` with every field that is wrong */
+function validate (submitted: Submitted<Static<typeof RecoverBody>>) {
+  const { since, until } = soundFields(submitted)
+  const isBefore = since !== undefined && until !== undefined && isReversed(since, until)
+  const body = soundBody(submitted, [isBefore && problem('until', 'must not be before since')])
+  return { since: earliest(body.since), until: latest(body.until), statuses: body.statuses ?? statuses }
+}
+
+interface Filter {
+  userId: string
+  assistantId?: number | undefined
+  callId?: string | undefined
+  status?: DeliverySummary['status'] | undefined
+  createdFrom?: string | undefined
+  createdTo?: string | undefined
+}
+
+export interface ListDeliveriesDeps {
+  readPositions: ReadPositions
+  /** A page of the user's deliveries, newest first. */
+  listDeliveries (filter: Filter, page: RequestedPage): Promise<Found<DeliverySummary>>
+}
+
+const deliveriesPaging = new Paging('webhook-deliveries', 15, ['time', 'uuid'])
+
+const listDeliveriesSchema = {
+  operationId: 'listWebhookDeliveries',
+  summary: 'List your webhook deliveries',
+  description: 'Newest first, without their attempts. One for each call of your assistants, ' +
+    'also for those that are not sent, and one for each test.',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  querystring: Type.Object({
+    assistant_id: Type.Optional(Id({ description: 'Only those of this assistant.' })),
+    call_id: Type.Optional(Type.String({ ...CallId, description: 'Only that of this call.' })),
+    status: Type.Optional(DeliverySummary.properties.status),
+    ...dateRange('made'),
+    ...deliveriesPaging.parameters
+  }),
+  response: {
+    200: answered('The page that was asked for.', PageOf(DeliverySummary), page(15, deliverySummary)), ...readErrors
+  }
+}
+
+export function listWebhookDeliveries (app: App, { listDeliveries, readPositions }: ListDeliveriesDeps): void {
+  const options = { schema: listDeliveriesSchema, ...reading('deliveries', readPositions, deliveriesPaging) }
+  app.get('/user/webhook-deliveries', options, async ({ user, query }) => {
+    const { assistant_id: assistantId, call_id: callId, status, date_from: from, date_to: to } = query
+    const times = { createdFrom: earliest(from), createdTo: latest(to) }
+    const filter = { userId: user.id, assistantId, callId, status, ...times }
+    return deliveriesPaging.answer(query, await listDeliveries(filter, deliveriesPaging.requested(query)))
+  })
+}
+
+export interface GetDeliveryDeps {
+  readPositions: ReadPositions
+  /** The user's delivery with its newest attempts and what was sent last. */
+  findDelivery (userId: string, id: string): Promise<DeliveryDetails | undefined>
+}
+
+const getDeliverySchema = {
+  operationId: 'getWebhookDelivery',
+  summary: 'Get a webhook delivery',
+  description: 'With its newest 50 attempts, oldest first, those that wait for their turn included, and the request ' +
+    'of the newest one that was made.',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  params: deliveryPath,
+  response: {
+    200: answered('The delivery.', One(DeliveryDetails), { data: deliveryDetails }),
+    ...itemErrors,
+    404: refusal(deliveryNotFound)
+  }
+}
+
+export function getWebhookDelivery (app: App, { findDelivery, readPositions }: GetDeliveryDeps): void {
+  const options = { schema: getDeliverySchema, ...reading('deliveries', readPositions) }
+  app.get('/user/webhook-deliveries/:id', options, async ({ user, params: { id } }) => {
+    const data = await findDelivery(user.id, id)
+    if (!data) throw new Rejection('not-found', deliveryNotFound)
+    return { data }
+  })
+}
+
+export interface ListNoticesDeps {
+  readPositions: ReadPositions
+  /** A page of the user's notices, newest first. */
+  listNotices (userId: string, page: RequestedPage): Promise<Found<Notice>>
+}
+
+const noticesPaging = new Paging('webhook-notices', 15, ['whole'])
+
+const listNoticesSchema = {
+  operationId: 'listWebhookNotices',
+  summary: 'List what went wrong with your webhooks',
+  description: 'Newest first: an endpoint that began to fail or was suspended, and each delivery that was given up. ' +
+    'Kept for 90 days.',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  querystring: Type.Object(noticesPaging.parameters),
+  response: { 200: answered('The page that was asked for.', PageOf(Notice), page(15, notice)), ...readErrors }
+}
+
+export function listWebhookNotices (app: App, { listNotices, readPositions }: ListNoticesDeps): void {
+  const options = { schema: listNoticesSchema, ...reading('deliveries', readPositions, noticesPaging) }
+  app.get('/user/webhook-notices', options, async ({ user, query }) =>
+    noticesPaging.answer(query, await listNotices(user.id, noticesPaging.requested(query))))
+}
