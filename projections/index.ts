@@ -3,7 +3,7 @@ import { assistants } from './assistants.js'
 import { calls } from './calls.js'
 import { catalog } from './catalog.js'
 import type { Projection } from './folding/projection.js'
-import { keys } from './keys/keys.js'
+import { keys } from './keys.js'
 import { leads } from './leads.js'
 
 export const projections: readonly Projection[] = [assistants, leads, calls, catalog, keys]

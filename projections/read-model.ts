@@ -12,7 +12,7 @@ import {
   type CatalogQuestion, type OwnFilter
 } from './catalog.js'
 import { eachCall, findCall, findCalls, type CallFilter } from './find-calls.js'
-import { findApiKeys } from './keys/find-keys.js'
+import { findApiKeys } from './keys.js'
 import {
   eachLead, findLead, findLeadOwner, findLeadToChange, findLeads, type LeadFilter, type LeadInCampaign
 } from './find-leads.js'

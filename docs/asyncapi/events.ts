@@ -1,7 +1,7 @@
 // Every event in words, for the AsyncAPI document.
 import type { EventType } from '../../src/domain/events.js'
 import { callId, completedCall } from '../../src/http/docs/examples.js'
-import { apiKeyStream } from '../../src/features/api-keys/events.js'
+import { apiKeyStream, tokenStream } from '../../src/features/api-keys/events.js'
 import { assistantStream } from '../../src/features/assistants/events.js'
 import { blacklistStream } from '../../src/features/blacklist/events.js'
 import { callStream } from '../../src/features/calls/events.js'
@@ -13,7 +13,6 @@ import { personRequestStream } from '../../src/features/persons/events.js'
 import { personKeyStream, personOf } from '../../src/features/persons/key-events.js'
 import { phoneHolderStream, phoneNumberStream } from '../../src/features/phone-numbers/events.js'
 import { markerStream } from '../../src/domain/marker.js'
-import { tokenStream } from '../../src/features/api-keys/token-events.js'
 
 // What erasures leave in the log, in words, for the AsyncAPI document.
 const erasures = {

@@ -63,8 +63,8 @@ export async function revokeNow (
 ): Promise<boolean> {
   // Loaded here: a token is made without a client of the event store.
   const [{ commandHandler }, { announceRevoked }, { tokenDecider }, { tokenStream }] = await Promise.all([
-    import('../commands/handle-command.js'), import('../../projections/keys/revocations.js'),
-    import('../features/api-keys/token.js'), import('../features/api-keys/token-events.js')
+    import('../commands/handle-command.js'), import('../../projections/keys.js'),
+    import('../features/api-keys/model.js'), import('../features/api-keys/events.js')
   ])
   const command = { jti_digest: jtiDigest, now: new Date().toISOString() }
   const { isAppended = false } = await commandHandler(streams).handle({

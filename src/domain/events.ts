@@ -1,5 +1,5 @@
 // Every version of each event type, and how stored data of any version becomes a typed event again.
-import { ApiKeyCreated, ApiKeyRevoked } from '../features/api-keys/events.js'
+import { apiKeyEvents, tokenEvents } from '../features/api-keys/events.js'
 import { assistantEvents } from '../features/assistants/events.js'
 import { blacklistedVersions, BlacklistEntryErased, unblacklistedVersions } from '../features/blacklist/events.js'
 import { callCompletedVersions, CallErased } from '../features/calls/events.js'
@@ -15,7 +15,6 @@ import { DispatcherCheckpointed } from './marker.js'
 import { PersonKeyCreated, PersonKeyErased } from '../features/persons/key-events.js'
 import { PersonRequestCompleted, PersonRequestFailed, PersonRequested } from '../features/persons/events.js'
 import { holderEvents, phoneNumberEvents } from '../features/phone-numbers/events.js'
-import { TokenRevoked } from '../features/api-keys/token-events.js'
 import type { StoredEvent } from './stored-event.js'
 import { firstVersion, readersOf, type Versions } from './upcast.js'
 
@@ -41,9 +40,8 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   ...campaignEvents,
   ...phoneNumberEvents,
   ...holderEvents,
-  ApiKeyCreated: firstVersion(ApiKeyCreated),
-  ApiKeyRevoked: firstVersion(ApiKeyRevoked),
-  TokenRevoked: firstVersion(TokenRevoked),
+  ...apiKeyEvents,
+  ...tokenEvents,
   PhoneNumberBlacklisted: blacklistedVersions,
   PhoneNumberUnblacklisted: unblacklistedVersions,
   BlacklistEntryErased: firstVersion(BlacklistEntryErased),

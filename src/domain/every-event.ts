@@ -1,5 +1,5 @@
 // Every event there is, and the stream where it has its business.
-import { apiKeyStream, type ApiKeyEvent } from '../features/api-keys/events.js'
+import { apiKeyStream, tokenStream, type ApiKeyEvent, type TokenEvent } from '../features/api-keys/events.js'
 import { assistantEventTypes, assistantStream, type AssistantEvent } from '../features/assistants/events.js'
 import { type BlacklistEvent, blacklistEventTypes, isBlacklistStream } from '../features/blacklist/events.js'
 import { type CallEvent, callStream } from '../features/calls/events.js'
@@ -13,7 +13,6 @@ import { personRequestEventTypes, personRequestStream, type PersonRequestEvent }
 import {
   phoneHolderStream, phoneNumberStream, type HolderEvent, type PhoneNumberEvent
 } from '../features/phone-numbers/events.js'
-import { tokenStream, type TokenEvent } from '../features/api-keys/token-events.js'
 
 export type DomainEvent = AssistantEvent | LeadEvent | LeadImportEvent | CampaignEvent | PhoneNumberEvent |
   HolderEvent | CallEvent | ApiKeyEvent | TokenEvent | BlacklistEvent | PersonRequestEvent | PersonKeyEvent |

@@ -1,7 +1,6 @@
 // Every command of the API; `app.ts` adds them.
 import type { App } from '../http/app-types.js'
-import { createApiKey, type CreateApiKeyDeps } from './api-keys/routes/create-api-key.js'
-import { revokeApiKey, type RevokeApiKeyDeps } from './api-keys/routes/revoke-api-key.js'
+import { addApiKeyCommands, type ApiKeyServices } from './api-keys/routes.js'
 import { addAssistantCommands, type AssistantServices } from './assistants/routes.js'
 import { addToBlacklist, type BlacklistDeps, deleteFromBlacklist } from './blacklist/routes.js'
 import { addCampaigns } from './campaigns/routes.js'
@@ -21,13 +20,13 @@ import {
 } from './webhooks/routes.js'
 
 export type CommandDeps = AssistantServices & PhoneNumberServices & LeadDeps & LeadImportDeps &
-  CreateApiKeyDeps & RevokeApiKeyDeps & BlacklistDeps & PersonDeps & CallDeps & RedeliverDeps & TestWebhookDeps &
+  ApiKeyServices & BlacklistDeps & PersonDeps & CallDeps & RedeliverDeps & TestWebhookDeps &
   ResumeWebhookDeps & RotateSecretDeps & AssistantSecretDeps & RecoverWebhooksDeps
 
 const commands = [
   addAssistantCommands, addCampaigns, addPhoneNumbers,
   createLead, updateLead, deleteLead, importLeads,
-  createApiKey, revokeApiKey,
+  addApiKeyCommands,
   addToBlacklist, deleteFromBlacklist,
   exportPerson, erasePerson,
   completeCall,

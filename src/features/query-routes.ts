@@ -8,19 +8,17 @@ import {
   type AssistantSecretQueryDeps, getAssistantWebhookSecret, getWebhookSecret, type WebhookSecretDeps
 } from './webhooks/routes-secrets.js'
 import { getLeadImport, type LeadImportQueryDeps, listImportResults } from './imports/routes.js'
-import { getMe, type GetMeDeps } from './api-keys/routes/get-me.js'
+import { getMe, listApiKeys, type ApiKeyServices } from './api-keys/routes.js'
 import {
   type GetDeliveryDeps, getWebhookDelivery, type ListDeliveriesDeps, type ListNoticesDeps, listWebhookDeliveries,
   listWebhookNotices
 } from './webhooks/routes.js'
 import { downloadPerson, type DownloadDeps } from './persons/routes/download-person.js'
 import { getPersonRequest } from './persons/routes/get-person-request.js'
-import { listApiKeys } from './api-keys/routes/list-api-keys.js'
 import { addCatalog } from './catalog/routes.js'
 
-export type QueryDeps = LeadImportQueryDeps & AssistantServices & GetCallDeps &
-  GetMeDeps & IsBlacklistedDeps
-  & WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps & ListNoticesDeps & DownloadDeps
+export type QueryDeps = LeadImportQueryDeps & AssistantServices & ApiKeyServices & GetCallDeps & IsBlacklistedDeps &
+  WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps & ListNoticesDeps & DownloadDeps
 
 export function addQueries (app: App, deps: QueryDeps): void {
   addAssistantQueries(app, deps)

@@ -1,7 +1,6 @@
 // One story in examples: an assistant calls a lead, and a webhook reports the call. They fit examples/catalog.json.
 import type { Static } from 'typebox'
-import type { ApiKeyItem, NewKeyAnswer } from '../../features/api-keys/summary.js'
-import type { CreateApiKeyBody } from '../../features/api-keys/validate.js'
+import type { ApiKeyItem, CreateApiKeyBody, NewKeyAnswer } from '../../features/api-keys/model.js'
 import type { CreateAssistantBody, UpdateAssistantBody } from '../../features/assistants/validate.js'
 import type { AssistantSummary, HistoryEntry } from '../../features/assistants/model.js'
 import { defaultSettings } from '../../features/assistants/events.js'

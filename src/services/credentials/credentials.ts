@@ -1,11 +1,9 @@
 // Keys and revocations as a process knows them: told by Postgres, and looked at where nothing is heard.
 import type { Logger } from 'pino'
-import { findKeysByHash, findRevokedTokens } from '../../../projections/keys/find-keys.js'
-import { KeyUses } from '../../../projections/keys/key-uses.js'
-import { revocationChannel, revokedIn } from '../../../projections/keys/revocations.js'
+import { findKeysByHash, findRevokedTokens, KeyUses, revocationChannel, revokedIn } from '../../../projections/keys.js'
 import { NotKnownYet } from '../../commands/wait-if-missing.js'
 import { tryDecode } from '../../domain/events.js'
-import { tokenStream } from '../../features/api-keys/token-events.js'
+import { tokenStream } from '../../features/api-keys/events.js'
 import type { Credentials } from '../../http/auth/credentials.js'
 import type { Listener } from '../../postgres/notifications/notifications.js'
 import type { Connections } from '../connections.js'

@@ -1,10 +1,9 @@
 // What becomes of API keys: made, revoked, by their user alone; and what a caller may ask for.
 import t from 'tap'
-import { apiKeyDecider, type RevokeApiKey } from '../../../src/features/api-keys/decide.js'
-import type { ApiKeyEvent } from '../../../src/features/api-keys/events.js'
-import { validateNewApiKey } from '../../../src/features/api-keys/validate.js'
-import { tokenDecider } from '../../../src/features/api-keys/token.js'
-import type { TokenEvent } from '../../../src/features/api-keys/token-events.js'
+import {
+  apiKeyDecider, tokenDecider, validateNewApiKey, type RevokeApiKey
+} from '../../../src/features/api-keys/model.js'
+import type { ApiKeyEvent, TokenEvent } from '../../../src/features/api-keys/events.js'
 import { invalid, scenarios } from '../../support/commands/given.js'
 
 const now = '2026-02-01T12:00:00.000Z'

@@ -1,0 +1,213 @@
+// API keys, found by their digest, and the tokens that were revoked: both decide who is let in. Beside the fold: what
+// was revoked before rows say so, and when a key was last used.
+import type { Pool } from 'pg'
+import { believedId } from '../src/domain/json.js'
+import { apiKeyEventTypes, type ApiKeyEvent, type Scope } from '../src/features/api-keys/events.js'
+import { evolve, type ApiKey, type ApiKeyItem } from '../src/features/api-keys/model.js'
+import { readPage, type Page, type Paged } from '../src/postgres/page.js'
+import type { LogPosition, Projection, Rows } from './folding/projection.js'
+import { iso, table } from './folding/table.js'
+
+/** The row of a revoked key stays: otherwise an earlier event of the key would let somebody in again. */
+interface ApiKeyRow {
+  id: number
+  user_id: string
+  name: string
+  hash: string
+  prefix: string
+  scopes: Scope[]
+  expires_at: string | null
+  created_at: string
+  is_revoked: boolean
+  revision: number
+}
+
+const apiKeys = table<ApiKeyRow>({
+  name: 'api_keys',
+  key: 'id',
+  columns: {
+    id: 'bigint',
+    user_id: 'text',
+    name: 'text',
+    hash: 'text',
+    prefix: 'text',
+    scopes: 'json',
+    expires_at: 'timestamptz',
+    created_at: 'timestamptz',
+    is_revoked: 'boolean',
+    revision: 'bigint'
+  },
+  indexes: ['(hash)', '(user_id, id DESC) WHERE is_revoked IS NOT TRUE']
+})
+
+const revokedTokens = table<{ digest: string }>({ name: 'revoked_tokens', key: 'digest', columns: { digest: 'text' } })
+
+export const keys: Projection = {
+  name: 'keys',
+  version: 1,
+  eventTypes: [...apiKeyEventTypes, 'TokenRevoked'],
+  tables: [apiKeys, revokedTokens],
+  keys: ({ type, data }) =>
+    type === 'ApiKeyCreated' || type === 'ApiKeyRevoked' ? [[apiKeys, data.api_key_id]] : [],
+  project (event, at, rows) {
+    switch (event.type) {
+      case 'ApiKeyCreated':
+      case 'ApiKeyRevoked': return projectKey(event, at, rows)
+      case 'TokenRevoked': return rows.put(revokedTokens, { digest: event.data.jti_digest })
+      default:
+    }
+  },
+  idsSeen: (event) => event.type === 'ApiKeyCreated'
+    ? { sequence: 'ledger.api_key_ids', id: believedId(event.data.api_key_id) }
+    : undefined
+}
+
+function projectKey (event: ApiKeyEvent, { revision }: LogPosition, rows: Rows): void {
+  const row = rows.get(apiKeys, event.data.api_key_id)
+  if (row && revision <= BigInt(row.revision)) return
+  const key = evolve(row && toKey(row), event)
+  if (!key) return
+  const { api_key_id: id, isRevoked: is_revoked = false, ...rest } = key
+  rows.put(apiKeys, { id, ...rest, is_revoked, revision: Number(revision) })
+}
+
+function toKey ({ id, is_revoked, revision: _, expires_at, created_at, ...rest }: ApiKeyRow): ApiKey {
+  const times = { expires_at: expires_at === null ? null : iso(expires_at), created_at: iso(created_at) }
+  return { api_key_id: id, ...rest, ...times, ...(is_revoked && { isRevoked: true }) }
+}
+
+/** A key as those need it who let in with it. */
+export type KnownKey = Pick<ApiKey, 'api_key_id' | 'user_id' | 'name' | 'hash' | 'scopes' | 'expires_at'> &
+  { is_revoked: boolean }
+
+type KnownRow = Omit<KnownKey, 'expires_at'> & { expires_at: Date | null }
+
+/**
+ * The keys with these digests, revoked ones as well. A revocation counts as soon as it was announced, also before it is
+ * projected.
+ */
+export async function findKeysByHash (db: Pool, hashes: readonly string[], withinMs: number): Promise<KnownKey[]> {
+  const query = {
+    text: `SELECT id AS api_key_id, user_id, name, hash, scopes, expires_at,
+                  is_revoked OR EXISTS (SELECT FROM ledger.revocations WHERE what = 'key ' || id) AS is_revoked
+           FROM read_model.api_keys WHERE hash = ANY($1) ORDER BY id DESC`,
+    values: [hashes],
+    query_timeout: withinMs
+  }
+  const { rows } = await db.query<KnownRow>(query)
+  return rows.map((row) =>
+    ({ ...row, api_key_id: Number(row.api_key_id), expires_at: row.expires_at && row.expires_at.toISOString() }))
+}
+
+/** Digests of every token that was revoked: operators revoke few. */
+export async function findRevokedTokens (db: Pool, withinMs: number): Promise<string[]> {
+  const query = {
+    text: `SELECT digest FROM read_model.revoked_tokens
+           UNION SELECT substr(what, 7) FROM ledger.revocations WHERE what LIKE 'token %'`,
+    values: [],
+    query_timeout: withinMs
+  }
+  return (await db.query<{ digest: string }>(query)).rows.map(({ digest }) => digest)
+}
+
+/** A page of the user's keys, newest first, without those that were revoked. */
+export async function findApiKeys (db: Pool, userId: string, page: Page): Promise<Paged<ApiKeyItem>> {
+  const { items, ...place } = await readPage<ApiKeyItem>(db, {
+    name: 'api-keys',
+    columns: 'id, name, prefix, scopes, expires_at, created_at',
+    from: 'read_model.api_keys',
+    key: 'id',
+    own: [['user_id = ?', userId], ['is_revoked IS NOT TRUE']],
+    order: { direction: 'DESC', by: { id: 'bigint' } },
+    item: `json_build_object(
+      'id', id, 'name', name, 'prefix', prefix, 'scopes', scopes, 'expires_at', expires_at, 'created_at', created_at,
+      'last_used_at', (SELECT last_used_at FROM ledger.api_key_uses WHERE api_key_id = page.id))`
+  }, page)
+  return { items: items.map(withTimes), ...place }
+}
+
+function withTimes (item: ApiKeyItem): ApiKeyItem {
+  const { expires_at, created_at, last_used_at } = item
+  const orNull = (time: string | null) => time === null ? null : iso(time)
+  return { ...item, expires_at: orNull(expires_at), created_at: iso(created_at), last_used_at: orNull(last_used_at) }
+}
+
+export const revocationChannel = 'ringledger_revoked'
+
+type Revoked = { key: number } | { token: string }
+
+/** As it stands in `ledger.revocations`, and in the notification. */
+const revokedText = (revoked: Revoked) =>
+  'key' in revoked ? `key ${revoked.key}` : `token ${revoked.token}`
+
+/** Read back; nothing where it says nothing. */
+export function revokedIn (text: string): Revoked | undefined {
+  const [, what, name = ''] = /^(key|token) (\w+)$/.exec(text) ?? []
+  if (what === undefined) return undefined
+  return what === 'key' ? { key: Number(name) } : { token: name }
+}
+
+/** Tells every process that a key or a token is over, before the read model has it. Safe to repeat. */
+export async function announceRevoked (pool: Pool, revoked: Revoked): Promise<void> {
+  await pool.query(`
+    WITH noted AS (INSERT INTO ledger.revocations (what) VALUES ($1) ON CONFLICT DO NOTHING)
+    SELECT pg_notify($2, $1)`, [revokedText(revoked), revocationChannel])
+}
+
+/** The read model has what is older than a day. @returns how many were removed */
+export async function forgetAnnounced (pool: Pool): Promise<number> {
+  const { rowCount } = await pool.query(
+    "DELETE FROM ledger.revocations WHERE revoked_at < now() - interval '1 day'")
+  return rowCount ?? 0
+}
+
+/** What came together is written together, in milliseconds. */
+const writeAfterMs = 1_000
+/** Beyond it what was written is forgotten: then a key may be written twice in a minute. */
+const remembered = 20_000
+const minuteMs = 60_000
+
+/** When each key was last used, to the minute: one write a key and minute in each process, and none a request. */
+export class KeyUses {
+  /** The minute that was noted for each key. */
+  readonly #noted = new Map<number, number>()
+  #unwritten = new Map<number, number>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor (private readonly pool: Pool, private readonly onError: (error: unknown) => void) {}
+
+  used (keyId: number, now = Date.now()): void {
+    const minute = Math.floor(now / minuteMs)
+    if (this.#noted.get(keyId) === minute) return
+    if (this.#noted.size >= remembered) this.#noted.clear()
+    this.#noted.set(keyId, minute)
+    this.#unwritten.set(keyId, minute)
+    this.#timer ??= setTimeout(() => void this.#write(), writeAfterMs).unref()
+  }
+
+  /** Writes the last ones. */
+  async close (): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#write()
+  }
+
+  /** What cannot be written is lost: the next minute of the key is written again. */
+  async #write (): Promise<void> {
+    this.#timer = undefined
+    const uses = [...this.#unwritten]
+    if (uses.length === 0) return
+    this.#unwritten = new Map()
+    try {
+      await this.pool.query(`
+        INSERT INTO ledger.api_key_uses AS known (api_key_id, last_used_at)
+        SELECT used.id, to_timestamp(used.minute * 60) FROM unnest($1::bigint[], $2::bigint[]) AS used (id, minute)
+        ORDER BY used.id
+        ON CONFLICT (api_key_id) DO UPDATE SET last_used_at = excluded.last_used_at
+        WHERE known.last_used_at < excluded.last_used_at`,
+      [uses.map(([id]) => id), uses.map(([, minute]) => minute)])
+    } catch (error) {
+      for (const [id] of uses) this.#noted.delete(id)
+      this.onError(error)
+    }
+  }
+}

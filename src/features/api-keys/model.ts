@@ -1,0 +1,144 @@
+// An API key: how its events add up, the rules that it has, what callers send and see of it; and the rule for tokens.
+import Type, { type Static } from 'typebox'
+import { isBlank } from '../../domain/blank.js'
+import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
+import { Id, Instant, notBlank, Nullable } from '../../domain/json.js'
+import { Rejection } from '../../domain/rejection.js'
+import { problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
+import { apiKeyEventTypes, Scope, scopes, type ApiKeyEvent, type TokenEvent } from './events.js'
+
+export interface ApiKey {
+  api_key_id: number
+  user_id: string
+  name: string
+  /** SHA-256 of the key, in hexadecimal digits. */
+  hash: string
+  /** How the key begins. */
+  prefix: string
+  scopes: Scope[]
+  /** ISO 8601; null for never. */
+  expires_at: string | null
+  created_at: string
+  /** It is refused for good. Its id is not given out again. */
+  isRevoked?: true
+}
+
+/** Nothing yet, or the key. */
+export type ApiKeyState = ApiKey | undefined
+
+export function evolve (state: ApiKeyState, event: ApiKeyEvent): ApiKeyState {
+  switch (event.type) {
+    case 'ApiKeyCreated': return state ?? { ...event.data }
+    case 'ApiKeyRevoked': return state && { ...state, isRevoked: true }
+    default: return event satisfies never
+  }
+}
+
+export const CreateApiKeyBody = Type.Object({
+  name: Type.String({
+    minLength: 1, maxLength: 255, ...notBlank, description: 'What it is for.', examples: ['Nightly import']
+  }),
+  scopes: Type.Array(Scope, {
+    minItems: 1,
+    maxItems: scopes.length,
+    description: '`read` is every GET, `write` every other request; neither implies the other. The secrets that sign ' +
+      'webhooks are read with `webhooks` or `write`. No key makes or ends keys, or asks for the data of persons.'
+  }),
+  expires_at: Type.Optional(Nullable(Instant(), {
+    description: 'From then on it is refused; null, or absent, for never.', examples: ['2099-12-31T23:00:00.000Z']
+  }))
+}, { title: 'ApiKeyInput' })
+export type CreateApiKeyBody = Static<typeof CreateApiKeyBody>
+
+interface NewApiKey { type: 'create', name: string, scopes: Scope[], expires_at: string | null }
+
+/** @param now ISO 8601 @throws Rejection `invalid` */
+export function validateNewApiKey (submitted: Submitted<CreateApiKeyBody>, now: string): NewApiKey {
+  const { name, scopes, expires_at: until } = soundFields(submitted)
+  const body = soundBody(submitted, [
+    name !== undefined && isBlank(name) && problem('name', 'must not be blank'),
+    scopes !== undefined && new Set(scopes).size < scopes.length && problem('scopes', 'must not have one twice'),
+    typeof until === 'string' && Date.parse(until) <= Date.parse(now) && problem('expires_at', 'must be in the future')
+  ])
+  const expires_at = body.expires_at ? new Date(body.expires_at).toISOString() : null
+  return { type: 'create', name: body.name, scopes: body.scopes, expires_at }
+}
+
+/** What an event may say of the key itself. */
+interface Digest { hash: string, prefix: string }
+
+/** Its one id is the new key's. */
+export type CreateApiKey = NewApiKey & Digest & Circumstances
+export type RevokeApiKey = { type: 'revoke' } & Omit<Circumstances, 'ids'>
+
+export const apiKeyDecider: Decider<ApiKeyState, ApiKeyEvent, CreateApiKey | RevokeApiKey> = {
+  initialState: undefined,
+  eventTypes: apiKeyEventTypes,
+  evolve,
+  ownerOf: (state) => state?.user_id,
+  decide (command, state) {
+    switch (command.type) {
+      case 'create': return create(command, state)
+      case 'revoke': return revoke(command, state)
+      default: return command satisfies never
+    }
+  }
+}
+
+function create (command: CreateApiKey, state: ApiKeyState): ApiKeyEvent[] {
+  if (state) throw new Rejection('id-taken', 'The id was given out before: try again')
+  const { ids, userId, name, hash, prefix, scopes, expires_at, now } = command
+  const ofKey = { name, hash, prefix, scopes, expires_at }
+  return [{ type: 'ApiKeyCreated', data: { api_key_id: idAt(ids, 0), user_id: userId, ...ofKey, created_at: now } }]
+}
+
+function revoke ({ userId, now }: RevokeApiKey, state: ApiKeyState): ApiKeyEvent[] {
+  if (state?.user_id !== userId || state.isRevoked) throw apiKeyNotFound()
+  return [{ type: 'ApiKeyRevoked', data: { api_key_id: state.api_key_id, user_id: userId, revoked_at: now } }]
+}
+
+/** Also the answer to somebody else's key, so that nobody learns which ids exist. */
+export function apiKeyNotFound (): Rejection {
+  return new Rejection('not-found', 'API key not found or does not belong to the authenticated user')
+}
+
+const At = (description: string) =>
+  Type.String({ description: `ISO 8601, UTC. ${description}`, examples: ['2026-01-31T11:50:00.000Z'] })
+
+const shown = {
+  id: Id({}),
+  name: Type.String({ examples: ['Nightly import'] }),
+  prefix: Type.String({ description: 'How the key begins, to tell one from another.', examples: ['rl_q3VXhZ0s'] }),
+  scopes: Type.Array(Scope),
+  expires_at: Nullable(At('From then on it is refused; null for never.')),
+  created_at: At('')
+}
+
+export const ApiKeyItem = Type.Object({
+  ...shown,
+  last_used_at: Nullable(At('The minute of its last use; null where it was not used. A new database begins anew.'))
+}, { title: 'ApiKey' })
+export type ApiKeyItem = Static<typeof ApiKeyItem>
+
+const { id, name, ...rest } = shown
+export const NewKeyAnswer = Type.Object({
+  id, name, key: Type.String({ description: 'The key, shown this once.' }), ...rest
+}, { title: 'CreatedApiKey' })
+export type NewKeyAnswer = Static<typeof NewKeyAnswer>
+
+/** With the key itself, for the answer that creates it. */
+export function describeNewKey (created: ApiKey, key: string): NewKeyAnswer {
+  const { api_key_id, name, prefix, scopes, expires_at, created_at } = created
+  return { id: api_key_id, name, key, prefix, scopes, expires_at, created_at }
+}
+
+interface RevokeToken { jti_digest: string, now: string }
+interface TokenState { isRevoked: boolean }
+
+export const tokenDecider: Decider<TokenState, TokenEvent, RevokeToken> = {
+  initialState: { isRevoked: false },
+  eventTypes: ['TokenRevoked'],
+  evolve: () => ({ isRevoked: true }),
+  decide: ({ jti_digest, now }, { isRevoked }) =>
+    isRevoked ? [] : [{ type: 'TokenRevoked', data: { jti_digest, revoked_at: now } }]
+}
