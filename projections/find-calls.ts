@@ -79,18 +79,29 @@ async function conditionsOf (db: Pool | PoolClient, filter: CallFilter): Promise
   }
 }
 
-/** Where more leads are found, calls are read in the order of the list: each lead is a look into an index. */
+/** Of so many leads each is looked up in the index of calls. */
 const mostLeads = 2_500
+
+/** Calls of more leads are read in the order of the list, unless these show that only old calls are theirs. */
+const newest = { calls: 5_000, found: 3 }
 
 /** Of leads and contacts as they are now, also of those who were deleted since: their calls are still there. */
 async function searchedBy (
   db: Pool | PoolClient, { userId, searched }: CallFilter
 ): Promise<Pick<Conditions, 'filters' | 'matches'>> {
   if (searched === undefined) return {}
-  const leads = await hitsOf(db, searchedLeads, userId, searched, mostLeads)
-  if (leads.length <= mostLeads) return { filters: [['lead_id = ANY(?::bigint[])', leads]], matches: 'few' }
+  const few = await hitsOf(db, searchedLeads, userId, searched, mostLeads)
+  const isOfThem = 'lead_id = ANY(?::bigint[])'
+  if (few.length <= mostLeads) return { filters: [[isOfThem, few]], matches: 'few' }
+  const patterns = patternsOf(searched)
   const isFound = `EXISTS (SELECT FROM read_model.leads WHERE id = calls.lead_id AND ${hasWords('leads')} OFFSET 0)`
-  return { filters: [[isFound, patternsOf(searched)]], matches: 'many' }
+  const { rowCount } = await db.query(`
+    SELECT FROM (
+      SELECT lead_id FROM read_model.calls WHERE user_id = $1
+      ORDER BY ended_at DESC, position DESC LIMIT ${newest.calls}) calls
+    WHERE ${isFound.replace('?', '$2')} LIMIT ${newest.found}`, [userId, patterns])
+  if (rowCount === newest.found) return { filters: [[isFound, patterns]], matches: 'many' }
+  return { filters: [[isOfThem, await hitsOf(db, searchedLeads, userId, searched)]], matches: 'many' }
 }
 
 export interface CallFound { summary: CallSummary, report: KeptReport }

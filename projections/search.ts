@@ -133,14 +133,14 @@ export function searchedBy (searched: Searched, userId: string, search: string |
   }
 }
 
-/** The ids of rows that have the words, of the list or found for one; one more than `most` where there are more. */
+/** The ids of rows that have the words, of the list or found for one; with `most` at most one more. */
 export async function hitsOf (
-  db: Pool | PoolClient, searched: Searched, userId: string, search: string, most: number
+  db: Pool | PoolClient, searched: Searched, userId: string, search: string, most?: number
 ): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(`
     WITH RECURSIVE ${blocksOf(searched, '$1')}
     SELECT hit.id FROM block CROSS JOIN LATERAL ${
       hitsIn(searched, 'block.block', { user: '$1', asked: '$2::text', patterns: '$3' })} hit
-    WHERE $2::text <> '' AND hit.user_id = $1 LIMIT ${most} + 1`, [userId, askedOf(search), patternsOf(search)])
+    WHERE $2::text <> '' AND hit.user_id = $1 LIMIT $4::bigint + 1`, [userId, askedOf(search), patternsOf(search), most])
   return rows.map(({ id }) => id)
 }

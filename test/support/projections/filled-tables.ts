@@ -1,14 +1,17 @@
 // Read-model tables filled by SQL, faster than by events.
 import type { Pool } from 'pg'
 
-/** `count` leads, a second apart: half of them user 1's, the others of 50 users; a third of user 1's have a contact. */
+/**
+ * `count` leads, a second apart: half of them user 1's, the others of 50 users; a third of user 1's have a contact. The
+ * first tenth has a word of its own.
+ */
 export async function fillLeads (pool: Pool, count: number): Promise<void> {
   await pool.query(`
     INSERT INTO read_leads_g1.leads
       (id, primary_id, place, user_id, campaign_id, phone_number, variables, words, status, stream, created_at, updated_at)
     SELECT i, CASE WHEN i % 6 = 5 THEN i - 1 END, CASE WHEN i % 6 = 5 THEN 1 ELSE 0 END, user_id, i % 20, phone_number,
       json_build_object('customer_name', 'Ada Example' || i % 1000, 'email', 'ada@example.com'),
-      'ada example' || i % 1000 || ' example com ' || substr(phone_number, 2),
+      'ada example' || i % 1000 || ' example com ' || substr(phone_number, 2) || CASE WHEN i * 10 < $1 THEN ' former' ELSE '' END,
       (ARRAY['created', 'completed', 'scheduled'])[1 + i % 3],
       'lead-' || i % 20 || '-0123456789abcdef0123456789abcdef', at, at
     FROM (SELECT i, CASE WHEN i % 2 = 0 OR i % 6 = 5 THEN '1' ELSE (2 + i % 50)::text END AS user_id,
