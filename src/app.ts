@@ -1,7 +1,7 @@
 // Builds the HTTP side: plugins, routes, error handler; never listens.
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyBaseLogger } from 'fastify'
-import { addCommands, type CommandDeps } from './features/command-routes.js'
+import { addFeatures, type FeatureServices } from './features/routes.js'
 import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
 import { answerUnchanged } from './http/answers/etags.js'
@@ -26,7 +26,6 @@ import { registerReadSlots } from './http/limits/read-slots.js'
 import type { OpsDeps } from './ops/deps.js'
 import { addRoot } from './ops/routes/root.js'
 import { addOps } from './ops/routes/routes.js'
-import { addQueries, type QueryDeps } from './features/query-routes.js'
 
 export interface AppDeps {
   logger: FastifyBaseLogger
@@ -48,7 +47,7 @@ export interface AppDeps {
   /** Opens /metrics without a user's token. */
   metricsToken?: string | undefined
   ops: OpsDeps
-  routes: CommandDeps & QueryDeps
+  routes: FeatureServices
 }
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
@@ -80,8 +79,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
     await addOps(scope, deps.ops)
     await scope.register(async (api: App) => {
       api.addHook('preHandler', async (request, reply) => nameIgnoredParameters(request, reply))
-      addCommands(api, routes)
-      addQueries(api, routes)
+      addFeatures(api, routes)
     }, { prefix: basePath })
   })
   refuseOthers()

@@ -27,15 +27,9 @@ export const personRequestPath = Type.Object({
   })
 })
 
-/** The id that a path holds, or nothing when no resource can have it. */
-export function idIn (text: string): number | undefined {
-  const id = Number(text)
-  return /^[1-9]\d*$/.test(text) && Number.isSafeInteger(id) ? id : undefined
-}
-
-/** @throws what `notFound` gives, when no resource can have the id that the path holds */
+/** The id that a path holds. @throws what `notFound` gives, when no resource can have it */
 export function pathId (text: string, notFound: () => Rejection): number {
-  const id = idIn(text)
-  if (id === undefined) throw notFound()
+  const id = Number(text)
+  if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(id)) throw notFound()
   return id
 }

@@ -8,22 +8,18 @@ import { invalid as refuse } from '../../domain/rejection.js'
 import { soundBody } from '../../domain/validation.js'
 import { type App, ErrorAnswer, Message } from '../../http/app-types.js'
 import { only } from '../../http/auth/auth.js'
-import { command, type Handled, type HandleRoute } from '../../http/command-route.js'
+import { command, type Handled } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { blacklistEntry, page } from '../../http/docs/examples.js'
 import { earliest } from '../../http/input/day-or-instant.js'
 import { PageOf, Paging } from '../../http/lists/paging.js'
 import { beginningOf, numberSearch, updatedFrom } from '../../http/lists/search.js'
-import { blacklistPath, idIn } from '../../http/path-id.js'
+import { blacklistPath, pathId } from '../../http/path-id.js'
 import { queryErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
-import { answerDeleted } from '../answer-deleted.js'
 import type { RouteServices } from '../services.js'
-import type { Facts } from '../facts.js'
 import { BlacklistBody, blacklistDecider, describeEntry, EntryAnswer, entryNotFound, type EntryState } from './model.js'
 
-export interface BlacklistDeps {
-  handle: HandleRoute
-  facts: Facts
+export interface BlacklistDeps extends RouteServices {
   blacklists: Blacklists
 }
 
@@ -90,23 +86,22 @@ const deleteFromBlacklistSchema = {
   }
 }
 
-export function deleteFromBlacklist (app: App, { handle, facts }: BlacklistDeps): void {
+export function deleteFromBlacklist (app: App, { handle, known, readModel }: BlacklistDeps): void {
   const options = command('user', 'Blacklist entry deletion failed', 'Idempotency-Key', 'If-Match')
   app.delete('/user/blacklist/:id', { schema: deleteFromBlacklistSchema, ...options }, async (request, reply) => {
-    const id = idIn(request.params.id)
-    if (id === undefined) throw entryNotFound()
+    const id = pathId(request.params.id, entryNotFound)
     return await handle(request, reply, {
       body: Type.Object({}),
       /** Also one that was deleted: what was answered under a key is answered again. */
       async facts () {
-        const stream = await facts.blacklistStream(request.user.id, id)
+        const stream = await known('leads', () => readModel.findBlacklistStream(request.user.id, id))
         if (stream === undefined) throw entryNotFound()
         return { stream }
       },
       validate: () => ({ type: 'delete' as const, blacklist_id: id }),
       stream: (_body, _ids, { stream = '' }) => stream,
       decider: blacklistDecider,
-      answer: (handled) => answerDeleted(deleted, 'leads', handled)
+      answer: ({ readBack }) => readBack({ source: 'leads', folded: () => ({ message: deleted }) })
     })
   })
 }

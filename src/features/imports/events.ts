@@ -1,7 +1,6 @@
 // What happens to a bulk import of leads, on the stream `import-<id>`. Its rows are events of the leads.
 import Type, { type Static } from 'typebox'
-import { Id, Instant, uuid } from '../../domain/json.js'
-import { UserId } from '../api-keys/user.js'
+import { Id, Instant, UserId, uuid } from '../../domain/json.js'
 
 const ids = { import_id: Type.String({ pattern: uuid, description: 'A UUID.' }), user_id: UserId, campaign_id: Id({}) }
 const Count = (description: string) => Type.Integer({ minimum: 0, description })

@@ -6,7 +6,7 @@ import { GivenId, Id, isUuid, Nullable } from '../../domain/json.js'
 import { type FieldErrors, invalid as refuse, Rejection } from '../../domain/rejection.js'
 import { problem, soundBody } from '../../domain/validation.js'
 import type { App } from '../../http/app-types.js'
-import { command, type CommandRoute, type HandleRoute } from '../../http/command-route.js'
+import { command, type CommandRoute } from '../../http/command-route.js'
 import { addToVary } from '../../http/cors.js'
 import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { importedRow, importId, leadImport, page } from '../../http/docs/examples.js'
@@ -17,7 +17,6 @@ import { PageOf, Paging } from '../../http/lists/paging.js'
 import { importPath } from '../../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../../http/read-position.js'
 import type { RouteServices } from '../services.js'
-import type { Facts } from '../facts.js'
 import { DuplicateRule, type LeadImportEvent, LeadImportStatus, leadImportStream } from './events.js'
 import {
   ImportBody, ImportQuery, importRequest, type ImportStatus, importValidators, inTurns, type LeadImports,
@@ -25,9 +24,7 @@ import {
 } from './import-body.js'
 import { type LeadImportState, requestDecider, type RequestImport } from './model.js'
 
-export interface LeadImportDeps {
-  handle: HandleRoute
-  facts: Pick<Facts, 'campaign'>
+export interface LeadImportDeps extends RouteServices {
   leadImports: LeadImports
 }
 
@@ -132,8 +129,8 @@ const problemsOf = (total: number, { isOpen }: { isOpen?: boolean }) => [
   isOpen === false && problem('campaign_id', notYours), total === 0 && problem('body', 'must hold at least one row')
 ]
 
-async function isOpen ({ facts }: LeadImportDeps, userId: string, campaignId: number): Promise<boolean> {
-  const campaign = await facts.campaign(userId, campaignId)
+async function isOpen ({ known, readModel }: LeadImportDeps, userId: string, campaignId: number): Promise<boolean> {
+  const campaign = await known('catalog', () => readModel.findCampaign(userId, campaignId))
   return campaign !== undefined && !campaign.isDeleted
 }
 

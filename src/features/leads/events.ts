@@ -1,11 +1,8 @@
 // What happens to a lead, on the stream `lead-<campaign id>-<digest of the phone number>`.
 import Type, { type Static } from 'typebox'
-import {
-  AnyObject, documentedAs, GivenId, Id, Instant, type JsonObject, Nullable, PhoneNumber
-} from '../../domain/json.js'
+import { AnyObject, documentedAs, GivenId, Id, Instant, Nullable, PhoneNumber, UserId, type JsonObject } from '../../domain/json.js'
 import { Sealed } from '../../domain/sealed/sealed.js'
 import { firstVersion } from '../../domain/upcast.js'
-import { UserId } from '../api-keys/user.js'
 
 export const leadStatuses = [
   'created', 'scheduled', 'processing', 'completed', 'rescheduled', 'reached-max-retries', 'blacklisted'

@@ -1,7 +1,6 @@
 // A user asked for the data of a person, on the stream `personrequest-<id>`. The number is not in it: its digest is.
 import Type, { type Static } from 'typebox'
-import { Instant, uuid } from '../../domain/json.js'
-import { UserId } from '../api-keys/user.js'
+import { Instant, UserId, uuid } from '../../domain/json.js'
 
 const personRequestTypes = ['export', 'erasure'] as const
 export type PersonRequestType = typeof personRequestTypes[number]

@@ -10,7 +10,6 @@ import { pastAssistants } from '../../commands/past-assistants.js'
 import { holdToLeadDigestKey } from '../../commands/phone-hash.js'
 import { phoneClaims } from '../../commands/phone-claims.js'
 import { waitIfMissing } from '../../commands/wait-if-missing.js'
-import { openFacts } from '../../features/facts.js'
 import { leadStream } from '../../features/leads/events.js'
 import type { App } from '../../http/app-types.js'
 import { commandRoutes } from '../../http/command-route.js'
@@ -86,24 +85,21 @@ async function commandDeps (
   const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)
   const readModel = openReadModel(pool)
   const reads = positionsOfSameLog(readPositions({ positions, waitMs }), logGuard)
-  const assistantAt = pastAssistants(commands)
   const head = () => streams.head()
   const { passed, reached } = reads
-  const found = waitIfMissing({ head, passed, reached, waitMs })
-  const facts = openFacts(readModel, found, assistantAt)
+  const known = waitIfMissing({ head, passed, reached, waitMs })
   return {
     handle: commandRoutes({ idempotency, ids, readPositions: reads }),
     rateLimitPerMinute: config.rateLimitPerMinute,
     readModel,
-    known: found,
-    facts,
-    assistantAt,
+    known,
+    assistantAt: pastAssistants(commands),
     readPositions: reads,
     phoneHash: hash,
     leadStreamOf: ({ campaign_id, phone_number }) => leadStream(campaign_id, hash(phone_number)),
     phoneClaims: claims,
     announceRevoked: (keyId) => announceRevoked(pool, { key: keyId }),
     blacklists: openBlacklists(streams, hash, notedEntries(pool, keysBeside(personKeys), isDoneNow)),
-    owners: callOwners({ streams, leadOwner: facts.leadOwner })
+    owners: callOwners({ streams, leadOwner: (id) => known('leads', () => readModel.findLeadOwner(id)) })
   }
 }

@@ -1,1 +1,0 @@
-export { UserId } from '../../domain/json.js'
