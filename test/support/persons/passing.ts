@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { erasureWork } from '../../../src/services/persons/erasures.js'
 import type { CompleteConfig } from '../../../src/services/complete-config.js'
 import type { Connections } from '../../../src/services/connections.js'
-import { findRequest } from '../../../src/commands/person/person-requests.js'
 import { pause } from '../../../src/timing/pause.js'
 import type { BackgroundKind } from '../../../workers/background/kind.js'
 import type { SealedRow } from '../../../src/privacy/sealed-text.js'
+import { progressOf } from '../../../workers/background/requests.js'
 import { giveTurn, type TurnOptions } from '../../../workers/background/turns.js'
 import { erasures } from '../../../workers/persons/erasures/erasures.js'
 import type { ErasureProgress } from '../../../workers/persons/erasures/progress.js'
@@ -21,13 +21,13 @@ export interface PassingOptions {
   withinMs?: number
 }
 
-/** Until the request is completed. @throws Error when it is not in time */
+/** Until the request has ended, and nothing of its row is left to do. @throws Error when it is not in time */
 export async function workOn (options: PassingOptions, id: string): Promise<void> {
-  const { connections: { pool, streams }, log, withinMs = 300_000 } = options
+  const { connections: { pool }, log, withinMs = 300_000 } = options
   const signal = AbortSignal.timeout(withinMs)
   const kinds = { [erasureKind]: kindOf(options) }
   const turns = { pool, kinds, holder: `test ${randomUUID()}`, turnMs: 60_000, retryMs: 50, signal, log }
-  while ((await findRequest(streams, id))?.request.status !== 'completed') {
+  while (await progressOf(pool, id)) {
     if (signal.aborted) throw new Error(`the erasure ${id} is stuck`)
     await giveTurn(turns, id)
     await pause(50, signal)
