@@ -57,7 +57,7 @@ export async function findEverywhere (
 
   async function sealed (): Promise<void> {
     const { rows } = await pool.query<SealedRow & { name: string, owner: string }>(sealedRows)
-    for (const { name, owner, ...row } of rows) look(name, unseal(secretKeys(config), owner, row))
+    for (const { name, owner, ...row } of rows) look(`${name}, sealed`, unseal(secretKeys(config), owner, row))
   }
 
   async function downloads (): Promise<void> {

@@ -75,7 +75,8 @@ async function isErased (t: Test, sent: Sent, person: KnownPerson, requestId: st
   await hasNothingOf(t, sent.service, phoneNumber)
 }
 
-/** Also where the log hides it. */
+/** Also where the log hides it. Requests that came later, and their copies, have it sealed. */
 export async function hasNothingOf (t: Test, service: TestService, text: string): Promise<void> {
-  t.strictSame(await findEverywhere(service, [text]), [], `nothing has ${text}`)
+  const found = await findEverywhere(service, [text])
+  t.strictSame(found.filter((place) => !place.endsWith(', sealed')), [], `nothing has ${text}`)
 }
