@@ -15,7 +15,7 @@ import { TooManyReads } from './http/limits/read-slots.js'
 import { saysDiskFull } from './postgres/problems/full-disk.js'
 import { BehindLog } from './recovery/database-state.js'
 import { OtherLog } from './recovery/other-log.js'
-import { PersonKeyUnreadable } from './privacy/keys/person-keys.js'
+import { PersonKeyUnreadable } from './privacy/log-keys.js'
 
 const statusOf: Record<RejectionCode, number> = {
   invalid: 422,

@@ -1,6 +1,6 @@
 // `ringledger secrets`: what SECRET_KEY encrypts and derives.
 import { noteResealed, reseal as resealTexts } from '../../workers/operate/reseal.js'
-import { resealKeys } from '../privacy/rewrap/reseal-keys.js'
+import { resealKeys } from '../privacy/rewrap.js'
 import { alertSecret, secretKeys } from '../services/complete-config.js'
 import { leaveFormerKey } from '../services/generated-secrets.js'
 import { printJson, say } from './output.js'

@@ -5,8 +5,9 @@ import { engineType, personalParts, type PersonalPart, type Whose } from '../dom
 import { isFields, sealedIn, type Fields, type Sealed } from '../domain/sealed/sealed.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import type { Proposed } from '../log/append-call.js'
-import type { KeyName, PersonKeys } from './keys/person-keys.js'
-import { openText, sealText } from './part-text.js'
+import type { PersonKeys } from './person-keys.js'
+import type { KeyName } from './log-keys.js'
+import { openText, sealText } from './sealed-text.js'
 
 export interface SealingOptions {
   keys: Pick<PersonKeys, 'personOf' | 'toSealFor' | 'toOpen' | 'learn'>

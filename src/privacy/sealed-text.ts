@@ -1,6 +1,7 @@
 // Texts at rest under SECRET_KEY, so that a copy of the database or of the log tells nothing.
-import { createHash } from 'node:crypto'
-import { decrypt, encrypt } from './aes.js'
+import { createHash, createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { isFields, type Fields } from '../domain/sealed/sealed.js'
 
 /** An encrypted text, and the id of the key that encrypted it. */
 export interface SealedRow { key_id: string, sealed: string }
@@ -38,4 +39,69 @@ export function unseal ({ current, previous }: SecretKeys, owner: string, { key_
   const key = [current, ...previous].find((candidate) => keyId(candidate) === key_id)
   if (!key) throw new UnknownSecretKey(`no key ${key_id}: SECRET_KEY_PREVIOUS must list every key that is still needed`)
   return decrypt(key, owner, Buffer.from(sealed, 'base64')).toString()
+}
+
+/** Base64 makes a third more of it, and a server takes an event of a megabyte: what is large is packed first. */
+const packedFrom = 64 * 1024
+/** No event is larger when it is unpacked. */
+const mostBytes = 16 * 2 ** 20
+
+/** The first byte says which. */
+const asIs = 0
+const packed = 1
+
+/** @param place where in which event it stands: it can be opened nowhere else */
+export function sealText (key: Buffer, place: string, part: Fields): string {
+  const json = Buffer.from(JSON.stringify(part))
+  const text = json.length < packedFrom
+    ? Buffer.concat([Buffer.of(asIs), json])
+    : Buffer.concat([Buffer.of(packed), deflateRawSync(json)])
+  return encrypt(key, place, text).toString('base64')
+}
+
+/** Nothing when it was not sealed for this place, or was changed. */
+export function openText (key: Buffer, place: string, text: string): Fields | undefined {
+  try {
+    const bytes = decrypt(key, place, Buffer.from(text, 'base64'))
+    const content = bytes.subarray(1)
+    const json = bytes[0] === packed ? inflateRawSync(content, { maxOutputLength: mostBytes }) : content
+    const part: unknown = JSON.parse(json.toString())
+    return isFields(part) ? part : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const algorithm = 'aes-256-gcm'
+const nonceBytes = 12
+const tagBytes = 16
+/** Drawn at once: asking the system costs as much as the cipher. */
+const noncesAtOnce = 256
+
+/** `place` is what the text belongs to: it can be decrypted nowhere else. A key is 32 bytes. */
+export function encrypt (key: Buffer, place: string, text: Buffer): Buffer {
+  const nonce = nextNonce()
+  const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place))
+  const encrypted = [cipher.update(text), cipher.final()]
+  return Buffer.concat([nonce, cipher.getAuthTag(), ...encrypted])
+}
+
+/** @throws Error when the key or the place is another one, or the bytes were changed */
+export function decrypt (key: Buffer, place: string, bytes: Buffer): Buffer {
+  const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes)
+  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+  decipher.setAAD(Buffer.from(place)).setAuthTag(tag)
+  return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()])
+}
+
+const nonces = Buffer.alloc(noncesAtOnce * nonceBytes)
+let used = nonces.length
+
+/** Each is taken once, by a caller that copies it before the next one asks. */
+function nextNonce (): Buffer {
+  if (used === nonces.length) {
+    randomFillSync(nonces)
+    used = 0
+  }
+  return nonces.subarray(used, used += nonceBytes)
 }

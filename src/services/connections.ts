@@ -15,8 +15,7 @@ import { packageRoot } from '../package-root.js'
 import { endsWithin } from '../postgres/ends-within.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
-import { openPersonKeys } from '../privacy/keys/cached-keys.js'
-import type { PersonKeys } from '../privacy/keys/person-keys.js'
+import { openPersonKeys, type PersonKeys } from '../privacy/person-keys.js'
 import { keyTypes, sealedStreams } from '../privacy/sealed-streams.js'
 import { dispatcherCheckpoint } from '../recovery/database-state.js'
 import { secretKeys, type KeySettings } from './complete-config.js'
@@ -87,7 +86,7 @@ export async function openConnections (
     await Promise.all([connection.close(), ...ended])
   }
   try {
-    await reachableHead({ url: eventStoreUrl }, () => eventStore.head())
+    await reachableHead({ url: eventStoreUrl }, () => new EventLog(connection).head())
     await ensureProjections(pool, projections, () => holdsNothing(streams, projections))
   } catch (error) {
     await disconnect()

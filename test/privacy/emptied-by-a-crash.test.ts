@@ -5,7 +5,7 @@ import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { packageRoot } from '../../src/package-root.js'
 import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
-import { LedgerKeys, type KeptKey } from '../../src/privacy/keys/ledger-keys.js'
+import { LedgerKeys, type KeptKey } from '../../src/privacy/log-keys.js'
 import { eventually } from '../support/eventually.js'
 
 const cluster = await postgresCluster(t, { fsync: false, settings: { autovacuum_naptime: '1s' } })

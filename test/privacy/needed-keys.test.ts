@@ -1,7 +1,6 @@
 // Which SECRET_KEYs are needed: a lost one is told at the start, whatever the ledger knows or believes.
 import t from 'tap'
-import { refuseLostKeysAtStart } from '../../src/privacy/rewrap/refuse-lost-keys.js'
-import { noteKeysOfLog } from '../../src/privacy/keys/walk.js'
+import { refuseLostKeysAtStart, noteKeysOfLog } from '../../src/privacy/rewrap.js'
 import { keyId } from '../../src/privacy/sealed-text.js'
 import { tellNeededKeys } from '../../workers/operate/reseal.js'
 import { first, second, secretKeyRig, third } from '../support/persons/secret-keys.js'

@@ -1,7 +1,7 @@
 // Every consumer of a process opens the same events at about the same time: their keys are looked up once for all.
 import t from 'tap'
 import { EventLog } from '../../src/log/event-log.js'
-import { openPersonKeys } from '../../src/privacy/keys/cached-keys.js'
+import { openPersonKeys } from '../../src/privacy/person-keys.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/postgres/ledger.js'

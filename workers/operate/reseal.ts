@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { keyId, seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
-import { noteKeysOfLog, type WalkOptions } from '../../src/privacy/keys/walk.js'
+import { noteKeysOfLog, type WalkOptions } from '../../src/privacy/rewrap.js'
 import { ownerOfPart } from '../persons/parts.js'
 
 interface KeyLog {

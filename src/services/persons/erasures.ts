@@ -17,7 +17,7 @@ import {
 import type { ErasingOptions } from '../../commands/person/append-erasing.js'
 import type { PhoneHash } from '../../commands/phone-hash.js'
 import { leadStream } from '../../features/leads/events.js'
-import { keyTrustedMs } from '../../privacy/keys/person-keys.js'
+import { keyTrustedMs } from '../../privacy/person-keys.js'
 import { abandonedAfter } from '../../../workers/deliveries/attempts/abandoned.js'
 import type { CompleteConfig } from '../complete-config.js'
 import { digestOfNumbers } from '../digest-of-numbers.js'

@@ -1,7 +1,7 @@
 // A command reads the log only for numbers that may have an entry. Whatever Postgres has lost, no entry is passed over.
 import t from 'tap'
 import { notedEntries } from '../../../src/commands/blacklist/noted-entries.js'
-import { keysBeside } from '../../../src/privacy/keys/keys-beside.js'
+import { keysBeside } from '../../../src/privacy/person-keys.js'
 import { eventually } from '../../support/eventually.js'
 import { caller } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'

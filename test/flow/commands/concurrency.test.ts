@@ -70,8 +70,12 @@ t.test('20 updates of different fields at once all stand, one revision each', as
     answers.map(({ headers }) => Number(headers.get('etag')?.slice(1, -1))).sort((a, b) => a - b),
     Array.from({ length: 20 }, (_, index) => index + 1)
   )
-  const { body } = await first.call('GET', `/user/assistant/${id}/history?per_page=100`)
-  const entries: Array<{ revision: number, changes: Array<{ field: string, to: unknown }> }> = body.data
+  const entries: Array<{ revision: number, changes: Array<{ field: string, to: unknown }> }> = []
+  await eventually(async () => {
+    const { body } = await first.call('GET', `/user/assistant/${id}/history?per_page=100`)
+    entries.splice(0, Infinity, ...body.data)
+    return entries.length > changes.length
+  })
   t.strictSame(entries.map(({ revision }) => revision), Array.from({ length: 21 }, (_, index) => 20 - index))
   t.strictSame(
     Object.fromEntries(entries.slice(0, -1).flatMap((entry) => entry.changes).map(({ field, to }) => [field, to])),

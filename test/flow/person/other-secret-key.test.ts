@@ -1,6 +1,6 @@
 // Another SECRET_KEY: a start is refused with what mends it, and after a reseal the former one is not needed.
 import t from 'tap'
-import { resealKeys } from '../../../src/privacy/rewrap/reseal-keys.js'
+import { resealKeys } from '../../../src/privacy/rewrap.js'
 import { secretKeys } from '../../../src/services/complete-config.js'
 import type { Role } from '../../../src/services/role.js'
 import { newLead } from '../../support/bodies/bodies.js'

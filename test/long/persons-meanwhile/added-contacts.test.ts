@@ -1,7 +1,7 @@
 // A PUT adds the person as a contact of another's lead while they are erased, and a call names that contact by the id
 // alone. In the end both are erased with the others, or came after them and are whole.
 import t from 'tap'
-import { keyTrustedMs } from '../../../src/privacy/keys/person-keys.js'
+import { keyTrustedMs } from '../../../src/privacy/person-keys.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { erasing } from '../../support/persons/erasing.js'
 import { haveCome } from '../../support/persons/have-come.js'

@@ -2,7 +2,7 @@
 // end each is erased with the others, or came after them and is whole: for callers, for the dispatcher, for who
 // repeats the request, and for receivers of webhooks.
 import t, { type Test } from 'tap'
-import { keyTrustedMs } from '../../../src/privacy/keys/person-keys.js'
+import { keyTrustedMs } from '../../../src/privacy/person-keys.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import type { Answer } from '../../support/http/answer.js'

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { keyBytes } from '../../../src/services/complete-config.js'
-import { resealKeys } from '../../../src/privacy/rewrap/reseal-keys.js'
+import { resealKeys } from '../../../src/privacy/rewrap.js'
 import { reseal } from '../../../workers/operate/reseal.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'

@@ -1,15 +1,24 @@
-// Keys of persons in the log: the newest event of a person's stream says whether there is one.
+// Keys of persons in the log, where the newest event of a person's stream says whether there is one, and in the ledger,
+// which is a cache of it that can be emptied at any time.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import { currentVersion, tryDecode } from '../../domain/events.js'
-import { personIn, personKeyStream, type PersonKeyEvent } from '../../features/persons/key-events.js'
-import type { StoredEvent } from '../../domain/stored-event.js'
-import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../../log/errors.js'
-import { noStream, type Streams } from '../../log/event-log.js'
-import { seal, type SecretKeys } from '../sealed-text.js'
-import type { KeptKey } from './ledger-keys.js'
-import type { KeyName } from './person-keys.js'
+import { currentVersion, tryDecode } from '../domain/events.js'
+import { personIn, personKeyStream, type PersonKeyEvent } from '../features/persons/key-events.js'
+import type { StoredEvent } from '../domain/stored-event.js'
+import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../log/errors.js'
+import { noStream, type Streams } from '../log/event-log.js'
+import { seal, type SecretKeys, type SealedRow, UnknownSecretKey, unseal } from './sealed-text.js'
+import type { Pool } from 'pg'
+import { lookUp } from '../postgres/look-up.js'
+
+/** Names a key in what is sealed under it. */
+export interface KeyName { person: string, keyId: string }
+
+/** A key is there, and none of the keys that are set decrypts it: it is not erased, and an operator mends it. */
+export class PersonKeyUnreadable extends Error {
+  override readonly name = 'PersonKeyUnreadable'
+}
 
 type LogStreams = Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
 
@@ -149,3 +158,113 @@ async function isDone (work: Promise<unknown>): Promise<boolean> {
     throw error
   }
 }
+
+/** A key as the ledger has it; without `wrapped` it was erased. */
+export interface KeptKey { person: string, keyId: string, wrapped: SealedRow | undefined }
+
+/** As `keyColumns` gives them. */
+export interface KeyRow { person: string, id: string, key_id: string | null, sealed: string | null }
+
+/** Of `ledger.person_keys`. */
+export const keyColumns = 'key_id AS id, person, wrapped_by AS key_id, encode(wrapped, \'base64\') AS sealed'
+
+const keyOfPerson = {
+  name: 'person-key',
+  types: ['text'],
+  text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE person = $1 AND wrapped IS NOT NULL`
+}
+
+export class LedgerKeys {
+  constructor (private readonly pool: Pool) {}
+
+  /** The key that is not erased. Look-ups of one moment share a statement. */
+  async current (person: string): Promise<KeptKey | undefined> {
+    const row = await lookUp<KeyRow>(this.pool, keyOfPerson, [person])
+    return row && keptKey(row)
+  }
+
+  /** In one statement. */
+  async find (keyIds: readonly string[]): Promise<KeptKey[]> {
+    const { rows } = await this.pool.query<KeyRow>({
+      name: 'person-keys',
+      // Planned once for any number: Postgres does not see how many there are.
+      text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE key_id = ANY ((SELECT $1::uuid[])::uuid[])`,
+      values: [keyIds]
+    })
+    return rows.map(keptKey)
+  }
+
+  /** One that was erased stays so. */
+  async note (keys: readonly KeptKey[]): Promise<void> {
+    await this.pool.query({
+      name: 'note-person-keys',
+      text: `
+        INSERT INTO ledger.person_keys (key_id, person, wrapped_by, wrapped)
+        SELECT id, person, wrapped_by, decode(wrapped, 'base64')
+        FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS noted (id, person, wrapped_by, wrapped)
+        ORDER BY id
+        ON CONFLICT (key_id) DO UPDATE SET wrapped_by = NULL, wrapped = NULL WHERE excluded.wrapped IS NULL`,
+      values: [
+        keys.map(({ keyId }) => keyId), keys.map(({ person }) => person),
+        keys.map(({ wrapped }) => wrapped?.key_id ?? null), keys.map(({ wrapped }) => wrapped?.sealed ?? null)
+      ]
+    })
+  }
+
+  /** Every key that is known of a person. */
+  async idsOf (person: string): Promise<string[]> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      'SELECT key_id AS id FROM ledger.person_keys WHERE person = $1', [person])
+    return rows.map(({ id }) => id)
+  }
+}
+
+/** The key of a row that was found. */
+export function keptKey ({ person, id: keyId, key_id, sealed }: KeyRow): KeptKey {
+  return { person, keyId, wrapped: key_id === null || sealed === null ? undefined : { key_id, sealed } }
+}
+
+/** One that was erased stays so. What was looked at and is not there any more, its row tells nothing of. */
+export async function correct (
+  pool: Pool, keys: readonly KeptKey[], lookedAt: readonly string[]
+): Promise<void> {
+  await pool.query(`
+    WITH there AS (
+      INSERT INTO ledger.person_keys (key_id, person, wrapped_by, wrapped)
+      SELECT id, person, wrapped_by, decode(wrapped, 'base64')
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS kept (id, person, wrapped_by, wrapped) ORDER BY id
+      ON CONFLICT (key_id) DO UPDATE SET wrapped_by = excluded.wrapped_by, wrapped = excluded.wrapped
+        WHERE person_keys.wrapped IS NOT NULL
+    )
+    DELETE FROM ledger.person_keys
+    WHERE key_id = ANY ($5::uuid[]) AND key_id <> ALL ($1::uuid[]) AND wrapped IS NOT NULL`,
+  [
+    keys.map(({ keyId }) => keyId), keys.map(({ person }) => person),
+    keys.map(({ wrapped }) => wrapped?.key_id), keys.map(({ wrapped }) => wrapped?.sealed), lookedAt
+  ])
+}
+
+/** Nothing when it was erased. @throws PersonKeyUnreadable */
+export function unwrap (secretKeys: SecretKeys, { person, keyId, wrapped }: KeptKey): Buffer | undefined {
+  if (!wrapped) return undefined
+  try {
+    return Buffer.from(unseal(secretKeys, wrappedFor(person, keyId), wrapped), 'base64')
+  } catch (cause) {
+    throw new PersonKeyUnreadable(cause instanceof UnknownSecretKey ? otherKey : changed, { cause })
+  }
+}
+
+/** Nothing when it cannot be read, too: who needs the key is told then. */
+export function unwrapIfReadable (secretKeys: SecretKeys, kept: KeptKey): Buffer | undefined {
+  try {
+    return unwrap(secretKeys, kept)
+  } catch (error) {
+    if (error instanceof PersonKeyUnreadable) return undefined
+    throw error
+  }
+}
+
+/** What mends it. */
+export const otherKey = 'the keys of persons in the log are encrypted with another SECRET_KEY: put the former one into ' +
+  'SECRET_KEY_PREVIOUS, which takes several with commas between them'
+const changed = 'the key of a person in the log was changed: restore the log, or put back the event'
