@@ -7,7 +7,7 @@ import {
 import {
   assistantEventTypes, isAssistantEvent, type AssistantEvent, type AssistantSettings, type AssistantStatus
 } from '../src/features/assistants/events.js'
-import { laterOf } from '../src/domain/time/later-of.js'
+import { laterOf } from '../src/domain/time.js'
 import type { Projection } from './folding/projection.js'
 import { iso, table } from './folding/table.js'
 import { fold } from './search.js'

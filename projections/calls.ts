@@ -1,16 +1,148 @@
-// Calls as the owners of their assistants have them.
-import type { CallCompleted, CallErased } from '../src/features/calls/events.js'
+// Calls as the owners of their assistants have them: the tables, how events fill them, and what readers ask.
+import type { Pool, PoolClient } from 'pg'
 import type { EventType } from '../src/domain/events.js'
-import { isOneOf } from '../src/log/follow.js'
 import { isPhoneNumber } from '../src/domain/json.js'
-import { type CalledLead, summarizeCall, summarizeErased } from '../src/features/calls/model.js'
-import { erasedIds } from '../src/features/leads/events.js'
-import { isUnreadable } from '../src/domain/sealed/left.js'
+import { isUnreadable } from '../src/domain/sealed.js'
+import type { CallCompleted, CallErased, CallStatus } from '../src/features/calls/events.js'
 import {
-  addContactOwners, addLeadOwner, assistantOwners, calledLead, contactIdsIn, keepOwners, leadOwners
-} from './call-owners.js'
-import { callTable, type CallRow } from './calls/call-table.js'
-import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'
+  type CalledLead, type CallSummary, type KeptReport, summarizeCall, summarizeErased
+} from '../src/features/calls/model.js'
+import {
+  erasedIds, isErasedPerson, type LeadCreatedEvent, type LeadErasedEvent, type LeadUpdatedEvent
+} from '../src/features/leads/events.js'
+import { isOneOf } from '../src/log/follow.js'
+import { eachPart } from '../src/postgres/each-part.js'
+import { beginning, type Conditions, type Page, type Paged, readPage } from '../src/postgres/page.js'
+import { inSnapshot } from '../src/postgres/transaction.js'
+import type { LogPosition, Projection, RowKey, Rows } from './folding/projection.js'
+import { table } from './folding/table.js'
+import { searchedLeads } from './leads.js'
+import { hasWords, hitsOf, patternsOf } from './search.js'
+
+/** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
+interface CallRow {
+  id: string
+  user_id: string | null
+  assistant_id: number
+  lead_id: number | null
+  status: string
+  direction: string
+  /** Of the person: the called number of an outbound call. Null where the engine gave no number in E.164. */
+  phone_number: string | null
+  /** That the lead was created in. */
+  campaign_id: number | null
+  ended_at: string
+  /** When it was recorded, or its person erased: nothing else changes a call. */
+  updated_at: string
+  summary: CallSummary
+  report: KeptReport
+  position: string
+  /**
+   * Its person was erased before it was reported, or read, or no reader knows its assistant: the row has nothing of
+   * them, the log has for a moment. Or a second report, which the log alone has, names them.
+   */
+  is_to_erase: boolean
+  /** The log has another report of it, with a number or lead that the row does not show. */
+  names_others: boolean
+}
+
+const callTable = table<CallRow>({
+  name: 'calls',
+  key: 'id',
+  isMostlyNew: true,
+  columns: {
+    id: 'text',
+    user_id: 'text',
+    assistant_id: 'bigint',
+    lead_id: 'bigint',
+    status: 'text',
+    direction: 'text',
+    phone_number: 'text',
+    campaign_id: 'bigint',
+    ended_at: 'timestamptz',
+    updated_at: 'timestamptz',
+    summary: 'json',
+    report: 'json',
+    position: 'bigint',
+    is_to_erase: 'boolean',
+    names_others: 'boolean'
+  },
+  indexes: [
+    '(user_id, ended_at DESC, position DESC) INCLUDE (id, status, direction)',
+    '(user_id, assistant_id, ended_at DESC, position DESC) INCLUDE (id, status, direction)',
+    '(user_id, lead_id, ended_at DESC, position DESC) INCLUDE (id, status, direction) WHERE lead_id IS NOT NULL',
+    '(user_id, campaign_id, ended_at DESC, position DESC) INCLUDE (id, status, direction) WHERE campaign_id IS NOT NULL',
+    '(user_id, phone_number COLLATE "C") WHERE phone_number IS NOT NULL',
+    '(user_id, updated_at)',
+    '(user_id, id COLLATE "C") WHERE is_to_erase',
+    '(user_id) WHERE names_others'
+  ]
+})
+
+const assistantOwners = table<{ assistant_id: number, user_id: string }>({
+  name: 'assistant_owners', key: 'assistant_id', columns: { assistant_id: 'bigint', user_id: 'text' }, internal: true
+})
+interface LeadOwner {
+  lead_id: number
+  user_id: string
+  primary_lead_id: number | null
+  campaign_id: number
+  /** It is the person that was erased; a contact that only went with its lead is not. */
+  is_erased: boolean
+}
+
+/** Of leads and secondary contacts: these have a primary lead. */
+const leadOwners = table<LeadOwner>({
+  name: 'lead_owners',
+  key: 'lead_id',
+  columns: {
+    lead_id: 'bigint', user_id: 'text', primary_lead_id: 'bigint', campaign_id: 'bigint', is_erased: 'boolean'
+  },
+  internal: true,
+  isMostlyNew: true
+})
+
+type LeadUpdate = LeadUpdatedEvent['data']
+
+/** That an update names: some of them are new. */
+const contactIdsIn = ({ changes: { secondary_contacts = [] }, erased_contacts = [] }: LeadUpdate) =>
+  [...idsOf(secondary_contacts), ...erased_contacts]
+
+type LeadNamed = Pick<LeadCreatedEvent['data'], 'lead_id' | 'user_id' | 'campaign_id' | 'erased_contacts'>
+
+function addLeadOwner (data: LeadCreatedEvent['data'], rows: Rows): void {
+  const { lead_id, user_id, campaign_id, secondary_contacts, erased_contacts = [] } = data
+  for (const id of [lead_id, ...idsOf(secondary_contacts), ...erased_contacts]) {
+    const [primary_lead_id, is_erased] = [id === lead_id ? null : lead_id, erased_contacts.includes(id)]
+    rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased })
+  }
+}
+
+/** Those of whom the log has nothing but the id stay known by it: they are erased, also where nothing says so yet. */
+function addContactOwners (
+  { lead_id: primary_lead_id, user_id, campaign_id, erased_contacts = [] }: LeadNamed,
+  { secondary_contacts = [] }: LeadUpdatedEvent['data']['changes'], rows: Rows
+): void {
+  for (const id of [...idsOf(secondary_contacts), ...erased_contacts]) {
+    const is_erased = erased_contacts.includes(id) || (rows.get(leadOwners, id)?.is_erased ?? false)
+    rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased })
+  }
+}
+
+const idsOf = (contacts: { id: number }[]) => contacts.map(({ id }) => id)
+
+/** Whose lead it was is not personal, and a replay learns it here: the events before may be gone. */
+function keepOwners (event: LeadErasedEvent, rows: Rows): void {
+  const { lead_id, user_id, campaign_id } = event.data
+  for (const id of erasedIds(event)) {
+    const primary_lead_id = id === lead_id ? null : lead_id
+    const known = rows.get(leadOwners, id) ?? { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased: false }
+    rows.put(leadOwners, { ...known, is_erased: known.is_erased || isErasedPerson(event.data, id) })
+  }
+}
+
+const calledLead = ({ lead_id: id, primary_lead_id }: LeadOwner): CalledLead =>
+  ({ id, ...(primary_lead_id !== null && { primary_lead_id }) })
 
 export const calls: Projection = {
   name: 'calls',
@@ -105,4 +237,112 @@ function placeOf (call: CallCompleted | CallErased, { position, created }: LogPo
 function numberOf ({ direction, from, to }: CallCompleted): string | null {
   const number = direction === 'outbound' ? to : from
   return isPhoneNumber(number) ? number : null
+}
+
+export interface CallFilter {
+  userId: string
+  assistantId?: number | undefined
+  leadId?: number | undefined
+  status?: CallStatus | undefined
+  campaignId?: number | undefined
+  direction?: CallCompleted['direction'] | undefined
+  /** A plus sign and the first digits of the number of the person. */
+  phonePrefix?: string | undefined
+  /** The same, of another filter. */
+  searchedPrefix?: string | undefined
+  /** Words of the lead or contact as it is now. */
+  searched?: string | undefined
+  /** ISO 8601, both included. */
+  endedFrom?: string | undefined
+  endedTo?: string | undefined
+  /** ISO 8601, included. */
+  updatedFrom?: string | undefined
+}
+
+/** A page of the calls of the user's assistants, those that ended last first. */
+export async function findCalls (db: Pool, filter: CallFilter, page: Page): Promise<Paged<CallSummary>> {
+  return await readPage(db, {
+    name: 'calls',
+    columns: 'summary, ended_at, position',
+    from: 'read_model.calls',
+    key: 'id',
+    ...await conditionsOf(db, filter),
+    order: { direction: 'DESC', by: { ended_at: 'timestamptz', position: 'bigint' } },
+    item: 'summary'
+  }, page)
+}
+
+/** Hands on all calls of the user's assistants by their ids, from one snapshot. */
+export async function eachCall (
+  db: Pool, filter: CallFilter, visit: (calls: CallSummary[]) => Promise<void>, signal: AbortSignal
+): Promise<void> {
+  await inSnapshot(db, async (snapshot) => await eachPart<CallSummary>(snapshot, {
+    columns: 'summary',
+    from: 'read_model.calls',
+    key: 'id',
+    order: 'id COLLATE "C"',
+    type: 'text',
+    ...await conditionsOf(snapshot, filter),
+    item: 'summary'
+  }, visit, signal))
+}
+
+async function conditionsOf (db: Pool | PoolClient, filter: CallFilter): Promise<Conditions> {
+  const { filters = [], matches } = await searchedBy(db, filter)
+  return {
+    matches,
+    own: [['user_id = ?', filter.userId]],
+    indexed: {
+      assistant: ['assistant_id = ?', filter.assistantId],
+      lead: ['lead_id = ?', filter.leadId],
+      campaign: ['campaign_id = ?', filter.campaignId]
+    },
+    filters: [
+      ['status = ?', filter.status],
+      ['direction = ?', filter.direction],
+      ...beginning('phone_number', filter.phonePrefix),
+      ...beginning('phone_number', filter.searchedPrefix),
+      ...filters,
+      ['ended_at >= ?', filter.endedFrom],
+      ['ended_at <= ?', filter.endedTo],
+      ['updated_at >= ?', filter.updatedFrom]
+    ]
+  }
+}
+
+/** Of so many leads each is looked up in the index of calls. */
+const mostLeads = 2_500
+
+/** Calls of more leads are read in the order of the list, unless these show that only old calls are theirs. */
+const newest = { calls: 5_000, found: 3 }
+
+/** Of leads and contacts as they are now, also of those who were deleted since: their calls are still there. */
+async function searchedBy (
+  db: Pool | PoolClient, { userId, searched }: CallFilter
+): Promise<Pick<Conditions, 'filters' | 'matches'>> {
+  if (searched === undefined) return {}
+  const few = await hitsOf(db, searchedLeads, userId, searched, mostLeads)
+  const isOfThem = 'lead_id = ANY(?::bigint[])'
+  if (few.length <= mostLeads) return { filters: [[isOfThem, few]], matches: 'few' }
+  const patterns = patternsOf(searched)
+  const isFound = `EXISTS (SELECT FROM read_model.leads WHERE id = calls.lead_id AND ${hasWords('leads')} OFFSET 0)`
+  const { rowCount } = await db.query(`
+    SELECT FROM (
+      SELECT lead_id FROM read_model.calls WHERE user_id = $1
+      ORDER BY ended_at DESC, position DESC LIMIT ${newest.calls}) calls
+    WHERE ${isFound.replace('?', '$2')} LIMIT ${newest.found}`, [userId, patterns])
+  if (rowCount === newest.found) return { filters: [[isFound, patterns]], matches: 'many' }
+  return { filters: [[isOfThem, await hitsOf(db, searchedLeads, userId, searched)]], matches: 'many' }
+}
+
+export interface CallFound { summary: CallSummary, report: KeptReport }
+
+/** The call, when it was made by one of the user's assistants. */
+export async function findCall (db: Pool, userId: string, callId: string): Promise<CallFound | undefined> {
+  const { rows } = await db.query<CallFound>({
+    name: 'find-call',
+    text: 'SELECT summary, report FROM read_model.calls WHERE id = $1 AND user_id = $2',
+    values: [callId, userId]
+  })
+  return rows[0]
 }

@@ -6,9 +6,9 @@ import { eachPart } from '../src/postgres/each-part.js'
 import { lookUp } from '../src/postgres/look-up.js'
 import { beginning, readPage, type Conditions, type Filter, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
-import { hasEntry, isListed } from './blacklist/find-entries.js'
+import { hasEntry, isListed } from './blacklist.js'
 import { iso } from './folding/table.js'
-import { searchedLeads, type LeadRow } from './lead-rows.js'
+import { type LeadRow, searchedLeads } from './leads.js'
 import { hasWords, patternsOf, searchedBy } from './search.js'
 
 export interface LeadInCampaign { lead: Lead, campaignName: string }

@@ -1,16 +1,231 @@
-// Leads, their secondary contacts, and which numbers must not be called. A call changes the status of the person that
-// it reached.
+// Leads and their secondary contacts, one row each; find-leads.ts reads them.
+import type { DomainEvent } from '../src/domain/events.js'
+import { placesBeside } from '../src/domain/sealed.js'
+import { laterOf } from '../src/domain/time.js'
 import { blacklistEventTypes } from '../src/features/blacklist/events.js'
 import { type CallCompleted, type CallErased, callEventTypes } from '../src/features/calls/events.js'
-import { afterCall } from '../src/features/leads/model.js'
-import type { DomainEvent } from '../src/domain/events.js'
-import { type LeadEvent, leadEventTypes } from '../src/features/leads/events.js'
-import { laterOf } from '../src/domain/time/later-of.js'
-import { blacklistTable, entryKey, projectEntry } from './blacklist/entries.js'
-import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'
-import { table } from './folding/table.js'
-import { addUnreadable, eraseLead, leadLeft } from './erased-leads.js'
-import { addLead, changeStatus, deleteLead, idsOf, leadTable, updateLead } from './lead-rows.js'
+import {
+  type ContactVariables, erasedIds, type LeadCreatedEvent, type LeadDeletedEvent, type LeadErasedEvent,
+  type LeadEvent, leadEventTypes, type LeadStatus, type LeadStatusChangedEvent, type LeadUpdatedEvent
+} from '../src/features/leads/events.js'
+import { afterCall, type Calling, contactAfter, leadOf } from '../src/features/leads/model.js'
+import { blacklistTable, entryKey, projectEntry } from './blacklist.js'
+import { CannotProject, type LogPosition, type Projection, type RowKey, type Rows } from './folding/projection.js'
+import { iso, table } from './folding/table.js'
+import { blockIndex, type Searched, wordIndex, wordsOf } from './search.js'
+
+/** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
+export interface LeadRow extends Omit<Calling, 'status'> {
+  id: number
+  /** The row of one that was deleted, or that its lead does not have any more, stays: calls may still name it. */
+  status: LeadStatus | 'deleted'
+  primary_id: number | null
+  place: number
+  user_id: string
+  campaign_id: number
+  phone_number: string
+  variables: ContactVariables
+  /** Searches compare these words of name, e-mail and number. */
+  words: string
+  stream: string
+  created_at: string
+  updated_at: string
+  /** Of a contact whose key ended before this was read: the log does not say yet that they are erased. */
+  is_to_erase: boolean
+  /** Stands for the number of a contact that went with its lead, until the contact is erased too. */
+  number_digest: string | null
+}
+
+const leadTable = table<LeadRow>({
+  name: 'leads',
+  key: 'id',
+  columns: {
+    id: 'bigint',
+    primary_id: 'bigint',
+    place: 'integer',
+    user_id: 'text',
+    campaign_id: 'bigint',
+    phone_number: 'text',
+    variables: 'json',
+    words: 'text',
+    status: 'text',
+    stream: 'text',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz',
+    newest_report_at: 'timestamptz',
+    is_to_erase: 'boolean',
+    number_digest: 'text'
+  },
+  indexes: [
+    '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
+    '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
+    '(user_id, phone_number COLLATE "C")',
+    wordIndex('coalesce(primary_id, id)'),
+    `${blockIndex('created_at')} WHERE primary_id IS NULL`,
+    '(user_id, updated_at) WHERE primary_id IS NULL',
+    '(user_id, updated_at) WHERE primary_id IS NOT NULL',
+    '(primary_id, place) WHERE primary_id IS NOT NULL'
+  ]
+})
+
+/** A lead is found by its own words, or by those of one of its contacts. */
+export const searchedLeads: Searched = {
+  table: 'leads',
+  those: 'primary_id IS NULL',
+  id: 'coalesce(primary_id, id)',
+  first: 'created_at',
+  type: 'timestamptz',
+  rowsOf: (hits) => `(
+    SELECT leads.* FROM ${hits} hit CROSS JOIN LATERAL (
+      SELECT hit.* WHERE hit.primary_id IS NULL UNION ALL
+      SELECT * FROM read_model.leads WHERE id = hit.primary_id) leads
+    WHERE hit.status <> 'deleted')`
+}
+
+/** Of the lead and the secondary contacts that the event names. */
+function idsOf ({ type, data }: LeadEvent): number[] {
+  switch (type) {
+    case 'LeadCreated': {
+      const { lead_id, secondary_contacts, erased_contacts = [] } = data
+      return [lead_id, ...secondary_contacts.map(({ id }) => id), ...erased_contacts]
+    }
+    case 'LeadUpdated': {
+      const { lead_id, changes: { secondary_contacts = [] }, removed_contacts, erased_contacts = [] } = data
+      return [lead_id, ...secondary_contacts.map(({ id }) => id), ...removed_contacts, ...erased_contacts]
+    }
+    case 'LeadStatusChanged': return [data.contact_id ?? data.lead_id]
+    case 'LeadDeleted': return [data.lead_id]
+    case 'LeadErased': return [data.lead_id, ...data.contact_ids]
+    default: return type satisfies never
+  }
+}
+
+const fresh = { newest_report_at: null, is_to_erase: false, number_digest: null }
+
+function addLead (event: LeadCreatedEvent, { stream }: LogPosition, rows: Rows): void {
+  const { secondary_contacts, ...lead } = leadOf(event)
+  const places = placesBeside(secondary_contacts, event.data.erased_places)
+  const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, ...fresh }
+  const added: LeadRow[] = [
+    { ...lead, ...shared, words: wordsIn(lead), primary_id: null, place: 0 },
+    ...secondary_contacts.map((contact, index) => {
+      const words = wordsIn(contact)
+      return { ...contact, ...shared, words, primary_id: lead.id, place: places[index] ?? 0 }
+    })
+  ]
+  const taken = added.map(({ id }) => rows.get(leadTable, id)).find((known) => known && known.stream !== stream)
+  if (taken) throw new CannotProject(`lead id ${taken.id} already belongs to ${taken.stream}`)
+  for (const row of added) {
+    if (!rows.get(leadTable, row.id)) rows.put(leadTable, row)
+  }
+}
+
+function updateLead ({ data }: LeadUpdatedEvent, { stream }: LogPosition, rows: Rows): void {
+  const { lead_id, changes: { variables, secondary_contacts = [] }, removed_contacts, erased_places, updated_at } = data
+  const lead = rowOn(stream, lead_id, rows)
+  if (!lead) return
+  const formers = secondary_contacts.map(({ id }) => rowOn(stream, id, rows))
+  const taken = formers.find((known) => known && known.primary_id !== lead_id)
+  if (taken) throw new CannotProject(`lead id ${taken.id} is no secondary contact of ${lead_id}`)
+  for (const id of removed_contacts) rowOn(stream, id, rows)
+  const changed = variables ? { variables, words: wordsIn({ ...lead, variables }) } : {}
+  rows.put(leadTable, { ...lead, ...changed, updated_at: laterOf(lead.updated_at, updated_at) })
+  const added = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, primary_id: lead_id, ...fresh }
+  const places = placesBeside(secondary_contacts, erased_places)
+  secondary_contacts.forEach((contact, index) => {
+    const known = formers[index]
+    const { status, ...after } = contactAfter(known && contactOf(known), contact, updated_at)
+    const words = wordsIn(contact)
+    const shown = { ...after, words, status: known?.status ?? status, place: places[index] ?? 0 }
+    rows.put(leadTable, { ...added, ...known, ...shown })
+  })
+  for (const id of removed_contacts) putDeleted(rows, rowOn(stream, id, rows), updated_at)
+}
+
+function changeStatus ({ data }: LeadStatusChangedEvent, { stream }: LogPosition, rows: Rows): void {
+  const { lead_id, contact_id, status, changed_at } = data
+  const row = rowOn(stream, contact_id ?? lead_id, rows)
+  if (!row || row.status === 'deleted') return
+  rows.put(leadTable, { ...row, status, updated_at: laterOf(row.updated_at, changed_at) })
+}
+
+function deleteLead ({ data }: LeadDeletedEvent, { stream }: LogPosition, rows: Rows): void {
+  putDeleted(rows, rowOn(stream, data.lead_id, rows), data.deleted_at)
+}
+
+function putDeleted (rows: Rows, row: LeadRow | undefined, at: string): void {
+  // A replay cannot know what an erased call left here: so a deleted row keeps nothing of calls.
+  if (row) rows.put(leadTable, { ...row, status: 'deleted', newest_report_at: null, updated_at: at })
+}
+
+/** @throws CannotProject when the row is of another stream */
+function rowOn (stream: string, id: number, rows: Rows): LeadRow | undefined {
+  const row = rows.get(leadTable, id)
+  if (row && row.stream !== stream) throw new CannotProject(`lead id ${id} already belongs to ${row.stream}`)
+  return row
+}
+
+const wordsIn = ({ phone_number, variables }: Pick<LeadRow, 'phone_number' | 'variables'>) =>
+  wordsOf(variables.customer_name, variables.email, phone_number)
+
+const contactOf = ({ id, phone_number, variables, created_at, updated_at }: LeadRow) =>
+  ({ id, phone_number, variables, status: 'created' as const, created_at: iso(created_at), updated_at: iso(updated_at) })
+
+type Named = LeadCreatedEvent['data'] | LeadUpdatedEvent['data']
+
+/** Contacts whose key has ended: somebody has to say that they are erased, as others may have read who they were. */
+function addUnreadable (
+  { lead_id, user_id, campaign_id, erased_contacts = [] }: Named, at: string, { stream }: LogPosition, rows: Rows
+): void {
+  const shared = { user_id, campaign_id, stream, created_at: at, updated_at: at }
+  for (const id of erased_contacts) {
+    if (rows.get(leadTable, id)) continue
+    rows.put(leadTable, { ...nobody, ...shared, id, primary_id: lead_id, is_to_erase: true })
+  }
+}
+
+/** What stays of a person is that there was one: that the id is taken. It follows from this event alone. */
+function eraseLead (event: LeadErasedEvent, { stream }: LogPosition, rows: Rows): void {
+  const { lead_id, with_lead, contact_ids, digests = [], user_id, campaign_id, erased_at } = event.data
+  const digestOf = new Map(digests.map(({ contact_id, number_digest }) => [contact_id, number_digest]))
+  const [lead] = [lead_id, ...contact_ids].map((id) => rowOn(stream, id, rows))
+  for (const id of erasedIds(event)) {
+    rows.put(leadTable, {
+      ...nobody,
+      id,
+      primary_id: id === lead_id ? null : lead_id,
+      user_id,
+      campaign_id,
+      stream,
+      created_at: erased_at,
+      updated_at: erased_at,
+      number_digest: digestOf.get(id) ?? null
+    })
+  }
+  if (lead && !with_lead) rows.put(leadTable, { ...lead, updated_at: laterOf(lead.updated_at, erased_at) })
+}
+
+/**
+ * The lead after a call of which the log has only its erasure: what it did to the lead, it did before. Nothing where
+ * something came between what was told of the lead and this event: then it is as if it were reported now.
+ */
+function leadLeft (lead: LeadRow, call: CallCompleted | CallErased): LeadRow | undefined {
+  const left = 'lead_left' in call ? call.lead_left : undefined
+  if (!left || Date.parse(lead.updated_at) > Date.parse(left.updated_at)) return undefined
+  const isBehind = Date.parse(lead.newest_report_at ?? '1970') > Date.parse(left.newest_report_at ?? '1970')
+  return isBehind ? undefined : { ...lead, ...left }
+}
+
+const nobody = {
+  place: 0,
+  phone_number: '',
+  variables: { customer_name: '', email: '' },
+  words: '',
+  status: 'deleted' as const,
+  newest_report_at: null,
+  is_to_erase: false,
+  number_digest: null
+}
 
 /** The owner of each assistant: a call changes the status of a lead of the same user only. */
 const ownerTable = table<{ assistant_id: number, user_id: string }>({

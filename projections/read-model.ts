@@ -6,12 +6,12 @@ import type { Page } from '../src/postgres/page.js'
 import {
   findAssistant, findAssistantHistory, findAssistants, withoutReleased, type AssistantFilter
 } from './assistants.js'
-import { findBlacklist, findBlacklistStream } from './blacklist/find-entries.js'
+import { findBlacklist, findBlacklistStream } from './blacklist.js'
 import {
   findCampaign, findCampaigns, findLanguages, findModels, findPhoneNumbers, findVoices, lookUpCatalog,
   type CatalogQuestion, type OwnFilter
 } from './catalog.js'
-import { eachCall, findCall, findCalls, type CallFilter } from './find-calls.js'
+import { type CallFilter, eachCall, findCall, findCalls } from './calls.js'
 import { findApiKeys } from './keys.js'
 import {
   eachLead, findLead, findLeadOwner, findLeadToChange, findLeads, type LeadFilter, type LeadInCampaign

@@ -1,7 +1,7 @@
 // What a stream adds up to, event by event.
 import type { Aggregate } from '../domain/decider.js'
 import { decode, DecodeError, type DomainEvent } from '../domain/events.js'
-import { isErasing } from '../features/persons/erasing.js'
+import { isErasing } from '../features/persons/model.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { StreamTruncated } from '../log/errors.js'
 import { noStream } from '../log/event-log.js'

@@ -12,8 +12,9 @@ import {
 } from '../features/leads/events.js'
 import { LeadImportCompleted, LeadImportFailed, LeadImportRequested } from '../features/imports/events.js'
 import { DispatcherCheckpointed } from './marker.js'
-import { PersonKeyCreated, PersonKeyErased } from '../features/persons/key-events.js'
-import { PersonRequestCompleted, PersonRequestFailed, PersonRequested } from '../features/persons/events.js'
+import {
+  PersonKeyCreated, PersonKeyErased, PersonRequestCompleted, PersonRequested, PersonRequestFailed
+} from '../features/persons/events.js'
 import { holderEvents, phoneNumberEvents } from '../features/phone-numbers/events.js'
 import type { StoredEvent } from './stored-event.js'
 import { firstVersion, readersOf, type Versions } from './upcast.js'

@@ -8,8 +8,9 @@ import { catalogStreams, type CatalogEvent } from '../features/catalog/events.js
 import { type LeadEvent, leadStream } from '../features/leads/events.js'
 import { leadImportStream, type LeadImportEvent } from '../features/imports/events.js'
 import { markerStream, type MarkerEvent } from './marker.js'
-import { isPersonKeyStream, type PersonKeyEvent } from '../features/persons/key-events.js'
-import { personRequestEventTypes, personRequestStream, type PersonRequestEvent } from '../features/persons/events.js'
+import {
+  isPersonKeyStream, type PersonKeyEvent, type PersonRequestEvent, personRequestEventTypes, personRequestStream
+} from '../features/persons/events.js'
 import {
   phoneHolderStream, phoneNumberStream, type HolderEvent, type PhoneNumberEvent
 } from '../features/phone-numbers/events.js'

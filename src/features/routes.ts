@@ -12,11 +12,9 @@ import {
   getLeadImport, importLeads, listImportResults, type LeadImportDeps, type LeadImportQueryDeps
 } from './imports/routes.js'
 import { createLead, deleteLead, exportLeads, getLead, listLeads, updateLead, type LeadDeps } from './leads/routes.js'
-import type { PersonDeps } from './persons/routes/begin-request.js'
-import { downloadPerson, type DownloadDeps } from './persons/routes/download-person.js'
-import { erasePerson } from './persons/routes/erase-person.js'
-import { exportPerson } from './persons/routes/export-person.js'
-import { getPersonRequest } from './persons/routes/get-person-request.js'
+import {
+  downloadPerson, erasePerson, exportPerson, getPersonRequest, type DownloadDeps, type PersonDeps
+} from './persons/routes.js'
 import { addPhoneNumbers, type PhoneNumberServices } from './phone-numbers/routes.js'
 import {
   changeAssistantSecret, getAssistantWebhookSecret, getWebhookSecret, rotateWebhookSecret, type AssistantSecretDeps,

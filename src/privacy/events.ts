@@ -1,8 +1,8 @@
 // Seals what is about to be appended, and opens what was read.
-import { changeParts } from '../domain/sealed/change-parts.js'
-import { contactsWithoutKey, leftOf } from '../domain/sealed/left.js'
-import { engineType, personalParts, type PersonalPart, type Whose } from '../domain/sealed/personal-parts.js'
-import { isFields, sealedIn, type Fields, type Sealed } from '../domain/sealed/sealed.js'
+import {
+  changeParts, contactsWithoutKey, engineType, type Fields, isFields, leftOf, type PersonalPart, personalParts,
+  type Sealed, sealedIn, type Whose
+} from '../domain/sealed.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import type { Proposed } from '../log/append-call.js'
 import type { PersonKeys } from './person-keys.js'

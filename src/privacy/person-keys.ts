@@ -2,11 +2,11 @@
 // An erased key is forgotten by itself, as nothing stays in memory for long.
 import type { StoredEvent } from '../domain/stored-event.js'
 import {
-  aFewAtOnce, currentKey, type KeptKey, keptKey, keyColumns, keyErasedBy, keyMadeBy, type KeyName, type KeyRow, LedgerKeys,
-  LogKeys, unwrap, unwrapIfReadable
+  aFewAtOnce, currentKey, type KeptKey, keptKey, keyColumns, keyErasedBy, keyMadeBy, type KeyName, type KeyRow,
+  LedgerKeys, LogKeys, unwrap, unwrapIfReadable
 } from './log-keys.js'
 import type { Pool } from 'pg'
-import { personOf } from '../features/persons/key-events.js'
+import { personOf } from '../features/persons/events.js'
 import type { Streams } from '../log/event-log.js'
 import type { SecretKeys } from './sealed-text.js'
 import { noteKeysOfLog } from './rewrap.js'

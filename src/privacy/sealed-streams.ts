@@ -1,6 +1,6 @@
 // The streams as everybody in the service has them: what events say of persons is sealed in the log, and plain here.
 import type { DomainEvent } from '../domain/events.js'
-import { saysOfPersons } from '../domain/sealed/personal-parts.js'
+import { saysOfPersons } from '../domain/sealed.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import type { IsUnhurried } from '../log/follow.js'
 import { readPart } from '../log/read.js'

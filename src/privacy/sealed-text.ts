@@ -1,7 +1,7 @@
 // Texts at rest under SECRET_KEY, so that a copy of the database or of the log tells nothing.
 import { createHash, createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { isFields, type Fields } from '../domain/sealed/sealed.js'
+import { isFields, type Fields } from '../domain/sealed.js'
 
 /** An encrypted text, and the id of the key that encrypted it. */
 export interface SealedRow { key_id: string, sealed: string }

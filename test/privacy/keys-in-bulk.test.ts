@@ -1,7 +1,7 @@
 // Who lacks the keys of many persons takes them from the log in one go, as a replay beside an empty ledger does.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { personKeyStream } from '../../src/features/persons/key-events.js'
+import { personKeyStream } from '../../src/features/persons/events.js'
 import { noStream, EventLog, type Streams } from '../../src/log/event-log.js'
 import { openPersonKeys } from '../../src/privacy/person-keys.js'
 import { aFewAtOnce } from '../../src/privacy/log-keys.js'

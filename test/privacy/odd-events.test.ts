@@ -2,7 +2,7 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
-import { sealedIn } from '../../src/domain/sealed/sealed.js'
+import { sealedIn } from '../../src/domain/sealed.js'
 import { newLead } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { testService } from '../support/service.js'

@@ -1,6 +1,6 @@
 // One key a person, whatever comes at once; erased for good; and never taken for erased when it only cannot be had.
 import t, { type Test } from 'tap'
-import { personKeyStream } from '../../src/features/persons/key-events.js'
+import { personKeyStream } from '../../src/features/persons/events.js'
 import { EventStoreUnavailable } from '../../src/log/errors.js'
 import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { openPool } from '../../src/postgres/pool.js'

@@ -1,6 +1,6 @@
 // Does what users asked for of a person. Whatever breaks off is done again from its beginning.
 import type { Pool, PoolClient } from 'pg'
-import type { PersonRequest } from '../../src/features/persons/decide.js'
+import type { PersonRequest } from '../../src/features/persons/model.js'
 import { isOfOutage } from '../../src/log/errors.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { SecretKeys } from '../../src/privacy/sealed-text.js'

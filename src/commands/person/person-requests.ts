@@ -1,5 +1,5 @@
 // Requests for a person's data as the log has them.
-import { personRequestDecider, type PersonRequest, type PersonRequestState } from '../../features/persons/decide.js'
+import { type PersonRequest, personRequestDecider, type PersonRequestState } from '../../features/persons/model.js'
 import { isUuid } from '../../domain/json.js'
 import { personRequestStream } from '../../features/persons/events.js'
 import type { Streams } from '../../log/event-log.js'

@@ -1,8 +1,8 @@
 // What an erasure has to know of a stream before it appends to it.
 import { tryDecode, type EventType } from '../../domain/events.js'
 import { isUuid } from '../../domain/json.js'
-import { isErasing } from '../../features/persons/erasing.js'
-import { typeInLog } from '../../domain/sealed/left.js'
+import { isErasing } from '../../features/persons/model.js'
+import { typeInLog } from '../../domain/sealed.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
 import type { Streams } from '../../log/event-log.js'
 

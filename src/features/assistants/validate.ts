@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { isBlank } from '../../domain/blank.js'
 import { AnyObject, notBlank, variableLimits } from '../../domain/json.js'
 import type { FieldErrors } from '../../domain/rejection.js'
-import { zoneNamed } from '../../domain/time/time-zone.js'
+import { zoneNamed } from '../../domain/time.js'
 import { collect, problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../../domain/validation.js'
 import {
   AssistantSettings, AssistantStatus, PostCallField, defaultSettings, longestUrl, optional, required, type EndCallTool

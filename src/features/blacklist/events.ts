@@ -1,7 +1,7 @@
 // Whether a user wants a number called, on the stream `blacklist-<digest of the user>-<digest of the number>`.
 import Type, { type Static } from 'typebox'
 import { GivenId, Instant, Nullable, PhoneNumber, UserId, withoutNul } from '../../domain/json.js'
-import { Sealed } from '../../domain/sealed/sealed.js'
+import { Sealed } from '../../domain/sealed.js'
 import { firstVersion } from '../../domain/upcast.js'
 
 const ids = { blacklist_id: GivenId(), user_id: UserId }

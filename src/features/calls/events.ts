@@ -1,7 +1,7 @@
 // What the call engine reports, on the stream `call-<call_id>`, and what an erasure leaves of it.
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, inWords, type JsonObject, Nullable } from '../../domain/json.js'
-import { Sealed } from '../../domain/sealed/sealed.js'
+import { Sealed } from '../../domain/sealed.js'
 import { firstVersion } from '../../domain/upcast.js'
 import { LeadStatus } from '../leads/events.js'
 

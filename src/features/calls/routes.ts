@@ -1,6 +1,6 @@
 // The routes of calls: the engine reports them, their users read them.
 import Type, { type Static } from 'typebox'
-import type { CallFilter } from '../../../projections/find-calls.js'
+import type { CallFilter } from '../../../projections/calls.js'
 import type { CallOwners } from '../../commands/call-owners.js'
 import { DecodeError } from '../../domain/events.js'
 import { Id } from '../../domain/json.js'

@@ -4,7 +4,7 @@ import { isBlank } from '../../domain/blank.js'
 import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
 import { Id, notBlank } from '../../domain/json.js'
 import { Rejection } from '../../domain/rejection.js'
-import { laterOf } from '../../domain/time/later-of.js'
+import { laterOf } from '../../domain/time.js'
 import { problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
 import { campaignEventTypes, type CampaignEvent } from './events.js'
 

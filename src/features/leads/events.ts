@@ -1,7 +1,7 @@
 // What happens to a lead, on the stream `lead-<campaign id>-<digest of the phone number>`.
 import Type, { type Static } from 'typebox'
 import { AnyObject, documentedAs, GivenId, Id, Instant, Nullable, PhoneNumber, UserId, type JsonObject } from '../../domain/json.js'
-import { Sealed } from '../../domain/sealed/sealed.js'
+import { Sealed } from '../../domain/sealed.js'
 import { firstVersion } from '../../domain/upcast.js'
 
 export const leadStatuses = [

@@ -4,10 +4,8 @@ import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { activeGeneration } from '../../../projections/generations/generations.js'
 import { isOnlyGeneration, type LookedThrough } from '../../../projections/operate/only-generation.js'
-import * as callRows from '../../../projections/persons/calls-to-erase.js'
-import { digested } from '../../../projections/persons/find-person.js'
-import { callKeys, leadKeys } from '../../../projections/persons/rows-of-person.js'
-import * as rows from '../../../projections/persons/to-erase.js'
+import { callKeys, digested, leadKeys } from '../../../projections/persons.js'
+import * as rows from '../../../projections/persons.js'
 import { refuseRetries } from '../../../workers/persons/erasures/refuse-retries.js'
 import type { ErasureWork } from '../../../workers/persons/erasures/erasures.js'
 import type { Person } from '../../../workers/persons/erasures/request.js'
@@ -60,15 +58,15 @@ export function erasureWork (options: ErasuresOptions): ErasureWork {
     eraseNamed: (person, leadIds, requestId) => named.erase(person, leadIds, erasingNamed(person, requestId)),
     async callIds (person, leadIds, after, most) {
       const others = await halfKnown({ pool, streams }, person, leadIds)
-      return await callRows.findCallIds(
+      return await rows.findCallIds(
         pool, person, { leadIds, nobodys: await nobodys({ pool, streams }), others }, after, most)
     },
     async eraseCall (callId, person, requestId) {
-      await eraseCall(erasing(person, requestId), callId, await callRows.findReport(pool, callId))
+      await eraseCall(erasing(person, requestId), callId, await rows.findReport(pool, callId))
     },
     streamsOf: (person) => named.streamsOf(person),
     isOf: async (id, { phoneNumber }) => (await find(id))?.request.number_digest === digest(phoneNumber),
-    hasErased: (userId, callIds) => callRows.hasErased(pool, userId, callIds),
+    hasErased: (userId, callIds) => rows.hasErased(pool, userId, callIds),
     scavenge: (requestId) => scavengeFor({ streams, pool }, requestId),
     find: async (id) => (await find(id))?.request,
     end: (id, isDone) => end(id, isDone),

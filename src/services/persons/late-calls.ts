@@ -1,6 +1,5 @@
 // What calls of persons who were erased before are erased with.
-import { findReport } from '../../../projections/persons/calls-to-erase.js'
-import { findLateCalls, findUsersOfLateCalls } from '../../../projections/persons/late-calls.js'
+import { findLateCalls, findReport, findUsersOfLateCalls } from '../../../projections/persons.js'
 import type { LateCallWork } from '../../../workers/persons/erasures/late-calls.js'
 import { eraseCall } from '../../commands/person/erase-streams.js'
 import type { Connections } from '../connections.js'

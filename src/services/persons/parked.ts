@@ -5,14 +5,13 @@ import { catalog } from '../../../projections/catalog.js'
 import { activeGeneration, schemaOf } from '../../../projections/generations/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { dispatcher } from '../../../projections/parking/parked-events.js'
-import { findHalfKnown } from '../../../projections/persons/calls-to-erase.js'
-import type { Person } from '../../../projections/persons/find-person.js'
-import { findUnowned, type Unowned } from '../../../projections/persons/late-calls.js'
-import { findOwnCalls, findOwner, findParked, type ParkedStream } from '../../../projections/persons/parked.js'
+import {
+  findHalfKnown, findOwnCalls, findOwner, findParked, findUnowned, type ParkedStream, type Person, type Unowned
+} from '../../../projections/persons.js'
 import { assistantStream } from '../../features/assistants/events.js'
 import { callIdOf, callStream } from '../../features/calls/events.js'
 import { tryDecode } from '../../domain/events.js'
-import { isFields } from '../../domain/sealed/sealed.js'
+import { isFields } from '../../domain/sealed.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
 import type { Connections } from '../connections.js'
 

@@ -1,10 +1,10 @@
 // What requests for the data of persons are worked on with.
 import { randomUUID } from 'node:crypto'
-import { digested, findPerson } from '../../../projections/persons/find-person.js'
+import { digested, findPerson } from '../../../projections/persons.js'
 import type { PersonWork } from '../../../workers/persons/continue.js'
 import { commandHandler } from '../../commands/handle-command.js'
 import { findRequest } from '../../commands/person/person-requests.js'
-import { personRequestDecider } from '../../features/persons/decide.js'
+import { personRequestDecider } from '../../features/persons/model.js'
 import { personRequestStream } from '../../features/persons/events.js'
 import { endsWithin } from '../../postgres/ends-within.js'
 import { secretKeys, type CompleteConfig } from '../complete-config.js'

@@ -1,8 +1,9 @@
 // What a request for the data of a person leads to.
 import t from 'tap'
-import { personRequestDecider, type EndRequest, type RequestPerson } from '../../../src/features/persons/decide.js'
+import {
+  type EndRequest, isKept, personRequestDecider, type RequestPerson
+} from '../../../src/features/persons/model.js'
 import type { PersonRequestEvent } from '../../../src/features/persons/events.js'
-import { isKept } from '../../../src/features/persons/summary.js'
 import { scenarios } from '../../support/commands/given.js'
 
 const given = scenarios(personRequestDecider)

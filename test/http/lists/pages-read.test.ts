@@ -1,6 +1,6 @@
 // A further page of a list reads few pages of Postgres, however much of the tables belongs to the one who asks.
 import t from 'tap'
-import { findCalls } from '../../../projections/find-calls.js'
+import { findCalls } from '../../../projections/calls.js'
 import { findLeads } from '../../../projections/find-leads.js'
 import { ensureProjections } from '../../../projections/generations/generations.js'
 import { projections } from '../../../projections/index.js'

@@ -1,7 +1,7 @@
 // No list of what users have few of reads a whole table either, however much of it belongs to the one who asks.
 import t from 'tap'
 import { findAssistants } from '../../../projections/assistants.js'
-import { findBlacklist } from '../../../projections/blacklist/find-entries.js'
+import { findBlacklist } from '../../../projections/blacklist.js'
 import { findCampaigns, findPhoneNumbers } from '../../../projections/catalog.js'
 import { ensureProjections } from '../../../projections/generations/generations.js'
 import { projections } from '../../../projections/index.js'

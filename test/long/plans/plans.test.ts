@@ -1,7 +1,7 @@
 // No list reads a whole table, however much of it belongs to the one who asks.
 import t from 'tap'
 import type { Pool } from 'pg'
-import { findCalls } from '../../../projections/find-calls.js'
+import { findCalls } from '../../../projections/calls.js'
 import { ensureProjections } from '../../../projections/generations/generations.js'
 import { findLead, findLeadOwner, findLeads } from '../../../projections/find-leads.js'
 import { projections } from '../../../projections/index.js'

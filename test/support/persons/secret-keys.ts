@@ -1,6 +1,6 @@
 // Processes with one SECRET_KEY or another, on one log and one ledger, and what is stored of persons' keys.
 import type { Test } from 'tap'
-import { personKeyStream } from '../../../src/features/persons/key-events.js'
+import { personKeyStream } from '../../../src/features/persons/events.js'
 import { EventLog } from '../../../src/log/event-log.js'
 import { openPersonKeys, type PersonKeys } from '../../../src/privacy/person-keys.js'
 import { type KeyName } from '../../../src/privacy/log-keys.js'

@@ -1,6 +1,6 @@
 // The filters that lists take, by what they leave of a table that is filled from one instant to another.
 import type { OwnFilter } from '../../../projections/catalog.js'
-import type { CallFilter } from '../../../projections/find-calls.js'
+import type { CallFilter } from '../../../projections/calls.js'
 import type { LeadFilter } from '../../../projections/find-leads.js'
 import type { DeliveryFilter } from '../../../workers/deliveries/read/find-deliveries.js'
 

@@ -1,6 +1,6 @@
 // Counts the distinct calls of the log by a read of its own, in parts.
 import { callIdOf } from '../../../src/features/calls/events.js'
-import { typeInLog } from '../../../src/domain/sealed/left.js'
+import { typeInLog } from '../../../src/domain/sealed.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Streams } from '../../../src/log/event-log.js'
 

@@ -5,7 +5,7 @@
 // the person gets an event that stands for what was before, and that is hidden; readers and the dispatcher follow these
 // events. What came meanwhile, under another key, is found by the next round: the last one finds nothing.
 import type { Pool } from 'pg'
-import type { PersonRequest } from '../../../src/features/persons/decide.js'
+import type { PersonRequest } from '../../../src/features/persons/model.js'
 import { pause } from '../../../src/timing/pause.js'
 import type { BackgroundKind, Turn } from '../../background/kind.js'
 import { unseal, type SealedRow, type SecretKeys } from '../../../src/privacy/sealed-text.js'

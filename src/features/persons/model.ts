@@ -1,7 +1,12 @@
-// The rules for requests for a person's data: each is made once, and ends once.
+// Requests for a person's data: each is made once, and ends once.
+import Type, { type Static } from 'typebox'
 import type { Circumstances, Decider } from '../../domain/decider.js'
+import type { DomainEvent } from '../../domain/events.js'
+import { Nullable, PhoneNumber } from '../../domain/json.js'
 import { Rejection } from '../../domain/rejection.js'
-import { personRequestEventTypes, type PersonRequestEvent, type PersonRequestType } from './events.js'
+import { typeInLog } from '../../domain/sealed.js'
+import type { StoredEvent } from '../../domain/stored-event.js'
+import { type PersonRequestEvent, personRequestEventTypes, type PersonRequestType, RequestType } from './events.js'
 
 export interface PersonRequest {
   person_request_id: string
@@ -68,3 +73,61 @@ function end ({ isDone, now }: EndRequest, state: PersonRequestState): PersonReq
 export function personRequestNotFound (): Rejection {
   return new Rejection('not-found', 'Person request not found or does not belong to the authenticated user')
 }
+
+export const PersonBody = Type.Object({
+  phone_number: PhoneNumber({ description: 'Phone number of the person, in E.164 format.' })
+}, { title: 'Person' })
+
+export const ownNumber = 'is one of your own phone numbers, and no person'
+
+const At = (description: string) =>
+  Type.String({ description: `ISO 8601, UTC. ${description}`.trim(), examples: ['2026-01-31T12:00:00.000Z'] })
+
+const begun = {
+  id: Type.String({ description: 'Of the request.' }),
+  type: RequestType,
+  status: Type.Enum(['processing', 'completed', 'failed'], {
+    title: 'PersonRequestStatus', description: 'Failed: it is not tried again.'
+  })
+}
+
+export const BegunPersonRequest = Type.Object(begun, { title: 'BegunPersonRequest' })
+export type BegunPersonRequest = Static<typeof BegunPersonRequest>
+
+export const PersonRequestAnswer = Type.Object({
+  ...begun,
+  created_at: At(''),
+  finished_at: Nullable(At('Null until it has ended.')),
+  waits_for: Type.Optional(Type.String({
+    description: 'Only of an erasure that cannot go on: what it waits for. Where that is parked events, your operator has to act.'
+  }))
+}, { title: 'PersonRequest' })
+export type PersonRequestAnswer = Static<typeof PersonRequestAnswer>
+
+export const describeBegun = ({ person_request_id: id, type, status }: PersonRequest): BegunPersonRequest =>
+  ({ id, type, status })
+
+export const describePersonRequest = (request: PersonRequest): PersonRequestAnswer =>
+  ({
+    ...describeBegun(request),
+    created_at: request.requested_at,
+    finished_at: request.finished_at,
+    ...request.waits_for !== undefined && { waits_for: request.waits_for }
+  })
+
+/** How long an export can be downloaded after its end, in milliseconds. */
+const keptForMs = 24 * 3_600_000
+
+/** Whether the export is still to be had. */
+export function isKept ({ finished_at: at }: Pick<PersonRequest, 'finished_at'>, now: number): boolean {
+  return at !== null && now < Date.parse(at) + keptForMs
+}
+
+/** Stands for events that nobody could read. No reader knows the type: they pass it. */
+export const streamErased = 'StreamErased'
+
+const erasing: ReadonlySet<string> =
+  new Set<DomainEvent['type'] | typeof streamErased>(['LeadErased', 'CallErased', 'BlacklistEntryErased', streamErased])
+
+/** A stream that begins with one of these is whole. */
+export const isErasing = (event: Pick<StoredEvent, 'type' | 'metadata'>): boolean => erasing.has(typeInLog(event))

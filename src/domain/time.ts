@@ -1,10 +1,13 @@
-// Every name of the IANA time zone database of the form Area/City, aliases included, by area: release 2026d.
+// Instants, and the time zones that an assistant may have.
+
+/** The later one of two instants, as it was written. */
+export const laterOf = (one: string, other: string) => Date.parse(other) > Date.parse(one) ? other : one
 
 /**
  * Kept here because Intl gives none of it: it lists no aliases, and turns them into other names, some older than their
  * own (Europe/Kyiv into Europe/Kiev).
  */
-export const zonesByArea = {
+const zonesByArea = {
   Africa: `
     Abidjan Accra Addis_Ababa Algiers Asmara Asmera Bamako Bangui Banjul Bissau Blantyre Brazzaville Bujumbura Cairo
     Casablanca Ceuta Conakry Dakar Dar_es_Salaam Djibouti Douala El_Aaiun Freetown Gaborone Harare Johannesburg Juba
@@ -73,4 +76,21 @@ export const zonesByArea = {
     Wake Wallis Yap`,
   US: `
     Alaska Aleutian Arizona Central East-Indiana Eastern Hawaii Indiana-Starke Michigan Mountain Pacific Samoa`
+}
+
+const kept = Object.entries(zonesByArea).flatMap(([area, cities]) =>
+  cities.trim().split(/\s+/).map((city) => `${area}/${city}`))
+
+/** Intl may know zones that are newer than the list that is kept here. */
+const newer = Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/'))
+
+const names = new Map([...newer, ...kept].map((name) => [name.toLowerCase(), name]))
+
+/**
+ * The zone as the IANA database writes it, whatever the case of `name`, or nothing when it has none of that name
+ * with an area: `Europe/Kyiv`, not `UTC`. An alias stays what it is.
+ */
+export function zoneNamed (name: string): string | undefined {
+  const isAscii = /^[\x21-\x7e]{1,100}$/.test(name) // there are other letters whose lower case is an ASCII letter
+  return isAscii ? names.get(name.toLowerCase()) : undefined
 }

@@ -1,0 +1,121 @@
+// The do-not-call list of each user: its rows, and what readers ask of them.
+import type { Pool } from 'pg'
+import type { BlacklistEvent } from '../src/features/blacklist/events.js'
+import { describeEntry, type EntryAnswer } from '../src/features/blacklist/model.js'
+import { beginning, type Page, type Paged, readPage } from '../src/postgres/page.js'
+import type { OwnFilter } from './catalog.js'
+import type { LogPosition, Rows } from './folding/projection.js'
+import { iso, table } from './folding/table.js'
+
+/**
+ * The row of an entry that was deleted stays with its number: leads with it changed then. So does that of one whose
+ * number was erased, without it.
+ */
+interface EntryRow {
+  /** Stream and id: an id that a mistake gave out twice hides no entry. */
+  key: string
+  id: number
+  user_id: string
+  phone_number: string | null
+  reason: string | null
+  stream: string
+  is_deleted: boolean
+  revision: number
+  created_at: string
+  updated_at: string
+}
+
+export const blacklistTable = table<EntryRow>({
+  name: 'blacklist',
+  key: 'key',
+  columns: {
+    key: 'text',
+    id: 'bigint',
+    user_id: 'text',
+    phone_number: 'text',
+    reason: 'text',
+    stream: 'text',
+    is_deleted: 'boolean',
+    revision: 'bigint',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz'
+  },
+  indexes: [
+    '(user_id, id DESC) INCLUDE (key, phone_number) WHERE NOT is_deleted',
+    '(user_id, phone_number COLLATE "C")',
+    '(user_id, updated_at)',
+    '(user_id, id)',
+    '(stream) WHERE NOT is_deleted'
+  ]
+})
+
+export const entryKey = (stream: string, { blacklist_id }: { blacklist_id: number }) => `${stream} ${blacklist_id}`
+
+export function projectEntry (
+  { type, data }: BlacklistEvent, { stream, revision, created }: LogPosition, rows: Rows
+): void {
+  const key = entryKey(stream, data)
+  const row = rows.get(blacklistTable, key)
+  if (row && revision <= BigInt(row.revision)) return
+  const { blacklist_id: id, user_id } = data
+  const shared = { key, id, user_id, stream, revision: Number(revision), updated_at: created.toISOString() }
+  switch (type) {
+    case 'BlacklistEntryErased': {
+      const erased = { phone_number: null, reason: null, is_deleted: false, created_at: data.created_at }
+      return rows.put(blacklistTable, { ...shared, ...erased })
+    }
+    case 'PhoneNumberBlacklisted': {
+      const { phone_number, reason, created_at } = data
+      return rows.put(blacklistTable, { ...shared, phone_number, reason, is_deleted: false, created_at })
+    }
+    case 'PhoneNumberUnblacklisted':
+      if (row) rows.put(blacklistTable, { ...row, ...shared, reason: null, is_deleted: true })
+      return
+    default: return type satisfies never
+  }
+}
+
+/** SQL: whether the user of a row of `leads` has an entry with its number that fits `condition`. */
+export const hasEntry = (condition: string, row = 'leads') => `EXISTS (
+  SELECT FROM read_model.blacklist entry
+  WHERE entry.user_id = ${row}.user_id AND entry.phone_number COLLATE "C" = ${row}.phone_number AND ${condition})`
+
+export const isListed = hasEntry('NOT entry.is_deleted')
+
+/** A page of the user's entries, newest first. */
+export async function findBlacklist (
+  db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
+): Promise<Paged<EntryAnswer>> {
+  const { items, ...place } = await readPage<FoundEntry>(db, {
+    name: 'blacklist',
+    columns: 'id, user_id, phone_number, reason, created_at',
+    from: 'read_model.blacklist',
+    key: 'key',
+    own: [['user_id = ?', userId], ['NOT is_deleted']],
+    filters: [...beginning('phone_number', searched), ['updated_at >= ?', updatedFrom]],
+    order: { direction: 'DESC', by: { id: 'bigint' } },
+    item: 'row_to_json(page)'
+  }, page)
+  return { items: items.map(answerOf), ...place }
+}
+
+interface FoundEntry {
+  id: number
+  user_id: string
+  phone_number: string | null
+  reason: string | null
+  created_at: string
+}
+
+const answerOf = ({ id: blacklist_id, created_at, ...entry }: FoundEntry) =>
+  describeEntry({ ...entry, blacklist_id, created_at: iso(created_at) })
+
+/** The stream of the user's entry with this id, also of one that was deleted. */
+export async function findBlacklistStream (db: Pool, userId: string, id: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ stream: string }>({
+    name: 'find-blacklist-stream',
+    text: 'SELECT stream FROM read_model.blacklist WHERE user_id = $1 AND id = $2 ORDER BY is_deleted LIMIT 1',
+    values: [userId, id]
+  })
+  return rows[0]?.stream
+}

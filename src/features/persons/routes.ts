@@ -1,0 +1,210 @@
+// The routes of persons: a user asks for a copy, or for an erasure, and for what became of it.
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { PhoneClaims } from '../../commands/phone-claims.js'
+import type { PhoneHash } from '../../commands/phone-hash.js'
+import { Rejection } from '../../domain/rejection.js'
+import { problem, soundBody, type Submitted } from '../../domain/validation.js'
+import { type App, ErrorAnswer } from '../../http/app-types.js'
+import { only } from '../../http/auth/auth.js'
+import { type Handled, type HandleRoute, tokenCommand } from '../../http/command-route.js'
+import { answered, example, fileName, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
+import { begunErasure, begunExport, exportedPerson, person, personRequest } from '../../http/docs/examples.js'
+import { personRequestPath } from '../../http/path-id.js'
+import { personRequestStream, type PersonRequestType } from './events.js'
+import {
+  BegunPersonRequest, describeBegun, describePersonRequest, isKept, ownNumber, PersonBody, type PersonRequest,
+  PersonRequestAnswer, personRequestDecider, personRequestNotFound, type PersonRequestState
+} from './model.js'
+
+interface NewPersonRequest { id: string, userId: string, phoneNumber: string }
+
+export interface PersonDeps {
+  handle: HandleRoute
+  phoneHash: PhoneHash
+  phoneClaims: Pick<PhoneClaims, 'isOwn'>
+  /** Keeps what is asked for, for the workers; false when the user has asked for so much that no more is taken. */
+  notePersonRequest (request: NewPersonRequest): Promise<boolean>
+  /** The same for an erasure, which is worked on once it is accepted: after its event. */
+  noteErasure (request: NewPersonRequest): Promise<boolean>
+  acceptErasure (id: string): Promise<void>
+}
+
+const Begun = Type.Object(
+  { message: Type.String(), data: BegunPersonRequest }, { title: 'BegunPersonRequestAnswer' })
+
+interface AskedFacts { isOwn: boolean }
+
+/** What both look up and check: a number of the user's own stands in every call, of whomever. */
+function asked (
+  kind: PersonRequestType, { phoneHash, phoneClaims }: Pick<PersonDeps, 'phoneHash' | 'phoneClaims'>,
+  { id: correlationId, user }: { id: string, user: { id: string } }
+) {
+  return {
+    async facts ({ phone_number: number }: Partial<Static<typeof PersonBody>>): Promise<AskedFacts> {
+      const cause = { correlationId, userId: user.id }
+      return { isOwn: number !== undefined && await phoneClaims.isOwn(user.id, number, cause) }
+    },
+    validate (submitted: Submitted<Static<typeof PersonBody>>, { isOwn }: Partial<AskedFacts>) {
+      const { phone_number: number } = soundBody(submitted, [isOwn === true && problem('phone_number', ownNumber)])
+      return { type: 'request' as const, kind, number_digest: phoneHash(number) }
+    }
+  }
+}
+
+function begunOf ({ state }: Handled<PersonRequestState>): BegunPersonRequest {
+  if (!state) throw new Error('a handled command left no request')
+  return describeBegun(state)
+}
+
+const exportStarted = 'Export started'
+const tooManyExports = 'A hundred of your exports are being made or kept: try again later.'
+
+const exportPersonSchema = {
+  operationId: 'exportPerson',
+  summary: 'Ask for a copy of what is known of a person',
+  description: 'Of all of yours with this phone number, as one JSON document. One of your own phone numbers is no person. This ' +
+    'needs a token, not a key.',
+  tags: ['persons'],
+  security: [{ bearer: [] }],
+  body: example(PersonBody, person),
+  response: {
+    202: answered('It is being made.', Begun, { message: exportStarted, data: begunExport }, writeHeaders),
+    422: invalid({ phone_number: ['must be a phone number in E.164 format, such as +15551230001'] }),
+    429: refusal(tooManyExports)
+  }
+}
+
+export function exportPerson (app: App, deps: PersonDeps): void {
+  const { handle, notePersonRequest } = deps
+  const options = { schema: exportPersonSchema, ...tokenCommand('user', 'Starting the export failed', 'Idempotency-Key') }
+  app.post('/user/person/export', options, (request, reply) => handle(request, reply.code(202), {
+    body: PersonBody,
+    ...asked('export', deps, request),
+    async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
+      const isNoted = await notePersonRequest({ id, userId: request.user.id, phoneNumber })
+      if (!isNoted) throw new Rejection('too-many', tooManyExports)
+    },
+    stream: (_body, _ids, _facts, commandId) => personRequestStream(commandId),
+    isNew: true,
+    decider: personRequestDecider,
+    answer: (handled) => ({ message: exportStarted, data: begunOf(handled) })
+  }))
+}
+
+const erasureStarted = 'Erasure started'
+const tooManyErasures = 'A hundred of your erasures are under way: try again later.'
+
+const erasePersonSchema = {
+  operationId: 'erasePerson',
+  summary: 'Erase a person',
+  description: 'All of yours with this phone number, for good: leads and contacts are gone, calls keep what is not personal, webhooks ' +
+    'their outcome. A do-not-call entry holds, without the number. One of your own phone numbers is no person. This needs a ' +
+    'token, not a key.',
+  tags: ['persons'],
+  security: [{ bearer: [] }],
+  body: example(PersonBody, person),
+  response: {
+    202: answered('It is under way.', Begun, { message: erasureStarted, data: begunErasure }, writeHeaders),
+    422: invalid({ phone_number: ['must be a phone number in E.164 format, such as +15551230001'] }),
+    429: refusal(tooManyErasures)
+  }
+}
+
+export function erasePerson (app: App, deps: PersonDeps): void {
+  const { handle, noteErasure, acceptErasure } = deps
+  const options = { schema: erasePersonSchema, ...tokenCommand('user', 'Starting the erasure failed', 'Idempotency-Key') }
+  app.post('/user/person/erase', options, (request, reply) => handle(request, reply.code(202), {
+    body: PersonBody,
+    ...asked('erasure', deps, request),
+    async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
+      const isNoted = await noteErasure({ id, userId: request.user.id, phoneNumber })
+      if (!isNoted) throw new Rejection('too-many', tooManyErasures)
+    },
+    stream: (_body, _ids, _facts, commandId) => personRequestStream(commandId),
+    isNew: true,
+    decider: personRequestDecider,
+    async answer (handled) {
+      const data = begunOf(handled)
+      await acceptErasure(data.id).catch(() => {}) // its event is in the log: the reconciler makes up for it
+      return { message: erasureStarted, data }
+    }
+  }))
+}
+
+interface PersonRequestDeps {
+  /** The user's request as the log has it, or nothing when there is none. */
+  findPersonRequest (userId: string, id: string): Promise<PersonRequest | undefined>
+}
+
+const getPersonRequestSchema = {
+  operationId: 'getPersonRequest',
+  summary: 'What became of a request for the data of a person',
+  description: 'As the log has it, without an X-Read-Position. This needs a token, not a key.',
+  tags: ['persons'],
+  security: [{ bearer: [] }],
+  params: personRequestPath,
+  response: {
+    200: answered('The request.', One(PersonRequestAnswer), { data: personRequest }),
+    404: ErrorAnswer
+  }
+}
+
+export function getPersonRequest (app: App, { findPersonRequest }: PersonRequestDeps): void {
+  const options = { schema: getPersonRequestSchema, onRequest: only('user'), config: { isClosedToKeys: true } }
+  app.get('/user/person-request/:id', options, async (request, reply) => {
+    await app.acquireReadSlot('item', request, reply)
+    const found = await findPersonRequest(request.user.id, request.params.id)
+    if (!found) throw personRequestNotFound()
+    return { data: describePersonRequest(found) }
+  })
+}
+
+export interface DownloadDeps extends PersonRequestDeps {
+  /** The text of the export, part by part as it is taken; nothing when it is not kept any more. */
+  openPersonExport (userId: string, id: string): Promise<AsyncIterable<string> | undefined>
+}
+
+const notYet = 'The export is being made: try again in a moment.'
+const over = 'There is no export, or none any more: ask for another one.'
+
+const downloadPersonSchema = {
+  operationId: 'downloadPerson',
+  summary: 'The copy of what is known of a person',
+  description: 'For 24 hours after the request was completed. This needs a token, not a key.',
+  tags: ['persons'],
+  security: [{ bearer: [] }],
+  params: personRequestPath,
+  response: {
+    200: {
+      'x-response-description': 'One JSON document.',
+      headers: fileName('person', 'json'),
+      content: { 'application/json': { schema: Type.Object({}, { title: 'ExportedPerson' }), example: exportedPerson } }
+    },
+    404: ErrorAnswer,
+    409: refusal(notYet),
+    410: refusal(over)
+  }
+}
+
+export function downloadPerson (app: App, { findPersonRequest, openPersonExport }: DownloadDeps): void {
+  const options = { schema: downloadPersonSchema, onRequest: only('user'), config: { isClosedToKeys: true } }
+  app.get('/user/person-request/:id/download', options, async (request, reply) => {
+    await app.acquireReadSlot('export', request, reply)
+    const { method, user, params: { id } } = request
+    refuseUnlessMade(await findPersonRequest(user.id, id))
+    const text = await openPersonExport(user.id, id)
+    if (!text) throw new Rejection('gone', over)
+    const asFile: FastifyReply = reply.type('application/json; charset=utf-8')
+      .header('content-disposition', 'attachment; filename="person.json"')
+    return await asFile.send(Readable.from(method === 'HEAD' ? [] : text))
+  })
+}
+
+/** An erasure has nothing to download. */
+function refuseUnlessMade (request: PersonRequest | undefined): void {
+  if (request?.type !== 'export') throw personRequestNotFound()
+  if (request.status === 'processing') throw new Rejection('not-ready', notYet)
+  if (request.status === 'failed' || !isKept(request, Date.now())) throw new Rejection('gone', over)
+}
