@@ -67,7 +67,7 @@ const doors = [
   { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard|kept-connections)[.]ts', ...TRIED] },
   { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', 'src/config[.]ts', ...TRIED] },
   { to: { package: 'csv-parse' }, from: ['src/http/csv[.]ts', ...TRIED] },
-  { to: { package: 'standardwebhooks' }, from: ['src/cli/demo', 'docs/webhooks', 'packages/client', ...TRIED] },
+  { to: { package: 'standardwebhooks' }, from: ['src/cli/journey[.]ts', 'docs/webhooks', 'packages/client', ...TRIED] },
   { to: { package: '(fastify|fastify-plugin|@fastify/[^/]+)' }, from: ['src/(features|http|ops)', 'src/(app|errors)[.]ts', ...TRIED] },
   { to: { ours: 'workers' }, from: ['workers', 'src/services', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'workers' }, notFrom: ['src/cli/projections[.]ts'] },

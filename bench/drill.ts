@@ -1,9 +1,7 @@
 // Whether anything is lost, doubled or unaccounted when nodes of a real cluster are killed.
 import { writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { runJourney } from '../src/cli/demo/journey.js'
-import { openReceiver } from '../src/cli/demo/receiver.js'
-import { Timeline } from '../src/cli/demo/timeline.js'
+import { openReceiver, runJourney, Timeline } from '../src/cli/journey.js'
 import { accounts } from './drill/account.js'
 import { Book } from './drill/book.js'
 import { assertEmpty, NotEmpty } from './drill/empty.js'

@@ -67,7 +67,7 @@ function addOthers (program: Command): void {
   program.command('demo')
     .description('the main job on real input, start to end, in a temporary DATA_DIR')
     .option('--json', 'for programs: every step, at its end')
-    .action(work(() => import('./demo/demo.js'), 'demo'))
+    .action(work(() => import('./demo.js'), 'demo'))
   program.command('doctor')
     .description('look at every setting and back end, and say what mends what is wrong')
     .addOption(json)

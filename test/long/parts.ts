@@ -127,7 +127,7 @@ export const parts: Part[] = [
   {
     name: 'backup',
     files: ['test/long/backup'],
-    guards: ['src/cli/backup', 'src/services/embedded', 'packages/embedded-postgres/src', 'packages/event-transfer/src'],
+    guards: ['src/cli/backup.ts', 'src/services/embedded', 'packages/embedded-postgres/src', 'packages/event-transfer/src'],
     minutes: 5
   },
   {
@@ -139,7 +139,7 @@ export const parts: Part[] = [
   {
     name: 'docs',
     files: ['test/long/docs'],
-    guards: ['docs/clients', 'docs/tutorial.md', 'docs/site', 'examples', 'src/cli/demo', 'src/http/docs'],
+    guards: ['docs/clients', 'docs/tutorial.md', 'docs/site', 'examples', 'src/cli/demo.ts', 'src/cli/journey.ts', 'src/http/docs'],
     minutes: 6
   },
   { name: 'ops', files: ['test/long/ops'], guards: ['src/ops'], minutes: 2 },
