@@ -1,7 +1,13 @@
 // The command line: find the command, run it, explain why it failed.
 import { commandLine } from './cli/commands.js'
-import { asLogLine, explain } from './cli/explain.js'
+import { isOfPostgres, postgresProblem } from './postgres/problems/in-words.js'
 import { addDotEnv } from './settings/dot-env.js'
+
+/** Errors that say how to mend them. By name: their classes would load half of the code. */
+const refusals = [
+  'BackEndUnreachable', 'BadDotEnv', 'DataDirInUseError', 'NothingRuns', 'OtherLeadDigestKey', 'OtherLog', 'OtherVersion',
+  'ParkingRefused', 'Rejection', 'ReplayRefused', 'RoleRuns', 'TransferRefused', 'UnknownProjection'
+]
 
 /** Those that run on and log. */
 const roles = ['start', 'api', 'projector', 'worker']
@@ -18,4 +24,20 @@ try {
 } catch (error) {
   process.stderr.write(logs ? asLogLine(explain(error)) : explain(error))
   process.exitCode = 1
+}
+
+/** The text for a refusal is its message; for any other error LOG_LEVEL=debug adds the stack. */
+function explain (error: unknown): string {
+  if (!(error instanceof Error)) return `${String(error)}\n`
+  if (error.name === 'Interrupted') return '' // the operator stopped it
+  if (error.name === 'BadSettings') return `These settings are not right:\n${error.message.replaceAll(/^/gm, '  ')}\n`
+  const messageIsEnough = refusals.includes(error.name) || process.env.LOG_LEVEL !== 'debug'
+  const ofPostgres = isOfPostgres(error) ? postgresProblem(error, 'DATABASE_URL') : undefined
+  return messageIsEnough ? `ringledger: ${ofPostgres ?? error.message}\n` : `${error.stack ?? error.message}\n`
+}
+
+/** The same as a line of a log, for what collects the output of a service. */
+function asLogLine (text: string): string {
+  const msg = text.trimEnd().replace(/^ringledger: /, '')
+  return msg && `${JSON.stringify({ level: 60, time: Date.now(), msg })}\n`
 }

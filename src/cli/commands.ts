@@ -38,15 +38,16 @@ const ofUser = new Option('--user <id>', 'only those of this user')
 const ofAssistant = new Option('--assistant <id>', 'only those of this assistant').argParser(anyId)
 
 function addRoles (program: Command): void {
+  const serve = () => import('./serve.js')
   program.command('start')
     .description('run all roles, with embedded back ends where no URL is set')
-    .action(work(() => import('./start.js'), 'start'))
+    .action(work(serve, 'start'))
   for (const [role, what] of [
     ['api', 'answers HTTP callers'], ['projector', 'builds the read models'], ['worker', 'delivers webhooks']
   ] as const) {
     program.command(role)
       .description(`run the role that ${what}`)
-      .action(async () => await (await import('./roles.js')).serveRole(role))
+      .action(async () => await (await serve()).serveRole(role))
   }
   const eventStore = () => import('./event-store.js')
   program.command('event-store')

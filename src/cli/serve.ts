@@ -1,21 +1,37 @@
-// Runs roles until a signal, then drains.
+// `ringledger start`, `api`, `projector` and `worker`: runs roles until a signal, then drains.
 import { join } from 'node:path'
 import type { Role } from '../services/role.js'
 import { assertCanListen, startRoles, type Service } from '../services/roles.js'
 import { openTracing } from '../services/tracing.js'
-import { packageRoot } from '../package-root.js'
+import { packageRoot, packageVersion } from '../package-root.js'
+import type { CompleteConfig } from '../services/complete-config.js'
+import { customer, customerNumber, frontDesk } from '../domain/examples.js'
 import { importExampleOnce } from './catalog.js'
-import { readSettings } from './running.js'
-import { openBackEnds, type BackEnds } from './running.js'
-import { completeConfig, type RunConfig } from './running.js'
-import { logWarnings, openLog, voiceOf } from './output.js'
-import type { Voice } from './output.js'
+import { logWarnings, openLog, voiceOf, type Voice } from './output.js'
+import { completeConfig, openBackEnds, readSettings, type BackEnds, type RunConfig } from './running.js'
 import { Shutdown } from './shutdown.js'
+import { signToken } from './token.js'
+
+/** All roles in one process, with embedded back ends where no URL is set. */
+export async function start (): Promise<void> {
+  const { config, backEnds, service, voice } = await serve('start', 'ringledger start', ['api', 'projector', 'worker'])
+  await backEnds.publish({ url: service.url })
+  const eventStoreUrl = config.backEnds.eventStoreUrl ? undefined : backEnds.urls.eventStoreUrl
+  const places = placesOf(service.url, config, { folder: backEnds.embeddedIn, eventStoreUrl })
+  if (process.stdout.isTTY) process.stdout.write(await welcome(places, config))
+  else voice.say(`Ringledger ${packageVersion} is listening on ${places.url}`, { ...places })
+}
+
+/** One role on back ends that are set, or on the running stack of DATA_DIR. */
+export async function serveRole (role: Role): Promise<void> {
+  const { service: { url }, voice } = await serve('command', `ringledger ${role}`, [role])
+  voice.say(`Ringledger ${role} is listening on ${url}`, { role, url })
+}
 
 interface Running { config: RunConfig, backEnds: BackEnds, service: Service, voice: Voice }
 
 /** `holder` says how the back ends are opened; `command` names the process to others on the same DATA_DIR. */
-export async function serve (holder: 'start' | 'command', command: string, roles: Role[]): Promise<Running> {
+async function serve (holder: 'start' | 'command', command: string, roles: Role[]): Promise<Running> {
   const misspelt: string[] = []
   const settings = readSettings((line) => { misspelt.push(line) })
   const config = await completeConfig(settings, holder === 'start')
@@ -49,4 +65,64 @@ export async function serve (holder: 'start' | 'command', command: string, roles
     signal.throwIfAborted()
     return { config, backEnds, service, voice }
   })
+}
+
+/** Where things are; those of embedded back ends are absent where others are set. */
+interface Places {
+  /** With BASE_PATH. */
+  url: string
+  docs: string
+  operate: string
+  /** For programs that append, such as a call engine. */
+  events?: string
+  /** The folder of embedded data. */
+  data?: string
+}
+
+export function placesOf (
+  url: string, { basePath }: CompleteConfig,
+  embedded: { folder?: string | undefined, eventStoreUrl?: string | undefined }
+): Places {
+  const base = `${url}${basePath}`
+  return {
+    url: base,
+    docs: `${base}/docs`,
+    operate: `${base}/ops`,
+    ...(embedded.eventStoreUrl && { events: embedded.eventStoreUrl }),
+    ...(embedded.folder && { data: embedded.folder })
+  }
+}
+
+/** On a terminal. The examples are only there when the secret was generated here: nobody else can have a token yet. */
+export async function welcome (
+  { url, docs, operate, events, data }: Places, config: CompleteConfig & { jwtSecretIsOurs: boolean }
+): Promise<string> {
+  return [
+    `Ringledger ${packageVersion}`,
+    `  listening  ${url}`,
+    `  docs       ${docs}`,
+    `  operate    ${operate}`,
+    ...(events ? [`  events     ${events}`] : []),
+    ...(data ? [`  data       ${data} (embedded back ends)`] : []),
+    ...(config.jwtSecretIsOurs ? ['', ...await examples(url, config)] : []),
+    '',
+    'Stop with Ctrl-C.',
+    ''
+  ].join('\n')
+}
+
+/** Three commands that work when pasted, in this order, on the first start. */
+async function examples (base: string, { jwt }: CompleteConfig): Promise<string[]> {
+  const token = await signToken(jwt, { user: '1', ttl: '1h' })
+  const { customer_name } = customer
+  const headers = '-H "Authorization: Bearer $TOKEN" -H \'Content-Type: application/json\''
+  const curl = (method: string, path: string, body: object) =>
+    `  curl -sS -X ${method} ${base}${path} ${headers} -d '${JSON.stringify(body)}'`
+  return [
+    'Try it as user 1 of the example catalogue (the token is good for one hour):',
+    `  TOKEN=${token}`,
+    curl('POST', '/user/assistant', frontDesk),
+    curl('PUT', '/user/assistant/1', { speech_speed: 1.1, max_call_duration: 300 }),
+    curl('POST', '/user/lead', { phone_number: customerNumber, campaign_id: 1, variables: { customer_name } })
+  ]
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { placesOf, welcome } from '../../src/cli/running/welcome.js'
+import { placesOf, welcome } from '../../src/cli/serve.js'
 import { newAssistant, testService } from '../support/service.js'
 
 const service = await testService(t, ['api', 'projector'], { BASE_PATH: '/voice/v1/' })

@@ -82,7 +82,7 @@ t.test('the command line loads what is embedded only when it is needed', async (
       [`import '${embedded}'`]: 1
     }
     for (const [text, count] of Object.entries(spellings)) {
-      t.equal((await refusedIn(t, { 'src/cli/start.ts': text })).length, count, text)
+      t.equal((await refusedIn(t, { 'src/cli/serve.ts': text })).length, count, text)
     }
   }
 })
