@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { mostOfAProcess } from '../../src/cli/doctor/postgres-settings.js'
+import { mostOfAProcess } from '../../src/cli/doctor/postgres.js'
 import { mostConnections } from '../../src/services/connections.js'
 import { packageRoot } from '../../src/package-root.js'
 import { requestJobs } from '../../workers/background/jobs.js'

@@ -1,9 +1,21 @@
-// `ringledger doctor`: looks at every setting and back end, and says what mends what is wrong.
+// `ringledger doctor`: looks at every setting and back end, and says what mends what is wrong. Nothing is started.
+import { existsSync } from 'node:fs'
+import { stat, statfs } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { BadSettings, loadConfig, type Config } from '../../config.js'
+import type { SecretKeys } from '../../privacy/sealed-text.js'
+import { secretKeys } from '../../services/complete-config.js'
+import type { Found as Stack } from '../../services/embedded/running-stack.js'
+import { keptSecrets } from '../../services/generated-secrets.js'
+import { settingNames } from '../../settings/environment.js'
+import { misspelt } from '../../settings/misspelt.js'
 import { printJson } from '../output.js'
-import type { Finding } from './check.js'
+import { problem, runChecks, skipped, warning, type Finding, type Found } from './check.js'
+import { checkEventStore } from './event-store.js'
+import { checkPostgres } from './postgres.js'
+import { checkService } from './service.js'
 
 export async function examine ({ json }: { json?: boolean }): Promise<void> {
-  const { findAll } = await import('./find-all.js')
   const findings = await findAll(process.env)
   const errors = findings.filter(({ level }) => level === 'error').length
   if (json) printJson({ ok: errors === 0, findings })
@@ -27,4 +39,141 @@ function summaryOf (findings: readonly Finding[]): string {
   const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length
   const [errors, warnings] = [count('error'), count('warning')]
   return errors + warnings === 0 ? 'All is well.' : `Errors: ${errors}. Warnings: ${warnings}.`
+}
+
+/** Runs the checks of every part side by side, on the back ends that are set or that run now. */
+async function findAll (environment: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const { findings, config } = checkSettings(environment)
+  if (!config) return findings
+  const isEmbedded = !(config.backEnds.databaseUrl && config.backEnds.eventStoreUrl)
+  const stack = isEmbedded ? await stackOf(config) : {}
+  const databaseUrl = config.backEnds.databaseUrl ?? stack.run?.databaseUrl
+  const eventStoreUrl = config.backEnds.eventStoreUrl ?? stack.run?.eventStoreUrl
+  const parts = await Promise.all([
+    isEmbedded ? checkDataDir(config.dataDir, stack) : [],
+    findInBackEnds(config, databaseUrl, eventStoreUrl),
+    redisOf(config)
+  ])
+  return [...findings, ...parts.flat()]
+}
+
+async function stackOf ({ dataDir }: Config): Promise<Stack> {
+  const { runningStack } = await import('../../services/embedded/running-stack.js')
+  return await runningStack(dataDir)
+}
+
+/** Postgres and the event store, and what the service has noted in both. */
+async function findInBackEnds (
+  config: Config, databaseUrl: string | undefined, eventStoreUrl: string | undefined
+): Promise<Finding[]> {
+  const keys = await keysOf(config)
+  const { backEnds } = config
+  const use = { isEmbedded: !backEnds.databaseUrl, queueIn: backEnds.redisUrl ? 'redis' : 'postgres' } as const
+  const postgres = databaseUrl ? checkPostgres(databaseUrl, use) : undefined
+  const store = eventStoreUrl ? checkEventStore(eventStoreUrl) : undefined
+  try {
+    const [ofPostgres, ofStore] = await Promise.all([
+      postgres?.findings ?? [notRunning('Postgres')], store?.findings ?? [notRunning('Event store')]
+    ])
+    const isThere = ofPostgres.some(({ check, level }) => check === 'reachable' && level === 'ok')
+    if (!databaseUrl || !isThere) return [...ofPostgres, ...ofStore]
+    const service = await checkService({ databaseUrl, streams: store?.streams, store, keys })
+    return [...ofPostgres, ...ofStore, ...service]
+  } finally {
+    await Promise.all([postgres?.close(), store?.close()])
+  }
+}
+
+async function redisOf ({ backEnds: { redisUrl } }: Config): Promise<Finding[]> {
+  if (!redisUrl) return [{ part: 'Redis', check: 'REDIS_URL', level: 'ok', found: 'not set: the queue is in Postgres' }]
+  const { checkRedis } = await import('./redis.js')
+  return await checkRedis(redisUrl)
+}
+
+const notRunning = (part: string): Finding =>
+  ({ part, check: 'embedded', level: 'skipped', found: 'it does not run now: `ringledger start` runs it' })
+
+/** Those that are set, or that were generated before: nothing is made here. */
+async function keysOf (config: Config): Promise<SecretKeys | undefined> {
+  const { secretKey, leadDigestKey, previousSecretKeys, dataDir } = config
+  if (secretKey) return secretKeys({ secrets: { secretKey, leadDigestKey: leadDigestKey ?? '' }, previousSecretKeys })
+  const secrets = await keptSecrets(dataDir).catch(() => undefined) // told by the check of DATA_DIR
+  return secrets && secretKeys({ secrets, previousSecretKeys })
+}
+
+const part = 'Settings'
+
+/** With the settings when they are right. */
+function checkSettings (environment: NodeJS.ProcessEnv): { findings: Finding[], config?: Config } {
+  const first = [checkNode(process.versions.node), ...unknownNames(environment)]
+  try {
+    const config = loadConfig(environment)
+    const own = { part, check: 'settings', level: 'ok' as const, found: 'all are right' }
+    return { findings: [...first, own], config }
+  } catch (error) {
+    if (!(error instanceof BadSettings)) throw error
+    const mend = 'Set it right; .env.example says what each setting is for.'
+    const wrong = error.message.split('\n').map((line): Finding =>
+      ({ part, check: line.split(' ')[0] ?? '', level: 'error', found: line, mend }))
+    return { findings: [...first, ...wrong] }
+  }
+}
+
+/** What nobody reads, though somebody may count on it. */
+const unknownNames = (environment: NodeJS.ProcessEnv): Finding[] => misspelt(environment, settingNames).map((line) =>
+  ({ part, check: line.split(' ')[0] ?? '', level: 'warning', found: line, mend: 'Write its name right, or take it away.' }))
+
+/** The oldest release that is tried, and the one to run. */
+const [oldest, recommended] = ['20.20.2', 24]
+
+export function checkNode (version: string): Finding {
+  const finding = { part, check: 'Node', found: version }
+  const mend = `Install Node ${recommended}.`
+  if (isBefore(version, oldest)) return { ...finding, level: 'error', found: `${version}, before ${oldest}`, mend }
+  if (Number.parseInt(version) > 20) return { ...finding, level: 'ok' }
+  return { ...finding, level: 'warning', found: `${version}, which gets no security fixes any more`, mend }
+}
+
+function isBefore (version: string, other: string): boolean {
+  const [left, right] = [version, other].map((text) => text.split('.').map(Number))
+  const at = right?.findIndex((number, index) => left?.[index] !== number) ?? -1
+  return at >= 0 && (left?.[at] ?? 0) < (right?.[at] ?? 0)
+}
+
+/** A new DATA_DIR takes 200 MB; a service that works needs some room beside what it has. */
+const [leastBytes, scarceBytes] = [200e6, 2e9]
+
+async function checkDataDir (dataDir: string, { run, heldBy, cluster }: Stack): Promise<Finding[]> {
+  const path = resolve(dataDir)
+  return await runChecks('DATA_DIR', [
+    ['used by', async () => usedBy()],
+    ['disk', async () => await room(cluster ?? nearest(path))],
+    ['secrets', async () => await secretsIn(path)]
+  ], 'Set DATA_DIR to a directory that you may read.')
+
+  function usedBy (): Found {
+    if (run) return `${path}, by ${heldBy}`
+    if (heldBy) return skipped(`${path}, by ${heldBy}, whose back ends are its own`)
+    return cluster ? `${path}, by nobody now` : `${path}, which holds nothing yet`
+  }
+}
+
+/** What will be made lies on the disk of the folder above. */
+const nearest = (path: string): string => existsSync(path) || path === dirname(path) ? path : nearest(dirname(path))
+
+async function room (path: string): Promise<Found> {
+  const { bavail, bsize } = await statfs(path)
+  const bytes = bavail * bsize
+  const found = `${(bytes / 1e9).toFixed(1)} GB free in ${path}`
+  const mend = 'Free some space there, or move DATA_DIR to another disk.'
+  if (bytes < leastBytes) return problem(found, mend)
+  return bytes < scarceBytes ? warning(found, mend) : found
+}
+
+async function secretsIn (path: string): Promise<Found> {
+  const file = join(path, 'secrets.json')
+  if (!await keptSecrets(path)) return undefined
+  const { mode } = await stat(file)
+  const isOpen = (mode & 0o077) !== 0 && process.platform !== 'win32'
+  return isOpen ? warning(`others may read ${file}`, `chmod 600 ${file}`) : `${file}, for its owner alone`
 }

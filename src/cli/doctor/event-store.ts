@@ -7,7 +7,7 @@ import { EventStoreConnection } from '../../log/connection.js'
 import { RevisionConflict } from '../../log/errors.js'
 import { EventLog, type Streams } from '../../log/event-log.js'
 import { findLimitedStreams } from '../../recovery/limited-streams.js'
-import type { ScavengedStore } from './erasures.js'
+import type { ScavengedStore } from './service.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
 import { placeOf } from '../../log/client-url.js'
 
@@ -17,7 +17,7 @@ const oldest = [22, 6] as const
 const answerWithinMs = 2_500
 const part = 'Event store'
 
-export interface OpenEventStore extends ScavengedStore {
+interface OpenEventStore extends ScavengedStore {
   streams: Streams
   findings: Promise<Finding[]>
   close (): Promise<void>

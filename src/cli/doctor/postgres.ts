@@ -6,22 +6,20 @@ import { endsWithin } from '../../postgres/ends-within.js'
 import { compareMigrations, makeAnew, OtherVersion } from '../../postgres/migrate.js'
 import { assertListens, lookAtServer, openClient, openPool, tooOld, type Server } from '../../postgres/pool.js'
 import { reachablePostgres } from '../../services/back-end-unreachable.js'
-import { problem, runIfReachable, skipped, warning, type Finding, type Found } from './check.js'
+import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
 import { placeOf } from '../../log/client-url.js'
-import { activity } from './postgres-activity.js'
-import { connectionsLeft, settings } from './postgres-settings.js'
 
 const connectWithinMs = 2_500
 const goodbyeMs = 1_000
 /** Clocks that differ by more than that make logs hard to read; by far more, tokens and webhooks are refused. */
 const [uneasyMs, wrongMs] = [2_000, 60_000]
 
-export interface OpenPostgres {
+interface OpenPostgres {
   findings: Promise<Finding[]>
   close (): Promise<void>
 }
 
-export interface PostgresUse {
+interface PostgresUse {
   /** Its superuser is ours. */
   isEmbedded: boolean
   queueIn: 'redis' | 'postgres'
@@ -104,4 +102,105 @@ async function migrations (pool: pg.Pool): Promise<Found> {
   }
   if (missing.length === 0) return `all ${applied.length} are there`
   return warning(`to be run: ${namesOf(missing)}`, 'The next start runs them, or `ringledger migrate` now.')
+}
+
+// Settings that cost data or break off work, and how many connections are left.
+
+const safety = ['fsync', 'synchronous_commit']
+const limits = ['statement_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout']
+
+const settings = (pool: pg.Pool): Check[] => [
+  ['durability', () => durability(pool)],
+  ['time limits', () => timeLimits(pool)]
+]
+
+async function valuesOf (pool: pg.Pool, names: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await pool.query<{ name: string, setting: string }>(
+    'SELECT name, setting FROM pg_settings WHERE name = ANY($1)', [names])
+  return new Map(rows.map(({ name, setting }) => [name, setting]))
+}
+
+async function durability (pool: pg.Pool): Promise<Found> {
+  const values = await valuesOf(pool, safety)
+  const off = [...values].filter(([, value]) => value === 'off').map(([name]) => name)
+  if (off.length === 0) return [...values].map(([name, value]) => `${name} ${value}`).join(', ')
+  return problem(`${off.join(' and ')} off: a crash takes what was acknowledged`, `Switch ${off.join(' and ')} on.`)
+}
+
+/** Migrations and replays take long; what needs a limit sets its own. */
+async function timeLimits (pool: pg.Pool): Promise<Found> {
+  const set = [...await valuesOf(pool, limits)].filter(([, value]) => value !== '0')
+  if (set.length === 0) return 'none'
+  return warning(set.map(([name, value]) => `${name} ${value} ms`).join(', '),
+    `They break off migrations, replays and LISTEN: ALTER ROLE … SET ${set[0]?.[0]} = 0.`)
+}
+
+/** Of the process that takes the most, a worker, with its queue in Redis or in Postgres: see docs/operations.md. */
+export const mostOfAProcess = { redis: 41, postgres: 57 }
+
+interface ConnectionsRow { most: number, used: number, role_limit: number, role_used: number }
+
+async function connectionsLeft (pool: pg.Pool, queueIn: keyof typeof mostOfAProcess): Promise<Found> {
+  const { rows: [row] } = await pool.query<ConnectionsRow>(`
+    SELECT (SELECT sum(CASE name WHEN 'max_connections' THEN 1 ELSE -1 END * setting::integer)::integer FROM pg_settings
+            WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections')) AS most,
+           count(*)::integer AS used, count(*) FILTER (WHERE usename = current_user)::integer AS role_used,
+           (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user) AS role_limit
+    FROM pg_stat_activity WHERE backend_type = 'client backend'`)
+  if (!row) return undefined
+  const ofRole = row.role_limit < 0 ? Infinity : row.role_limit - row.role_used
+  const free = Math.min(row.most - row.used, ofRole)
+  const most = mostOfAProcess[queueIn]
+  const found = `${free} free; a process takes ${most} at most`
+  const mend = ofRole < row.most - row.used ? 'Raise CONNECTION LIMIT of the role.' : 'Raise max_connections.'
+  return free < most ? warning(found, mend) : found
+}
+
+// What holds others up now: locks that are waited for, and transactions that stay open.
+
+/** Longer than any of the service waits for another; those that wait are cut off after five, and begin again. */
+const waitsS = 1
+/** Longer than any of the service keeps others from a whole table. */
+const holdsS = 5
+/** Replays and backups hold a snapshot for long, and nothing else of the service does. */
+const openS = 3_600
+
+const activity = (pool: pg.Pool): Check[] => [
+  ['locks', () => locks(pool)],
+  ['open transactions', () => openTransactions(pool)]
+]
+
+async function locks (pool: pg.Pool): Promise<Found> {
+  const { rows: [row] } = await pool.query<{ waiting: number, longest: number, holders: string | null }>(`
+    SELECT count(DISTINCT waiter.pid)::integer AS waiting, string_agg(DISTINCT holder::text, ', ') AS holders,
+           coalesce(max(extract(epoch FROM clock_timestamp() - waiter.query_start)), 0)::integer AS longest
+    FROM pg_stat_activity waiter, unnest(pg_blocking_pids(waiter.pid)) holder
+    WHERE waiter.datname = current_database() AND waiter.wait_event_type = 'Lock'
+      AND waiter.query_start < clock_timestamp() - make_interval(secs => $1)
+      AND holder NOT IN (SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock')`, [waitsS])
+  if (!row?.waiting) return await heldTables(pool)
+  const { waiting, longest, holders } = row
+  return warning(`statements that wait: ${waiting}, the longest for ${longest} s, for process ${holders}`, mendHolder)
+}
+
+const mendHolder = 'pg_stat_activity says who that is (pid); SELECT pg_terminate_backend(pid) ends it.'
+
+/** What the service tries is given up and tried again: mostly nobody waits, and nothing gets on all the same. */
+async function heldTables (pool: pg.Pool): Promise<Found> {
+  const { rows: [row] } = await pool.query<{ holders: string | null }>(`
+    SELECT string_agg(DISTINCT pid::text, ', ') AS holders FROM pg_stat_activity JOIN pg_locks USING (pid)
+    WHERE datname = current_database() AND locktype = 'relation' AND mode = 'AccessExclusiveLock' AND granted
+      AND xact_start < clock_timestamp() - make_interval(secs => $1)`, [holdsS])
+  if (!row?.holders) return 'nobody waits for one'
+  return warning(`whole tables are locked for more than ${holdsS} s by process ${row.holders}`, mendHolder)
+}
+
+async function openTransactions (pool: pg.Pool): Promise<Found> {
+  const { rows } = await pool.query<{ pid: number, state: string, seconds: number }>(`
+    SELECT pid, state, extract(epoch FROM clock_timestamp() - xact_start)::integer AS seconds FROM pg_stat_activity
+    WHERE datname = current_database() AND xact_start < clock_timestamp() - make_interval(secs => $1)
+    ORDER BY xact_start LIMIT 5`, [openS])
+  if (rows.length === 0) return 'none for longer than an hour'
+  const named = rows.map(({ pid, state, seconds }) => `process ${pid}, ${state}, for ${Math.round(seconds / 60)} min`)
+  return warning(named.join('; '), 'They keep vacuum from what was deleted since. End those that nobody needs, such as a dump that hangs.')
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { binaryEvent, jsonEvent } from '@eventstore/db-client'
-import { erasuresFound } from '../../../src/cli/doctor/erasures.js'
+import { erasuresFound } from '../../../src/cli/doctor/service.js'
 import { lastScavenges } from '../../../src/log/about-server.js'
 import { noteUnscavenged } from '../../../workers/persons/unscavenged.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
