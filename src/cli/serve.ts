@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Role } from '../services/role.js'
 import { assertCanListen, startRoles, type Service } from '../services/roles.js'
+import { refuseLackingRedis } from '../services/back-end-unreachable.js'
 import { openTracing } from '../services/tracing.js'
 import { packageRoot, packageVersion } from '../package-root.js'
 import type { CompleteConfig } from '../services/complete-config.js'
@@ -42,6 +43,7 @@ async function serve (holder: 'start' | 'command', command: string, roles: Role[
   for (const line of misspelt) log.warn(line)
   const shutdown = new Shutdown(voice)
   return await shutdown.during(async (signal) => {
+    if (settings.backEnds.redisUrl) await refuseLackingRedis(settings.backEnds.redisUrl)
     const backEnds = await openBackEnds(settings, {
       role: holder,
       command,

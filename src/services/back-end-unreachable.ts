@@ -7,6 +7,7 @@ import { AccessRefused, readError } from '../log/errors.js'
 import { EventLog } from '../log/event-log.js'
 import { OtherVersion } from '../postgres/migrate.js'
 import { postgresProblem } from '../postgres/problems/in-words.js'
+import { withTimeout } from '../timing/with-timeout.js'
 
 /** A back end did not answer at the start. */
 export class BackEndUnreachable extends Error {
@@ -80,3 +81,18 @@ async function whyNot (url: string): Promise<string | undefined> {
 }
 
 const askedWithinMs = 2_000
+
+/** One that is away may come back; a database that is not there does not. @throws BackEndUnreachable */
+export async function refuseLackingRedis (url: string): Promise<void> {
+  const [{ Redis }, { whyAway }] = await Promise.all([
+    import('ioredis'), import('../../workers/queue/back-ends/redis-trouble.js')
+  ])
+  const redis = new Redis(url, { lazyConnect: true, connectTimeout: askedWithinMs, retryStrategy: () => null })
+  redis.on('error', () => {}) // told by those who work with it
+  const selected = redis.connect().then(() => redis.select(redis.options.db ?? 0))
+  const late = () => new Error('no answer')
+  const answer = await withTimeout(askedWithinMs, selected, late).catch((error: unknown) => error)
+  redis.disconnect()
+  const { found, mend } = whyAway(url, answer)
+  if (/has no such database/.test(found)) throw new BackEndUnreachable(`${found}. ${mend}`)
+}

@@ -8,6 +8,8 @@ import { packageRoot } from '../../src/package-root.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { reasonIn } from '../support/processes/role-log.js'
 import { dataDir, run, type Environment } from '../support/ringledger.js'
+import { noRedis, scratchRedis } from '../support/back-ends/redis.js'
+import { doctor } from '../support/cli/doctor.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { secrets } from '../support/auth/secrets.js'
 
@@ -78,6 +80,14 @@ t.test('a Postgres that does not answer is told by its setting', async (t) => {
   const wanted = [/Postgres did not answer: .*ECONNREFUSED/, /Check that it runs and that DATABASE_URL leads to it/]
   for (const args of [['start'], ['event-store', '--port', '0']]) await refused(t, args, env, wanted)
   await refused(t, ['migrate'], { ...env, DATABASE_URL: `postgres://nobody@localhost:${nowhere}/nothing` }, wanted)
+})
+
+t.test('a Redis without the database of its URL is told by its setting, and so it is by the doctor', { skip: noRedis() }, async (t) => {
+  const env = { ...secrets, REDIS_URL: `${(await scratchRedis(t)).url}/99` }
+  await refused(t, ['start'], env, [/^Redis at \S+\/99 has no such database: .*\. Name another number at the end of REDIS_URL, or none\.$/])
+  t.match((await doctor(t, { ...env, DATA_DIR: join(folder, 'data') })).find('Redis', 'reachable'), {
+    level: 'error', found: /has no such database/, mend: /^Name another number/
+  })
 })
 
 t.test('an event store that does not answer is told by its setting', async (t) => {

@@ -13,7 +13,8 @@ export async function checkRedis (url: string): Promise<Finding[]> {
   let info = ''
   try {
     return await runIfReachable('Redis', ['reachable', async () => {
-      const trouble = await redis.connect().then(() => {}, (error: unknown) => whyAway(url, reason ?? error))
+      const trouble = await redis.connect().then(async () => { await redis.select(redis.options.db ?? 0) })
+        .catch((error: unknown) => whyAway(url, reason ?? error))
       if (trouble) return problem(trouble.found, trouble.mend)
       info = await redis.info()
       return placeOf(url)
