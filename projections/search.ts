@@ -101,7 +101,8 @@ function blocksOf ({ table, those, first }: Searched, user: string): string {
 
 /**
  * Finds rows for a page, block by block, until so many are before the first row of the next block: ids are nearly, and
- * not always, in the order of the list.
+ * not always, in the order of the list. A step keeps what its own block has, and of the rows so far only how many are
+ * before the next block, and where the others are.
  */
 export function searchedBy (searched: Searched, userId: string, search: string | undefined): Search | undefined {
   if (search === undefined) return undefined
@@ -118,18 +119,21 @@ export function searchedBy (searched: Searched, userId: string, search: string |
       SELECT FROM read_model.${table}
       WHERE user_id = ${user} AND ${those} AND ${blockOf('id')} = block.block AND ${isInRange})),
   walk AS (
-    SELECT 0 AS n, '{}'::bigint[] AS ids, '{}'::${type}[] AS firsts
+    SELECT 0 AS n, '{}'::bigint[] AS ids, '{}'::${type}[] AS firsts, 0::bigint AS before, '{}'::${type}[] AS others
     UNION ALL
-    SELECT n + 1, walk.ids || more.ids, walk.firsts || more.firsts
+    SELECT n + 1, more.ids, more.firsts, walk.before + met.before, met.others
     FROM walk CROSS JOIN blocks CROSS JOIN LATERAL (
       SELECT coalesce(array_agg(id), '{}') AS ids, coalesce(array_agg(first), '{}') AS firsts
       FROM (SELECT DISTINCT id, ${first} AS first
             FROM ${rowsOf(hits)} ${table} ${where}) found) more
-    WHERE ${asked} <> '' AND n < cardinality(blocks.ids) AND (cardinality(walk.ids) < ${needed} OR ${needed} > (
-      SELECT count(*) FROM unnest(walk.firsts) first WHERE first > blocks.firsts[n + 1]))),
+    CROSS JOIN LATERAL (
+      SELECT count(*) FILTER (WHERE first > blocks.firsts[n + 2]) AS before,
+        coalesce(array_agg(first) FILTER (WHERE first <= blocks.firsts[n + 2]), '{}') AS others
+      FROM unnest(walk.others || more.firsts) first) met
+    WHERE ${asked} <> '' AND n < cardinality(blocks.ids) AND walk.before < ${needed}),
   walked AS MATERIALIZED (
-    SELECT walk.*, ${asked} = '' OR n = cardinality(blocks.ids) AS is_whole FROM walk, blocks ORDER BY n DESC LIMIT 1),
-  found AS MATERIALIZED (SELECT unnest(ids) AS id${first === 'id' ? '' : `, unnest(firsts) AS ${first}`} FROM walked)`
+    SELECT ${asked} = '' OR max(n) = max(cardinality(blocks.ids)) AS is_whole FROM walk, blocks),
+  found AS MATERIALIZED (SELECT unnest(ids) AS id${first === 'id' ? '' : `, unnest(firsts) AS ${first}`} FROM walk)`
   }
 }
 
