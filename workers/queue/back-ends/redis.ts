@@ -14,9 +14,10 @@ const waitsForJobsMs = 15_000
 export async function redisBackEnd (
   url: string, log: { warn (details: object, message: string): void }, answerWithinMs: number
 ): Promise<BackEnd<ConnectionOptions>> {
+  let isOver = false // BullMQ may connect anew after that, and would try for ever where Redis is gone
   const always: RedisOptions = {
     connectTimeout: answerWithinMs,
-    retryStrategy: (times) => Math.min(times * 100, 2_000),
+    retryStrategy: (times) => isOver ? null : Math.min(times * 100, 2_000),
     socketTimeout: answerWithinMs, // a connection that says nothing is closed, and another one opened
     reconnectOnError: (error) => error.message.startsWith('READONLY') ? 2 : false // the primary is another server now
   }
@@ -36,7 +37,10 @@ export async function redisBackEnd (
     isTold: () => producer.status !== 'ready' || worker.status !== 'ready',
     producer,
     worker,
-    disconnect: () => { for (const connection of [producer, worker, ...copies]) connection.disconnect() }
+    disconnect () {
+      isOver = true
+      for (const connection of [producer, worker, ...copies]) connection.disconnect()
+    }
   }
 }
 
