@@ -44,3 +44,14 @@ t.test('one that may evict jobs is one line as well', { skip: noRedis() }, async
   t.match(lines, [/REDIS_URL.* has maxmemory-policy allkeys-lru: .* Set maxmemory-policy to noeviction\./])
   t.equal(lines.length, 1)
 })
+
+t.test('once it is closed, a connection that BullMQ connects anew does not try for ever', async (t) => {
+  const { worker, disconnect } = await redisBackEnd(`redis://127.0.0.1:${await freePort()}`, { warn () {} }, 200)
+  disconnect()
+  if (!(worker instanceof Redis)) throw new Error('it is a connection')
+  for (let times = 1; times <= 2; times += 1) { // ioredis by itself ends what is under way, and nothing after that
+    await worker.connect().catch(() => {})
+    await eventually(() => worker.status === 'end')
+    t.equal(worker.status, 'end')
+  }
+})
