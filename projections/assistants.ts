@@ -99,7 +99,7 @@ export const assistants: Projection = {
   }
 }
 
-/** The row of an event that came to the assistant as it was `before`. */
+/** The history row of an event; `before` is the assistant in front of it. */
 function historyRow (before: AssistantState, event: AssistantEvent, revision: number): HistoryRow {
   const { assistant_id, user_id } = event.data
   return { id: `${assistant_id}@${revision}`, assistant_id, user_id, revision, ...historyEntry(before, event) }

@@ -27,7 +27,7 @@ interface CallRow {
   lead_id: number | null
   status: string
   direction: string
-  /** Of the person: the called number of an outbound call. Null where the engine gave no number in E.164. */
+  /** The person's number: the called one of an outbound call. Null where the engine gave none in E.164. */
   phone_number: string | null
   /** That the lead was created in. */
   campaign_id: number | null

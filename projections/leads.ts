@@ -17,7 +17,7 @@ import { blockIndex, type Searched, wordIndex, wordsOf } from './search.js'
 /** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
 export interface LeadRow extends Omit<Calling, 'status'> {
   id: number
-  /** The row of one that was deleted, or that its lead does not have any more, stays: calls may still name it. */
+  /** Calls may still name a deleted lead or a removed contact, so its row stays. */
   status: LeadStatus | 'deleted'
   primary_id: number | null
   place: number
@@ -30,7 +30,7 @@ export interface LeadRow extends Omit<Calling, 'status'> {
   stream: string
   created_at: string
   updated_at: string
-  /** Of a contact whose key ended before this was read: the log does not say yet that they are erased. */
+  /** The contact's key ended before this event was read, and the event of the erasure is still to come. */
   is_to_erase: boolean
   /** Stands for the number of a contact that went with its lead, until the contact is erased too. */
   number_digest: string | null
@@ -82,7 +82,7 @@ export const searchedLeads: Searched = {
     WHERE hit.status <> 'deleted')`
 }
 
-/** Of the lead and the secondary contacts that the event names. */
+/** The ids of the lead and of the secondary contacts that the event names. */
 function idsOf ({ type, data }: LeadEvent): number[] {
   switch (type) {
     case 'LeadCreated': {

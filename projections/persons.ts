@@ -146,7 +146,7 @@ const isOfPerson = '(phone_number = $2 OR number_digest = $3 OR is_to_erase)'
 
 /**
  * Leads and contacts with the number, on whatever stream, deleted or not.
- * @param streams on which every lead has the number: readers may have come to one when it could not be read any more
+ * @param streams on which every lead has the number: a reader may have reached one only after its key had ended
  */
 export async function findLeadIds (
   pool: Pool, { userId, phoneNumber, numberDigest }: DigestedPerson, streams: readonly string[]
