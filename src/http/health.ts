@@ -6,7 +6,7 @@ import Type from 'typebox'
 import { isOfOutage } from '../errors.js'
 import { atMostEvery, joinRunning } from '../timing/at-most-every.js'
 import { withTimeout } from '../timing/with-timeout.js'
-import { hasRole, only } from './auth/auth.js'
+import { hasRole, only } from './auth.js'
 import { answered, example } from './docs/describe.js'
 import type { Metrics } from './metrics.js'
 

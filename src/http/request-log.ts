@@ -3,7 +3,7 @@ import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { createHash } from 'node:crypto'
 import { type Span, traceOf, traceParent, type Tracer, tracing } from '../tracing/tracing.js'
 import type { App } from './app-types.js'
-import type { Refusal } from './auth/credentials.js'
+import type { Refusal } from './credentials.js'
 
 interface Note {
   /** Stands for the user; see `userHash`. Of a refused token, the one that it names. */

@@ -1,6 +1,6 @@
 // Lets operators in: with a token of the role ops, or with the session that they logged in to.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { only } from '../http/auth/auth.js'
+import { only } from '../http/auth.js'
 import { note, userHash } from '../http/request-log.js'
 import { cookieName, isCsrfOf, readSession, type Session } from './session.js'
 

@@ -1,7 +1,7 @@
 // The settings of a process that runs: every secret is there.
 import { createHash, createHmac } from 'node:crypto'
 import type { Config } from '../config.js'
-import type { JwtSettings } from '../http/auth/jwt-settings.js'
+import type { JwtSettings } from '../http/jwt-settings.js'
 
 /** Config with every secret: set, or generated. */
 export type CompleteConfig = Config & { jwt: JwtSettings, secrets: { secretKey: string, leadDigestKey: string } }

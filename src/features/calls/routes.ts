@@ -10,9 +10,10 @@ import { command, type HandleRoute } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal } from '../../http/docs/describe.js'
 import { call, callId, callSummary, completedCall, page } from '../../http/docs/examples.js'
 import { bom, csvExample, exportAnswer, type Exported, format, sendExport } from '../../http/exports.js'
-import { dateRange, earliest, latest } from '../../http/input/day-or-instant.js'
-import { PageOf, Paging } from '../../http/lists/paging.js'
-import { beginningOf, isNumber, PhoneBeginning, Search, searched, updatedFrom } from '../../http/lists/search.js'
+import {
+  beginningOf, dateRange, earliest, isNumber, latest, PhoneBeginning, Search, searched, updatedFrom
+} from '../../http/filters.js'
+import { PageOf, Paging } from '../../http/lists.js'
 import { itemErrors, readErrors, readHeaders, reading, type Source } from '../../http/read-position.js'
 import type { RouteServices } from '../services.js'
 import { Delivery } from '../webhooks/model.js'

@@ -1,7 +1,7 @@
 // POST /user/campaign; PUT, DELETE and GET /user/campaign/{id}. The list of campaigns is one of the catalogue.
 import Type from 'typebox'
 import { idAt } from '../../domain/decider.js'
-import { etagOfRevision } from '../../http/answers/etags.js'
+import { etagOfRevision } from '../../http/etags.js'
 import { Message, type App } from '../../http/app-types.js'
 import { command, type Handled } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'

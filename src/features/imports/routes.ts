@@ -13,7 +13,7 @@ import { importedRow, importId, leadImport, page } from '../../http/docs/example
 import { bom, type Exported, onlyCsv, sendExport } from '../../http/exports.js'
 import { Uploads } from '../../http/limits/uploads.js'
 import { onceGone, untilGone } from '../../http/limits/while-answering.js'
-import { PageOf, Paging } from '../../http/lists/paging.js'
+import { PageOf, Paging } from '../../http/lists.js'
 import { importPath } from '../../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../../http/read-position.js'
 import type { RouteServices } from '../services.js'

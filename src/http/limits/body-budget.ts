@@ -1,6 +1,6 @@
 // How many bytes of bodies this process works on at once, and who is refused when that is too much.
 import type { App } from '../app-types.js'
-import { isCsv } from '../input/bodies.js'
+import { isCsv } from '../bodies.js'
 import { addressOf } from './rate-limit.js'
 import { untilGone, whileAnswering } from './while-answering.js'
 

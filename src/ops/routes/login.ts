@@ -2,7 +2,7 @@
 import { decodeJwt } from 'jose'
 import Type from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { hasRole } from '../../http/auth/auth.js'
+import { hasRole } from '../../http/auth.js'
 import type { App } from '../../http/app-types.js'
 import { sendPage } from '../csp.js'
 import { assertOwnForm, operatorsOnly } from '../operator.js'

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/app-types.js'
-import { cursorOf, keysIn, type KeyKind } from '../../http/lists/cursor.js'
+import { cursorOf, keysIn, type KeyKind } from '../../http/lists.js'
 import { sendPage } from '../csp.js'
 import type { OpsDeps } from '../deps.js'
 import { operatorsOnly } from '../operator.js'

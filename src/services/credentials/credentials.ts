@@ -4,7 +4,7 @@ import { findKeysByHash, findRevokedTokens, KeyUses, revocationChannel, revokedI
 import { NotKnownYet } from '../../commands/wait-if-missing.js'
 import { tryDecode } from '../../domain/events.js'
 import { tokenStream } from '../../features/api-keys/events.js'
-import type { Credentials } from '../../http/auth/credentials.js'
+import type { Credentials } from '../../http/credentials.js'
 import type { Listener } from '../../postgres/notifications/notifications.js'
 import type { Connections } from '../connections.js'
 import { KnownKeys, orNotKnown } from './known-keys.js'

@@ -1,6 +1,6 @@
 // API keys that this process knows: a bounded cache, held to what was revoked. Unknown ones are looked up together.
 import { NotKnownYet } from '../../commands/wait-if-missing.js'
-import { digestOf, keyPattern, type ApiKeyUser, type KeyRefusal } from '../../http/auth/credentials.js'
+import { digestOf, keyPattern, type ApiKeyUser, type KeyRefusal } from '../../http/credentials.js'
 import type { KnownKey } from '../../../projections/keys.js'
 
 export interface KnownKeysOptions {

@@ -1,5 +1,5 @@
 // Tokens that were ended before their time, in memory. What was revoked once stays so: nothing is ever taken out.
-import { digestOf } from '../../http/auth/credentials.js'
+import { digestOf } from '../../http/credentials.js'
 
 export interface RevokedTokensOptions {
   /** Every digest; nothing while the read model is filled for the first time. */

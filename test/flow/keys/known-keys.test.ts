@@ -1,7 +1,7 @@
 // How often keys are looked up: not for each request, and not for longer than a revocation may take.
 import t from 'tap'
 import { KnownKeys } from '../../../src/services/credentials/known-keys.js'
-import { digestOf } from '../../../src/http/auth/credentials.js'
+import { digestOf } from '../../../src/http/credentials.js'
 import { eventually } from '../../support/eventually.js'
 
 const text = (n: number) => `rl_${String(n).padStart(43, '0')}`

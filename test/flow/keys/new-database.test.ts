@@ -1,7 +1,7 @@
 // Keys and revocations outlive Postgres: they are in the log.
 import t from 'tap'
 import { revokeNow, signToken } from '../../../src/cli/token.js'
-import { digestOf } from '../../../src/http/auth/credentials.js'
+import { digestOf } from '../../../src/http/credentials.js'
 import { eventually } from '../../support/eventually.js'
 import { caller } from '../../support/running-service.js'
 import { restorable } from '../../support/restorable.js'

@@ -1,7 +1,7 @@
 // Keys and tokens that were revoked, or have expired, are refused by every process; and what is known where little is.
 import t from 'tap'
 import { revokeNow, signToken } from '../../../src/cli/token.js'
-import { digestOf } from '../../../src/http/auth/credentials.js'
+import { digestOf } from '../../../src/http/credentials.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'
 import { post, session } from '../../support/ops/operator.js'

@@ -1,6 +1,6 @@
 // How many values a JSON text holds is known before it is parsed, and exactly.
 import t, { type Test } from 'tap'
-import { hasMoreValues } from '../../../src/http/input/bodies.js'
+import { hasMoreValues } from '../../../src/http/bodies.js'
 
 /** By the parser: the value and everything in it. */
 function countOf (value: unknown): number {

@@ -7,8 +7,8 @@ import { leadStatuses } from '../../../src/features/leads/events.js'
 import { call } from '../../support/events/call-events.js'
 import type { TSchema } from 'typebox'
 import type { FieldErrors } from '../../../src/domain/rejection.js'
-import { fieldErrors } from '../../../src/http/input/field-errors.js'
-import { validatorCompiler } from '../../../src/http/input/compilers.js'
+import { fieldErrors } from '../../../src/http/field-errors.js'
+import { validatorCompiler } from '../../../src/http/compilers.js'
 
 // What the app's own validators say of a body.
 /** Answers, for a body, every refused field with every reason; nothing for a body that the schema takes. */

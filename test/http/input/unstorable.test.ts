@@ -1,6 +1,6 @@
 // What JSON allows and a projection could not store.
 import t from 'tap'
-import { unstorable } from '../../../src/http/input/field-errors.js'
+import { unstorable } from '../../../src/http/field-errors.js'
 import { fc } from '../../support/fuzz/property.js'
 
 const text = 'must not contain NUL characters or lone surrogates'

@@ -26,7 +26,7 @@ const importCases: ImportCase[] = [
   {
     rule: 'the routes of a feature import command handling, models, finders and Fastify',
     file: 'src/features/leads/routes.ts',
-    good: '../../commands/ids.js ./decide.js ../../../projections/leads.js ../../http/auth/auth.js fastify typebox',
+    good: '../../commands/ids.js ./decide.js ../../../projections/leads.js ../../http/auth.js fastify typebox',
     bad: 'pg @eventstore/db-client ../../log/event-log.js ../../postgres/pool.js ../../../workers/start.js ' +
       '../../services/roles.js ../../../projections/engine/run.js'
   },

@@ -1,7 +1,7 @@
 // Rows of an import are done side by side, in bounded numbers, those of one contact in their order.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { firstOfRow } from '../../../src/http/input/field-errors.js'
+import { firstOfRow } from '../../../src/http/field-errors.js'
 import { withinBytes } from '../../../workers/imports/results.js'
 import { importRows, type Row } from '../../../workers/imports/import-rows.js'
 

@@ -5,13 +5,13 @@ import {
   createRemoteJWKSet, type CryptoKey, customFetch, type FetchImplementation, type JWTHeaderParameters
 } from 'jose'
 import { createHmac, KeyObject, timingSafeEqual } from 'node:crypto'
-import { NotKnownYet } from '../../commands/wait-if-missing.js'
-import type { Scope } from '../../features/api-keys/events.js'
-import { note, userHash } from '../request-log.js'
+import { NotKnownYet } from '../commands/wait-if-missing.js'
+import type { Scope } from '../features/api-keys/events.js'
 import {
   type ApiKeyUser, challenge, claimedSubject, type Credentials, isSubject, keyIn, refusalOf, Refused, tokensAlone
 } from './credentials.js'
 import { type JwtSettings, type Role, roleOf } from './jwt-settings.js'
+import { note, userHash } from './request-log.js'
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {

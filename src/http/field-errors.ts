@@ -1,6 +1,6 @@
 // What is wrong with data from outside, by field, in words that a person can act on.
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
-import type { FieldErrors } from '../../domain/rejection.js'
+import type { FieldErrors } from '../domain/rejection.js'
 
 /** A schema error of AJV, as it comes from there and from Fastify. */
 interface SchemaError {

@@ -1,5 +1,5 @@
 // How tokens are verified, as the settings that begin with JWT_ say it, and the roles that they may name.
-import type { Problem } from '../../domain/validation.js'
+import type { Problem } from '../domain/validation.js'
 
 const roles = ['user', 'engine', 'ops'] as const
 

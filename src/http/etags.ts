@@ -1,8 +1,8 @@
 // ETags: the revision of a stream, or where no one stream is all that is shown, a digest of that.
+import type { FastifyReply } from 'fastify'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
-import type { App } from '../app-types.js'
+import type { App } from './app-types.js'
 
 /** With a digest of what is shown beside the stream's state and changes without an event on it, where there is any. */
 export function etagOfRevision (revision: bigint | number, beside: readonly unknown[] = []): string {

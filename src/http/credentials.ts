@@ -1,6 +1,6 @@
 // What lets in: API keys, and tokens that were not revoked; and why one that does not was refused.
 import { createHash } from 'node:crypto'
-import type { Scope } from '../../features/api-keys/events.js'
+import type { Scope } from '../features/api-keys/events.js'
 
 /** A key that may be used now. */
 export interface ApiKeyUser {

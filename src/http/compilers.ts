@@ -4,9 +4,9 @@ import type { ErrorObject } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { FieldErrors } from '../../domain/rejection.js'
-import { dayOrInstant, isDayOrInstant } from './day-or-instant.js'
+import type { FieldErrors } from '../domain/rejection.js'
 import { fieldErrors, mostFields, notDecimal, openAjv, withNotDecimal } from './field-errors.js'
+import { dayOrInstant, isDayOrInstant } from './filters.js'
 
 const bodies = openAjv({ coerceTypes: false })
 const texts = openAjv({ coerceTypes: 'array', useDefaults: true })
