@@ -7,6 +7,8 @@ const WEB = ['fastify', 'fastify-plugin', '@fastify/[^/]+']
 const MODEL = 'src/features/[^/]+/(?!routes|import)[^/]+[.]ts'
 const DOMAIN = ['src/domain', MODEL]
 const LOG = [...DOMAIN, 'src/log', 'src/timing']
+/** The record that every part takes its services from: its type is free to all who name it. */
+const SERVICES = 'src/services/services[.]ts'
 
 // `ours` are rooms and files of this repository, `packages` are names of packages; both are regular expressions.
 const rooms = {
@@ -25,7 +27,7 @@ const rooms = {
     packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client', 'csv-parse']
   },
   'src/features': {
-    ours: [...DOMAIN, 'src/(http|commands)', 'projections/[^/]+[.]ts'],
+    ours: [...DOMAIN, 'src/(http|commands)', SERVICES, 'projections/[^/]+[.]ts'],
     packages: [...WEB, 'typebox']
   },
   'src/ops': {
@@ -50,8 +52,8 @@ const rooms = {
   'packages/client/src': { ours: [], packages: ['openapi-fetch', 'standardwebhooks'] }
 }
 
-// Only these files may import a package, whatever their room allows. `only: 'dynamic'` asks for `import()`, so that a
-// process that does not need the part never loads it; a type loads nothing.
+// Only these files may import a package, whatever their room allows. `except: 'dynamic'` leaves `import()`, so that a
+// process that does not need the part never loads it, and types, which load nothing; `except: 'type'` leaves types.
 const TRIED = ['test', 'bench', 'packages/[^/]+/test']
 const COMMAND_LINE = ['src/main[.]ts', 'src/cli']
 const EMBEDDED = '@ringledger/embedded-[^/]+'
@@ -72,7 +74,8 @@ const doors = [
   { to: { ours: 'workers' }, from: ['workers', 'src/services', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'workers' }, notFrom: ['src/cli/projections[.]ts'] },
   { to: { ours: 'workers/(deliver|queue|operate)' }, notFrom: ['src/cli/quarantine[.]ts'] },
-  { to: { ours: 'src/services' }, from: ['src/services', ...COMMAND_LINE, ...TRIED] },
+  { to: { ours: SERVICES }, from: ['src/services', ...COMMAND_LINE, ...TRIED], except: 'type' },
+  { to: { ours: 'src/services/(?!services[.]ts).+[.]ts' }, from: ['src/services', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'src/app[.]ts' }, from: ['src/services', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'src/main[.]ts' }, from: ['bin', ...TRIED] },
   { to: { package: EMBEDDED }, from: ['src/services/embedded', 'src/services/generated-secrets[.]ts', 'packages', ...COMMAND_LINE, ...TRIED] },
@@ -109,7 +112,8 @@ const doorRules = doors.map(({ to, from, notFrom, except }) => ({
   from: from ? { pathNot: from.map(place) } : { path: notFrom.map(place) },
   to: {
     path: to.package ? inPackage(to.package) : place(to.ours),
-    ...(except && { dynamic: false, dependencyTypesNot: ['type-only'] })
+    ...(except && { dependencyTypesNot: ['type-only'] }),
+    ...(except === 'dynamic' && { dynamic: false })
   }
 }))
 

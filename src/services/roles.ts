@@ -17,7 +17,7 @@ import { secretKeys, type CompleteConfig } from './complete-config.js'
 import { openConnections, type Connections, type Urls } from './connections.js'
 import { openCredentials } from './credentials/credentials.js'
 import { lookAtStart, projectionCheckpoints } from './look-at-start.js'
-import type { ProcessContext } from './process-context.js'
+import type { Services } from './services.js'
 import { rebuildOutdated } from './ops/rebuild.js'
 import { startPersons } from './persons/person-work.js'
 import { startProjector } from './projector.js'
@@ -105,7 +105,7 @@ function inReach (
 
 /** Starts what the roles need, and adds how to stop it to `stops`. */
 async function startParts (
-  context: ProcessContext, stops: Stops, onWorker: (worker: StartedWorker) => void
+  context: Services, stops: Stops, onWorker: (worker: StartedWorker) => void
 ): Promise<App> {
   const { roles } = context
   let worker: StartedWorker | undefined
@@ -127,7 +127,7 @@ async function startParts (
 }
 
 async function statusApp (
-  { config: { jwt, rateLimitPerMinute: perMinute }, credentials, log, isLeaving }: ProcessContext, status: Status
+  { config: { jwt, rateLimitPerMinute: perMinute }, credentials, log, isLeaving }: Services, status: Status
 ): Promise<App> {
   const { buildStatusApp } = await import('../app.js')
   return await buildStatusApp({ ...status, isLeaving, logger: log, jwt, credentials, rateLimit: { perMinute } })

@@ -1,7 +1,9 @@
 // Readers get their own data, as it was written, and nothing of other users.
 import t from 'tap'
+import { findAssistant } from '../../projections/assistants.js'
+import { findCampaign, lookUpCatalog } from '../../projections/catalog.js'
+import { findLead, findLeadOwner, findLeads, findLeadToChange } from '../../projections/find-leads.js'
 import { leads } from '../../projections/leads.js'
-import { openReadModel } from '../../projections/read-model.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings, type Told
 } from '../support/events/call-events.js'
@@ -9,7 +11,6 @@ import { scratchLedger } from '../support/postgres/ledger.js'
 import { emptyReadModels, feeding, project } from '../support/projections/projected.js'
 
 const { pool } = await scratchLedger(t)
-const read = openReadModel(pool)
 const odd = { 'zeta "quoted" {,}\\': null, alpha: [1.5, 'Grüezi 👋', '\u0001'], b: {} }
 
 await emptyReadModels(pool)
@@ -32,7 +33,7 @@ await project(pool, place([
 ] satisfies Told[]))
 
 t.test('an assistant has its settings as written, at the revision of its last event, for its owner only', async (t) => {
-  t.strictSame(await read.findAssistant('1', 1), {
+  t.strictSame(await findAssistant(pool, '1', 1), {
     assistant_id: 1,
     user_id: '1',
     status: 'active',
@@ -44,15 +45,15 @@ t.test('an assistant has its settings as written, at the revision of its last ev
     revision: 1
   })
   t.equal(
-    JSON.stringify((await read.findAssistant('1', 1))?.settings.variables), JSON.stringify(odd), 'keys keep their order'
+    JSON.stringify((await findAssistant(pool, '1', 1))?.settings.variables), JSON.stringify(odd), 'keys keep their order'
   )
   for (const [user, id] of [['2', 1], ['1', 2], ['', 1]] as const) {
-    t.equal(await read.findAssistant(user, id), undefined)
+    t.equal(await findAssistant(pool, user, id), undefined)
   }
 })
 
 t.test('a lead has its contacts in their order, each with its status, and the present name of its campaign', async (t) => {
-  const found = await read.findLead('1', 5)
+  const found = await findLead(pool, '1', 5)
   t.equal(found?.campaignName, 'Summer')
   t.match(found?.lead, {
     id: 5,
@@ -73,7 +74,7 @@ t.test('a lead is moved by its latest call, never off the blacklist, and its tim
   const report = (callId: string, minute: number, created: string, given: object) =>
     ({ ...callCompleted(callId, { lead_id: 20, ended_at: `2026-01-31T13:0${minute}:00Z`, ...given }), created: new Date(created) })
   const standing = async () => {
-    const { status, updated_at } = (await read.findLead('1', 20))?.lead ?? {}
+    const { status, updated_at } = (await findLead(pool, '1', 20))?.lead ?? {}
     return [status, updated_at]
   }
   await feed.batch(place([
@@ -89,14 +90,14 @@ t.test('a lead is moved by its latest call, never off the blacklist, and its tim
 })
 
 t.test('a secondary contact leads to its lead, to be read and not to be changed; other users find neither', async (t) => {
-  t.strictSame(await read.findLead('1', 7), await read.findLead('1', 5))
-  for (const [user, id] of [['2', 7], ['2', 5], ['1', 6]] as const) t.equal(await read.findLead(user, id), undefined)
+  t.strictSame(await findLead(pool, '1', 7), await findLead(pool, '1', 5))
+  for (const [user, id] of [['2', 7], ['2', 5], ['1', 6]] as const) t.equal(await findLead(pool, user, id), undefined)
   for (const [user, id] of [['1', 7], ['2', 5], ['1', 6]] as const) {
-    t.equal(await read.findLeadToChange(user, id), undefined)
+    t.equal(await findLeadToChange(pool, user, id), undefined)
   }
-  t.match(await read.findLeadToChange('1', 5), { lead: { id: 5 }, stream: 'lead-10-5' })
-  t.equal(await read.findLeadOwner(7), '1')
-  t.equal(await read.findLeadOwner(6), undefined)
+  t.match(await findLeadToChange(pool, '1', 5), { lead: { id: 5 }, stream: 'lead-10-5' })
+  t.equal(await findLeadOwner(pool, 7), '1')
+  t.equal(await findLeadOwner(pool, 6), undefined)
 })
 
 t.test('a lead and the name of its campaign are of one position, wherever the catalogue is', async (t) => {
@@ -104,22 +105,22 @@ t.test('a lead and the name of its campaign are of one position, wherever the ca
   await feed.batch(place([
     campaign('CampaignCreated', 11, 'Early'), leadCreated(15, 11), campaign('CampaignRenamed', 11, 'Late')
   ]))
-  t.equal((await read.findLead('1', 15))?.campaignName, 'Late')
-  const { items } = await read.findLeads({ userId: '1', campaignId: 11 }, { page: 1, perPage: 10 })
+  t.equal((await findLead(pool, '1', 15))?.campaignName, 'Late')
+  const { items } = await findLeads(pool, { userId: '1', campaignId: 11 }, { page: 1, perPage: 10 })
   t.strictSame(items.map(({ campaignName }) => campaignName), ['Late'])
-  t.equal(await read.findCampaign('1', 11), undefined, 'the catalogue has not heard of it')
+  t.equal(await findCampaign(pool, '1', 11), undefined, 'the catalogue has not heard of it')
 })
 
 t.test('the catalogue answers what exists and what the user owns, and false where nothing was asked', async (t) => {
-  t.strictSame(await read.lookUpCatalog({ userId: '1', voiceId: 1, language: 'English', phoneNumberId: 1 }), {
+  t.strictSame(await lookUpCatalog(pool, { userId: '1', voiceId: 1, language: 'English', phoneNumberId: 1 }), {
     voiceExists: true, languageExists: true, ownsPhoneNumber: true
   })
-  t.strictSame(await read.lookUpCatalog({ userId: '2', voiceId: 2, language: 'english', phoneNumberId: 1 }), {
+  t.strictSame(await lookUpCatalog(pool, { userId: '2', voiceId: 2, language: 'english', phoneNumberId: 1 }), {
     voiceExists: false, languageExists: false, ownsPhoneNumber: false
   })
-  t.strictSame(await read.lookUpCatalog({ userId: '1' }), {
+  t.strictSame(await lookUpCatalog(pool, { userId: '1' }), {
     voiceExists: false, languageExists: false, ownsPhoneNumber: false
   })
-  t.match(await read.findCampaign('1', 10), { name: 'Summer', revision: 1 })
-  t.equal(await read.findCampaign('2', 10), undefined)
+  t.match(await findCampaign(pool, '1', 10), { name: 'Summer', revision: 1 })
+  t.equal(await findCampaign(pool, '2', 10), undefined)
 })

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { findApiKeys } from '../../../projections/keys.js'
 import type { KeptSecrets } from '../../commands/idempotency/kept-secrets.js'
 import { idAt } from '../../domain/decider.js'
 import { Message, type App } from '../../http/app-types.js'
@@ -137,10 +138,10 @@ const listSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(ApiKeyItem), page(100, apiKeyItem)), ...readErrors }
 }
 
-export function listApiKeys (app: App, { readModel, readPositions }: RouteServices): void {
+export function listApiKeys (app: App, { pool, readPositions }: RouteServices): void {
   const listing = { ...reading('keys', readPositions, paging), config: { isClosedToKeys: true } }
   app.get('/user/api-keys', { schema: listSchema, ...listing }, async ({ user, query }) =>
-    paging.answer(query, await readModel.findApiKeys(user.id, paging.requested(query))))
+    paging.answer(query, await findApiKeys(pool, user.id, paging.requested(query))))
 }
 
 const Me = Type.Object({

@@ -1,6 +1,7 @@
 // What users do with their assistants: create, update, restore, delete; read one, its past and a list.
 import type { FastifyBaseLogger } from 'fastify'
 import Type, { type Static } from 'typebox'
+import { findAssistant, findAssistantHistory, findAssistants, withoutReleased } from '../../../projections/assistants.js'
 import type { AssistantAt } from '../../commands/past-assistants.js'
 import { idAt } from '../../domain/decider.js'
 import { documentedAs, Nullable } from '../../domain/json.js'
@@ -16,7 +17,7 @@ import { refusedBy } from '../../http/compilers.js'
 import { PageOf, Paging } from '../../http/lists.js'
 import { assistantPath, pathId } from '../../http/path-id.js'
 import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
-import type { CatalogAnswer, CatalogQuestion } from '../../../projections/catalog.js'
+import { type CatalogAnswer, type CatalogQuestion, lookUpCatalog } from '../../../projections/catalog.js'
 import type { RouteServices } from '../services.js'
 import type { Interruption } from '../webhooks/model.js'
 import { assistantStream, AssistantSettings } from './events.js'
@@ -39,14 +40,14 @@ export interface AssistantServices extends RouteServices {
   interruptionOf (userId: string, url: string): Promise<Interruption | undefined>
 }
 
-export type OwnAssistantDeps = Pick<RouteServices, 'known' | 'readModel'>
+export type OwnAssistantDeps = Pick<RouteServices, 'known' | 'pool'>
 
 /** The user's assistant that a path names. @throws Rejection `assistant-not-found`, NotKnownYet */
 export async function ownAssistant (
-  { known, readModel }: OwnAssistantDeps, userId: string, idText: string
+  { known, pool }: OwnAssistantDeps, userId: string, idText: string
 ): Promise<Assistant> {
   const id = pathId(idText, assistantNotFound)
-  const found = await known('assistants', () => readModel.findAssistant(userId, id))
+  const found = await known('assistants', () => findAssistant(pool, userId, id))
   if (!found) throw assistantNotFound()
   return found
 }
@@ -119,7 +120,7 @@ const deleteSchema = {
 }
 
 export function addAssistantCommands (app: App, services: AssistantServices): void {
-  const { handle, readModel } = services
+  const { handle, pool } = services
 
   const creating = command('user', 'Assistant creation failed', 'Idempotency-Key')
   app.post('/user/assistant', { schema: createSchema, ...creating }, (request, reply) => handle(request, reply.code(201), {
@@ -186,7 +187,7 @@ export function addAssistantCommands (app: App, services: AssistantServices): vo
       source: 'assistants',
       folded: () => summarize(state),
       async read () {
-        const found = await readModel.findAssistant(state.user_id, state.assistant_id)
+        const found = await findAssistant(pool, state.user_id, state.assistant_id)
         return found && summarize(found)
       },
       isAllInStream: true
@@ -206,11 +207,11 @@ async function resumeWebhook (
 
 /** Looks up what the body refers to, in one round trip. @throws NotKnownYet */
 async function lookUpFacts (
-  { known, readModel, webhookUrlProblem }: AssistantServices, userId: string, given: Partial<AssistantSettings>
+  { known, pool, webhookUrlProblem }: AssistantServices, userId: string, given: Partial<AssistantSettings>
 ): Promise<AssistantFacts> {
   const { voice_id, language, phone_number_id, webhook_url } = given
   const asked = { userId, voiceId: voice_id, language, phoneNumberId: phone_number_id ?? undefined }
-  const found = await known('catalog', () => readModel.lookUpCatalog(asked), (answer) => isComplete(asked, answer))
+  const found = await known('catalog', () => lookUpCatalog(pool, asked), (answer) => isComplete(asked, answer))
   return { ...found, webhookUrlProblem: webhook_url == null ? undefined : webhookUrlProblem(webhook_url) }
 }
 
@@ -230,8 +231,8 @@ async function lookUpPast (
   { revision, without_phone_number }: Partial<RestoreAssistantBody>
 ): Promise<PastFacts> {
   if (revision === undefined) return {}
-  const { known, readModel, assistantAt } = services
-  const find = () => readModel.findAssistant(userId, id)
+  const { known, pool, assistantAt } = services
+  const find = () => findAssistant(pool, userId, id)
   const own = await known('assistants', find, (found) => found !== undefined && found.revision >= revision)
   const found = own && await assistantAt(userId, id, revision)
   const past = found && { ...found.settings, ...without_phone_number && { phone_number_id: null } }
@@ -331,13 +332,13 @@ const listSchema = {
 }
 
 export function addAssistantQueries (app: App, services: AssistantServices): void {
-  const { readModel, readPositions, interruptionOf } = services
+  const { pool, readPositions, interruptionOf } = services
 
   const listing = reading('assistants', readPositions, ofList)
   app.get('/user/assistants', { schema: listSchema, ...listing }, async ({ user, query }) => {
     const { name, search, status, type, updated_from } = query
     const filter = { userId: user.id, name, searched: search, status, type, updatedFrom: earliest(updated_from) }
-    return ofList.answer(query, await readModel.findAssistants(filter, ofList.requested(query)))
+    return ofList.answer(query, await findAssistants(pool, filter, ofList.requested(query)))
   })
 
   const getting = reading('assistants', readPositions)
@@ -354,19 +355,19 @@ export function addAssistantQueries (app: App, services: AssistantServices): voi
   const lookingBack = reading('assistants', readPositions, ofHistory)
   app.get('/user/assistant/:id/history', { schema: historySchema, ...lookingBack }, async ({ user, params, query }) => {
     const asked = ofHistory.requested(query)
-    const found = await readModel.findAssistantHistory(user.id, pathId(params.id, assistantNotFound), asked)
+    const found = await findAssistantHistory(pool, user.id, pathId(params.id, assistantNotFound), asked)
     if (!found) throw assistantNotFound()
     return ofHistory.answer(query, found)
   })
 }
 
 async function find (
-  { readModel, assistantAt }: AssistantServices, userId: string, id: number, revision: number | undefined
+  { pool, assistantAt }: AssistantServices, userId: string, id: number, revision: number | undefined
 ): Promise<AssistantAtRevision | undefined> {
-  const found = await readModel.findAssistant(userId, id)
+  const found = await findAssistant(pool, userId, id)
   if (!found || revision === undefined || revision === found.revision) return found
   const past = revision > found.revision ? undefined : await assistantAt(userId, id, revision)
-  return past && await readModel.withoutReleased(past)
+  return past && await withoutReleased(pool, past)
 }
 
 const uninterrupted = { reason: null, since: null, until: null }

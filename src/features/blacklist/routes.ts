@@ -1,6 +1,7 @@
 // The routes of the do-not-call list: users keep it, the call engine asks it.
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
+import { findBlacklist, findBlacklistStream } from '../../../projections/blacklist.js'
 import type { Blacklists } from '../../commands/blacklist/blacklists.js'
 import type { CallOwners } from '../../commands/call-owners.js'
 import { Id, isPhoneNumber, notE164 } from '../../domain/json.js'
@@ -85,7 +86,7 @@ const deleteFromBlacklistSchema = {
   }
 }
 
-export function deleteFromBlacklist (app: App, { handle, known, readModel }: BlacklistDeps): void {
+export function deleteFromBlacklist (app: App, { handle, known, pool }: BlacklistDeps): void {
   const options = command('user', 'Blacklist entry deletion failed', 'Idempotency-Key', 'If-Match')
   app.delete('/user/blacklist/:id', { schema: deleteFromBlacklistSchema, ...options }, async (request, reply) => {
     const id = pathId(request.params.id, entryNotFound)
@@ -93,7 +94,7 @@ export function deleteFromBlacklist (app: App, { handle, known, readModel }: Bla
       body: Type.Object({}),
       /** Also one that was deleted: what was answered under a key is answered again. */
       async facts () {
-        const stream = await known('leads', () => readModel.findBlacklistStream(request.user.id, id))
+        const stream = await known('leads', () => findBlacklistStream(pool, request.user.id, id))
         if (stream === undefined) throw entryNotFound()
         return { stream }
       },
@@ -120,12 +121,12 @@ const listBlacklistSchema = {
   }
 }
 
-export function listBlacklist (app: App, { readModel, readPositions }: RouteServices): void {
+export function listBlacklist (app: App, { pool, readPositions }: RouteServices): void {
   const options = { schema: listBlacklistSchema, ...reading('leads', readPositions, paging) }
   app.get('/user/blacklist', options, async ({ user, query }) => {
     const { search, updated_from } = query
     const filter = { userId: user.id, searched: beginningOf(search), updatedFrom: earliest(updated_from) }
-    return paging.answer(query, await readModel.findBlacklist(filter, paging.requested(query)))
+    return paging.answer(query, await findBlacklist(pool, filter, paging.requested(query)))
   })
 }
 

@@ -1,6 +1,6 @@
 // The routes of calls: the engine reports them, their users read them.
 import Type, { type Static } from 'typebox'
-import type { CallFilter } from '../../../projections/calls.js'
+import { type CallFilter, eachCall, findCall, findCalls } from '../../../projections/calls.js'
 import type { CallOwners } from '../../commands/call-owners.js'
 import { DecodeError } from '../../domain/events.js'
 import { Id } from '../../domain/json.js'
@@ -149,9 +149,9 @@ const listCallsSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(CallSummary), page(15, callSummary)), ...readErrors }
 }
 
-export function listCalls (app: App, { readModel, readPositions }: RouteServices): void {
+export function listCalls (app: App, { pool, readPositions }: RouteServices): void {
   app.get('/user/calls', { schema: listCallsSchema, ...reading(sourcesOfCalls, readPositions, paging) }, async ({ user, query }) => {
-    return paging.answer(query, await readModel.findCalls(callFilterOf(user.id, query), paging.requested(query)))
+    return paging.answer(query, await findCalls(pool, callFilterOf(user.id, query), paging.requested(query)))
   })
 }
 
@@ -182,9 +182,9 @@ const getCallSchema = {
   }
 }
 
-export function getCall (app: App, { readModel, readPositions, deliveriesOf }: GetCallDeps): void {
+export function getCall (app: App, { pool, readPositions, deliveriesOf }: GetCallDeps): void {
   app.get('/user/call/:id', { schema: getCallSchema, ...reading('calls', readPositions) }, async ({ user, params: { id } }) => {
-    const found = isCallId(id) ? await readModel.findCall(user.id, id) : undefined
+    const found = isCallId(id) ? await findCall(pool, user.id, id) : undefined
     if (!found) throw new Rejection('not-found', notFound)
     return { data: { ...describeCall(found.summary, found.report), deliveries: await deliveriesOf(user.id, id) } }
   })
@@ -219,11 +219,11 @@ const exportCallsSchema = {
   response: { 200: exportAnswer('The calls.', exported.name, csvExample(exported, callSummary)), ...readErrors }
 }
 
-export function exportCalls (app: App, { readModel, readPositions }: RouteServices): void {
+export function exportCalls (app: App, { pool, readPositions }: RouteServices): void {
   const options = { schema: exportCallsSchema, ...reading(sourcesOfCalls, readPositions, undefined, 'export') }
   app.get('/user/calls/export', options, async (request, reply) => {
     const { user, query } = request
     return await sendExport(request, reply, query, exported, (visit, signal) =>
-      readModel.eachCall(callFilterOf(user.id, query), visit, signal))
+      eachCall(pool, callFilterOf(user.id, query), visit, signal))
   })
 }

@@ -1,5 +1,6 @@
 // POST /user/campaign; PUT, DELETE and GET /user/campaign/{id}. The list of campaigns is one of the catalogue.
 import Type from 'typebox'
+import { findCampaign } from '../../../projections/catalog.js'
 import { idAt } from '../../domain/decider.js'
 import { etagOfRevision } from '../../http/etags.js'
 import { Message, type App } from '../../http/app-types.js'
@@ -62,7 +63,7 @@ const getSchema = {
   }
 }
 
-export function addCampaigns (app: App, { handle, readModel, readPositions }: RouteServices): void {
+export function addCampaigns (app: App, { handle, pool, readPositions }: RouteServices): void {
   const creating = command('user', 'Campaign creation failed', 'Idempotency-Key')
   app.post('/user/campaign', { schema: createSchema, ...creating }, (request, reply) => handle(request, reply.code(201), {
     body: CampaignBody,
@@ -104,7 +105,7 @@ export function addCampaigns (app: App, { handle, readModel, readPositions }: Ro
 
   const getting = reading('catalog', readPositions)
   app.get('/user/campaign/:id', { schema: getSchema, ...getting }, async ({ user, params }, reply) => {
-    const found = await readModel.findCampaign(user.id, pathId(params.id, campaignNotFound))
+    const found = await findCampaign(pool, user.id, pathId(params.id, campaignNotFound))
     if (!found || found.isDeleted) throw campaignNotFound()
     reply.header('etag', etagOfRevision(found.revision))
     return { data: describeCampaign(found) }
@@ -116,7 +117,7 @@ export function addCampaigns (app: App, { handle, readModel, readPositions }: Ro
       source: 'catalog',
       folded: () => describeCampaign(state),
       async read () {
-        const found = await readModel.findCampaign(state.user_id, state.campaign_id)
+        const found = await findCampaign(pool, state.user_id, state.campaign_id)
         return found && describeCampaign(found)
       },
       isAllInStream: true

@@ -7,7 +7,9 @@ import { page } from '../../http/docs/examples.js'
 import { beginningOf, earliest, nameSearch, numberSearch, updatedFrom } from '../../http/filters.js'
 import { type Found, type KeyKind, PageOf, Paging, type RequestedPage } from '../../http/lists.js'
 import { readErrors, readHeaders, reading } from '../../http/read-position.js'
-import type { OwnFilter } from '../../../projections/catalog.js'
+import {
+  findCampaigns, findLanguages, findModels, findPhoneNumbers, findVoices, type OwnFilter
+} from '../../../projections/catalog.js'
 import { PhoneNumberAnswer } from '../phone-numbers/model.js'
 import type { RouteServices } from '../services.js'
 
@@ -21,13 +23,13 @@ interface List<Item extends TSchema> {
   keys: KeyKind[]
   /** Of a list of the user's own. */
   search?: typeof nameSearch | typeof numberSearch
-  find (page: RequestedPage, filter: OwnFilter): Promise<Found<Static<Item>>>
+  find (pool: RouteServices['pool'], page: RequestedPage, filter: OwnFilter): Promise<Found<Static<Item>>>
 }
 
 const Name = (example: string, description?: string) =>
   Type.String({ ...(description && { description }), examples: [example] })
 
-export function addCatalog (app: App, { readModel, readPositions }: RouteServices): void {
+export function addCatalog (app: App, { pool, readPositions }: RouteServices): void {
   addList({
     url: '/user/assistants/voices',
     operationId: 'listVoices',
@@ -36,7 +38,7 @@ export function addCatalog (app: App, { readModel, readPositions }: RouteService
     item: Type.Object({ id: Id({ description: 'The voice_id of an assistant.' }), name: Name('Amelia') }, { title: 'Voice' }),
     example: { id: 1, name: 'Amelia' },
     keys: ['text', 'whole'],
-    find: readModel.findVoices
+    find: findVoices
   })
   addList({
     url: '/user/assistants/languages',
@@ -46,7 +48,7 @@ export function addCatalog (app: App, { readModel, readPositions }: RouteService
     item: Type.Object({ name: Name('English', 'The language of an assistant.') }, { title: 'Language' }),
     example: { name: 'English' },
     keys: ['text'],
-    find: readModel.findLanguages
+    find: findLanguages
   })
   addList({
     url: '/user/assistants/models',
@@ -56,7 +58,7 @@ export function addCatalog (app: App, { readModel, readPositions }: RouteService
     item: Type.Object({ name: Name('gpt-4o', 'The llm_model of an assistant.') }, { title: 'Model' }),
     example: { name: 'gpt-4o' },
     keys: ['text'],
-    find: readModel.findModels
+    find: findModels
   })
   addList({
     url: '/user/campaigns',
@@ -69,7 +71,7 @@ export function addCatalog (app: App, { readModel, readPositions }: RouteService
     example: { id: 1, name: 'Spring renewals' },
     keys: ['whole'],
     search: nameSearch,
-    find: (page, filter) => readModel.findCampaigns(filter, page)
+    find: (db, page, filter) => findCampaigns(db, filter, page)
   })
   addList({
     url: '/user/phone-numbers',
@@ -80,8 +82,8 @@ export function addCatalog (app: App, { readModel, readPositions }: RouteService
     example: { id: 1, phone_number: '+15551230001' },
     keys: ['whole'],
     search: numberSearch,
-    find: (page, { searched, ...filter }) =>
-      readModel.findPhoneNumbers({ ...filter, searched: beginningOf(searched) }, page)
+    find: (db, page, { searched, ...filter }) =>
+      findPhoneNumbers(db, { ...filter, searched: beginningOf(searched) }, page)
   })
 
   function addList<Item extends TSchema> ({ url, item, example, keys, search, find, ...described }: List<Item>): void {
@@ -93,7 +95,7 @@ export function addCatalog (app: App, { readModel, readPositions }: RouteService
     const schema = { ...described, tags: ['catalog'], security: [{ bearer: [] }], headers: readHeaders, querystring, response }
     app.get(url, { schema, ...reading('catalog', readPositions, paging) }, async ({ user, query }) => {
       const filter = search ? filterOf(user.id, query) : { userId: user.id }
-      return paging.answer(query, await find(paging.requested(query), filter))
+      return paging.answer(query, await find(pool, paging.requested(query), filter))
     })
   }
 }

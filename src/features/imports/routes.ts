@@ -1,6 +1,7 @@
 // The routes of imports: one is started, and what became of its rows is read.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
+import { findCampaign } from '../../../projections/catalog.js'
 import { customer, customerNumber } from '../../domain/examples.js'
 import { GivenId, Id, isUuid, Nullable } from '../../domain/json.js'
 import { type FieldErrors, invalid as refuse, Rejection } from '../../domain/rejection.js'
@@ -129,8 +130,8 @@ const problemsOf = (total: number, { isOpen }: { isOpen?: boolean }) => [
   isOpen === false && problem('campaign_id', notYours), total === 0 && problem('body', 'must hold at least one row')
 ]
 
-async function isOpen ({ known, readModel }: LeadImportDeps, userId: string, campaignId: number): Promise<boolean> {
-  const campaign = await known('catalog', () => readModel.findCampaign(userId, campaignId))
+async function isOpen ({ known, pool }: LeadImportDeps, userId: string, campaignId: number): Promise<boolean> {
+  const campaign = await known('catalog', () => findCampaign(pool, userId, campaignId))
   return campaign !== undefined && !campaign.isDeleted
 }
 

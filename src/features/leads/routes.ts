@@ -1,7 +1,10 @@
 // The routes of leads, one at a time and as lists.
 import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
-import type { LeadFilter, LeadOnStream } from '../../../projections/find-leads.js'
+import { findCampaign } from '../../../projections/catalog.js'
+import {
+  eachLead, findLead, findLeads, findLeadToChange, type LeadFilter, type LeadOnStream
+} from '../../../projections/find-leads.js'
 import type { Blacklists } from '../../commands/blacklist/blacklists.js'
 import { Id } from '../../domain/json.js'
 import { etagOfData, tagged } from '../../http/etags.js'
@@ -33,8 +36,8 @@ export interface LeadDeps extends RouteServices {
 }
 
 /** The lead as reads show it, also when it was deleted: what was answered under a key is answered again. */
-async function lookUpLead ({ known, readModel }: LeadDeps, userId: string, id: number): Promise<LeadOnStream> {
-  const found = await known('leads', () => readModel.findLeadToChange(userId, id))
+async function lookUpLead ({ known, pool }: LeadDeps, userId: string, id: number): Promise<LeadOnStream> {
+  const found = await known('leads', () => findLeadToChange(pool, userId, id))
   if (!found) throw leadNotFound()
   return found
 }
@@ -55,7 +58,7 @@ function etagBefore (state: OneLeadState, { lead, campaignName }: Partial<LeadOn
  * command's outcome with it.
  */
 async function answerLead (
-  { readModel, blacklists }: LeadDeps, reply: FastifyReply, lead: Lead,
+  { pool, blacklists }: LeadDeps, reply: FastifyReply, lead: Lead,
   { facts: { campaignName }, readBack }: Pick<Handled<unknown, Pick<LeadFacts, 'campaignName'>>, 'facts' | 'readBack'>,
   isAllInStream = false
 ): Promise<LeadAnswer> {
@@ -64,7 +67,7 @@ async function answerLead (
     source: 'leads',
     folded: () => describeLead(lead, campaignName ?? ''),
     async read () {
-      const found = await readModel.findLead(userId, id)
+      const found = await findLead(pool, userId, id)
       return found && describeLead(found.lead, found.campaignName)
     },
     isAllInStream
@@ -126,10 +129,10 @@ async function newLeadFacts (deps: LeadDeps, userId: string, fields: Partial<Cre
 }
 
 async function lookUpCampaign (
-  { known, readModel }: LeadDeps, userId: string, id: number | undefined
+  { known, pool }: LeadDeps, userId: string, id: number | undefined
 ): Promise<LeadFacts> {
   if (id === undefined) return {}
-  const { name = null, isDeleted = false } = await known('catalog', () => readModel.findCampaign(userId, id)) ?? {}
+  const { name = null, isDeleted = false } = await known('catalog', () => findCampaign(pool, userId, id)) ?? {}
   return { campaignName: name, isCampaignDeleted: isDeleted }
 }
 
@@ -257,10 +260,10 @@ const listLeadsSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(LeadAnswer), page(15, leadExample)), ...readErrors }
 }
 
-export function listLeads (app: App, { readModel, readPositions }: RouteServices): void {
+export function listLeads (app: App, { pool, readPositions }: RouteServices): void {
   const options = { schema: listLeadsSchema, ...reading('leads', readPositions, paging) }
   app.get('/user/leads', options, async ({ user, query }) => {
-    const { items, ...place } = await readModel.findLeads(leadFilterOf(user.id, query), paging.requested(query))
+    const { items, ...place } = await findLeads(pool, leadFilterOf(user.id, query), paging.requested(query))
     const leads = items.map(({ lead, campaignName }) => describeLead(lead, campaignName))
     return paging.answer(query, { items: leads, ...place })
   })
@@ -287,11 +290,11 @@ const getLeadSchema = {
   }
 }
 
-export function getLead (app: App, { readModel, readPositions }: RouteServices): void {
+export function getLead (app: App, { pool, readPositions }: RouteServices): void {
   const options = { schema: getLeadSchema, ...reading('leads', readPositions) }
   app.get('/user/lead/:id', options, async ({ user, params }, reply) => {
     const id = pathId(params.id, leadNotFound)
-    const found = await readModel.findLead(user.id, id)
+    const found = await findLead(pool, user.id, id)
     if (!found) throw leadNotFound()
     const contact = found.lead.id !== id && { contact_id: id }
     return { data: { ...tagged(reply, describeLead(found.lead, found.campaignName)), ...contact } }
@@ -334,12 +337,12 @@ const exportLeadsSchema = {
   response: { 200: exportAnswer('The leads.', leads.name, csvExample(leads, leadExample)), ...readErrors }
 }
 
-export function exportLeads (app: App, { readModel, readPositions }: RouteServices): void {
+export function exportLeads (app: App, { pool, readPositions }: RouteServices): void {
   const options = { schema: exportLeadsSchema, ...reading('leads', readPositions, undefined, 'export') }
   app.get('/user/leads/export', options, async (request, reply) => {
     const { user, query } = request
     return await sendExport(request, reply, query, leads, (visit, signal) =>
-      readModel.eachLead(leadFilterOf(user.id, query), (found) =>
+      eachLead(pool, leadFilterOf(user.id, query), (found) =>
         visit(found.map((each) => describeLead(each.lead, each.campaignName))), signal))
   })
 }

@@ -1,5 +1,5 @@
 // The api role: HTTP on top of commands, read model and delivery log.
-import { openReadModel } from '../../../projections/read-model.js'
+import { findLeadOwner } from '../../../projections/find-leads.js'
 import { openBlacklists } from '../../commands/blacklist/blacklists.js'
 import { notedEntries } from '../../commands/blacklist/noted-entries.js'
 import { callOwners } from '../../commands/call-owners.js'
@@ -16,7 +16,7 @@ import { commandRoutes } from '../../http/command-route.js'
 import { keysBeside } from '../../privacy/person-keys.js'
 import { digestOfNumbers } from '../digest-of-numbers.js'
 import { announceRevoked, forgetAnnounced } from '../../../projections/keys.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 import { opsDeps } from '../ops/ops-deps.js'
 import { openActions } from '../ops/start-action.js'
 import { catchUp, type CatchUp } from './catch-up.js'
@@ -32,7 +32,7 @@ import { webhookDeps, type Routes, type WebhookDeps } from './webhook-deps.js'
 const sweepEveryMs = 10 * 60_000
 
 /** Loads the HTTP side when it is called, so that other commands start sooner. */
-export async function composeApi (context: ProcessContext, status: Status): Promise<App> {
+export async function composeApi (context: Services, status: Status): Promise<App> {
   const { config, credentials, urls: { redisUrl }, connections: { pool, streams, positions }, logGuard, log } = context
   const { buildApp } = await import('../../app.js')
   const handling = commandHandler(streams, config.streamCacheBytes)
@@ -75,7 +75,7 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
 
 /** What the routes of assistants, leads, calls and the catalogue work with. */
 async function commandDeps (
-  context: ProcessContext, commands: CommandHandler, idempotency: Idempotency, { isDone, isDoneNow }: CatchUp
+  context: Services, commands: CommandHandler, idempotency: Idempotency, { isDone, isDoneNow }: CatchUp
 ): Promise<Omit<Routes, keyof (WebhookDeps & PersonRoutes) | 'leadImports'>> {
   const { config, connections: { pool, streams, personKeys, positions }, restoreGuard, logGuard } = context
   const waitMs = config.readModelWaitMs
@@ -83,7 +83,6 @@ async function commandDeps (
   await holdToLeadDigestKey(streams, hash)
   const claims = phoneClaims(commands.handle, hash)
   const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)
-  const readModel = openReadModel(pool)
   const reads = positionsOfSameLog(readPositions({ positions, waitMs }), logGuard)
   const head = () => streams.head()
   const { passed, reached } = reads
@@ -91,7 +90,7 @@ async function commandDeps (
   return {
     handle: commandRoutes({ idempotency, ids, readPositions: reads }),
     rateLimitPerMinute: config.rateLimitPerMinute,
-    readModel,
+    pool,
     known,
     assistantAt: pastAssistants(commands),
     readPositions: reads,
@@ -100,6 +99,6 @@ async function commandDeps (
     phoneClaims: claims,
     announceRevoked: (keyId) => announceRevoked(pool, { key: keyId }),
     blacklists: openBlacklists(streams, hash, notedEntries(pool, keysBeside(personKeys), isDoneNow)),
-    owners: callOwners({ streams, leadOwner: (id) => known('leads', () => readModel.findLeadOwner(id)) })
+    owners: callOwners({ streams, leadOwner: (id) => known('leads', () => findLeadOwner(pool, id)) })
   }
 }

@@ -1,5 +1,5 @@
 // Whether ids may be given out, as far as the read models are concerned: their folding raises the sequences of ids.
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 
 const raising = ['assistants', 'leads', 'catalog', 'keys']
 
@@ -17,7 +17,7 @@ export interface CatchUp {
 
 /** As of now. What was passed once stays passed, also where positions begin anew. @throws EventStoreUnavailable */
 export async function catchUp (
-  { config, connections: { streams, positions } }: Pick<ProcessContext, 'config' | 'connections'>
+  { config, connections: { streams, positions } }: Pick<Services, 'config' | 'connections'>
 ): Promise<CatchUp> {
   const head = await streams.head()
   let isDone = false

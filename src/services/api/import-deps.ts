@@ -1,9 +1,9 @@
 // What the routes of imports work with: code of the workers, loaded when it is called.
 import type { LeadImportDeps } from '../../features/imports/routes.js'
 import { mostImportsOfUser } from '../../features/imports/import-body.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 
-export async function importDeps ({ connections: { pool } }: ProcessContext): Promise<Pick<LeadImportDeps, 'leadImports'>> {
+export async function importDeps ({ connections: { pool } }: Services): Promise<Pick<LeadImportDeps, 'leadImports'>> {
   const [requests, parts, results, { leadImportKind: kind, nothingDone }] = await Promise.all([
     import('../../../workers/background/requests.js'),
     import('../../../workers/imports/parts.js'),

@@ -1,14 +1,14 @@
 // What the routes of requests for persons work with: code of the workers, loaded when it is called.
 import { findOwnRequest, findRequest } from '../../commands/person/person-requests.js'
 import { secretKeys } from '../complete-config.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 import type { Routes } from './webhook-deps.js'
 
 export type PersonRoutes = Pick<
   Routes, 'notePersonRequest' | 'noteErasure' | 'acceptErasure' | 'findPersonRequest' | 'openPersonExport'
 >
 
-export async function personDeps ({ config, connections: { pool, streams } }: ProcessContext): Promise<PersonRoutes> {
+export async function personDeps ({ config, connections: { pool, streams } }: Services): Promise<PersonRoutes> {
   const [requests, parts, background, erasures] = await Promise.all([
     import('../../../workers/persons/requests.js'),
     import('../../../workers/persons/parts.js'),

@@ -7,7 +7,7 @@ import { ledgerRoutes } from '../../http/ledger-route.js'
 import { packageVersion } from '../../package-root.js'
 import { inTransaction } from '../../postgres/transaction.js'
 import { secretKeys } from '../complete-config.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 
 export type Routes = AppDeps['routes']
 export type WebhookDeps = Pick<Routes,
@@ -16,7 +16,7 @@ export type WebhookDeps = Pick<Routes,
   'dropAssistantSecret' | 'listNotices' | 'recoverWebhooks' | 'handleLedger' |
   'keptSecrets'>
 
-export async function webhookDeps ({ config, connections: { pool } }: ProcessContext): Promise<WebhookDeps> {
+export async function webhookDeps ({ config, connections: { pool } }: Services): Promise<WebhookDeps> {
   const [guard, sealed, secrets, endpoints, deliveries, requests, notices, onDemand, recoveries] = await Promise.all([
     import('../../../workers/deliver/guard.js'),
     import('../../privacy/sealed-text.js'),

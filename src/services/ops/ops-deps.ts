@@ -8,7 +8,7 @@ import { Refused } from '../../ops/refused.js'
 import type { DeliverySearch, OpsDeps } from '../../ops/deps.js'
 import { atMostEvery } from '../../timing/at-most-every.js'
 import { packageVersion } from '../../package-root.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 import { commandDay } from '../../ops/counts/minute-counts.js'
 import { closeBreaker, retryParked, skipParked } from './parked.js'
 import { projectionStatuses } from './projection-statuses.js'
@@ -22,7 +22,7 @@ const mostActions = 10
 const mostEndpoints = 200
 const perPage = 50
 
-export async function opsDeps (context: ProcessContext, actions: Actions): Promise<OpsDeps> {
+export async function opsDeps (context: Services, actions: Actions): Promise<OpsDeps> {
   const { config, connections: { pool } } = context
   const { deliveryDay } = await import('../../../workers/operate/charts.js')
   return {
@@ -35,7 +35,7 @@ export async function opsDeps (context: ProcessContext, actions: Actions): Promi
   }
 }
 
-function ofProjections (context: ProcessContext, actions: Actions) {
+function ofProjections (context: Services, actions: Actions) {
   const { connections } = context
   const { pool } = connections
   return {
@@ -52,7 +52,7 @@ function ofProjections (context: ProcessContext, actions: Actions) {
   } satisfies Partial<OpsDeps>
 }
 
-async function ofDeliveries ({ connections: { pool } }: ProcessContext) {
+async function ofDeliveries ({ connections: { pool } }: Services) {
   const [{ findDelivery, listDeliveries }, { findRequest }] = await Promise.all([
     import('../../../workers/deliveries/read/find-deliveries.js'),
     import('../../../workers/deliveries/read/find-request.js')

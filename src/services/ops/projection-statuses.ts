@@ -10,7 +10,7 @@ import { leaseOf } from '../../../projections/generations/generations.js'
 import type { ProjectionStatus } from '../../ops/deps.js'
 import { dispatcherCheckpoint } from '../../recovery/database-state.js'
 import { readCheckpoint } from '../../subscriptions/checkpoint.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 import { ratesByConsumer } from '../../ops/counts/minute-counts.js'
 import { behindLog, type Behind } from '../status/behind.js'
 
@@ -22,7 +22,7 @@ interface Seen {
 }
 
 /** Every projection, and the dispatcher, which has no generations. */
-export async function projectionStatuses ({ connections }: ProcessContext): Promise<ProjectionStatus[]> {
+export async function projectionStatuses ({ connections }: Services): Promise<ProjectionStatus[]> {
   const { pool, streams } = connections
   const head = await streams.head()
   const dispatch = await import('../../../workers/dispatch/dispatch.js')

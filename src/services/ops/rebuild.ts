@@ -3,7 +3,7 @@ import { projections } from '../../../projections/index.js'
 import { findAction, type ActionReport } from '../../../projections/operate/actions.js'
 import { outdated } from '../../../projections/generations/generations.js'
 import { pause } from '../../timing/pause.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 import { openActions } from './start-action.js'
 
 const lookEveryMs = 1_000
@@ -14,7 +14,7 @@ const lookEveryMs = 1_000
  * version has folded stays: a release that is on its way out must not undo what the next one has done.
  * @returns what ends it
  */
-export function rebuildOutdated (context: ProcessContext): () => Promise<void> {
+export function rebuildOutdated (context: Services): () => Promise<void> {
   const { connections: { pool }, log } = context
   const actions = openActions(context)
   const stopping = new AbortController()

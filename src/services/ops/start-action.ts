@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { beginAction, endAction } from '../../../projections/operate/actions.js'
 import type { Action, OperationInput } from '../../../projections/operate/operations.js'
 import { endsWithin } from '../../postgres/ends-within.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 import type { ActionOrder } from './action-process.js'
 
 /** It inherits the environment; where the back ends are it reads from its stdin. */
@@ -22,7 +22,7 @@ export interface Actions {
   stop (): Promise<void>
 }
 
-export function openActions ({ urls, config, connections: { pool }, log }: ProcessContext): Actions {
+export function openActions ({ urls, config, connections: { pool }, log }: Services): Actions {
   const running = new Set<ChildProcess>()
   return { start, stop }
 

@@ -10,7 +10,7 @@ import { endsWithin } from '../../postgres/ends-within.js'
 import { secretKeys, type CompleteConfig } from '../complete-config.js'
 import { digestOfNumbers } from '../digest-of-numbers.js'
 import type { Connections } from '../connections.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 import { areBefore } from './erasing.js'
 
 export interface WorkOptions {
@@ -49,7 +49,7 @@ export function personWork (
 const partWithinMs = 5_000
 
 /** @returns what ends it: what is broken off is begun anew by another process, or by the next start */
-export async function startPersons (context: ProcessContext): Promise<() => Promise<void>> {
+export async function startPersons (context: Services): Promise<() => Promise<void>> {
   const { runPersons } = await import('../../../workers/persons/run.js')
   const stopping = new AbortController()
   const { holder, connections: { consumerPool: leasePool } } = context

@@ -7,7 +7,7 @@ import { incomplete } from '../../../projections/generations/complete.js'
 import type { HealthChecks, Remark } from '../../http/health.js'
 import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
 import type { Connections } from '../connections.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 import type { DiskMonitor } from './disk.js'
 
 export interface Monitors {
@@ -19,7 +19,7 @@ export interface Monitors {
 }
 
 export function healthChecks (
-  context: ProcessContext, { disk, assertWorker, lag: lagMonitor }: Monitors
+  context: Services, { disk, assertWorker, lag: lagMonitor }: Monitors
 ): HealthChecks {
   const { roles, connections: { pool, eventStore } } = context
   const checks: HealthChecks = {
@@ -40,7 +40,7 @@ export function healthChecks (
 }
 
 /** An API without ids still answers reads and updates, so it stays ready. A worker that may not send is not ready. */
-async function isLevelWithLog ({ roles, restoreGuard }: ProcessContext): Promise<Remark> {
+async function isLevelWithLog ({ roles, restoreGuard }: Services): Promise<Remark> {
   const { maySend, mayGiveIds } = await restoreGuard.check()
   if (roles.includes('api')) return maySend && mayGiveIds ? undefined : 'behind the log'
   if (roles.includes('worker') && !maySend) await restoreGuard.assertMaySend()
@@ -48,7 +48,7 @@ async function isLevelWithLog ({ roles, restoreGuard }: ProcessContext): Promise
 }
 
 /** @throws while a read model is filled for the first time: reads of it are refused until then */
-async function assertFilled ({ connections: { pool } }: ProcessContext): Promise<void> {
+async function assertFilled ({ connections: { pool } }: Services): Promise<void> {
   const filling = await incomplete(pool, projections)
   if (filling.length > 0) throw new Error(`still to be filled from the log: ${filling.join(', ')}`)
 }

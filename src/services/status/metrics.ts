@@ -10,11 +10,11 @@ import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
 import { leasesOf } from '../../subscriptions/lease-row.js'
 import type { Connections } from '../connections.js'
 import { behindLog } from './behind.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 
 /** Of every role: what its consumers have done, the leases that it holds, its connections. */
 export function measureProcess (
-  metrics: Metrics, { connections: { pool, consumerPool }, holder }: ProcessContext
+  metrics: Metrics, { connections: { pool, consumerPool }, holder }: Services
 ): void {
   const consumers = (name: string, help: string, pick: (counters: Counters) => number) =>
     metrics.counter(name, help, ['consumer'], () =>

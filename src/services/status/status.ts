@@ -10,7 +10,7 @@ import { diskOf, openDiskMonitor } from './disk.js'
 import { healthChecks } from './health.js'
 import { recordMinutes } from '../../ops/counts/minute-counts.js'
 import { measureDeliveries, measureProcess, measureProjections } from './metrics.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 
 export interface Status {
   healthChecks: HealthChecks
@@ -23,7 +23,7 @@ export interface Status {
  * Where the role projector runs, it monitors the lag of the read models, whichever process runs their projections.
  * `assertWorker` rejects when the queue of the role worker does not answer.
  */
-export async function openStatus (context: ProcessContext, assertWorker: () => Promise<void>): Promise<Status> {
+export async function openStatus (context: Services, assertWorker: () => Promise<void>): Promise<Status> {
   const { roles, config, urls, connections, log } = context
   const { openMetrics } = await import('../../http/metrics.js')
   const metrics = openMetrics(log)
@@ -65,6 +65,6 @@ function counted ({ commands }: Metrics): Map<string, number> {
   return new Map([...answered, ...consumed])
 }
 
-function monitorProjections ({ connections: { pool, streams } }: ProcessContext) {
+function monitorProjections ({ connections: { pool, streams } }: Services) {
   return monitorLag({ head: () => streams.head(), positions: () => activePositions(pool, projections) })
 }

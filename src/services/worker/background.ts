@@ -2,13 +2,13 @@
 import type { Background } from '../../../workers/background/start.js'
 import type { BackgroundKinds } from '../../../workers/background/kind.js'
 import type { Metrics } from '../../http/metrics.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 import { measureBackground, observeImports } from '../status/background-metrics.js'
 import { erasuresOf, lateCallsOf } from './erasures.js'
 import { leadImportsOf } from './lead-imports.js'
 
 /** Loads it when it is called, as the worker does. */
-export async function startBackgroundOf (context: ProcessContext, metrics: Metrics): Promise<Background> {
+export async function startBackgroundOf (context: Services, metrics: Metrics): Promise<Background> {
   const { urls, connections: { consumerPool: pool, notifications }, restoreGuard, holder, log } = context
   const [{ startBackground }, { countUnfinished }] = await Promise.all([
     import('../../../workers/background/start.js'), import('../../../workers/background/counts.js')

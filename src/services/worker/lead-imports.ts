@@ -1,5 +1,5 @@
 // Imports of leads, wired: rows are commands, as those of the API are.
-import { openReadModel } from '../../../projections/read-model.js'
+import { findCampaign } from '../../../projections/catalog.js'
 import type { BackgroundKind } from '../../../workers/background/kind.js'
 import { openBlacklists } from '../../commands/blacklist/blacklists.js'
 import { notedEntries } from '../../commands/blacklist/noted-entries.js'
@@ -15,9 +15,9 @@ import { keysBeside } from '../../privacy/person-keys.js'
 import { catchUp } from '../api/catch-up.js'
 import { commandsOfSameLog, idsOfSameLog } from '../api/same-log.js'
 import { digestOfNumbers } from '../digest-of-numbers.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 
-type ImportContext = Pick<ProcessContext, 'config' | 'connections' | 'restoreGuard' | 'logGuard'>
+type ImportContext = Pick<Services, 'config' | 'connections' | 'restoreGuard' | 'logGuard'>
 
 /** Nobody comes back to the stream of a row soon. */
 const cacheBytes = 2 ** 20
@@ -54,7 +54,6 @@ export async function leadImportsOf (
 }
 
 function campaignProblems ({ config, connections: { pool, streams, positions } }: ImportContext) {
-  const readModel = openReadModel(pool)
   const find = waitIfMissing({
     head: () => streams.head(),
     passed: (source) => positions.passed(source),
@@ -62,7 +61,7 @@ function campaignProblems ({ config, connections: { pool, streams, positions } }
     waitMs: config.readModelWaitMs
   })
   return async (userId: string, campaignId: number) => {
-    const campaign = await find('catalog', () => readModel.findCampaign(userId, campaignId))
+    const campaign = await find('catalog', () => findCampaign(pool, userId, campaignId))
     return campaign && !campaign.isDeleted ? undefined : 'The campaign was deleted.'
   }
 }

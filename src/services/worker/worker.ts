@@ -3,7 +3,7 @@ import { parseSchedule } from '../../features/webhooks/outcome.js'
 import { packageVersion } from '../../package-root.js'
 import { startBackgroundOf } from './background.js'
 import { alertHook, secretKeys } from '../complete-config.js'
-import type { ProcessContext } from '../process-context.js'
+import type { Services } from '../services.js'
 import { observeAttempts } from '../status/metrics.js'
 import type { Status } from '../status/status.js'
 
@@ -17,7 +17,7 @@ export interface StartedWorker {
 
 /** Loads the workers when it is called: a process that only replays projections has no code that could send. */
 export async function startWorker (
-  context: ProcessContext, { metrics }: Pick<Status, 'metrics'>
+  context: Services, { metrics }: Pick<Status, 'metrics'>
 ): Promise<StartedWorker> {
   const { config, urls, connections, restoreGuard, logGuard, holder, log } = context
   const { startWorkers } = await import('../../../workers/start.js')

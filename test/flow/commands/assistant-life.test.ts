@@ -1,11 +1,11 @@
 // Assistants over HTTP: switched off and on, deleted, read as they were, and restored.
 import t from 'tap'
-import { openReadModel } from '../../../projections/read-model.js'
+import { findAssistant, findAssistantHistory } from '../../../projections/assistants.js'
 import { eventually } from '../../support/eventually.js'
 import { readScene } from '../../support/http/read-scene.js'
 
 const { service, call, get, create, complete, hook } = await readScene(t)
-const read = openReadModel(service.parts.pool)
+const { pool } = service.parts
 const deleted = { message: 'Assistant deleted successfully' }
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
@@ -151,8 +151,8 @@ t.test('a phone number that was released is not restored: it is refused, or left
 
 t.test('what was deleted stays in no finder', async (t) => {
   const id = await create()
-  t.match(await read.findAssistant('1', id), { assistant_id: id })
+  t.match(await findAssistant(pool, '1', id), { assistant_id: id })
   await call('DELETE', `/user/assistant/${id}`)
-  t.equal(await read.findAssistant('1', id), undefined)
-  t.equal(await read.findAssistantHistory('1', id, { page: 1, perPage: 1 }), undefined)
+  t.equal(await findAssistant(pool, '1', id), undefined)
+  t.equal(await findAssistantHistory(pool, '1', id, { page: 1, perPage: 1 }), undefined)
 })

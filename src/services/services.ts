@@ -1,4 +1,4 @@
-// What the parts of a running process work with.
+// What every part of a running process works with: each takes of it what it needs, by its type.
 import type { Logger } from 'pino'
 import type { LogGuard } from '../recovery/log-guard.js'
 import type { RestoreGuard } from '../recovery/restore-guard.js'
@@ -7,7 +7,7 @@ import type { Connections, Urls } from './connections.js'
 import type { OpenCredentials } from './credentials/credentials.js'
 import type { Role } from './role.js'
 
-export interface ProcessContext {
+export interface Services {
   roles: readonly Role[]
   config: CompleteConfig
   urls: Urls
