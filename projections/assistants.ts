@@ -8,8 +8,8 @@ import {
   assistantEventTypes, isAssistantEvent, type AssistantEvent, type AssistantSettings, type AssistantStatus
 } from '../src/features/assistants/events.js'
 import { laterOf } from '../src/domain/time.js'
-import type { Projection } from './folding/projection.js'
-import { iso, table } from './folding/table.js'
+import type { Projection } from './engine/projection.js'
+import { iso, table } from './engine/table.js'
 import { fold } from './search.js'
 import { lookUp } from '../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'

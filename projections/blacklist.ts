@@ -4,8 +4,8 @@ import type { BlacklistEvent } from '../src/features/blacklist/events.js'
 import { describeEntry, type EntryAnswer } from '../src/features/blacklist/model.js'
 import { beginning, type Page, type Paged, readPage } from '../src/postgres/page.js'
 import type { OwnFilter } from './catalog.js'
-import type { LogPosition, Rows } from './folding/projection.js'
-import { iso, table } from './folding/table.js'
+import type { LogPosition, Rows } from './engine/projection.js'
+import { iso, table } from './engine/table.js'
 
 /**
  * The row of an entry that was deleted stays with its number: leads with it changed then. So does that of one whose

@@ -6,8 +6,8 @@ import { evolve, type Campaign } from '../src/features/campaigns/model.js'
 import { phoneNumberEventTypes, type PhoneNumberEvent } from '../src/features/phone-numbers/events.js'
 import { lookUp } from '../src/postgres/look-up.js'
 import { beginning, readPage, type Page, type Paged } from '../src/postgres/page.js'
-import type { LogPosition, Projection, Rows } from './folding/projection.js'
-import { iso, table } from './folding/table.js'
+import type { LogPosition, Projection, Rows } from './engine/projection.js'
+import { iso, table } from './engine/table.js'
 import { blockIndex, searchedBy, wordIndex, wordsOf, type Searched } from './search.js'
 
 const voices = table<{ id: number, name: string }>({

@@ -7,7 +7,7 @@ import { lookUp } from '../src/postgres/look-up.js'
 import { beginning, readPage, type Conditions, type Filter, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
 import { hasEntry, isListed } from './blacklist.js'
-import { iso } from './folding/table.js'
+import { iso } from './engine/table.js'
 import { type LeadRow, searchedLeads } from './leads.js'
 import { hasWords, patternsOf, searchedBy } from './search.js'
 

@@ -2,7 +2,7 @@
 import { assistants } from './assistants.js'
 import { calls } from './calls.js'
 import { catalog } from './catalog.js'
-import type { Projection } from './folding/projection.js'
+import type { Projection } from './engine/projection.js'
 import { keys } from './keys.js'
 import { leads } from './leads.js'
 

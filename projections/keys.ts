@@ -5,8 +5,8 @@ import { believedId } from '../src/domain/json.js'
 import { apiKeyEventTypes, type ApiKeyEvent, type Scope } from '../src/features/api-keys/events.js'
 import { evolve, type ApiKey, type ApiKeyItem } from '../src/features/api-keys/model.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
-import type { LogPosition, Projection, Rows } from './folding/projection.js'
-import { iso, table } from './folding/table.js'
+import type { LogPosition, Projection, Rows } from './engine/projection.js'
+import { iso, table } from './engine/table.js'
 
 /** The row of a revoked key stays: otherwise an earlier event of the key would let somebody in again. */
 interface ApiKeyRow {

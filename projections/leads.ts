@@ -10,8 +10,8 @@ import {
 } from '../src/features/leads/events.js'
 import { afterCall, type Calling, contactAfter, leadOf } from '../src/features/leads/model.js'
 import { blacklistTable, entryKey, projectEntry } from './blacklist.js'
-import { CannotProject, type LogPosition, type Projection, type RowKey, type Rows } from './folding/projection.js'
-import { iso, table } from './folding/table.js'
+import { CannotProject, type LogPosition, type Projection, type RowKey, type Rows } from './engine/projection.js'
+import { iso, table } from './engine/table.js'
 import { blockIndex, type Searched, wordIndex, wordsOf } from './search.js'
 
 /** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */

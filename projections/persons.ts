@@ -10,7 +10,7 @@ import { eachPart, type PartsQuery } from '../src/postgres/each-part.js'
 import type { Filter } from '../src/postgres/page.js'
 import type { CallFound } from './calls.js'
 import { leadColumns, toContact } from './find-leads.js'
-import { iso } from './folding/table.js'
+import { iso } from './engine/table.js'
 import type { LeadRow } from './leads.js'
 
 /**

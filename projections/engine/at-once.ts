@@ -4,12 +4,11 @@ import type { Batch } from '../../src/log/follow.js'
 import { isTaken } from '../../src/postgres/problems/about-data.js'
 import { checkpointOf, schemaOf } from '../generations/generations.js'
 import { storable } from '../../src/subscriptions/park.js'
-import { createdBy, fold, loadMissing, readEvents } from '../folding/fold.js'
-import { HighestIds } from '../folding/ids.js'
-import type { Projection } from '../folding/projection.js'
+import { createdBy, fold, loadMissing, readEvents, HighestIds } from './fold.js'
+import type { Projection } from './projection.js'
 import { checkpointChannel, notifyReadersSql, told } from '../generations/readers.js'
-import { MemoryRows, type Changes } from '../folding/rows.js'
-import { columnsOf, insert, keyOf, upsert, type AnyTable, type Key } from '../folding/table.js'
+import { MemoryRows, type Changes } from './rows.js'
+import { columnsOf, insert, keyOf, upsert, type AnyTable, type Key } from './table.js'
 
 /** For rows that events read again and again, in bytes. */
 const budgetBytes = 8 * 2 ** 20

@@ -4,13 +4,12 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { BatchRefused, type OpenConsumer } from '../../src/subscriptions/consumer.js'
 import { CircuitBreaker, type Refused } from '../parking/circuit-breaker.js'
 import { schemaOf } from '../generations/generations.js'
-import { fold, loadMissing, readEvents, saveChanges, type Readable, type Unreadable } from '../folding/fold.js'
-import { HighestIds } from '../folding/ids.js'
-import type { Projection } from '../folding/projection.js'
+import { fold, loadMissing, readEvents, saveChanges, type Readable, type Unreadable, HighestIds } from './fold.js'
+import type { Projection } from './projection.js'
 import { isAboutData } from '../../src/postgres/problems/about-data.js'
 import { park } from '../../src/subscriptions/park.js'
 import { loadParked } from '../parking/park.js'
-import { MemoryRows } from '../folding/rows.js'
+import { MemoryRows } from './rows.js'
 
 interface BatchWriter {
   apply: OpenConsumer['handle']

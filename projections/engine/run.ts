@@ -7,7 +7,7 @@ import { batchWriter, refusalOf } from './batch-writer.js'
 import { fillFirst } from '../fill/first-fill.js'
 import { checkpointOf, leaseOf } from '../generations/generations.js'
 import { markComplete } from '../generations/complete.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from './projection.js'
 import { notifyReaders } from '../generations/readers.js'
 
 /** The generation as something that follows the log. */

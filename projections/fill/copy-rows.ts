@@ -1,7 +1,7 @@
 // Rows as COPY takes them as text: one string for all, so that they are encoded once.
 import type { PoolClient } from 'pg'
 import { copyIn } from '../../src/postgres/copy-in.js'
-import type { AnyTable, ColumnType } from '../folding/table.js'
+import type { AnyTable, ColumnType } from '../engine/table.js'
 
 /** Inserts rows that are not there. @throws DatabaseError where one is */
 export async function copyRows (

@@ -2,8 +2,8 @@
 import { DatabaseError, type Pool } from 'pg'
 import { onConnection } from '../../src/postgres/transaction.js'
 import { schemaOf } from '../generations/generations.js'
-import type { Projection } from '../folding/projection.js'
-import { createIndexes } from '../folding/table.js'
+import type { Projection } from '../engine/projection.js'
+import { createIndexes } from '../engine/table.js'
 
 /**
  * Builds what is missing, in statements that take as long as they take. Reads of an index alone need what VACUUM notes.

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { Holder } from '../../src/subscriptions/consumer.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import { hasParked } from '../parking/park.js'
 import { checkpointOf, generationsOf, schemaOf } from '../generations/generations.js'
 import { ReplayRefused } from '../generations/refused.js'

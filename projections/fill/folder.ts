@@ -1,10 +1,9 @@
 // Folds events into rows that are kept in memory, and stops at the first event that cannot be projected.
 import type { Pool } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { createdBy, fold, loadMissing, readEvents, type Readable, type Unreadable } from '../folding/fold.js'
-import { HighestIds } from '../folding/ids.js'
-import type { Projection } from '../folding/projection.js'
-import type { MemoryRows } from '../folding/rows.js'
+import { createdBy, fold, loadMissing, readEvents, type Readable, type Unreadable, HighestIds } from '../engine/fold.js'
+import type { Projection } from '../engine/projection.js'
+import type { MemoryRows } from '../engine/rows.js'
 import { loadSkipped, type Skipped } from '../parking/park.js'
 import { cannotProject } from '../generations/refused.js'
 

@@ -5,8 +5,8 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { isAboutData, isTaken } from '../../src/postgres/problems/about-data.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { copyRows } from './copy-rows.js'
-import type { MemoryRows, Split } from '../folding/rows.js'
-import { saveRows } from '../folding/table.js'
+import type { MemoryRows, Split } from '../engine/rows.js'
+import { saveRows } from '../engine/table.js'
 
 export interface Target {
   pool: Pool

@@ -1,7 +1,7 @@
 // Whether a generation holds what the log held when its first fill began: readers see nothing of it before.
 import type { Pool, PoolClient } from 'pg'
 import type { Streams } from '../../src/log/event-log.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 
 /** From now on readers see the generation. */
 export async function markComplete (

@@ -2,8 +2,8 @@
 import type { Pool, PoolClient } from 'pg'
 import { checkpointTable } from '../../src/subscriptions/checkpoint.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import type { Projection } from '../folding/projection.js'
-import { createIndexes, createTable } from '../folding/table.js'
+import type { Projection } from '../engine/projection.js'
+import { createIndexes, createTable } from '../engine/table.js'
 import { markComplete } from './complete.js'
 import { pointReaders } from './views.js'
 

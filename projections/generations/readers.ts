@@ -1,7 +1,7 @@
 // Tells readers how far they can see.
 import type { PoolClient } from 'pg'
 import { schemaOf } from './generations.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 
 /** Carries `<projection> <position>` whenever readers can see more, and ` parked` where rows lack what events say. */
 export const checkpointChannel = 'ringledger_checkpoint'

@@ -4,7 +4,7 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { changeState, checkpointOf, schemaOf } from './generations.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import { notifyReaders } from './readers.js'
 import { pointReaders } from './views.js'
 

@@ -1,6 +1,6 @@
 // The views that readers use, and which generation they lead to.
 import type { PoolClient } from 'pg'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 
 /** Where readers of a projection find how far its rows are. */
 export const activeCheckpoint = (name: string) => `read_model.${name}_checkpoint`

@@ -2,7 +2,7 @@
 import { DatabaseError, type Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import { drop } from '../replay/drop.js'
 import { checkpointOf, generationsOf, isFed, leaseOf, schemaOf, type Generation } from '../generations/generations.js'
 import { ReplayRefused } from '../generations/refused.js'

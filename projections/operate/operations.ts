@@ -1,6 +1,6 @@
 // What an operator can do to a projection: the same from the command line and from the pages, told in the same words.
 import { setFlagsFromString } from 'node:v8'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import { pauseProjection, resumeProjection } from '../parking/pause.js'
 import { drop } from '../replay/drop.js'
 import { activeGeneration } from '../generations/generations.js'

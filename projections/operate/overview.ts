@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { checkpointOf, generationsOf, leaseOf, type Generation, type State } from '../generations/generations.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 
 export interface GenerationStatus {
   projection: string

@@ -1,5 +1,5 @@
 // Finds the projection that an operator named.
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import { projections } from '../index.js'
 
 export class UnknownProjection extends Error {

@@ -1,7 +1,7 @@
 // Stops a projection that refuses too many streams at once: that is a bug, and not bad events.
 import type { Pool, PoolClient } from 'pg'
 import { Stopped } from '../../src/subscriptions/run.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import { storable } from '../../src/subscriptions/park.js'
 
 /** The first event of a stream that a batch has parked. */

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { activeGeneration, schemaOf } from '../generations/generations.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import { storable } from '../../src/subscriptions/park.js'
 
 /** What was asked for cannot be done; nothing was changed. */

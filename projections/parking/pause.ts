@@ -1,6 +1,6 @@
 // Stops the feeding of a projection while an operator looks, and lets it go on: readers see what they saw.
 import type { Pool } from 'pg'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 
 /** @returns false when it was paused before */
 export async function pauseProjection (db: Pool, { name }: Projection): Promise<boolean> {

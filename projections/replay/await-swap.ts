@@ -4,7 +4,7 @@ import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { pause } from '../../src/timing/pause.js'
 import { feedGenerations } from '../engine/feed.js'
 import { generationsOf, leaseOf, type Generation } from '../generations/generations.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import type { OperationOptions } from './options.js'
 import { ReplayRefused } from '../generations/refused.js'
 

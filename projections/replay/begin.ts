@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { createGeneration, generationsOf, lockGenerations, type Generation } from '../generations/generations.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import { ReplayRefused } from '../generations/refused.js'
 
 export interface Plan {

@@ -1,7 +1,7 @@
 // What a replay says of the generation that it builds, as long as no other process has taken its place.
 import type { Pool } from 'pg'
 import { Fenced } from '../../src/subscriptions/checkpoint.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import { checkpointOf } from '../generations/generations.js'
 
 /** A generation that is being built, and the epoch of who builds it. */

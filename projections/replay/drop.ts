@@ -6,7 +6,7 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 import {
   changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation
 } from '../generations/generations.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import type { OperationOptions } from './options.js'
 import { ReplayRefused } from '../generations/refused.js'
 

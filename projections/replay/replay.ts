@@ -1,5 +1,5 @@
 // Replays a projection: a new generation is built beside the one that readers see, verified, and swapped in.
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import { awaitSwap } from './await-swap.js'
 import { beginReplay } from './begin.js'
 import { build, type BuildOptions } from './build.js'

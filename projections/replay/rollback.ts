@@ -2,7 +2,7 @@
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { changeState, generationsOf, leaseOf, lockGenerations, type Generation } from '../generations/generations.js'
-import type { Projection } from '../folding/projection.js'
+import type { Projection } from '../engine/projection.js'
 import { awaitSwap } from './await-swap.js'
 import type { OperationOptions } from './options.js'
 import { ReplayRefused } from '../generations/refused.js'

@@ -1,6 +1,6 @@
 // `ringledger projections`: where each stands, and what its operator does to it.
 import { hostname } from 'node:os'
-import type { Projection } from '../../projections/folding/projection.js'
+import type { Projection } from '../../projections/engine/projection.js'
 import { projections } from '../../projections/index.js'
 import { operations, type Action, type OperationInput } from '../../projections/operate/operations.js'
 import { overview, type GenerationStatus } from '../../projections/operate/overview.js'

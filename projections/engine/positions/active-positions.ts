@@ -1,7 +1,7 @@
 // How far the generations that readers see have come.
 import type { Pool } from 'pg'
 import { activeCheckpoint } from '../../generations/views.js'
-import type { Projection } from '../../folding/projection.js'
+import type { Projection } from '../projection.js'
 import { awaitedChannel, hasSetApartSql } from '../../generations/readers.js'
 import type { Seen } from './known-position.js'
 

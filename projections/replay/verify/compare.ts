@@ -1,8 +1,8 @@
 // Compares two generations at the same position: whole tables by a hash, and row by row where the hashes differ.
 import type { Pool, PoolClient } from 'pg'
 import { schemaOf } from '../../generations/generations.js'
-import type { Projection } from '../../folding/projection.js'
-import type { AnyTable } from '../../folding/table.js'
+import type { Projection } from '../../engine/projection.js'
+import type { AnyTable } from '../../engine/table.js'
 import { asText, differing, type Difference, type TextRow } from './difference.js'
 
 export interface Sides {

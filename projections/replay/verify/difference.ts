@@ -1,5 +1,5 @@
 // Rows as text, and where two of them differ.
-import type { AnyTable } from '../../folding/table.js'
+import type { AnyTable } from '../../engine/table.js'
 
 export type TextRow = Record<string, string | null>
 

@@ -1,7 +1,7 @@
 // The rows outside of a sample that its rows depend on, and which of its rows go without too many bytes of them.
-import type { Readable } from '../../folding/fold.js'
-import type { RowKey } from '../../folding/projection.js'
-import type { AnyTable, Key } from '../../folding/table.js'
+import type { Readable } from '../../engine/fold.js'
+import type { RowKey } from '../../engine/projection.js'
+import type { AnyTable, Key } from '../../engine/table.js'
 
 interface Chosen { has (table: AnyTable, key: Key): boolean }
 type Sizes = (table: AnyTable, keys: Key[]) => Promise<Map<string, number>>

@@ -1,11 +1,11 @@
 // Folds a sample of rows straight from the log, without a database: a second opinion on what a generation holds.
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Streams } from '../../../src/log/event-log.js'
-import { fold, readEvents, type Readable } from '../../folding/fold.js'
-import type { Projection, RowKey, Rows } from '../../folding/projection.js'
-import { MemoryRows } from '../../folding/rows.js'
+import { fold, readEvents, type Readable } from '../../engine/fold.js'
+import type { Projection, RowKey, Rows } from '../../engine/projection.js'
+import { MemoryRows } from '../../engine/rows.js'
 import { Needs } from './needs.js'
-import { keyOf, type AnyTable, type Key } from '../../folding/table.js'
+import { keyOf, type AnyTable, type Key } from '../../engine/table.js'
 
 export interface SampleFoldOptions {
   streams: Streams

@@ -1,7 +1,7 @@
 // Which rows belong to a sample: decided by a hash of the key, so that rows which are missing are sampled like others.
 import { createHash } from 'node:crypto'
 import type { PoolClient } from 'pg'
-import type { AnyTable, Key } from '../../folding/table.js'
+import type { AnyTable, Key } from '../../engine/table.js'
 import { asText, byKey, type TextRow } from './difference.js'
 
 export interface SampleSize {

@@ -1,5 +1,5 @@
 // What operators do about parked events: the same from the command line and from the pages, told in the same words.
-import type { Projection } from '../../../projections/folding/projection.js'
+import type { Projection } from '../../../projections/engine/projection.js'
 import { projectionNamed } from '../../../projections/operate/projection-named.js'
 import { closeBreakers } from '../../../projections/parking/circuit-breaker.js'
 import { dispatcher, notParked, ParkingRefused } from '../../../projections/parking/parked-events.js'

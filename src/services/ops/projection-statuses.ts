@@ -1,7 +1,7 @@
 // How the projections and the webhook dispatcher are, as operators see it from any process.
 import type { Pool } from 'pg'
 import { projections } from '../../../projections/index.js'
-import type { Projection } from '../../../projections/folding/projection.js'
+import type { Projection } from '../../../projections/engine/projection.js'
 import { runningActions, type ActionReport } from '../../../projections/operate/actions.js'
 import { openBreakers, type OpenBreaker } from '../../../projections/parking/circuit-breaker.js'
 import { countParkedStreams } from '../../../projections/parking/count-parked-streams.js'

@@ -1,6 +1,6 @@
 // Decides whether a process is ready: what it must reach, and how its projections must get on.
 import { projections } from '../../../projections/index.js'
-import type { Projection } from '../../../projections/folding/projection.js'
+import type { Projection } from '../../../projections/engine/projection.js'
 import { openBreakers, type OpenBreaker } from '../../../projections/parking/circuit-breaker.js'
 import { generationsOf } from '../../../projections/generations/generations.js'
 import { incomplete } from '../../../projections/generations/complete.js'

@@ -1,7 +1,7 @@
 // What reacts to events is no projection: not by its type, not in the process that replays, not on the network.
 import { join } from 'node:path'
 import t from 'tap'
-import type { Projection } from '../../../projections/folding/projection.js'
+import type { Projection } from '../../../projections/engine/projection.js'
 import type { replay } from '../../../projections/replay/replay.js'
 import { projections } from '../../../projections/index.js'
 import type { Consumer } from '../../../src/subscriptions/consumer.js'

@@ -1,7 +1,7 @@
 // What is copied into a table is what an upsert makes of the same rows.
 import t from 'tap'
 import { copyRows } from '../../../projections/fill/copy-rows.js'
-import { createTable, saveRows, table } from '../../../projections/folding/table.js'
+import { createTable, saveRows, table } from '../../../projections/engine/table.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { fc } from '../../support/fuzz/property.js'

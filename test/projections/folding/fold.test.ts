@@ -1,9 +1,9 @@
 // An event is folded into the rows that its projection names for it, and into no others.
 import t from 'tap'
 import { leads } from '../../../projections/leads.js'
-import { fold, readEvents, type Readable } from '../../../projections/folding/fold.js'
-import type { Projection } from '../../../projections/folding/projection.js'
-import { MemoryRows } from '../../../projections/folding/rows.js'
+import { fold, readEvents, type Readable } from '../../../projections/engine/fold.js'
+import type { Projection } from '../../../projections/engine/projection.js'
+import { MemoryRows } from '../../../projections/engine/rows.js'
 import { callCompleted, leadCreated, logOf, type Told } from '../../support/events/call-events.js'
 
 /** The event as the engine hands it to a projection. */

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { closeBreakers } from '../../../projections/parking/circuit-breaker.js'
-import { CannotProject, type Projection } from '../../../projections/folding/projection.js'
+import { CannotProject, type Projection } from '../../../projections/engine/projection.js'
 import { Stopped } from '../../../src/subscriptions/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { assistantCreated, logOf } from '../../support/events/call-events.js'

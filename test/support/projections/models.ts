@@ -1,7 +1,7 @@
 // The rows that a projection must have: the fold of the log in maps, one event after the other.
 import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
-import type { Projection } from '../../../projections/folding/projection.js'
+import type { Projection } from '../../../projections/engine/projection.js'
 import { isAssistantEvent } from '../../../src/features/assistants/events.js'
 import { evolve, type AssistantState } from '../../../src/features/assistants/model.js'
 import { DecodeError, decode, type DomainEvent } from '../../../src/domain/events.js'

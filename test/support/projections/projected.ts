@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { commitBatch } from '../../../src/subscriptions/run.js'
 import { projections } from '../../../projections/index.js'
 import { activeGeneration, checkpointOf, ensureProjections, schemaOf } from '../../../projections/generations/generations.js'
-import type { Projection } from '../../../projections/folding/projection.js'
+import type { Projection } from '../../../projections/engine/projection.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 
 /** Empty read models, on generation 1. */

@@ -2,7 +2,7 @@
 // memory, and no events.
 import { randomUUID } from 'node:crypto'
 import { calls } from '../../../../projections/calls.js'
-import type { Projection } from '../../../../projections/folding/projection.js'
+import type { Projection } from '../../../../projections/engine/projection.js'
 import { ReplayRefused } from '../../../../projections/generations/refused.js'
 import { leads } from '../../../../projections/leads.js'
 import type { BuildOptions } from '../../../../projections/replay/build.js'

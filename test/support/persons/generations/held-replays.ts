@@ -1,7 +1,7 @@
 // Replays that are held at a point, as a process of its own makes them: alive, or frozen past its lease.
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import type { Projection } from '../../../../projections/folding/projection.js'
+import type { Projection } from '../../../../projections/engine/projection.js'
 import { generationsOf, leaseOf } from '../../../../projections/generations/generations.js'
 import { BrokenOff, ReplayRefused } from '../../../../projections/generations/refused.js'
 import { replay } from '../../../../projections/replay/replay.js'
