@@ -6,6 +6,7 @@ const WEB = ['fastify', 'fastify-plugin', '@fastify/[^/]+']
 // A feature is pure but for its routes: its events and its model import each other, the kernel and typebox.
 const MODEL = 'src/features/[^/]+/(?!routes|import)[^/]+[.]ts'
 const DOMAIN = ['src/domain', MODEL]
+const POSITIONS = 'projections/engine/positions[.]ts'
 const LOG = [...DOMAIN, 'src/log', 'src/timing']
 /** The record that every part takes its services from: its type is free to all who name it. */
 const SERVICES = 'src/services/services[.]ts'
@@ -23,11 +24,11 @@ const rooms = {
   'src/privacy': { ours: [...LOG, 'src/postgres'], packages: ['pg', 'p-limit'] },
   'src/commands': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg', 'lru-cache'] },
   'src/http': {
-    ours: [...DOMAIN, 'src/(commands|timing|tracing)', 'src/(config|errors|package-root|text-files)[.]ts'],
+    ours: [...DOMAIN, 'src/(commands|timing|tracing)', 'src/(config|errors|package-root|text-files)[.]ts', POSITIONS],
     packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client', 'csv-parse']
   },
   'src/features': {
-    ours: [...DOMAIN, 'src/(http|commands)', SERVICES, 'projections/[^/]+[.]ts'],
+    ours: [...DOMAIN, 'src/(http|commands)', SERVICES, 'projections/[^/]+[.]ts', POSITIONS],
     packages: [...WEB, 'typebox']
   },
   'src/ops': {

@@ -6,7 +6,7 @@ import { answerError } from '../src/errors.js'
 import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict } from '../src/log/errors.js'
 import { StreamBusy } from '../src/commands/command-request.js'
 import { IdsUsedUp, NotCaughtUp } from '../src/commands/ids.js'
-import { NotKnownYet } from '../src/commands/wait-if-missing.js'
+import { NotKnownYet } from '../projections/engine/positions.js'
 
 async function answerTo (t: Test, error: Error, failure?: string) {
   const app = fastify()

@@ -5,7 +5,7 @@ import {
   createRemoteJWKSet, type CryptoKey, customFetch, type FetchImplementation, type JWTHeaderParameters
 } from 'jose'
 import { createHmac, KeyObject, timingSafeEqual } from 'node:crypto'
-import { NotKnownYet } from '../commands/wait-if-missing.js'
+import { NotKnownYet } from '../../projections/engine/positions.js'
 import type { Scope } from '../features/api-keys/events.js'
 import {
   type ApiKeyUser, challenge, claimedSubject, type Credentials, isSubject, keyIn, refusalOf, Refused, tokensAlone

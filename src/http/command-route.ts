@@ -14,8 +14,8 @@ import { only } from './auth.js'
 import type { Role } from './jwt-settings.js'
 import type { RequestHeader } from './docs/describe.js'
 import { askRules, received } from './bodies.js'
-import type { ReadPositions } from './read-position.js'
-import { readBack, type Written } from './read-your-write.js'
+import type { Positions } from '../../projections/engine/positions.js'
+import { readBack, type Written } from './read-position.js'
 import { traceParentOf } from './request-log.js'
 
 export type { Written }
@@ -59,7 +59,7 @@ export interface Handled<State, Facts = object, Body = object> extends Once<Stat
 export interface CommandServices {
   idempotency: Idempotency
   ids: Ids
-  readPositions: ReadPositions
+  positions: Positions
 }
 
 /** Options of a command's route: who may send it, what its 500 says, and which headers it takes. */
@@ -79,7 +79,7 @@ export type HandleRoute = ReturnType<typeof commandRoutes>
  * A body that is wrong is refused before anything is prepared for it; without an Idempotency-Key, before anything else.
  * An answer that was given under the key comes first: it stays what it was, though its body would be refused by now.
  */
-export function commandRoutes ({ idempotency, ids, readPositions }: CommandServices) {
+export function commandRoutes ({ idempotency, ids, positions }: CommandServices) {
   return async function handle<
     Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer
   > (
@@ -115,7 +115,7 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
       throw error
     })
     nameOutcome(reply, outcome, route.etag)
-    const readWritten = <Data>(written: Written<Data>) => readBack(readPositions, reply, outcome, written)
+    const readWritten = <Data>(written: Written<Data>) => readBack(positions, reply, outcome, written)
     return await route.answer({ ...outcome, body, facts, readBack: readWritten })
   }
 }

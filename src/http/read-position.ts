@@ -1,6 +1,8 @@
-// How new an answer is: every GET says what position it reads at, and waits for the one that it is given.
+// How new an answer is: every GET says what position it reads at, and waits for the one that it is given. A command is
+// answered from the read model, as soon as that has seen the command's events.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import type { Positions } from '../../projections/engine/positions.js'
 import { invalid, type FieldErrors } from '../domain/rejection.js'
 import { ErrorAnswer } from './app-types.js'
 import { only } from './auth.js'
@@ -12,17 +14,6 @@ import type { Paging } from './lists.js'
 
 /** What a GET reads from: a projection, or the delivery log. */
 export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'keys' | 'deliveries'
-
-export interface ReadPositions {
-  /** A position that readers of `source` are past already; nothing while it is filled for the first time. */
-  passed (source: Source): Promise<bigint | undefined>
-  /** True as soon as readers see `source` at the position or later; false when the time is over first. */
-  reached (source: Source, position: bigint, withinMs: number): Promise<boolean>
-  /** Whether rows at a position that was reached say all that events up to it say. */
-  isWhole (source: Source): boolean
-  /** How long an answer waits for readers to see a position, in milliseconds. */
-  waitMs: number
-}
 
 /** The read model has not passed the position that the caller asked for, or holds only a part of the log. */
 export class BehindPosition extends Error {
@@ -46,7 +37,7 @@ type Sources = Source | ((query: object) => Source[])
  * @throws Rejection `invalid`, TooManyReads, BehindPosition
  */
 export function reading (
-  source: Sources, { passed, reached, waitMs }: ReadPositions, paging?: Paging,
+  source: Sources, positions: Positions, paging?: Paging,
   kind: ReadKind = paging ? 'list' : 'item'
 ) {
   return {
@@ -60,13 +51,13 @@ export function reading (
       await request.server.acquireReadSlot(kind, request, reply)
       const sources = typeof source === 'function' ? source(query) : [source]
       const wanted = askedPosition(request)
-      const areThere = sources.map(async (each) => wanted === undefined || await reached(each, BigInt(wanted), waitMs))
-      if ((await Promise.all(areThere)).includes(false)) {
+      const isThere = async (each: Source) => wanted === undefined || await positions.reached(each, BigInt(wanted))
+      if ((await Promise.all(sources.map(isThere))).includes(false)) {
         throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
       }
-      const positions = await Promise.all(sources.map(passed))
-      const known = positions.filter((position) => position !== undefined)
-      if (known.length < positions.length) throw new BehindPosition('The read model is being filled: try again in a moment.')
+      const passed = await Promise.all(sources.map((each) => positions.passed(each)))
+      const known = passed.filter((position) => position !== undefined)
+      if (known.length < passed.length) throw new BehindPosition('The read model is being filled: try again in a moment.')
       reply.header('x-read-position', String(known.reduce((least, each) => each < least ? each : least)))
     }
   }
@@ -88,4 +79,38 @@ function headerErrors (request: FastifyRequest): FieldErrors {
 
 function askedPosition ({ headers }: FastifyRequest): string | undefined {
   return headers['x-read-position']?.toString()
+}
+
+/** What was written: where it is read, and what is answered without that. */
+export interface Written<Data> {
+  source: Source
+  /** Absent where reads say nothing that is not folded. */
+  read? (): Promise<Data | undefined>
+  /** From the events of the stream. */
+  folded (): Data
+  /** The stream is all that rows say of it: what is folded is what would be read. */
+  isAllInStream?: boolean
+}
+
+/**
+ * What readers find once they see the position: `folded` where that is the same, and they lack no event; else what
+ * `read` finds. The command is valid without it: when they do not see the position in time, or the read fails, the
+ * answer is `folded`, with `X-Read-Model: pending`. An answer that was given before is `folded` as it was then, with
+ * the same header while reads are behind it.
+ */
+export async function readBack<Data> (
+  positions: Positions, reply: FastifyReply,
+  { position, isReplay }: { position: bigint, isReplay: boolean },
+  { source, read, folded, isAllInStream = false }: Written<Data>
+): Promise<Data> {
+  const find = () => !read || isReplay || (isAllInStream && positions.isWhole(source)) ? folded() : read()
+  const found = await positions.reached(source, position)
+    .then((isThere) => isThere ? find() : undefined)
+    .catch((error: unknown) => {
+      reply.log.warn({ err: error }, 'the read model could not be read after a command')
+      return undefined
+    })
+  if (found !== undefined) return found
+  reply.header('x-read-model', 'pending')
+  return folded()
 }

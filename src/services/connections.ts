@@ -1,12 +1,12 @@
 // The connections that every role and command works on.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { listenForWaiting } from '../../projections/engine/positions/checkpoint-listener.js'
 import { openNotifications, type Notifications } from '../postgres/notifications/notifications.js'
-import { listenForPositions, type Positions } from '../../projections/engine/positions/positions.js'
+import { Positions } from '../../projections/engine/positions.js'
 import { projections } from '../../projections/index.js'
 import { holdsNothing } from '../../projections/generations/complete.js'
 import { ensureProjections } from '../../projections/generations/generations.js'
+import { awaitedChannel } from '../../projections/generations/readers.js'
 import { eventVersions } from '../domain/events.js'
 import { EventStoreConnection } from '../log/connection.js'
 import { EventLog, type Streams } from '../log/event-log.js'
@@ -17,7 +17,6 @@ import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
 import { openPersonKeys, type PersonKeys } from '../privacy/person-keys.js'
 import { keyTypes, sealedStreams } from '../privacy/sealed-streams.js'
-import { dispatcherCheckpoint } from '../recovery/database-state.js'
 import { secretKeys, type KeySettings } from './complete-config.js'
 import { digestOfNumbers } from './digest-of-numbers.js'
 import { reachableHead, reachablePostgres } from './back-end-unreachable.js'
@@ -65,6 +64,8 @@ export interface ConnectionOptions {
   answerWithinMs?: number
   /** How long a statement of `consumerPool` may take, in milliseconds. */
   batchWithinMs?: number
+  /** How long an answer waits for readers to see a position, in milliseconds. */
+  readModelWaitMs?: number
 }
 
 /** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, OtherVersion */
@@ -93,10 +94,11 @@ export async function openConnections (
     throw error
   }
   const notifications = openNotifications({ databaseUrl, onError })
-  const positions = listenForPositions(notifications, pool, onError, {
-    polled: { deliveries: dispatcherCheckpoint }
+  const positions = new Positions({
+    ...{ notifications, pool, onError, head: streams.head, waitMs: options.readModelWaitMs },
+    raising: projections.filter(({ idsSeen }) => idsSeen).map(({ name }) => name)
   })
-  listenForWaiting(notifications, () => streams.lookNow())
+  notifications.listen(awaitedChannel, { onListening () {}, onNotification: () => streams.lookNow() })
   const close = async () => {
     positions.close()
     await notifications.close()

@@ -53,7 +53,8 @@ type Prepare = (connections: Connections) => Promise<void>
 export async function startRoles (
   roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: Prepare
 ): Promise<Service> {
-  const connections = await openConnections(urls, config, log, { answerWithinMs, batchWithinMs })
+  const { readModelWaitMs } = config
+  const connections = await openConnections(urls, config, log, { answerWithinMs, batchWithinMs, readModelWaitMs })
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const [stops, lastStops]: [Stops, Stops] = [[], []]
   let isLeaving = false
@@ -61,6 +62,7 @@ export async function startRoles (
   try {
     lastStops.push(await registerRoles({ pool: connections.consumerPool, roles, holder }))
     const logGuard = openLogGuard({ ...connections, readUpTo: () => projectionCheckpoints(connections), log })
+    connections.positions.refuseWhile(logGuard.problem)
     await logGuard.assertSoon()
     const restoreGuard = openRestoreGuard({ ...connections, log })
     await restoreGuard.check()

@@ -1,10 +1,9 @@
 // The answer to a command: from what was folded, where readers lack no event; else from the read model.
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { listenForPositions, type Positions } from '../../projections/engine/positions/positions.js'
-import { readPositions } from '../../src/services/api/read-positions.js'
-import { readBack } from '../../src/http/read-your-write.js'
-import { positionRig } from '../support/projections/position-rig.js'
+import type { Positions } from '../../projections/engine/positions.js'
+import { readBack } from '../../src/http/read-position.js'
+import { positionRig, positionsOf } from '../support/projections/position-rig.js'
 import { deaf } from '../support/postgres/notifications.js'
 
 const { pool, listening, deafPool, projectOne, parkOne } = await positionRig(t)
@@ -16,7 +15,7 @@ async function answering (t: Test, positions: Positions) {
   app.post<{ Params: { position: string }, Querystring: { of?: string } }>('/:position', async (request, reply) => {
     const isAllInStream = request.query.of !== 'more than its stream'
     return await readBack(
-      readPositions({ positions, waitMs: 500 }), reply, { position: BigInt(request.params.position), isReplay: false },
+      positions, reply, { position: BigInt(request.params.position), isReplay: false },
       { source: 'assistants', folded: () => 'folded', read: async () => 'read', isAllInStream })
   })
   return async (position: bigint, of = 'its stream') => {
@@ -46,9 +45,7 @@ t.test('while an event is parked or was skipped, the read model is asked', async
 })
 
 t.test('a look-up tells it as a notification does', async (t) => {
-  const [before, after] = [deaf(t), deaf(t)].map((nothing) => listenForPositions(nothing, pool, () => {}))
-  if (!before || !after) throw new Error('there are two')
-  t.teardown(() => { for (const each of [before, after]) each.close() })
+  const [before, after] = [positionsOf(t, deaf(t), pool), positionsOf(t, deaf(t), pool)]
   const position = await projectOne()
   t.strictSame(await (await answering(t, before))(position), ['folded', 'visible'])
   t.strictSame(await (await answering(t, after))(await parkOne()), ['read', 'visible'])

@@ -138,8 +138,8 @@ const listSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(ApiKeyItem), page(100, apiKeyItem)), ...readErrors }
 }
 
-export function listApiKeys (app: App, { pool, readPositions }: RouteServices): void {
-  const listing = { ...reading('keys', readPositions, paging), config: { isClosedToKeys: true } }
+export function listApiKeys (app: App, { pool, positions }: RouteServices): void {
+  const listing = { ...reading('keys', positions, paging), config: { isClosedToKeys: true } }
   app.get('/user/api-keys', { schema: listSchema, ...listing }, async ({ user, query }) =>
     paging.answer(query, await findApiKeys(pool, user.id, paging.requested(query))))
 }

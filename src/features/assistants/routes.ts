@@ -40,14 +40,14 @@ export interface AssistantServices extends RouteServices {
   interruptionOf (userId: string, url: string): Promise<Interruption | undefined>
 }
 
-export type OwnAssistantDeps = Pick<RouteServices, 'known' | 'pool'>
+export type OwnAssistantDeps = Pick<RouteServices, 'pool' | 'positions'>
 
 /** The user's assistant that a path names. @throws Rejection `assistant-not-found`, NotKnownYet */
 export async function ownAssistant (
-  { known, pool }: OwnAssistantDeps, userId: string, idText: string
+  { positions, pool }: OwnAssistantDeps, userId: string, idText: string
 ): Promise<Assistant> {
   const id = pathId(idText, assistantNotFound)
-  const found = await known('assistants', () => findAssistant(pool, userId, id))
+  const found = await positions.orNotKnown('assistants', () => findAssistant(pool, userId, id))
   if (!found) throw assistantNotFound()
   return found
 }
@@ -207,11 +207,11 @@ async function resumeWebhook (
 
 /** Looks up what the body refers to, in one round trip. @throws NotKnownYet */
 async function lookUpFacts (
-  { known, pool, webhookUrlProblem }: AssistantServices, userId: string, given: Partial<AssistantSettings>
+  { positions, pool, webhookUrlProblem }: AssistantServices, userId: string, given: Partial<AssistantSettings>
 ): Promise<AssistantFacts> {
   const { voice_id, language, phone_number_id, webhook_url } = given
   const asked = { userId, voiceId: voice_id, language, phoneNumberId: phone_number_id ?? undefined }
-  const found = await known('catalog', () => lookUpCatalog(pool, asked), (answer) => isComplete(asked, answer))
+  const found = await positions.orNotKnown('catalog', () => lookUpCatalog(pool, asked), (answer) => isComplete(asked, answer))
   return { ...found, webhookUrlProblem: webhook_url == null ? undefined : webhookUrlProblem(webhook_url) }
 }
 
@@ -231,9 +231,9 @@ async function lookUpPast (
   { revision, without_phone_number }: Partial<RestoreAssistantBody>
 ): Promise<PastFacts> {
   if (revision === undefined) return {}
-  const { known, pool, assistantAt } = services
+  const { positions, pool, assistantAt } = services
   const find = () => findAssistant(pool, userId, id)
-  const own = await known('assistants', find, (found) => found !== undefined && found.revision >= revision)
+  const own = await positions.orNotKnown('assistants', find, (found) => found !== undefined && found.revision >= revision)
   const found = own && await assistantAt(userId, id, revision)
   const past = found && { ...found.settings, ...without_phone_number && { phone_number_id: null } }
   return past ? { past, refused: refusedToday(past), ...await lookUpFacts(services, userId, past) } : {}
@@ -332,16 +332,16 @@ const listSchema = {
 }
 
 export function addAssistantQueries (app: App, services: AssistantServices): void {
-  const { pool, readPositions, interruptionOf } = services
+  const { pool, positions, interruptionOf } = services
 
-  const listing = reading('assistants', readPositions, ofList)
+  const listing = reading('assistants', positions, ofList)
   app.get('/user/assistants', { schema: listSchema, ...listing }, async ({ user, query }) => {
     const { name, search, status, type, updated_from } = query
     const filter = { userId: user.id, name, searched: search, status, type, updatedFrom: earliest(updated_from) }
     return ofList.answer(query, await findAssistants(pool, filter, ofList.requested(query)))
   })
 
-  const getting = reading('assistants', readPositions)
+  const getting = reading('assistants', positions)
   app.get('/user/assistant/:id', { schema: getSchema, ...getting }, async ({ user, params, query }, reply) => {
     const found = await find(services, user.id, pathId(params.id, assistantNotFound), query.revision)
     if (!found) throw assistantNotFound()
@@ -352,7 +352,7 @@ export function addAssistantQueries (app: App, services: AssistantServices): voi
     return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook } }
   })
 
-  const lookingBack = reading('assistants', readPositions, ofHistory)
+  const lookingBack = reading('assistants', positions, ofHistory)
   app.get('/user/assistant/:id/history', { schema: historySchema, ...lookingBack }, async ({ user, params, query }) => {
     const asked = ofHistory.requested(query)
     const found = await findAssistantHistory(pool, user.id, pathId(params.id, assistantNotFound), asked)

@@ -86,7 +86,7 @@ const deleteFromBlacklistSchema = {
   }
 }
 
-export function deleteFromBlacklist (app: App, { handle, known, pool }: BlacklistDeps): void {
+export function deleteFromBlacklist (app: App, { handle, positions, pool }: BlacklistDeps): void {
   const options = command('user', 'Blacklist entry deletion failed', 'Idempotency-Key', 'If-Match')
   app.delete('/user/blacklist/:id', { schema: deleteFromBlacklistSchema, ...options }, async (request, reply) => {
     const id = pathId(request.params.id, entryNotFound)
@@ -94,7 +94,7 @@ export function deleteFromBlacklist (app: App, { handle, known, pool }: Blacklis
       body: Type.Object({}),
       /** Also one that was deleted: what was answered under a key is answered again. */
       async facts () {
-        const stream = await known('leads', () => findBlacklistStream(pool, request.user.id, id))
+        const stream = await positions.orNotKnown('leads', () => findBlacklistStream(pool, request.user.id, id))
         if (stream === undefined) throw entryNotFound()
         return { stream }
       },
@@ -121,8 +121,8 @@ const listBlacklistSchema = {
   }
 }
 
-export function listBlacklist (app: App, { pool, readPositions }: RouteServices): void {
-  const options = { schema: listBlacklistSchema, ...reading('leads', readPositions, paging) }
+export function listBlacklist (app: App, { pool, positions }: RouteServices): void {
+  const options = { schema: listBlacklistSchema, ...reading('leads', positions, paging) }
   app.get('/user/blacklist', options, async ({ user, query }) => {
     const { search, updated_from } = query
     const filter = { userId: user.id, searched: beginningOf(search), updatedFrom: earliest(updated_from) }

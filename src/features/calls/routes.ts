@@ -149,8 +149,8 @@ const listCallsSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(CallSummary), page(15, callSummary)), ...readErrors }
 }
 
-export function listCalls (app: App, { pool, readPositions }: RouteServices): void {
-  app.get('/user/calls', { schema: listCallsSchema, ...reading(sourcesOfCalls, readPositions, paging) }, async ({ user, query }) => {
+export function listCalls (app: App, { pool, positions }: RouteServices): void {
+  app.get('/user/calls', { schema: listCallsSchema, ...reading(sourcesOfCalls, positions, paging) }, async ({ user, query }) => {
     return paging.answer(query, await findCalls(pool, callFilterOf(user.id, query), paging.requested(query)))
   })
 }
@@ -182,8 +182,8 @@ const getCallSchema = {
   }
 }
 
-export function getCall (app: App, { pool, readPositions, deliveriesOf }: GetCallDeps): void {
-  app.get('/user/call/:id', { schema: getCallSchema, ...reading('calls', readPositions) }, async ({ user, params: { id } }) => {
+export function getCall (app: App, { pool, positions, deliveriesOf }: GetCallDeps): void {
+  app.get('/user/call/:id', { schema: getCallSchema, ...reading('calls', positions) }, async ({ user, params: { id } }) => {
     const found = isCallId(id) ? await findCall(pool, user.id, id) : undefined
     if (!found) throw new Rejection('not-found', notFound)
     return { data: { ...describeCall(found.summary, found.report), deliveries: await deliveriesOf(user.id, id) } }
@@ -219,8 +219,8 @@ const exportCallsSchema = {
   response: { 200: exportAnswer('The calls.', exported.name, csvExample(exported, callSummary)), ...readErrors }
 }
 
-export function exportCalls (app: App, { pool, readPositions }: RouteServices): void {
-  const options = { schema: exportCallsSchema, ...reading(sourcesOfCalls, readPositions, undefined, 'export') }
+export function exportCalls (app: App, { pool, positions }: RouteServices): void {
+  const options = { schema: exportCallsSchema, ...reading(sourcesOfCalls, positions, undefined, 'export') }
   app.get('/user/calls/export', options, async (request, reply) => {
     const { user, query } = request
     return await sendExport(request, reply, query, exported, (visit, signal) =>

@@ -63,7 +63,7 @@ const getSchema = {
   }
 }
 
-export function addCampaigns (app: App, { handle, pool, readPositions }: RouteServices): void {
+export function addCampaigns (app: App, { handle, pool, positions }: RouteServices): void {
   const creating = command('user', 'Campaign creation failed', 'Idempotency-Key')
   app.post('/user/campaign', { schema: createSchema, ...creating }, (request, reply) => handle(request, reply.code(201), {
     body: CampaignBody,
@@ -103,7 +103,7 @@ export function addCampaigns (app: App, { handle, pool, readPositions }: RouteSe
     })
   })
 
-  const getting = reading('catalog', readPositions)
+  const getting = reading('catalog', positions)
   app.get('/user/campaign/:id', { schema: getSchema, ...getting }, async ({ user, params }, reply) => {
     const found = await findCampaign(pool, user.id, pathId(params.id, campaignNotFound))
     if (!found || found.isDeleted) throw campaignNotFound()

@@ -29,7 +29,7 @@ interface List<Item extends TSchema> {
 const Name = (example: string, description?: string) =>
   Type.String({ ...(description && { description }), examples: [example] })
 
-export function addCatalog (app: App, { pool, readPositions }: RouteServices): void {
+export function addCatalog (app: App, { pool, positions }: RouteServices): void {
   addList({
     url: '/user/assistants/voices',
     operationId: 'listVoices',
@@ -93,7 +93,7 @@ export function addCatalog (app: App, { pool, readPositions }: RouteServices): v
       { 200: answered('The page that was asked for.', PageOf(item), page(100, example)), ...readErrors }
     const querystring = Type.Object({ ...filters, ...paging.parameters })
     const schema = { ...described, tags: ['catalog'], security: [{ bearer: [] }], headers: readHeaders, querystring, response }
-    app.get(url, { schema, ...reading('catalog', readPositions, paging) }, async ({ user, query }) => {
+    app.get(url, { schema, ...reading('catalog', positions, paging) }, async ({ user, query }) => {
       const filter = search ? filterOf(user.id, query) : { userId: user.id }
       return paging.answer(query, await find(pool, paging.requested(query), filter))
     })

@@ -130,8 +130,8 @@ const problemsOf = (total: number, { isOpen }: { isOpen?: boolean }) => [
   isOpen === false && problem('campaign_id', notYours), total === 0 && problem('body', 'must hold at least one row')
 ]
 
-async function isOpen ({ known, pool }: LeadImportDeps, userId: string, campaignId: number): Promise<boolean> {
-  const campaign = await known('catalog', () => findCampaign(pool, userId, campaignId))
+async function isOpen ({ positions, pool }: LeadImportDeps, userId: string, campaignId: number): Promise<boolean> {
+  const campaign = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, campaignId))
   return campaign !== undefined && !campaign.isDeleted
 }
 
@@ -175,8 +175,8 @@ const getLeadImportSchema = {
   }
 }
 
-export function getLeadImport (app: App, { readPositions, leadImports }: LeadImportQueryDeps): void {
-  const options = { schema: getLeadImportSchema, ...reading('leads', readPositions) }
+export function getLeadImport (app: App, { positions, leadImports }: LeadImportQueryDeps): void {
+  const options = { schema: getLeadImportSchema, ...reading('leads', positions) }
   app.get('/user/lead-import/:id', options, async ({ user, params }) => {
     const { id, state, progress, reason, created_at, finished_at } = await ownImport(leadImports, user.id, params.id)
     const { total = 0, processed = 0, created = 0, duplicates = 0, invalid = 0 } = progress
@@ -233,8 +233,8 @@ const listImportResultsSchema = {
   }
 }
 
-export function listImportResults (app: App, { readPositions, leadImports }: LeadImportQueryDeps): void {
-  const options = { schema: listImportResultsSchema, ...reading('leads', readPositions, paging) }
+export function listImportResults (app: App, { positions, leadImports }: LeadImportQueryDeps): void {
+  const options = { schema: listImportResultsSchema, ...reading('leads', positions, paging) }
   app.get('/user/lead-import/:id/results', options, async (request, reply) => {
     const { user, params, query, headers } = request
     const { id } = await ownImport(leadImports, user.id, params.id)

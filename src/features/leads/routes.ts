@@ -36,8 +36,8 @@ export interface LeadDeps extends RouteServices {
 }
 
 /** The lead as reads show it, also when it was deleted: what was answered under a key is answered again. */
-async function lookUpLead ({ known, pool }: LeadDeps, userId: string, id: number): Promise<LeadOnStream> {
-  const found = await known('leads', () => findLeadToChange(pool, userId, id))
+async function lookUpLead ({ positions, pool }: LeadDeps, userId: string, id: number): Promise<LeadOnStream> {
+  const found = await positions.orNotKnown('leads', () => findLeadToChange(pool, userId, id))
   if (!found) throw leadNotFound()
   return found
 }
@@ -129,10 +129,10 @@ async function newLeadFacts (deps: LeadDeps, userId: string, fields: Partial<Cre
 }
 
 async function lookUpCampaign (
-  { known, pool }: LeadDeps, userId: string, id: number | undefined
+  { positions, pool }: LeadDeps, userId: string, id: number | undefined
 ): Promise<LeadFacts> {
   if (id === undefined) return {}
-  const { name = null, isDeleted = false } = await known('catalog', () => findCampaign(pool, userId, id)) ?? {}
+  const { name = null, isDeleted = false } = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, id)) ?? {}
   return { campaignName: name, isCampaignDeleted: isDeleted }
 }
 
@@ -260,8 +260,8 @@ const listLeadsSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(LeadAnswer), page(15, leadExample)), ...readErrors }
 }
 
-export function listLeads (app: App, { pool, readPositions }: RouteServices): void {
-  const options = { schema: listLeadsSchema, ...reading('leads', readPositions, paging) }
+export function listLeads (app: App, { pool, positions }: RouteServices): void {
+  const options = { schema: listLeadsSchema, ...reading('leads', positions, paging) }
   app.get('/user/leads', options, async ({ user, query }) => {
     const { items, ...place } = await findLeads(pool, leadFilterOf(user.id, query), paging.requested(query))
     const leads = items.map(({ lead, campaignName }) => describeLead(lead, campaignName))
@@ -290,8 +290,8 @@ const getLeadSchema = {
   }
 }
 
-export function getLead (app: App, { pool, readPositions }: RouteServices): void {
-  const options = { schema: getLeadSchema, ...reading('leads', readPositions) }
+export function getLead (app: App, { pool, positions }: RouteServices): void {
+  const options = { schema: getLeadSchema, ...reading('leads', positions) }
   app.get('/user/lead/:id', options, async ({ user, params }, reply) => {
     const id = pathId(params.id, leadNotFound)
     const found = await findLead(pool, user.id, id)
@@ -337,8 +337,8 @@ const exportLeadsSchema = {
   response: { 200: exportAnswer('The leads.', leads.name, csvExample(leads, leadExample)), ...readErrors }
 }
 
-export function exportLeads (app: App, { pool, readPositions }: RouteServices): void {
-  const options = { schema: exportLeadsSchema, ...reading('leads', readPositions, undefined, 'export') }
+export function exportLeads (app: App, { pool, positions }: RouteServices): void {
+  const options = { schema: exportLeadsSchema, ...reading('leads', positions, undefined, 'export') }
   app.get('/user/leads/export', options, async (request, reply) => {
     const { user, query } = request
     return await sendExport(request, reply, query, leads, (visit, signal) =>

@@ -14,7 +14,8 @@ import { received } from '../../http/bodies.js'
 import { type HandleLedger, nothing } from '../../http/ledger-route.js'
 import { type Found, PageOf, Paging, type RequestedPage } from '../../http/lists.js'
 import { assistantPath, deliveryPath } from '../../http/path-id.js'
-import { itemErrors, readErrors, readHeaders, reading, type ReadPositions } from '../../http/read-position.js'
+import type { Positions } from '../../../projections/engine/positions.js'
+import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
 import type { Assistant } from '../assistants/model.js'
 import { ownAssistant, type OwnAssistantDeps } from '../assistants/routes.js'
 import { CallId } from '../calls/events.js'
@@ -275,7 +276,7 @@ interface Filter {
 }
 
 export interface ListDeliveriesDeps {
-  readPositions: ReadPositions
+  positions: Positions
   /** A page of the user's deliveries, newest first. */
   listDeliveries (filter: Filter, page: RequestedPage): Promise<Found<DeliverySummary>>
 }
@@ -302,8 +303,8 @@ const listDeliveriesSchema = {
   }
 }
 
-export function listWebhookDeliveries (app: App, { listDeliveries, readPositions }: ListDeliveriesDeps): void {
-  const options = { schema: listDeliveriesSchema, ...reading('deliveries', readPositions, deliveriesPaging) }
+export function listWebhookDeliveries (app: App, { listDeliveries, positions }: ListDeliveriesDeps): void {
+  const options = { schema: listDeliveriesSchema, ...reading('deliveries', positions, deliveriesPaging) }
   app.get('/user/webhook-deliveries', options, async ({ user, query }) => {
     const { assistant_id: assistantId, call_id: callId, status, date_from: from, date_to: to } = query
     const times = { createdFrom: earliest(from), createdTo: latest(to) }
@@ -313,7 +314,7 @@ export function listWebhookDeliveries (app: App, { listDeliveries, readPositions
 }
 
 export interface GetDeliveryDeps {
-  readPositions: ReadPositions
+  positions: Positions
   /** The user's delivery with its newest attempts and what was sent last. */
   findDelivery (userId: string, id: string): Promise<DeliveryDetails | undefined>
 }
@@ -334,8 +335,8 @@ const getDeliverySchema = {
   }
 }
 
-export function getWebhookDelivery (app: App, { findDelivery, readPositions }: GetDeliveryDeps): void {
-  const options = { schema: getDeliverySchema, ...reading('deliveries', readPositions) }
+export function getWebhookDelivery (app: App, { findDelivery, positions }: GetDeliveryDeps): void {
+  const options = { schema: getDeliverySchema, ...reading('deliveries', positions) }
   app.get('/user/webhook-deliveries/:id', options, async ({ user, params: { id } }) => {
     const data = await findDelivery(user.id, id)
     if (!data) throw new Rejection('not-found', deliveryNotFound)
@@ -344,7 +345,7 @@ export function getWebhookDelivery (app: App, { findDelivery, readPositions }: G
 }
 
 export interface ListNoticesDeps {
-  readPositions: ReadPositions
+  positions: Positions
   /** A page of the user's notices, newest first. */
   listNotices (userId: string, page: RequestedPage): Promise<Found<Notice>>
 }
@@ -363,8 +364,8 @@ const listNoticesSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(Notice), page(15, notice)), ...readErrors }
 }
 
-export function listWebhookNotices (app: App, { listNotices, readPositions }: ListNoticesDeps): void {
-  const options = { schema: listNoticesSchema, ...reading('deliveries', readPositions, noticesPaging) }
+export function listWebhookNotices (app: App, { listNotices, positions }: ListNoticesDeps): void {
+  const options = { schema: listNoticesSchema, ...reading('deliveries', positions, noticesPaging) }
   app.get('/user/webhook-notices', options, async ({ user, query }) =>
     noticesPaging.answer(query, await listNotices(user.id, noticesPaging.requested(query))))
 }

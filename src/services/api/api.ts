@@ -9,7 +9,6 @@ import { openIds } from '../../commands/ids.js'
 import { pastAssistants } from '../../commands/past-assistants.js'
 import { holdToLeadDigestKey } from '../../commands/phone-hash.js'
 import { phoneClaims } from '../../commands/phone-claims.js'
-import { waitIfMissing } from '../../commands/wait-if-missing.js'
 import { leadStream } from '../../features/leads/events.js'
 import type { App } from '../../http/app-types.js'
 import { commandRoutes } from '../../http/command-route.js'
@@ -19,12 +18,10 @@ import { announceRevoked, forgetAnnounced } from '../../../projections/keys.js'
 import type { Services } from '../services.js'
 import { opsDeps } from '../ops/ops-deps.js'
 import { openActions } from '../ops/start-action.js'
-import { catchUp, type CatchUp } from './catch-up.js'
 import { importDeps } from './import-deps.js'
 import { personDeps, type PersonRoutes } from './person-deps.js'
-import { readPositions } from './read-positions.js'
 import { connectForCounts } from './redis-for-counts.js'
-import { commandsOfSameLog, idsOfSameLog, positionsOfSameLog } from './same-log.js'
+import { commandsOfSameLog, idsOfSameLog } from './same-log.js'
 import type { Status } from '../status/status.js'
 import { webhookDeps, type Routes, type WebhookDeps } from './webhook-deps.js'
 
@@ -38,9 +35,8 @@ export async function composeApi (context: Services, status: Status): Promise<Ap
   const handling = commandHandler(streams, config.streamCacheBytes)
   const commands = commandsOfSameLog(handling, logGuard, () => positions.furthest())
   const idempotency = new Idempotency(pool, commands)
-  const catchingUp = await catchUp(context)
   const routes = {
-    ...await commandDeps(context, commands, idempotency, catchingUp),
+    ...await commandDeps(context, commands, idempotency),
     ...await webhookDeps(context),
     ...await importDeps(context),
     ...await personDeps(context)
@@ -49,7 +45,7 @@ export async function composeApi (context: Services, status: Status): Promise<Ap
   const redis = redisUrl === undefined ? undefined : connectForCounts(redisUrl, log)
   const app = await buildApp({
     ...status,
-    healthChecks: { ...status.healthChecks, ids: catchingUp.assertDone },
+    healthChecks: { ...status.healthChecks, ids: () => positions.assertCaughtUp() },
     logger: log,
     isLeaving: context.isLeaving,
     basePath: config.basePath,
@@ -75,30 +71,25 @@ export async function composeApi (context: Services, status: Status): Promise<Ap
 
 /** What the routes of assistants, leads, calls and the catalogue work with. */
 async function commandDeps (
-  context: Services, commands: CommandHandler, idempotency: Idempotency, { isDone, isDoneNow }: CatchUp
+  context: Services, commands: CommandHandler, idempotency: Idempotency
 ): Promise<Omit<Routes, keyof (WebhookDeps & PersonRoutes) | 'leadImports'>> {
   const { config, connections: { pool, streams, personKeys, positions }, restoreGuard, logGuard } = context
-  const waitMs = config.readModelWaitMs
   const hash = digestOfNumbers(config)
   await holdToLeadDigestKey(streams, hash)
   const claims = phoneClaims(commands.handle, hash)
-  const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)
-  const reads = positionsOfSameLog(readPositions({ positions, waitMs }), logGuard)
-  const head = () => streams.head()
-  const { passed, reached } = reads
-  const known = waitIfMissing({ head, passed, reached, waitMs })
+  const ids = idsOfSameLog(openIds(pool, () => positions.isCaughtUp(), restoreGuard.assertMayGiveIds), logGuard)
+  const entries = notedEntries(pool, keysBeside(personKeys), () => positions.isCaughtUp(0))
   return {
-    handle: commandRoutes({ idempotency, ids, readPositions: reads }),
+    handle: commandRoutes({ idempotency, ids, positions }),
     rateLimitPerMinute: config.rateLimitPerMinute,
     pool,
-    known,
     assistantAt: pastAssistants(commands),
-    readPositions: reads,
+    positions,
     phoneHash: hash,
     leadStreamOf: ({ campaign_id, phone_number }) => leadStream(campaign_id, hash(phone_number)),
     phoneClaims: claims,
     announceRevoked: (keyId) => announceRevoked(pool, { key: keyId }),
-    blacklists: openBlacklists(streams, hash, notedEntries(pool, keysBeside(personKeys), isDoneNow)),
-    owners: callOwners({ streams, leadOwner: (id) => known('leads', () => findLeadOwner(pool, id)) })
+    blacklists: openBlacklists(streams, hash, entries),
+    owners: callOwners({ streams, leadOwner: (id) => positions.orNotKnown('leads', () => findLeadOwner(pool, id)) })
   }
 }

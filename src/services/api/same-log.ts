@@ -1,7 +1,6 @@
-// What an API does on a log that has gone back: it takes no command, and compares nothing with positions in it.
+// What an API does on a log that has gone back: it takes no command, and gives out no id.
 import type { CommandHandler } from '../../commands/handle-command.js'
 import type { Ids } from '../../commands/ids.js'
-import type { ReadPositions } from '../../http/read-position.js'
 import type { LogGuard } from '../../recovery/log-guard.js'
 
 type Guard = Pick<LogGuard, 'problem' | 'wentBack'>
@@ -36,17 +35,6 @@ export function idsOfSameLog (ids: Ids, guard: Guard): Ids {
     async take (kind, count) {
       refuseOtherLog(guard)
       return await ids.take(kind, count)
-    }
-  }
-}
-
-/** Positions of a log that has gone back say nothing. @throws OtherLog where a position is compared */
-export function positionsOfSameLog (positions: ReadPositions, guard: Guard): ReadPositions {
-  return {
-    ...positions,
-    async reached (source, position, withinMs) {
-      refuseOtherLog(guard)
-      return await positions.reached(source, position, withinMs)
     }
   }
 }

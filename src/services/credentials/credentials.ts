@@ -1,7 +1,7 @@
 // Keys and revocations as a process knows them: told by Postgres, and looked at where nothing is heard.
 import type { Logger } from 'pino'
 import { findKeysByHash, findRevokedTokens, KeyUses, revocationChannel, revokedIn } from '../../../projections/keys.js'
-import { NotKnownYet } from '../../commands/wait-if-missing.js'
+import { NotKnownYet } from '../../../projections/engine/positions.js'
 import { tryDecode } from '../../domain/events.js'
 import { tokenStream } from '../../features/api-keys/events.js'
 import type { Credentials } from '../../http/credentials.js'

@@ -1,5 +1,5 @@
 // API keys that this process knows: a bounded cache, held to what was revoked. Unknown ones are looked up together.
-import { NotKnownYet } from '../../commands/wait-if-missing.js'
+import { NotKnownYet } from '../../../projections/engine/positions.js'
 import { digestOf, keyPattern, type ApiKeyUser, type KeyRefusal } from '../../http/credentials.js'
 import type { KnownKey } from '../../../projections/keys.js'
 

@@ -1,5 +1,5 @@
 // The state of a process: for probes, and for Prometheus.
-import { activePositions } from '../../../projections/engine/positions/active-positions.js'
+import { activePositions } from '../../../projections/engine/positions.js'
 import { projections } from '../../../projections/index.js'
 import type { HealthChecks } from '../../http/health.js'
 import type { Metrics } from '../../http/metrics.js'

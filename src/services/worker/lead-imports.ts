@@ -6,13 +6,11 @@ import { notedEntries } from '../../commands/blacklist/noted-entries.js'
 import { commandHandler, type CommandHandler } from '../../commands/handle-command.js'
 import { openIds } from '../../commands/ids.js'
 import { holdToLeadDigestKey } from '../../commands/phone-hash.js'
-import { waitIfMissing } from '../../commands/wait-if-missing.js'
 import { importLead, listedOf } from '../../features/leads/import.js'
 import { endDecider } from '../../features/imports/model.js'
 import { leadImportStream } from '../../features/imports/events.js'
 import { uuidV5 } from '../../log/stored.js'
 import { keysBeside } from '../../privacy/person-keys.js'
-import { catchUp } from '../api/catch-up.js'
 import { commandsOfSameLog, idsOfSameLog } from '../api/same-log.js'
 import { digestOfNumbers } from '../digest-of-numbers.js'
 import type { Services } from '../services.js'
@@ -34,9 +32,9 @@ export async function leadImportsOf (
   const commands = commandsOfSameLog(commandHandler(streams, cacheBytes), logGuard, () => positions.furthest())
   const hash = digestOfNumbers(config)
   await holdToLeadDigestKey(streams, hash)
-  const { isDone, isDoneNow } = await catchUp(context)
-  const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)
-  const blacklists = openBlacklists(streams, hash, notedEntries(pool, keysBeside(personKeys), isDoneNow))
+  const ids = idsOfSameLog(openIds(pool, () => positions.isCaughtUp(), restoreGuard.assertMayGiveIds), logGuard)
+  const entries = notedEntries(pool, keysBeside(personKeys), () => positions.isCaughtUp(0))
+  const blacklists = openBlacklists(streams, hash, entries)
   const leads = { commands, phoneHash: hash }
   return leadImports({
     pool: consumerPool,
@@ -53,15 +51,9 @@ export async function leadImportsOf (
   })
 }
 
-function campaignProblems ({ config, connections: { pool, streams, positions } }: ImportContext) {
-  const find = waitIfMissing({
-    head: () => streams.head(),
-    passed: (source) => positions.passed(source),
-    reached: (source, position, withinMs) => positions.reached(source, position, withinMs),
-    waitMs: config.readModelWaitMs
-  })
+function campaignProblems ({ connections: { pool, positions } }: ImportContext) {
   return async (userId: string, campaignId: number) => {
-    const campaign = await find('catalog', () => findCampaign(pool, userId, campaignId))
+    const campaign = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, campaignId))
     return campaign && !campaign.isDeleted ? undefined : 'The campaign was deleted.'
   }
 }

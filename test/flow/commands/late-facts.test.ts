@@ -1,6 +1,5 @@
 // What a command refers to may be newer than the read models: then nobody is told that it does not exist.
 import t, { type Test } from 'tap'
-import { waitIfMissing, NotKnownYet } from '../../../src/commands/wait-if-missing.js'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { appender } from '../../support/events/appender.js'
 import { campaign } from '../../support/events/call-events.js'
@@ -88,31 +87,4 @@ t.test('once they are level with the log, what exists is accepted and only the r
     t.equal(refused.status, 422, field)
     t.strictSame(Object.keys(refused.body.errors), [field])
   }
-})
-
-t.test('a fact that is there costs no look at the log; one that is missing is looked up again when level', async (t) => {
-  let heads = 0
-  const rows = new Map([['known', 1]])
-  const lookUp = waitIfMissing({
-    head: async () => {
-      heads += 1
-      return 7n
-    },
-    passed: async (source) => source === 'filling' ? undefined : 1n,
-    async reached (source, position) {
-      if (source === 'late') return false
-      t.equal(position, 7n)
-      rows.set('arrives', 2)
-      return true
-    },
-    waitMs: 1
-  })
-  const find = (name: string) => async () => rows.get(name)
-  t.equal(await lookUp('catalog', find('known')), 1)
-  t.equal(heads, 0)
-  t.equal(await lookUp('catalog', find('arrives')), 2)
-  t.equal(await lookUp('catalog', find('unknown')), undefined)
-  t.equal(heads, 2)
-  await t.rejects(lookUp('late', find('unknown')), NotKnownYet)
-  await t.rejects(lookUp('filling', find('known')), NotKnownYet, 'what is there may be old')
 })

@@ -1,11 +1,14 @@
 // Waiting until readers can see a position: a notification says so, or a look-up finds it.
 import t from 'tap'
-import { listenForPositions } from '../../../projections/engine/positions/positions.js'
+import { assistants } from '../../../projections/assistants.js'
+import { NotKnownYet } from '../../../projections/engine/positions.js'
 import { assistantCreated, logOf } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { positionRig } from '../../support/projections/position-rig.js'
+import { positionRig, positionsOf } from '../../support/projections/position-rig.js'
+import { emptyReadModels } from '../../support/projections/projected.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { deaf, notificationsOf } from '../../support/postgres/notifications.js'
+import { watchedPool } from '../../support/postgres/statements.js'
 
 const rig = await positionRig(t)
 const { databaseUrl, pool, listening, deafPool, projectOne, feed, isListening, isGone, cutListener } = rig
@@ -61,8 +64,7 @@ t.test('a connection that died silently is noticed, and made again', async (t) =
   const errors: string[] = []
   const onError = ({ message }: Error) => { if (!message.includes('ECONNREFUSED')) errors.push(message) }
   const quick = { onError, heartbeatMs: 100, answerWithinMs: 100 }
-  const positions = listenForPositions(notificationsOf(t, through, quick), deafPool(t), () => {})
-  t.teardown(() => positions.close())
+  const positions = positionsOf(t, notificationsOf(t, through, quick), deafPool(t))
   void positions.passed('assistants').catch(() => {}) // from the first question on
   await isListening()
   proxy.freeze()
@@ -89,14 +91,8 @@ t.test('a notification of another kind changes nothing', async (t) => {
 
 t.test('a projection is looked up once in 100 ms, and every call is answered, at once or in time', async (t) => {
   let looks = 0
-  const counting = new Proxy(pool, {
-    get (target, name) {
-      if (name === 'query') looks++
-      return Reflect.get(target, name)
-    }
-  })
-  const positions = listenForPositions(deaf(t), counting, () => {})
-  t.teardown(() => positions.close())
+  const watched = watchedPool(pool, { before: (text) => { if (text.includes('SELECT')) looks++ } })
+  const positions = positionsOf(t, deaf(t), watched)
   const began = performance.now()
   const early = Array.from({ length: 3_000 }, (_, n) => positions.reached('assistants', 100n - BigInt(n % 50), 20_000))
   const late = Array.from({ length: 3_000 }, async (_, n) => {
@@ -118,8 +114,8 @@ t.test('a projection is looked up once in 100 ms, and every call is answered, at
 
 t.test('look-ups that fail in a row are reported once', async (t) => {
   const errors: Error[] = []
-  const positions = listenForPositions(notificationsOf(t, databaseUrl), deafPool(t), (error) => { errors.push(error) })
-  t.teardown(() => positions.close())
+  const onError = (error: Error) => { errors.push(error) }
+  const positions = positionsOf(t, notificationsOf(t, databaseUrl), deafPool(t), { onError })
   t.equal(await positions.reached('assistants', 1n, 400), false)
   t.equal(errors.length, 1)
 })
@@ -140,4 +136,80 @@ t.test('read models that are replaced begin anew, also for who remembers a later
   await pool.query("SELECT pg_notify('ringledger_checkpoint', 'replaced')")
   await eventually(async () => await positions.passed('assistants') === 1n)
   t.equal(await positions.reached('assistants', position, 50), false)
+})
+
+t.test('however many wait for deliveries, the checkpoint of the dispatcher is looked up once in 100 ms', async (t) => {
+  let looks = 0
+  const dispatch = (to: number) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [to])
+  const watched = watchedPool(pool, { before: (text) => { if (text.includes('SELECT')) looks++ } })
+  const positions = positionsOf(t, deaf(t), watched)
+  await dispatch(5)
+  const began = performance.now()
+  const early = Array.from({ length: 2_000 }, (_, n) => positions.reached('deliveries', BigInt(n % 10), 10_000))
+  const late = Array.from({ length: 2_000 }, () => positions.reached('deliveries', 100n, 300))
+  await dispatch(10)
+  t.strictSame(new Set(await Promise.all(early)), new Set([true]))
+  t.strictSame(new Set(await Promise.all(late)), new Set([false]))
+  t.equal(await positions.passed('deliveries'), 10n)
+  const ms = performance.now() - began
+  t.ok(looks <= ms / 90 + 2, `${looks} looks in ${Math.round(ms)} ms`)
+})
+
+t.test('what waits when positions are closed has its answer, and no timer begins later', async (t) => {
+  const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+  const positions = positionsOf(t, deaf(t), pool)
+  const before = timers()
+  const waiting = [positions.reached('assistants', 100n, 60_000), positions.reached('deliveries', 100n, 60_000)]
+  await eventually(() => timers() === before + 3)
+  positions.close()
+  t.strictSame(await Promise.all(waiting), [false, false])
+  t.equal(await positions.reached('assistants', 100n, 60_000), false)
+  await eventually(() => timers() <= before)
+})
+
+t.test('while the log has gone back, nobody waits for a position', async (t) => {
+  const positions = positionsOf(t, deaf(t), pool)
+  const problems: Error[] = []
+  positions.refuseWhile(() => problems[0])
+  t.equal(await positions.reached('assistants', 100n, 0), false)
+  problems.push(new Error('another log'))
+  await t.rejects(positions.reached('assistants', 0n, 0), { message: 'another log' })
+})
+
+t.test('a fact is missing once its source is level with the log', async (t) => {
+  let heads = 0
+  const head = async () => {
+    heads += 1
+    return 7n
+  }
+  const rows = new Map([['known', 1]])
+  const positions = Object.assign(positionsOf(t, deaf(t), pool, { head }), {
+    passed: async (source: string) => source === 'filling' ? undefined : 1n,
+    async reached (source: string, position: bigint) {
+      if (source === 'late') return false
+      t.equal(position, 7n)
+      rows.set('arrives', 2)
+      return true
+    }
+  })
+  const find = (name: string) => async () => rows.get(name)
+  t.equal(await positions.orNotKnown('catalog', find('known')), 1)
+  t.equal(heads, 0)
+  t.equal(await positions.orNotKnown('catalog', find('arrives')), 2)
+  t.equal(await positions.orNotKnown('catalog', find('unknown')), undefined)
+  t.equal(heads, 2)
+  await t.rejects(positions.orNotKnown('late', find('unknown')), NotKnownYet)
+  await t.rejects(positions.orNotKnown('filling', find('known')), NotKnownYet, 'what is there may be old')
+})
+
+t.test('ids wait for what raises them to pass the log as it was first found, and then no more', async (t) => {
+  let end = 100n
+  const positions = positionsOf(t, deaf(t), pool, { head: async () => end, raising: ['assistants'] })
+  t.equal(await positions.isCaughtUp(0), false)
+  await t.rejects(positions.assertCaughtUp(), { message: /position 100, where the log ended/ })
+  end = 10_000n
+  t.equal(await projectOne(), 100n)
+  t.equal(await positions.isCaughtUp(5_000), true)
+  await emptyReadModels(pool, [assistants])
+  t.equal(await positions.isCaughtUp(0), true)
 })

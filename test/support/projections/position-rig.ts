@@ -2,13 +2,15 @@
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { listenForPositions } from '../../../projections/engine/positions/positions.js'
+import { Positions, type PositionsOptions } from '../../../projections/engine/positions.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { assistantCreated, logOf, type Told } from '../events/call-events.js'
 import { eventually } from '../eventually.js'
 import { scratchLedger } from '../postgres/ledger.js'
 import { emptyReadModels, feeding, type Feed } from './projected.js'
+import type { Teardown } from '../teardown.js'
 import { notificationsOf } from '../postgres/notifications.js'
+import type { Notifications } from '../../../src/postgres/notifications/notifications.js'
 
 /** Its first query is LISTEN; a heartbeat may have followed. */
 const hasListened = "AND state = 'idle' AND query <> ''"
@@ -33,8 +35,7 @@ export async function positionRig (t: Test) {
     cutListener: () => pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`),
     async listening (t: Test, through: Pool = pool) {
       await isGone() // the one of the test before
-      const positions = listenForPositions(notificationsOf(t, databaseUrl), through, () => {})
-      t.teardown(() => positions.close())
+      const positions = positionsOf(t, notificationsOf(t, databaseUrl), through)
       await positions.passed('assistants').catch(() => {}) // it listens from the first question on
       await isListening()
       return positions
@@ -51,6 +52,15 @@ export async function positionRig (t: Test) {
     await current?.batch([event])
     return event.position
   }
+}
+
+/** Positions of a log that is empty, unless told otherwise, until the test ends. */
+export function positionsOf (
+  t: Teardown, notifications: Notifications, pool: Pool, options: Partial<PositionsOptions> = {}
+): Positions {
+  const positions = new Positions({ notifications, pool, head: async () => 0n, onError () {}, ...options })
+  t.teardown(() => positions.close())
+  return positions
 }
 
 /** A pool whose database does not answer: positions that use it learn from notifications only. */

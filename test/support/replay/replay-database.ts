@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { feedGenerations } from '../../../projections/engine/feed.js'
 import { ensureProjections, generationsOf } from '../../../projections/generations/generations.js'
-import { listenForPositions } from '../../../projections/engine/positions/positions.js'
+import { positionsOf } from '../projections/position-rig.js'
 import type { Projection } from '../../../projections/engine/projection.js'
 import type { BuildOptions } from '../../../projections/replay/build.js'
 import type { Streams } from '../../../src/log/event-log.js'
@@ -52,8 +52,7 @@ export async function replayDatabase (
   const { databaseUrl, pool } = await scratchLedger(t, postgres)
   const watched = watchedPool(pool, watching)
   await ensureProjections(pool, projections, async () => head === 0n)
-  const positions = listenForPositions(notificationsOf(t, databaseUrl), pool, () => {})
-  t.teardown(() => positions.close())
+  const positions = positionsOf(t, notificationsOf(t, databaseUrl), pool)
   return {
     databaseUrl,
     pool,
