@@ -5,8 +5,8 @@ import { addDotEnv } from './settings/dot-env.js'
 
 /** Errors that say how to mend them. By name: their classes would load half of the code. */
 const refusals = [
-  'BackEndUnreachable', 'BadDotEnv', 'DataDirInUseError', 'NothingRuns', 'OtherLeadDigestKey', 'OtherLog', 'OtherVersion',
-  'ParkingRefused', 'Rejection', 'ReplayRefused', 'RoleRuns', 'TransferRefused', 'UnknownProjection'
+  'BackEndUnreachable', 'BadDotEnv', 'DataDirInUseError', 'DataDirUnusable', 'NothingRuns', 'OtherLeadDigestKey', 'OtherLog',
+  'OtherVersion', 'ParkingRefused', 'Rejection', 'ReplayRefused', 'RoleRuns', 'TransferRefused', 'UnknownProjection'
 ]
 
 /** Those that run on and log. */

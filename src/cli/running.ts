@@ -56,10 +56,8 @@ export async function completeConfig (config: Config, makes = false): Promise<Ru
   if (jwt && secretKey && leadDigestKey) {
     return { ...config, jwt, secrets: { secretKey, leadDigestKey }, jwtSecretIsOurs: false }
   }
-  const { explained, prepareDataDir } = await import('@ringledger/embedded-postgres/data-dir')
-  const ours = makes
-    ? await generatedSecrets(prepareDataDir(dataDir))
-    : await keptSecrets(dataDir).catch((error: unknown) => { throw explained(dataDir, error) })
+  const { prepareDataDir } = await import('@ringledger/embedded-postgres/data-dir')
+  const ours = makes ? await generatedSecrets(prepareDataDir(dataDir)) : await keptSecrets(dataDir)
   if (ours === undefined) {
     const { NothingRuns } = await import('../services/embedded/running-stack.js')
     throw new NothingRuns(dataDir)
@@ -141,11 +139,11 @@ export async function withConnections<Result> (
   makes: Makes = 'nothing'
 ): Promise<Result> {
   const settings = readSettings()
+  const config = await completeConfig(settings, makes === 'all')
   const backEnds = await openBackEnds(settings, { role: 'command', command, makes })
   try {
     const { openConnections } = await import('../services/connections.js')
     const log = openLog(settings.logLevel === 'info' ? 'warn' : settings.logLevel, 2).log
-    const config = await completeConfig(settings, makes === 'all')
     const connections = await openConnections(backEnds.urls, config, log)
     try {
       return await work(connections, log, config)

@@ -107,6 +107,7 @@ const endedAtOnce =
   'it ended the connection at once: it may want TLS (then leave out tls=false), or the port is of something else'
 
 const known: Array<[RegExp, string]> = [
+  [/Server Is Not Ready|No leader info/, 'it has no leader, or is still starting'],
   [/UNAUTHENTICATED/, 'it refuses the login'],
   [/PERMISSION_DENIED|Access ?Denied/i, 'it refuses the right to what is asked'],
   [/certificate has expired/i, 'its certificate has expired'],

@@ -22,26 +22,27 @@ export async function generatedSecrets (dataDir: string): Promise<Secrets> {
   if (kept) return kept
   const fresh = () => randomBytes(32).toString('base64url')
   const secrets: Secrets = { jwtSecret: fresh(), secretKey: fresh(), leadDigestKey: fresh() }
-  const { errorCode, makeJsonObject } = await import('@ringledger/embedded-postgres/data-dir')
+  const { errorCode, explained, makeJsonObject } = await import('@ringledger/embedded-postgres/data-dir')
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   try {
     makeJsonObject(fileIn(dataDir), secrets)
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
+    if (errorCode(error) !== 'EEXIST') throw explained(dataDir, error)
   }
   return await keptSecrets(dataDir) ?? secrets
 }
 
-/** Those of `secrets.json`; nothing where there is no such file. @throws when it is not readable or not ours */
+/** Those of `secrets.json`; nothing where there is no such file. @throws DataDirUnusable where it cannot be used */
 export async function keptSecrets (dataDir: string): Promise<Secrets | undefined> {
-  const file = fileIn(dataDir)
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
+  const { DataDirUnusable, explained, lookAtDataDir } = await import('@ringledger/embedded-postgres/data-dir')
+  if (lookAtDataDir(dataDir) === undefined) return undefined
+  const bytes = await readFile(fileIn(dataDir)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw explained(dataDir, error)
   })
   if (bytes === undefined) return undefined
   const { jwtSecret, secretKey, leadDigestKey } = secretsIn(bytes)
   if (!jwtSecret || !secretKey || !leadDigestKey) {
-    throw new Error(`${file} lacks a secret: restore it from a backup, or start anew with another DATA_DIR`)
+    throw new DataDirUnusable(dataDir, new Error('secrets.json lacks a secret'), 'Restore that file from a backup')
   }
   return { jwtSecret, secretKey, leadDigestKey }
 }

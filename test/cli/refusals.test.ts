@@ -10,6 +10,7 @@ import { reasonIn } from '../support/processes/role-log.js'
 import { dataDir, run, type Environment } from '../support/ringledger.js'
 import { noRedis, scratchRedis } from '../support/back-ends/redis.js'
 import { doctor } from '../support/cli/doctor.js'
+import { smallDisk } from '../support/back-ends/small-disk.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { secrets } from '../support/auth/secrets.js'
 
@@ -18,14 +19,27 @@ const folder = dataDir(t)
 
 async function refused (
   t: Test, args: readonly string[], env: Environment, wanted: RegExp[], withinMs = 15_000
-): Promise<void> {
+): Promise<string> {
   const { code, ms, stdout, stderr } = await run(t, args, { DATA_DIR: join(folder, 'data'), ...env })
   t.equal(code, 1, 'exit status 1')
   t.ok(ms < withinMs, `within ${withinMs / 1000} s: ${ms.toFixed(0)} ms`)
-  const reason = reasonIn(stderr)
+  const reason = reasonIn(stderr).trimEnd().replace(/^ringledger: /, '')
   for (const words of wanted) t.match(reason, words)
   t.notMatch(reason, /^ +at /m, 'no stack')
   t.equal(stdout, '')
+  return reason
+}
+
+/** By a command and by the doctor, in the same words. */
+async function refusedByBoth (
+  t: Test, args: readonly string[], env: Environment, wanted: RegExp[], [part, check]: [string, string]
+) {
+  const [reason, { findings, find }] = await Promise.all([
+    refused(t, args, env, wanted), doctor(t, { DATA_DIR: join(folder, 'data'), ...env })
+  ])
+  const { found, mend } = find(part, check) ?? {}
+  t.equal(`${found}. ${mend}`, reason)
+  return findings
 }
 
 t.test('--help lists every command', async (t) => {
@@ -66,12 +80,23 @@ t.test('a back end of one\'s own asks for secrets of one\'s own, all named at on
 t.test('a DATA_DIR that cannot be used is named, by every command that needs it', async (t) => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
-  for (const [unusable, args] of [
-    [file, ['start']], [join(file, 'below'), ['token', '--user', '1']], [file, ['event-store', '--port', '0']]
+  const torn = t.testdir({ 'secrets.json': '{"jwtSecret":"hunter2' })
+  const disk = smallDisk(t, 1)
+  const full = typeof disk === 'string' ? disk : disk.path
+  if (typeof disk === 'string') t.comment(disk)
+  else disk.fill()
+  const directory = /^DATA_DIR \S+ cannot be used: .*directory\. Make it .*, or set DATA_DIR to another one\.$/
+  for (const [unusable, args, told, check] of [
+    [file, ['start'], directory, 'used by'],
+    [join(file, 'below'), ['token', '--user', '1'], directory, 'used by'],
+    [file, ['event-store', '--port', '0'], directory],
+    [file, ['projections', 'list'], directory],
+    [torn, ['start'], /cannot be used: secrets\.json lacks a secret\. Restore that file from a backup, or set DATA_DIR/, 'secrets'],
+    ...typeof disk === 'string' ? [] : [[full, ['start'], /^DATA_DIR \S+ cannot be used: the disk is full\. Make it/] as const]
   ] as const) {
-    await refused(t, args, { DATA_DIR: unusable }, [
-      new RegExp(`DATA_DIR ${unusable} cannot be used: .*directory`), /or set DATA_DIR to another one/
-    ])
+    const env = { DATA_DIR: unusable }
+    if (check) await refusedByBoth(t, args, env, [told], ['DATA_DIR', check])
+    else await refused(t, args, env, [told])
   }
 })
 
@@ -93,10 +118,11 @@ t.test('a Redis without the database of its URL is told by its setting, and so i
 t.test('an event store that does not answer is told by its setting', async (t) => {
   const { url } = await scratchPostgres(t)
   for (const [role, scheme] of [['start', 'esdb'], ['worker', 'esdb+discover']] as const) {
-    await refused(t, [role], {
+    const findings = await refusedByBoth(t, [role], {
       ...secrets, DATABASE_URL: url, EVENTSTORE_URL: `${scheme}://127.0.0.1:${nowhere}?tls=false`
     },
-    [/The event store did not answer: /, /EVENTSTORE_URL leads to it/])
+    [/The event store did not answer: /, /EVENTSTORE_URL leads to it/], ['Event store', 'reachable'])
+    t.same(findings.filter(({ part, level }) => part === 'Service' && level === 'error'), [], 'and nothing else for it')
   }
 })
 

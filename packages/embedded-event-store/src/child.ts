@@ -28,19 +28,20 @@ export async function startEventStoreProcess (
     logFile
   })
   const listening = await child.line((line) => /^LISTENING (\d+)$/.exec(line)?.[1]).catch((error: unknown) => {
-    throw new Error(`The embedded event store did not start; ${logFile} says why.`, { cause: error })
+    throw new Error(ended('did not start'), { cause: error })
   })
   let closing: Promise<void> | undefined
   return {
     url: `esdb://127.0.0.1:${listening}?tls=false`,
     pid: child.pid,
     lost: new Promise((resolve) => {
-      void child.ended.then((how) => closing ?? resolve(stoppedUnexpectedly(how, logFile)))
+      void child.ended.then((how) => closing ?? resolve(new Error(ended(`stopped unexpectedly (${how})`))))
     }),
     close: ({ atOnce = false } = {}) => closing ??= child.stop(atOnce ? 0 : STOP_SECONDS)
   }
-}
 
-function stoppedUnexpectedly (how: string, logFile: string): Error {
-  return new Error(`The embedded event store stopped unexpectedly (${how}); ${logFile} says why.`)
+  function ended (how: string): string {
+    const why = /^The event store cannot go on(: .*)/m.exec(child.said())?.[1] ?? '.'
+    return `The embedded event store ${how}; ${logFile} says why${why}`
+  }
 }

@@ -1,6 +1,6 @@
 // Starts a node process in a process group of its own, which ends when its stdin closes: also when this one is killed.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, openSync, renameSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { createInterface, type Interface } from 'node:readline'
 import type { Writable } from 'node:stream'
@@ -26,13 +26,15 @@ export interface Child {
   hasEnded(): boolean
   /** The first line on stdout that `pick` does not answer undefined for; rejects when the process ends before it. */
   line<T>(pick: (line: string) => T | undefined): Promise<T>
+  /** The end of what it has written to its log. */
+  said(): string
   /** Closes stdin, waits, and kills when that many seconds were not enough. */
   stop(seconds: number): Promise<void>
 }
 
 /** Starts the child. It does not keep this process running. */
 export function startChild (request: ChildRequest): Child {
-  const child = spawnDetached(request)
+  const { child, logged } = spawnDetached(request)
   child.once('error', () => {}) // no process could be made: the pid is missing
   const { pid, stdin, stdout } = child
   if (pid === undefined || stdin === null || stdout === null) {
@@ -58,6 +60,7 @@ export function startChild (request: ChildRequest): Child {
       setReferenced(child, false)
       return picked
     },
+    said: () => endOf(request.logFile, logged),
     async stop (seconds) {
       if (over) return
       setReferenced(child, true)
@@ -69,15 +72,17 @@ export function startChild (request: ChildRequest): Child {
   }
 }
 
-function spawnDetached ({ module, args, env, logFile }: ChildRequest): ChildProcess {
+/** With the size that its log had before. */
+function spawnDetached ({ module, args, env, logFile }: ChildRequest): { child: ChildProcess, logged: number } {
   const log = openLog(logFile)
   try {
-    return spawn(process.execPath, [fileURLToPath(module), ...args], {
+    const child = spawn(process.execPath, [fileURLToPath(module), ...args], {
       detached: true,
       windowsHide: true,
       stdio: ['pipe', 'pipe', log],
       env: { ...process.env, ...env }
     })
+    return { child, logged: statSync(logFile).size }
   } finally {
     closeSync(log)
   }
@@ -93,6 +98,22 @@ function openLog (path: string): number {
     if (errorCode(error) !== 'EACCES') throw error
     renameSync(path, `${path}.1`)
     return openSync(path, 'a', 0o600)
+  }
+}
+
+const mostRead = 64 * 1024
+
+/** What a file has behind this offset, or the last of it. */
+function endOf (path: string, offset: number): string {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  const from = Math.max(Math.min(offset, size), size - mostRead)
+  const content = Buffer.alloc(size - from)
+  if (content.length === 0) return ''
+  const file = openSync(path, 'r')
+  try {
+    return content.toString('utf8', 0, readSync(file, content, 0, content.length, from))
+  } finally {
+    closeSync(file)
   }
 }
 

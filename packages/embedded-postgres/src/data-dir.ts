@@ -14,22 +14,52 @@ const REASONS: Record<string, string> = {
   ENOTDIR: 'a part of its path is not a directory'
 }
 
+/** What is wrong with DATA_DIR, and after the first full stop what mends it. */
+export class DataDirUnusable extends Error {
+  override readonly name = 'DataDirUnusable'
+  constructor (dataDir: string, cause: unknown, mend?: string) {
+    const reason = REASONS[errorCode(cause)] ?? (cause instanceof Error ? cause.message : String(cause))
+    const otherwise = mend ?? `Make it a directory that ${callerName()} may write, with about 200 MB to spare`
+    super(`DATA_DIR ${dataDir} cannot be used: ${reason}. ${otherwise}, or set DATA_DIR to another one.`, { cause })
+  }
+}
+
 /** Makes DATA_DIR, mode 0700, when it is missing. Answers its real absolute path. @throws when it cannot be used */
 export function prepareDataDir (path: string): string {
   const dataDir = resolve(path)
   try {
     makePrivate(dataDir)
-    if (!statSync(dataDir).isDirectory()) throw new Error('it is not a directory')
-    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
-    return realpathSync(dataDir)
+    return usable(dataDir)
   } catch (error) {
-    throw dataDirError(dataDir, error)
+    throw new DataDirUnusable(dataDir, error)
   }
 }
 
+/** The same without making it: nothing where it could be made. */
+export function lookAtDataDir (path: string): string | undefined {
+  const dataDir = resolve(path)
+  try {
+    if (statSync(dataDir, { throwIfNoEntry: false })) return usable(dataDir)
+    accessSync(`${nearestFolder(dataDir)}/.`, constants.W_OK | constants.X_OK)
+    return undefined
+  } catch (error) {
+    throw new DataDirUnusable(dataDir, error)
+  }
+}
+
+/** Of a path that is not there yet, the folder that it will be made in. */
+export const nearestFolder = (path: string): string =>
+  existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path))
+
 /** An error that says how to mend DATA_DIR when the system could not write to it; else the error as it is. */
 export function explained (dataDir: string, error: unknown): unknown {
-  return errorCode(error) in REASONS ? dataDirError(dataDir, error) : error
+  return errorCode(error) in REASONS ? new DataDirUnusable(dataDir, error) : error
+}
+
+function usable (dataDir: string): string {
+  if (!statSync(dataDir).isDirectory()) throw new Error('it is not a directory')
+  accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  return realpathSync(dataDir)
 }
 
 // Only a new directory gets the mode: its owner may have changed that of an existing one.
@@ -40,13 +70,6 @@ function makePrivate (dataDir: string): void {
   } catch (error) {
     if (!existsSync(dataDir)) throw error
   }
-}
-
-function dataDirError (dataDir: string, error: unknown): Error {
-  const reason = REASONS[errorCode(error)] ?? (error instanceof Error ? error.message : String(error))
-  const mend = `Make it a directory that ${callerName()} may write, with about 200 MB to spare, ` +
-    'or set DATA_DIR to another one.'
-  return new Error(`DATA_DIR ${dataDir} cannot be used: ${reason}. ${mend}`, { cause: error })
 }
 
 function callerName (): string {

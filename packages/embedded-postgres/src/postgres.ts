@@ -8,7 +8,7 @@ import { freePort } from './free-port.js'
 import { locate, type Place } from './cluster/paths.js'
 import { DataDirInUseError, liveHolder } from './lock.js'
 import { endPostgres, killPostmaster } from './server/postmaster.js'
-import { howToMakeRoom, logPath, logSince, logSize } from './server/log.js'
+import { howToMakeRoom, logPath } from './server/log.js'
 import { serverOf, serverRequest } from './server/request.js'
 
 const ATTEMPTS = 5
@@ -50,7 +50,6 @@ export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest):
   const place = locate(dir)
   const binaries = provideBinaries(place, log)
   await ensureCluster(place, binaries)
-  const logged = logSize(place)
   const running = await startServer(place, binaries, otherPorts, log)
   const { supervisor, pid, port } = running
   let closing: Promise<void> | undefined
@@ -67,7 +66,7 @@ export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest):
     supervisorPid: supervisor.pid,
     version: binaries.version,
     lost: new Promise((resolve) => {
-      void supervisor.ended.then((how) => closing ?? resolve(stopError(place, logSince(place, logged), how)))
+      void supervisor.ended.then((how) => closing ?? resolve(stopError(place, supervisor.said(), how)))
     }),
     close
   }
@@ -94,7 +93,6 @@ async function startServer (
     await endPostgres(place, binaries.folder, log)
     if (attempt === 1) log(`Starting Postgres ${binaries.version} in ${place.cluster}`)
     const port = await freePort(otherPorts)
-    const logged = logSize(place)
     const module = new URL('./postgres-supervisor.js', import.meta.url)
     const supervisor = startChild({ module, args: [place.cluster], logFile: logPath(place) })
     supervisor.stdin.write(`${JSON.stringify(serverRequest(place, binaries.folder, port))}\n`)
@@ -102,7 +100,7 @@ async function startServer (
       const pid = await supervisor.line((line) => /^READY (\d+)$/.exec(line)?.[1])
       return { supervisor, pid: Number(pid), port }
     } catch (error) {
-      const said = logSince(place, logged)
+      const said = supervisor.said()
       if (attempt === ATTEMPTS || !isPassing(said)) throw startError(place, said, error)
     }
   }
@@ -126,8 +124,9 @@ function isPassing (said: string): boolean {
 }
 
 function startError (place: Place, said: string, cause: unknown): Error {
-  const mend = howToMakeRoom(place, said) ??
-    `The whole log is ${logPath(place)}; with DATABASE_URL set, the service uses a Postgres of your own instead.`
+  const room = howToMakeRoom(place, said)
+  if (room) return new Error(`Postgres did not start. ${room}`, { cause })
+  const mend = `The whole log is ${logPath(place)}; with DATABASE_URL set, the service uses a Postgres of your own instead.`
   const end = said.trim().split('\n').slice(-6).join('\n')
   return new Error(`Postgres did not start in ${place.cluster}:\n${end}\n${mend}`, { cause })
 }

@@ -1,5 +1,5 @@
 // A check of the doctor: what was found, and what mends it. None is waited for longer than three seconds.
-import { BackEndUnreachable, reasonOf } from '../../services/back-end-unreachable.js'
+import { reasonOf } from '../../services/back-end-unreachable.js'
 import { withTimeout } from '../../timing/with-timeout.js'
 
 /** `skipped`: it could not be looked at, which is no fault by itself. */
@@ -43,9 +43,12 @@ export async function runIfReachable (
   return found.some(({ level }) => level === 'error') ? found : [...found, ...await runChecks(part, rest(), mend)]
 }
 
+const inWords = ['BackEndUnreachable', 'DataDirUnusable']
+
 /** In the words of a start: what is wrong, and after the first full stop what mends it. */
 export function refusalIn (error: unknown): Found {
-  const [, found, mend] = error instanceof BackEndUnreachable ? /^(.*?)\. (.*)$/s.exec(error.message) ?? [] : []
+  if (!(error instanceof Error && inWords.includes(error.name))) return undefined
+  const [, found, mend] = /^(.*?)\. (.*)$/s.exec(error.message) ?? []
   return found === undefined || mend === undefined ? undefined : problem(found, mend)
 }
 

@@ -1,7 +1,6 @@
 // `ringledger doctor`: looks at every setting and back end, and says what mends what is wrong. Nothing is started.
-import { existsSync } from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { BadSettings, loadConfig, type Config } from '../../config.js'
 import type { SecretKeys } from '../../privacy/sealed-text.js'
 import { secretKeys } from '../../services/complete-config.js'
@@ -10,7 +9,7 @@ import { keptSecrets } from '../../services/generated-secrets.js'
 import { settingNames } from '../../settings/environment.js'
 import { misspelt } from '../../settings/misspelt.js'
 import { printJson } from '../output.js'
-import { problem, runChecks, skipped, warning, type Finding, type Found } from './check.js'
+import { problem, runIfReachable, skipped, warning, type Finding, type Found } from './check.js'
 import { checkEventStore } from './event-store.js'
 import { checkPostgres } from './postgres.js'
 import { checkService } from './service.js'
@@ -46,9 +45,10 @@ async function findAll (environment: NodeJS.ProcessEnv): Promise<Finding[]> {
   const { findings, config } = checkSettings(environment)
   if (!config) return findings
   const isEmbedded = !(config.backEnds.databaseUrl && config.backEnds.eventStoreUrl)
-  const stack = isEmbedded ? await stackOf(config) : {}
-  const databaseUrl = config.backEnds.databaseUrl ?? stack.run?.databaseUrl
-  const eventStoreUrl = config.backEnds.eventStoreUrl ?? stack.run?.eventStoreUrl
+  const stack: Promise<Stack> = isEmbedded ? stackOf(config) : Promise.resolve({})
+  const { run } = await stack.catch((): Stack => ({})) // the check of DATA_DIR tells
+  const databaseUrl = config.backEnds.databaseUrl ?? run?.databaseUrl
+  const eventStoreUrl = config.backEnds.eventStoreUrl ?? run?.eventStoreUrl
   const parts = await Promise.all([
     isEmbedded ? checkDataDir(config.dataDir, stack) : [],
     findInBackEnds(config, databaseUrl, eventStoreUrl),
@@ -75,9 +75,10 @@ async function findInBackEnds (
     const [ofPostgres, ofStore] = await Promise.all([
       postgres?.findings ?? [notRunning('Postgres')], store?.findings ?? [notRunning('Event store')]
     ])
-    const isThere = ofPostgres.some(({ check, level }) => check === 'reachable' && level === 'ok')
-    if (!databaseUrl || !isThere) return [...ofPostgres, ...ofStore]
-    const service = await checkService({ databaseUrl, streams: store?.streams, store, keys })
+    const isThere = (found: Finding[]) => found.some(({ check, level }) => check === 'reachable' && level === 'ok')
+    if (!databaseUrl || !isThere(ofPostgres)) return [...ofPostgres, ...ofStore]
+    const own = isThere(ofStore) ? store : undefined
+    const service = await checkService({ databaseUrl, streams: own?.streams, store: own, keys })
     return [...ofPostgres, ...ofStore, ...service]
   } finally {
     await Promise.all([postgres?.close(), store?.close()])
@@ -97,7 +98,7 @@ const notRunning = (part: string): Finding =>
 async function keysOf (config: Config): Promise<SecretKeys | undefined> {
   const { secretKey, leadDigestKey, previousSecretKeys, dataDir } = config
   if (secretKey) return secretKeys({ secrets: { secretKey, leadDigestKey: leadDigestKey ?? '' }, previousSecretKeys })
-  const secrets = await keptSecrets(dataDir).catch(() => undefined) // told by the check of DATA_DIR
+  const secrets = await keptSecrets(dataDir).catch(() => undefined) // the check of DATA_DIR tells
   return secrets && secretKeys({ secrets, previousSecretKeys })
 }
 
@@ -143,23 +144,20 @@ function isBefore (version: string, other: string): boolean {
 /** A new DATA_DIR takes 200 MB; a service that works needs some room beside what it has. */
 const [leastBytes, scarceBytes] = [200e6, 2e9]
 
-async function checkDataDir (dataDir: string, { run, heldBy, cluster }: Stack): Promise<Finding[]> {
+async function checkDataDir (dataDir: string, stack: Promise<Stack>): Promise<Finding[]> {
   const path = resolve(dataDir)
-  return await runChecks('DATA_DIR', [
-    ['used by', async () => usedBy()],
-    ['disk', async () => await room(cluster ?? nearest(path))],
+  const { nearestFolder } = await import('@ringledger/embedded-postgres/data-dir')
+  return await runIfReachable('DATA_DIR', ['used by', async () => usedBy(await stack)], () => [
+    ['disk', async () => await room((await stack).cluster ?? nearestFolder(path))],
     ['secrets', async () => await secretsIn(path)]
   ], 'Set DATA_DIR to a directory that you may read.')
 
-  function usedBy (): Found {
+  function usedBy ({ run, heldBy, cluster }: Stack): Found {
     if (run) return `${path}, by ${heldBy}`
     if (heldBy) return skipped(`${path}, by ${heldBy}, whose back ends are its own`)
     return cluster ? `${path}, by nobody now` : `${path}, which holds nothing yet`
   }
 }
-
-/** What will be made lies on the disk of the folder above. */
-const nearest = (path: string): string => existsSync(path) || path === dirname(path) ? path : nearest(dirname(path))
 
 async function room (path: string): Promise<Found> {
   const { bavail, bsize } = await statfs(path)

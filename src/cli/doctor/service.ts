@@ -1,6 +1,5 @@
 // What the service has noted in Postgres and in the log: whether anything waits for an operator.
-import type { Pool } from 'pg'
-import { EventStoreUnavailable } from '../../log/errors.js'
+import { DatabaseError, type Pool } from 'pg'
 import type { Streams } from '../../log/event-log.js'
 import type { SecretKeys } from '../../privacy/sealed-text.js'
 import { projections } from '../../../projections/index.js'
@@ -20,7 +19,7 @@ import { problem, runIfReachable, skipped, warning, type Check, type Finding, ty
 
 interface ServiceParts {
   databaseUrl: string
-  /** Absent: the log is not there now. */
+  /** Absent, as `store`, where it does not answer now. */
   streams?: Streams | undefined
   store?: ScavengedStore | undefined
   /** Absent where they were not made yet. */
@@ -44,7 +43,7 @@ export async function checkService ({ databaseUrl, ...parts }: ServiceParts): Pr
 
 function checksOf (pool: Pool, { streams, store, keys }: Omit<ServiceParts, 'databaseUrl'>): Check[] {
   return [
-    ['restore guard', async () => streams ? await restoreFound(pool, streams) : skipped('the event store does not run')],
+    ['restore guard', async () => streams ? await restoreFound(pool, streams) : skipped(storeIsAway)],
     ['parked events', async () => {
       const parked = await parkedStreams(pool, [...projections.map(({ name }) => name), dispatcher])
       if (parked.length === 0) return 'none'
@@ -84,11 +83,12 @@ async function restoreFound (pool: Pool, streams: Streams) {
     return behind === undefined ? 'the database is level with the log' : problem(behind, mendRestored)
   } catch (error) {
     if (error instanceof OtherLog) return problem(error.message, mendRestored)
-    if (error instanceof EventStoreUnavailable) return skipped(storeIsAway)
+    if (error instanceof DatabaseError && error.code === undefinedTable) return skipped('no role has started yet')
     throw error
   }
 }
 
+const undefinedTable = '42P01'
 const storeIsAway = 'the event store does not answer'
 const mendRestored = 'docs/operations.md, "Restore".'
 
@@ -120,7 +120,7 @@ const mendUnscavenged = 'Scavenge every member: docs/eventstoredb.md, "Scavengin
 export async function erasuresFound (pool: Pool, store: ScavengedStore | undefined): Promise<Found> {
   const [waiting] = await waitingErasures(pool)
   if (waiting) return warning(`erasure ${waiting.id} waits for ${waiting.waits_for}`, 'docs/privacy.md, "What an operator does"')
-  if (!store) return skipped('the event store does not run')
+  if (!store) return skipped(storeIsAway)
   const [scavenges, members] = await Promise.all([store.lastScavenges(), store.memberCount()])
   const times = [...scavenges?.values() ?? []].map(Number)
   const scavengedAt = times.length > 0 && times.length >= members ? new Date(Math.min(...times)) : undefined

@@ -1,6 +1,6 @@
 // Which stack runs on a DATA_DIR now, for those who only look: nothing is started, acquired or made.
-import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { lookAtDataDir } from '@ringledger/embedded-postgres/data-dir'
 import { liveHolder } from '@ringledger/embedded-postgres/lock'
 import { findCluster } from '@ringledger/embedded-postgres/place'
 import { readRunFile, type RunFile } from './run-file.js'
@@ -29,9 +29,10 @@ export async function assertHoldsData (dataDir: string): Promise<void> {
   if (heldBy === undefined && cluster === undefined) throw new NothingRuns(dataDir)
 }
 
+/** @throws DataDirUnusable */
 export async function runningStack (dataDir: string): Promise<Found> {
-  if (!existsSync(dataDir)) return {}
-  const path = realpathSync(dataDir)
+  const path = lookAtDataDir(dataDir)
+  if (path === undefined) return {}
   const { heldBy, number } = await liveHolder(path)
   const cluster = findCluster(path)
   if (!heldBy) return { cluster }

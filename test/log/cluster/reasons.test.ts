@@ -51,8 +51,8 @@ t.test('a connection that is lost later is not told as a port of something else'
   t.match(told, [{ reason: /^the connection was lost|^no member of the cluster was found/ }])
 })
 
-t.test('a login that is refused, and a right, are told as that', async (t) => {
-  const { members: [member, next] } = await eventStoreCluster(t, store, { size: 2, login: 'ringledger:s3cret' })
+t.test('a login that is refused, a right, and a leader that is missing are told as that', async (t) => {
+  const { members: [member, next], elect } = await eventStoreCluster(t, store, { size: 2, login: 'ringledger:s3cret' })
   const { port } = member
   for (const place of [`127.0.0.1:${port}`, `127.0.0.1:${port},127.0.0.1:${next?.port}`]) {
     const refusal = await lookAt(t, `esdb://${place}?tls=false`).then(() => '', String)
@@ -63,6 +63,9 @@ t.test('a login that is refused, and a right, are told as that', async (t) => {
   member.denied.read = 'PERMISSION_DENIED'
   const refusal = await lookAt(t, `esdb://127.0.0.1:${port}?tls=false`).then(() => '', String)
   t.match(refusal, /The event store refuses access: it refuses the right to what is asked/)
+  member.denied.read = undefined
+  elect(undefined)
+  t.match(await lookAt(t, `esdb://127.0.0.1:${port}?tls=false`).then(() => '', String), /it has no leader, or is still starting/)
 })
 
 const refused = (env: Record<string, string>) => {

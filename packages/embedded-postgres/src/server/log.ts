@@ -1,29 +1,10 @@
-// The log of the server in DATA_DIR: what it has said since some moment, and whether that is about a full disk.
-import { closeSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
+// The log of the server in DATA_DIR, and whether what the server says is about a full disk.
+import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Place } from '../cluster/paths.js'
 
 export function logPath ({ dataDir }: Place): string {
   return join(dataDir, 'postgres.log')
-}
-
-export function logSize (place: Place): number {
-  return statSync(logPath(place), { throwIfNoEntry: false })?.size ?? 0
-}
-
-const mostRead = 64 * 1024
-
-/** The end of what the server has said since its log was that long. */
-export function logSince (place: Place, offset: number): string {
-  const size = logSize(place)
-  const from = Math.max(Math.min(offset, size), size - mostRead)
-  const content = Buffer.alloc(size - from)
-  const file = openSync(logPath(place), 'r')
-  try {
-    return content.toString('utf8', 0, readSync(file, content, 0, content.length, from))
-  } finally {
-    closeSync(file)
-  }
 }
 
 /** The server stops when it has no room for the next piece of its write-ahead log, which has this size. */
