@@ -27,7 +27,7 @@ const taking = <Value>(isRight: (text: string) => boolean, valueOf: (text: strin
 const like = (pattern: RegExp) => (text: string) => pattern.test(text)
 const timeToLive = taking(like(/^[1-9]\d*[smhd]$/), String, 'must be a number of s, m, h or d, such as 15m')
 const portNumber = taking((text) => /^\d+$/.test(text) && Number(text) <= 65535, Number, 'must be a port from 0 to 65535')
-const anyId = taking(like(/^[1-9]\d{0,14}$/), Number, 'must be a whole number from 1')
+const anyId = taking(like(/^[1-9]\d{0,14}$/), Number, 'must be a number from 1 to 999999999999999')
 const positive = taking(like(/^[1-9]\d{0,8}$/), Number, 'must be a number from 1 to 999999999')
 const wholeNumber = taking(like(/^[1-9]\d{0,3}$/), Number, 'must be a number from 1 to 9999')
 const revisionNumber = taking(like(/^\d{1,18}$/), BigInt, 'must be a revision, such as 0')

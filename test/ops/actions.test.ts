@@ -93,7 +93,9 @@ t.test('what is not there is not found', async (t) => {
     t.equal((await ops('POST', path)).status, 404, path)
   }
   for (const id of ['1', '00000000-0000-4000-8000-00000000000f']) t.equal((await ops('GET', `/actions/${id}`)).status, 404)
-  t.match(await ops('POST', '/projections/assistants/verify', { sample: 0 }), { status: 422, body: { errors: { sample: Array } } })
+  t.match(await ops('POST', '/projections/assistants/verify', { sample: 0, generation: 2 ** 31 }), {
+    status: 422, body: { errors: { sample: Array, generation: ['must be between 1 and 999999999'] } }
+  })
 })
 
 t.test('an API that stops stops what it has begun, and says so', async (t) => {

@@ -281,7 +281,10 @@ const getSchema = {
   params: assistantPath,
   querystring: Type.Object({
     revision: Type.Optional(Type.Integer({
-      minimum: 0, description: 'As it was at this revision; one that it never had is not found.', examples: [0]
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'As it was at this revision; one that it never had is not found.',
+      examples: [0]
     }))
   }),
   response: {

@@ -11,7 +11,7 @@ const ActionOn = Type.Object({ name: Type.String(), action: Type.String() })
 const WithId = Type.Object({ id: Type.String() })
 const Input = Type.Object({
   accept_differences: Type.Optional(Type.Boolean()),
-  generation: Type.Optional(Type.Integer({ minimum: 1 })),
+  generation: Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999 })),
   sample: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }))
 })
 

@@ -110,6 +110,8 @@ t.test('a revision is a whole number from 0', async (t) => {
   for (const [revision, status] of [['0', 200], ['-1', 422], ['1.5', 422], ['99', 404]] as const) {
     t.equal((await get(`/user/assistant/${id}?revision=${revision}`)).status, status, revision)
   }
+  const { body } = await get(`/user/assistant/${id}?revision=9007199254740993`)
+  t.strictSame(body.errors, { revision: ['must be between 0 and 9007199254740991'] })
 })
 
 t.test('a query string that cannot be decoded is a 400, as a path is', async (t) => {
