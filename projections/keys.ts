@@ -83,7 +83,7 @@ export type KnownKey = Pick<ApiKey, 'api_key_id' | 'user_id' | 'name' | 'hash' |
 type KnownRow = Omit<KnownKey, 'expires_at'> & { expires_at: Date | null }
 
 /**
- * The keys with these digests, revoked ones as well. A revocation counts as soon as it was announced, also before it is
+ * The keys with these digests, revoked ones as well. A revocation counts as soon as it was noted, also before it is
  * projected.
  */
 export async function findKeysByHash (db: Pool, hashes: readonly string[], withinMs: number): Promise<KnownKey[]> {
@@ -132,30 +132,16 @@ function withTimes (item: ApiKeyItem): ApiKeyItem {
   return { ...item, expires_at: orNull(expires_at), created_at: iso(created_at), last_used_at: orNull(last_used_at) }
 }
 
-export const revocationChannel = 'ringledger_revoked'
-
 type Revoked = { key: number } | { token: string }
 
-/** As it stands in `ledger.revocations`, and in the notification. */
-const revokedText = (revoked: Revoked) =>
-  'key' in revoked ? `key ${revoked.key}` : `token ${revoked.token}`
-
-/** Read back; nothing where it says nothing. */
-export function revokedIn (text: string): Revoked | undefined {
-  const [, what, name = ''] = /^(key|token) (\w+)$/.exec(text) ?? []
-  if (what === undefined) return undefined
-  return what === 'key' ? { key: Number(name) } : { token: name }
-}
-
-/** Tells every process that a key or a token is over, before the read model has it. Safe to repeat. */
-export async function announceRevoked (pool: Pool, revoked: Revoked): Promise<void> {
-  await pool.query(`
-    WITH noted AS (INSERT INTO ledger.revocations (what) VALUES ($1) ON CONFLICT DO NOTHING)
-    SELECT pg_notify($2, $1)`, [revokedText(revoked), revocationChannel])
+/** Every process refuses a key or a token that is noted here, before the read model has it. Safe to repeat. */
+export async function noteRevoked (pool: Pool, revoked: Revoked): Promise<void> {
+  const what = 'key' in revoked ? `key ${revoked.key}` : `token ${revoked.token}`
+  await pool.query('INSERT INTO ledger.revocations (what) VALUES ($1) ON CONFLICT DO NOTHING', [what])
 }
 
 /** The read model has what is older than a day. @returns how many were removed */
-export async function forgetAnnounced (pool: Pool): Promise<number> {
+export async function forgetRevoked (pool: Pool): Promise<number> {
   const { rowCount } = await pool.query(
     "DELETE FROM ledger.revocations WHERE revoked_at < now() - interval '1 day'")
   return rowCount ?? 0

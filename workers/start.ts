@@ -1,7 +1,7 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
 import type { Pool } from 'pg'
 import { endsWithin } from '../src/postgres/ends-within.js'
-import type { Notifications } from '../src/postgres/notifications/notifications.js'
+import type { Notifications } from '../src/postgres/notifications.js'
 import type { RestoreGuard } from '../src/recovery/restore-guard.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import { abandonedAfter } from './deliveries/attempts/abandoned.js'

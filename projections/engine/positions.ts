@@ -1,6 +1,6 @@
 // How far read models and the dispatcher have come, and calls that wait until they have passed a position of the log.
 import type { Pool } from 'pg'
-import type { Listener, Notifications } from '../../src/postgres/notifications/notifications.js'
+import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { Projection } from './projection.js'
 import { awaitedChannel, checkpointChannel, hasSetApartSql } from '../generations/readers.js'

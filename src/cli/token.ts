@@ -55,14 +55,14 @@ export async function revoke (jti: string, _own: object, command: Command): Prom
 }
 
 /**
- * Appends it, and tells every process. Safe to repeat: it also tells those who were not told the first time.
+ * Appends it, and notes it for every process. Safe to repeat: what was not noted the first time is.
  * @returns whether it was not revoked before
  */
 export async function revokeNow (
   { streams, pool }: Pick<Connections, 'streams' | 'pool'>, jtiDigest: string
 ): Promise<boolean> {
   // Loaded here: a token is made without a client of the event store.
-  const [{ commandHandler }, { announceRevoked }, { tokenDecider }, { tokenStream }] = await Promise.all([
+  const [{ commandHandler }, { noteRevoked }, { tokenDecider }, { tokenStream }] = await Promise.all([
     import('../commands/handle-command.js'), import('../../projections/keys.js'),
     import('../features/api-keys/model.js'), import('../features/api-keys/events.js')
   ])
@@ -73,6 +73,6 @@ export async function revokeNow (
     decide: (state) => tokenDecider.decide(command, state),
     origin: { commandId: randomUUID(), correlationId: randomUUID() }
   })
-  await announceRevoked(pool, { token: jtiDigest })
+  await noteRevoked(pool, { token: jtiDigest })
   return isAppended
 }

@@ -13,18 +13,16 @@ export interface ApiKeyUser {
 /** Why a key lets nobody in. */
 export type KeyRefusal = 'key-unknown' | 'key-revoked' | 'key-expired'
 
-type Soon<Value> = Value | Promise<Value>
-
 export interface Credentials {
   /**
-   * Of a key that is well formed. A known key costs no round trip.
+   * A key that was looked up a moment ago costs no round trip.
    * @throws NotKnownYet while it cannot be known who has the key
    */
-  findKey (key: string): Soon<ApiKeyUser | KeyRefusal>
+  findKey (key: string): Promise<ApiKeyUser | KeyRefusal>
   /** Notes that the key is used, to the minute. */
   used (keyId: number): void
   /** Whether the token with this `jti` was ended before its time. @throws NotKnownYet */
-  isTokenRevoked (jti: string): Soon<boolean>
+  isTokenRevoked (jti: string): Promise<boolean>
 }
 
 /** `rl_` and 256 bits in base64url. */
@@ -35,7 +33,7 @@ export const digestOf = (text: string) => createHash('sha256').update(text).dige
 
 /** Where there is nothing but tokens. */
 export const tokensAlone: Credentials =
-  { findKey: () => 'key-unknown', used () {}, isTokenRevoked: () => false }
+  { findKey: async () => 'key-unknown', used () {}, isTokenRevoked: async () => false }
 
 /** The key that a header carries, well formed or not; nothing where it carries a token. */
 export const keyIn = (authorization: string | undefined) =>

@@ -1,7 +1,7 @@
 // The connections that every role and command works on.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { openNotifications, type Notifications } from '../postgres/notifications/notifications.js'
+import { openNotifications, type Notifications } from '../postgres/notifications.js'
 import { Positions } from '../../projections/engine/positions.js'
 import { projections } from '../../projections/index.js'
 import { holdsNothing } from '../../projections/generations/complete.js'
@@ -98,7 +98,7 @@ export async function openConnections (
     ...{ notifications, pool, onError, head: streams.head, waitMs: options.readModelWaitMs },
     raising: projections.filter(({ idsSeen }) => idsSeen).map(({ name }) => name)
   })
-  notifications.listen(awaitedChannel, { onListening () {}, onNotification: () => streams.lookNow() })
+  notifications.listen(awaitedChannel, { onNotification: () => streams.lookNow() })
   const close = async () => {
     positions.close()
     await notifications.close()

@@ -15,7 +15,7 @@ import { composeApi } from './api/api.js'
 import { refuseLostKeysAtStart } from '../privacy/rewrap.js'
 import { secretKeys, type CompleteConfig } from './complete-config.js'
 import { openConnections, type Connections, type Urls } from './connections.js'
-import { openCredentials } from './credentials/credentials.js'
+import { openCredentials } from './credentials.js'
 import { lookAtStart, projectionCheckpoints } from './look-at-start.js'
 import type { Services } from './services.js'
 import { rebuildOutdated } from './ops/rebuild.js'
@@ -69,7 +69,7 @@ export async function startRoles (
     await refuseLostKeysAtStart({ ...connections, secretKeys: secretKeys(config) })
     await lookAtStart(connections, log)
     await prepare?.(connections)
-    const credentials = await openCredentials({ connections, log })
+    const credentials = openCredentials({ connections, log })
     lastStops.push(endsSoon(() => credentials.close()))
     const own = { credentials, holder, log, isLeaving: () => isLeaving }
     const context = { roles, config, urls, connections, restoreGuard, logGuard, ...own }

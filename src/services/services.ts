@@ -4,7 +4,7 @@ import type { LogGuard } from '../recovery/log-guard.js'
 import type { RestoreGuard } from '../recovery/restore-guard.js'
 import type { CompleteConfig } from './complete-config.js'
 import type { Connections, Urls } from './connections.js'
-import type { OpenCredentials } from './credentials/credentials.js'
+import type { OpenCredentials } from './credentials.js'
 import type { Role } from './role.js'
 
 export interface Services {

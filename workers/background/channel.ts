@@ -1,6 +1,6 @@
 // Notifies the workers that a request waits. A lost notification costs time only: the reconciler finds it.
 import type { Pool, PoolClient } from 'pg'
-import type { Listener, Notifications } from '../../src/postgres/notifications/notifications.js'
+import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 
 const channel = 'ringledger_background'
 

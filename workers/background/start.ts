@@ -1,7 +1,7 @@
 // Works on requests in the background: the queue, the turns and the reconciler, started and stopped together.
 import type { Pool } from 'pg'
 import { endsWithin } from '../../src/postgres/ends-within.js'
-import type { Notifications } from '../../src/postgres/notifications/notifications.js'
+import type { Notifications } from '../../src/postgres/notifications.js'
 import { repeatLeased } from '../passes/leased-loop.js'
 import { openQueueOf, type QueueOptions } from '../queue/queue.js'
 import { listenForRequests } from './channel.js'

@@ -1,6 +1,6 @@
 // Notifies the workers that something of a user is due. A lost notification costs time only: the reconciler finds it.
 import type { Pool, PoolClient } from 'pg'
-import type { Listener, Notifications } from '../../src/postgres/notifications/notifications.js'
+import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 
 const channel = 'ringledger_webhooks_due'
 
@@ -11,5 +11,5 @@ export async function notifyDue (db: Pool | PoolClient, userId: string): Promise
 
 /** Calls `onDue` with the user until it is closed. */
 export function listenForDue (notifications: Notifications, onDue: (userId: string) => void): Listener {
-  return notifications.listen(channel, { onNotification: onDue, onListening () {} })
+  return notifications.listen(channel, { onNotification: onDue })
 }

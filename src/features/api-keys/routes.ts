@@ -23,8 +23,8 @@ import {
 
 export interface ApiKeyServices extends RouteServices {
   keptSecrets: KeptSecrets
-  /** Tells every process that the key is over. */
-  announceRevoked (keyId: number): Promise<void>
+  /** Every process refuses it from then on. */
+  noteRevoked (keyId: number): Promise<void>
   /** Requests that each user may make in a minute; 0 for no limit. */
   rateLimitPerMinute: number
 }
@@ -61,7 +61,7 @@ const revokeSchema = {
 }
 
 export function addApiKeyCommands (app: App, services: ApiKeyServices): void {
-  const { handle, announceRevoked } = services
+  const { handle, noteRevoked } = services
 
   const creating = tokenCommand('user', 'Making the API key failed', 'Idempotency-Key')
   app.post('/user/api-key', { schema: createSchema, ...creating }, async (request, reply) => {
@@ -97,15 +97,15 @@ export function addApiKeyCommands (app: App, services: ApiKeyServices): void {
       isForOwner: true,
       decider: apiKeyDecider,
       async answer ({ readBack }) {
-        await announce(id, request.log)
+        await note(id, request.log)
         return await readBack({ source: 'keys', folded: () => ({ message: revoked }) })
       }
     })
   })
 
   /** The event counts without it: then processes learn of it from the read model. */
-  async function announce (id: number, log: FastifyBaseLogger): Promise<void> {
-    await announceRevoked(id).catch((error: unknown) => log.warn({ err: error }, 'the end of an API key was not announced'))
+  async function note (id: number, log: FastifyBaseLogger): Promise<void> {
+    await noteRevoked(id).catch((error: unknown) => log.warn({ err: error }, 'the end of an API key was not announced'))
   }
 }
 

@@ -14,7 +14,7 @@ import type { App } from '../../http/app-types.js'
 import { commandRoutes } from '../../http/command-route.js'
 import { keysBeside } from '../../privacy/person-keys.js'
 import { digestOfNumbers } from '../digest-of-numbers.js'
-import { announceRevoked, forgetAnnounced } from '../../../projections/keys.js'
+import { forgetRevoked, noteRevoked } from '../../../projections/keys.js'
 import type { Services } from '../services.js'
 import { opsDeps } from '../ops/ops-deps.js'
 import { openActions } from '../ops/start-action.js'
@@ -57,7 +57,7 @@ export async function composeApi (context: Services, status: Status): Promise<Ap
     ops: await opsDeps(context, actions),
     routes
   })
-  const sweep = () => Promise.all([idempotency.removeExpired(), forgetAnnounced(pool)]).catch((error: unknown) => {
+  const sweep = () => Promise.all([idempotency.removeExpired(), forgetRevoked(pool)]).catch((error: unknown) => {
     log.warn({ err: error }, 'expired idempotency keys were not removed')
   })
   const sweeping = setInterval(() => void sweep(), sweepEveryMs)
@@ -88,7 +88,7 @@ async function commandDeps (
     phoneHash: hash,
     leadStreamOf: ({ campaign_id, phone_number }) => leadStream(campaign_id, hash(phone_number)),
     phoneClaims: claims,
-    announceRevoked: (keyId) => announceRevoked(pool, { key: keyId }),
+    noteRevoked: (keyId) => noteRevoked(pool, { key: keyId }),
     blacklists: openBlacklists(streams, hash, entries),
     owners: callOwners({ streams, leadOwner: (id) => positions.orNotKnown('leads', () => findLeadOwner(pool, id)) })
   }

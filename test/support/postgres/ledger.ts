@@ -1,6 +1,6 @@
 // A migrated database of a test's own, with a pool.
 import pg, { type Pool } from 'pg'
-import type { Notifications } from '../../../src/postgres/notifications/notifications.js'
+import type { Notifications } from '../../../src/postgres/notifications.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { migrateLedger } from '../back-ends/database-templates.js'
 import { scratchPostgres, type ScratchPostgres } from '../back-ends/scratch-postgres.js'

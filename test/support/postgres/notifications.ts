@@ -1,5 +1,5 @@
 // What Postgres notifies, as long as a test runs.
-import { openNotifications, type Notifications, type NotificationsOptions } from '../../../src/postgres/notifications/notifications.js'
+import { openNotifications, type Notifications, type NotificationsOptions } from '../../../src/postgres/notifications.js'
 import type { Teardown } from '../teardown.js'
 
 export function notificationsOf (

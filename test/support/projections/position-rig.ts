@@ -10,7 +10,7 @@ import { scratchLedger } from '../postgres/ledger.js'
 import { emptyReadModels, feeding, type Feed } from './projected.js'
 import type { Teardown } from '../teardown.js'
 import { notificationsOf } from '../postgres/notifications.js'
-import type { Notifications } from '../../../src/postgres/notifications/notifications.js'
+import type { Notifications } from '../../../src/postgres/notifications.js'
 
 /** Its first query is LISTEN; a heartbeat may have followed. */
 const hasListened = "AND state = 'idle' AND query <> ''"

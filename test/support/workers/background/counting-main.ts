@@ -1,6 +1,6 @@
 // A worker of requests that count, for tests that kill or freeze it. It prints each step, and dies at one.
 import { writeSync } from 'node:fs'
-import { openNotifications } from '../../../../src/postgres/notifications/notifications.js'
+import { openNotifications } from '../../../../src/postgres/notifications.js'
 import { openPool } from '../../../../src/postgres/pool.js'
 import { startBackground } from '../../../../workers/background/start.js'
 import { counting } from './counting.js'

@@ -1,6 +1,7 @@
 // Hears what Postgres notifies, over one connection for all channels of a process: each notification wakes every
 // session of the database that listens to anything.
-import { Connection, type ConnectionOptions } from './connection.js'
+import pg from 'pg'
+import { endClient } from './end-client.js'
 
 export interface Notifications {
   /** Listens to a channel until the listener is closed. @param channel a name of ours, never input */
@@ -11,19 +12,23 @@ export interface Notifications {
 export interface Hearing {
   onNotification (payload: string): void
   /** Earlier notifications were perhaps missed. */
-  onListening (): void
+  onListening? (): void
 }
 
 export interface Listener {
   isListening (): boolean
-  /** Of what was notified up to then, on the clock of `performance.now()`, nothing was missed since `onListening`. */
-  heardUntil (): number
-  /** Checks now that the connection lives, unless it is being checked. */
-  check (): void
   close (): void
 }
 
-export type NotificationsOptions = Pick<ConnectionOptions, 'databaseUrl'> & Partial<ConnectionOptions> & {
+export interface NotificationsOptions {
+  /** Must reach Postgres directly: LISTEN does not pass a transaction pooler. */
+  databaseUrl: string
+  /** Shown in pg_stat_activity. */
+  applicationName?: string
+  /** Between two checks that the connection lives, in milliseconds. */
+  heartbeatMs?: number
+  /** For an answer to each. */
+  answerWithinMs?: number
   /** A lost connection, of which each is made anew. */
   onError (error: Error): void
 }
@@ -42,7 +47,7 @@ class SharedConnection implements Notifications {
   #current: Connection | undefined
   #live: Connection | undefined
 
-  constructor (private readonly options: ConnectionOptions & NotificationsOptions) {}
+  constructor (private readonly options: Required<NotificationsOptions>) {}
 
   listen (channel: string, hearing: Hearing): Listener {
     const listener = new ChannelListener(channel, hearing, () => this.#live, () => { this.#listeners.delete(listener) })
@@ -90,18 +95,10 @@ class ChannelListener implements Listener {
     return this.#on !== undefined && this.#on === this.live()
   }
 
-  heardUntil (): number {
-    return this.isListening() ? this.#on?.heardUntil ?? -Infinity : -Infinity
-  }
-
-  check (): void {
-    if (this.isListening()) this.#on?.check()
-  }
-
   async begin (connection: Connection): Promise<void> {
     if (!await connection.listen(this.channel) || this.#isClosed) return
     this.#on = connection
-    this.hearing.onListening()
+    this.hearing.onListening?.()
   }
 
   heard (channel: string, payload: string): void {
@@ -112,5 +109,88 @@ class ChannelListener implements Listener {
   close (): void {
     this.#isClosed = true
     this.leave()
+  }
+}
+
+/** What becomes of a connection. */
+interface Told {
+  onNotification (channel: string, payload: string): void
+  /** Without an error when it has ended as it should. */
+  onLost (error?: Error): void
+}
+
+const connectWithinMs = 5_000
+
+class Connection {
+  readonly #client: pg.Client
+  readonly #heartbeat: NodeJS.Timeout
+  #isOpen = false
+  #isAsking = false
+  #last: Promise<unknown> = Promise.resolve()
+  #isLost = false
+
+  constructor (
+    { databaseUrl, applicationName, heartbeatMs, answerWithinMs }: Required<NotificationsOptions>,
+    private readonly told: Told
+  ) {
+    this.#client = new pg.Client({
+      connectionString: databaseUrl,
+      application_name: applicationName,
+      keepAlive: true,
+      connectionTimeoutMillis: connectWithinMs,
+      query_timeout: answerWithinMs
+    })
+    this.#heartbeat = setInterval(() => this.#check(), heartbeatMs).unref()
+    this.#client.on('error', (error) => this.#lose(error))
+    this.#client.on('end', () => this.#lose())
+    this.#client.on('notification', ({ channel, payload = '' }) => {
+      if (!this.#isLost) told.onNotification(channel, payload)
+    })
+  }
+
+  /** @returns whether it is open; `onLost` was called otherwise */
+  async open (): Promise<boolean> {
+    this.#isOpen = await this.#answered(() => this.#client.connect())
+    return this.#isOpen
+  }
+
+  /** @returns whether it listens; `onLost` was called otherwise */
+  async listen (channel: string): Promise<boolean> {
+    return await this.#answered(() => this.#client.query(`LISTEN ${channel}`))
+  }
+
+  async close (): Promise<void> {
+    await endClient(this.#client)
+  }
+
+  #check (): void {
+    if (!this.#isOpen || this.#isAsking) return
+    this.#isAsking = true
+    void this.#answered(() => this.#client.query('SELECT')).then(() => { this.#isAsking = false })
+  }
+
+  /** One after the other: the client is to be asked nothing while it is asked. */
+  async #answered (ask: () => Promise<unknown>): Promise<boolean> {
+    const answer = this.#last.then(() => this.#answer(ask))
+    this.#last = answer
+    return await answer
+  }
+
+  async #answer (ask: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await ask()
+    } catch (error) {
+      this.#lose(error instanceof Error ? error : new Error(String(error)))
+    }
+    return !this.#isLost
+  }
+
+  #lose (error?: Error): void {
+    if (this.#isLost) return
+    this.#isLost = true
+    this.#isOpen = false
+    clearInterval(this.#heartbeat)
+    void endClient(this.#client)
+    this.told.onLost(error)
   }
 }

@@ -1,0 +1,116 @@
+// API keys that let in, and tokens that were ended: as Postgres had them at most 700 ms ago.
+import { LRUCache } from 'lru-cache'
+import type { Pool } from 'pg'
+import { findKeysByHash, findRevokedTokens, KeyUses, type KnownKey } from '../../projections/keys.js'
+import { NotKnownYet } from '../../projections/engine/positions.js'
+import { tryDecode } from '../domain/events.js'
+import { tokenStream } from '../features/api-keys/events.js'
+import { digestOf, keyPattern, type ApiKeyUser, type Credentials, type KeyRefusal } from '../http/credentials.js'
+import type { Streams } from '../log/event-log.js'
+import { batcher } from '../postgres/batcher.js'
+import { endsWithin } from '../postgres/ends-within.js'
+
+export interface OpenCredentials extends Credentials {
+  close (): Promise<void>
+}
+
+/** With the time that a look takes, what was revoked is refused within a second. */
+const trustedMs = 700
+const lookWithinMs = 2_000
+/** A token waits no longer for a look: where Postgres is away, those that were known to be revoked are refused. */
+const waitMs = 500
+
+/** Some ten megabytes. */
+const rememberedKeys = 20_000
+/** Of unknown keys that come together. */
+const mostAtOnce = 500
+
+interface Looked {
+  connections: {
+    pool: Pool, streams: Pick<Streams, 'last'>, positions: { passed (source: string): Promise<bigint | undefined> }
+  }
+  log: { debug (details: object, message: string): void }
+}
+
+/** A process without requests looks nothing up. */
+export function openCredentials (
+  { connections: { pool, streams, positions }, log }: Looked
+): OpenCredentials {
+  const isFilled = async () => await positions.passed('keys') !== undefined
+  const uses = new KeyUses(pool, (error) => log.debug({ err: error }, 'last uses of API keys were not written'))
+  const findKeys = async (hashes: string[]) => {
+    if (!await isFilled()) throw new NotKnownYet('the read model of API keys is being filled')
+    const found = new Map<string, KnownKey | 'key-unknown'>(hashes.map((hash) => [hash, 'key-unknown']))
+    for (const key of await findKeysByHash(pool, hashes, lookWithinMs)) found.set(key.hash, key)
+    return found
+  }
+  // One query at a time: strangers who guess keys take one connection at most.
+  const lookUp = batcher({
+    runBatch: findKeys,
+    runOne: async (hash) => (await findKeys([hash])).get(hash) ?? 'key-unknown',
+    isOfOne: () => false,
+    limit: mostAtOnce
+  })
+  const keys = new LRUCache<string, KnownKey>({
+    max: rememberedKeys,
+    ttl: trustedMs,
+    ignoreFetchAbort: true,
+    async fetchMethod (hash, _stale, { options }) {
+      const askedAt = performance.now()
+      const found = await lookUp(hash)
+      options.ttl = Math.max(1, trustedMs - (performance.now() - askedAt)) // a slow answer is an old one
+      return found === 'key-unknown' ? undefined : found // which is not kept: a key that is made now is found at once
+    }
+  })
+  const revoked = revokedTokens(async () => await isFilled() ? await findRevokedTokens(pool, lookWithinMs) : undefined,
+    (error) => log.debug({ err: error }, 'revoked tokens could not be looked up'))
+  return {
+    async findKey (key) {
+      if (!keyPattern.test(key)) return 'key-unknown'
+      return judge(await orNotKnown(keys.fetch(digestOf(key))))
+    },
+    used: (keyId) => uses.used(keyId),
+    async isTokenRevoked (jti) {
+      const digest = digestOf(jti)
+      return (await revoked())?.has(digest) ?? await orNotKnown(streams.last(tokenStream(digest)).then((last) =>
+        last !== undefined && tryDecode(last).event?.type === 'TokenRevoked'))
+    },
+    close: () => uses.close()
+  }
+}
+
+function judge (key: KnownKey | undefined): ApiKeyUser | KeyRefusal {
+  if (!key) return 'key-unknown'
+  const { api_key_id: id, user_id, name, scopes, expires_at } = key
+  if (key.is_revoked) return 'key-revoked'
+  if (expires_at !== null && Date.parse(expires_at) <= Date.now()) return 'key-expired'
+  return { id, user_id, name, scopes }
+}
+
+/** Their digests as they were last found; nothing before the first time. */
+function revokedTokens (find: () => Promise<string[] | undefined>, onError: (error: unknown) => void) {
+  let digests: ReadonlySet<string> | undefined
+  let looking: Promise<void> | undefined
+  let [beganAt, isAsOf] = [-Infinity, -Infinity]
+  async function look (): Promise<void> {
+    beganAt = performance.now()
+    const found = await find()
+    if (!found) return
+    digests = new Set(found)
+    isAsOf = beganAt
+  }
+  return async () => {
+    if (performance.now() - isAsOf < trustedMs) return digests
+    looking ??= look().catch(onError).finally(() => { looking = undefined })
+    await endsWithin(Math.max(0, beganAt + waitMs - performance.now()), looking)
+    return digests
+  }
+}
+
+/** Where a look-up fails, who sends it cannot be known right now. */
+async function orNotKnown<Found> (found: Promise<Found>): Promise<Found> {
+  return await found.catch((cause: unknown) => {
+    if (cause instanceof NotKnownYet) throw cause
+    throw Object.assign(new NotKnownYet('who sends it cannot be known right now'), { cause })
+  })
+}

@@ -1,0 +1,82 @@
+// How often keys and revoked tokens are looked up: not for each request, and not for longer than a revocation may take.
+import t from 'tap'
+import { keys as projection, noteRevoked } from '../../projections/keys.js'
+import { NotKnownYet } from '../../projections/engine/positions.js'
+import { digestOf } from '../../src/http/credentials.js'
+import { openCredentials } from '../../src/services/credentials.js'
+import { eventually } from '../support/eventually.js'
+import { emptyReadModels } from '../support/projections/projected.js'
+import { keepingLog, scratchLedger } from '../support/postgres/ledger.js'
+import { watchedPool } from '../support/postgres/statements.js'
+
+const { pool } = await scratchLedger(t)
+await emptyReadModels(pool, [projection])
+const text = (n: number) => `rl_${String(n).padStart(43, '0')}`
+const make = (n: number) => pool.query(
+  "INSERT INTO read_keys_g1.api_keys VALUES ($1, '1', 'x', $2, 'rl_', '[\"read\"]', NULL, now(), false, 0)",
+  [n, digestOf(text(n))])
+await Promise.all([1, 2, 3].map(make))
+
+/** Of a process: what it lets in, every look at Postgres, and a way to take that away. */
+function opened () {
+  let isAway = false
+  const looks: string[] = []
+  const watched = watchedPool(pool, {
+    before (statement) {
+      looks.push(statement)
+      if (isAway) throw new Error('Postgres is away')
+    }
+  })
+  const [streams, positions] = [{ last: async () => undefined }, { passed: async () => 1n }]
+  const credentials = openCredentials({ connections: { pool: watched, streams, positions }, log: keepingLog() })
+  return { ...credentials, looks, setAway: (away: boolean) => { isAway = away } }
+}
+
+t.test('a known key costs a look-up in 700 ms, and its revocation is seen within a second', async (t) => {
+  const { findKey, looks } = opened()
+  for (let n = 0; n < 100; n++) t.match(await findKey(text(1)), { id: 1 })
+  t.equal(looks.length, 1)
+  await noteRevoked(pool, { key: 1 })
+  const began = performance.now()
+  await eventually(async () => await findKey(text(1)) === 'key-revoked')
+  t.ok(performance.now() - began < 1_000)
+  t.equal(looks.length, 2)
+})
+
+t.test('unknown keys are looked up together, and one that is made then is found', async (t) => {
+  const { findKey, looks } = opened()
+  const found = await Promise.all(Array.from({ length: 1_200 }, (_, n) => findKey(text(n + 10))))
+  t.ok(found.every((each) => each === 'key-unknown'))
+  t.ok(looks.length <= 4, String(looks.length))
+  t.equal(await findKey('rl_short'), 'key-unknown')
+  t.ok(looks.length <= 4, 'what is no key is not looked up')
+  await make(10)
+  t.match(await findKey(text(10)), { id: 10 })
+})
+
+t.test('a token costs a look-up in 700 ms, and its end is seen within a second', async (t) => {
+  const { isTokenRevoked, looks } = opened()
+  for (let n = 0; n < 100; n++) t.equal(await isTokenRevoked('one'), false)
+  t.equal(looks.length, 1)
+  await noteRevoked(pool, { token: digestOf('one') })
+  const began = performance.now()
+  await eventually(() => isTokenRevoked('one'))
+  t.ok(performance.now() - began < 1_000)
+  t.equal(await isTokenRevoked('two'), false)
+})
+
+t.test('while Postgres is away keys are not known, and tokens are judged by what was known', async (t) => {
+  const { findKey, isTokenRevoked, setAway } = opened()
+  await noteRevoked(pool, { token: digestOf('ended') })
+  t.match(await findKey(text(2)), { id: 2 })
+  t.equal(await isTokenRevoked('ended'), true)
+  setAway(true)
+  t.match(await findKey(text(2)), { id: 2 }, 'for a moment')
+  await eventually(() => findKey(text(2)).then(() => false, (error: unknown) => error instanceof NotKnownYet))
+  t.strictSame([await isTokenRevoked('ended'), await isTokenRevoked('other')], [true, false])
+  setAway(false)
+  t.match(await findKey(text(2)), { id: 2 })
+  const unaware = opened()
+  unaware.setAway(true)
+  t.equal(await unaware.isTokenRevoked('ended'), false, 'it asks the log, which has no such stream here')
+})
