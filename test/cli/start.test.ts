@@ -1,11 +1,11 @@
 // `start` as an operator meets it: one at a time, joined by other commands, and gone without a trace after its stop.
 import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projections as known } from '../../projections/index.js'
-import { begunPost } from '../support/http/begun-request.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { dataDir, exampleCatalog, ringledger, run } from '../support/ringledger.js'
@@ -13,6 +13,20 @@ import { openConnections } from '../support/http/open-connections.js'
 import { connect, headOf } from '../support/back-ends/scratch-event-store.js'
 import { eventStoreOf, startService, type RunningService } from '../support/running-service.js'
 import { listeningUrl } from '../support/processes/role-log.js'
+
+/** Resolves when the service waits for the body. @returns what sends the body and resolves to the answer */
+async function begunPost (url: string, token: string): Promise<(body: object) => Promise<IncomingMessage>> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', expect: '100-continue' }
+  const asking = request(url, { method: 'POST', headers })
+  asking.flushHeaders()
+  await once(asking, 'continue')
+  return async (body) => {
+    asking.end(JSON.stringify(body))
+    const [answer] = await once(asking, 'response') as [IncomingMessage]
+    answer.resume()
+    return answer
+  }
+}
 
 const folder = dataDir(t)
 

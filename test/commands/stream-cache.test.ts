@@ -30,7 +30,7 @@ t.test('the bytes of all states together have a bound; a state that is larger, o
 for (const [kind, count, bytes] of [['assistants', 140, 480 * 1024], ['calls', 560, 120 * 1024]] as const) {
   t.test(`a small heap outlives ${count} ${kind} of ${bytes / 1024} KiB`, async (t) => {
     const args = [store.url, kind, String(count), String(bytes), '8']
-    const { said, ended } = mainProcess(t, 'commands/commands-main', args, { heapMb: 64 })
+    const { said, ended } = mainProcess(t, new URL('./commands-main.js', import.meta.url), args, { heapMb: 64 })
     t.equal(await ended, 0)
     t.strictSame(said, [{ handled: count }])
   })

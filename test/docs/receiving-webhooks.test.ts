@@ -15,7 +15,7 @@ import { assistantCreated, callCompleted } from '../support/events/call-events.j
 import { deliveryRig } from '../support/workers/delivery-rig.js'
 import { eventually } from '../support/eventually.js'
 import { webhookProblems } from '../support/documents/webhook-schemas.js'
-import { vectorFile, vectors, vectorText, type Vector } from '../support/documents/webhook-vectors.js'
+import { vectorFile, vectors, vectorText, type Vector } from './webhook-vectors.js'
 
 const folder = 'docs/webhooks'
 if (process.env.TAP_SNAPSHOT === '1') await writeFile(vectorFile, vectorText())

@@ -10,7 +10,7 @@ import { fold } from '../../src/domain/decider.js'
 import { currentVersion, decode, eventVersions, type DomainEvent, type EventType } from '../../src/domain/events.js'
 import { leadDecider } from '../../src/features/leads/decide.js'
 import { holderDecider, phoneNumberDecider } from '../../src/features/phone-numbers/model.js'
-import { requiredFields } from '../support/bodies/assistant-bodies.js'
+import { requiredFields } from '../support/bodies/bodies.js'
 import { golden, opened, type Golden } from '../support/events/golden.js'
 import { fc } from '../support/fuzz/property.js'
 

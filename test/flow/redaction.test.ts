@@ -1,4 +1,5 @@
 // What users and operators trust the service with never stands in its log, at any level, whatever goes wrong.
+import { newAssistant, newLead, callReport } from '../support/bodies/bodies.js'
 import { randomUUID } from 'node:crypto'
 import { connect as connectSocket } from 'node:net'
 import { connect } from '@ringledger/embedded-event-store/testing'
@@ -7,8 +8,6 @@ import t from 'tap'
 import { serveLog } from '../support/back-ends/back-ends.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
-import { callReport, newAssistant, newLead } from '../support/bodies/bodies.js'
-import { personal, refusedRequests } from '../support/bodies/personal.js'
 import { eventually } from '../support/eventually.js'
 import { leaksIn } from '../support/run/leaks.js'
 import { post } from '../support/ops/operator.js'
@@ -16,7 +15,41 @@ import { answers, receiver } from '../support/receivers/receiver.js'
 import { localWebhooks, startService, token, type Request } from '../support/running-service.js'
 import { secrets } from '../support/auth/secrets.js'
 
+/** Made up here, and sent wherever something is taken. */
+const personal = {
+  phone: '+15557654321',
+  digits: '5557654321',
+  email: 'ada.byron@hidden.example',
+  name: 'Augusta Zanzibar',
+  query: 'hidden-in-the-query',
+  inPath: 'hidden-in-the-path',
+  metrics: 'hidden-metrics-token-that-is-long-enough',
+  alert: 'hidden-in-the-alert-url'
+}
+
 const { phone, email, name, query, inPath } = personal
+
+type Sent = [method: string, path: string, body?: unknown, headers?: Record<string, string>]
+
+/** Each is refused, or leads to nothing that anybody waits for. */
+const refusedRequests: Sent[] = [
+  ['POST', '/user/lead', newLead({ phone_number: `${phone}x` })],
+  ['POST', '/user/lead', newLead({ phone_number: phone })],
+  ['POST', '/user/lead', `{"phone_number":"${phone}",`],
+  ['POST', '/user/lead', newLead({ phone_number: phone, variables: { name: `${name}\0` } })],
+  ['POST', '/user/lead', newLead({ phone_number: phone, variables: { filler: email.repeat(40_000) } })],
+  ['POST', '/user/lead', newLead(), { 'content-type': `text/${query}` }],
+  ['POST', '/user/lead', newLead(), { 'idempotency-key': phone, 'x-correlation-id': email, 'if-match': phone }],
+  ['PUT', `/user/lead/${phone}`, {}],
+  ['GET', `/user/call/${email}`],
+  ['GET', `/${inPath}/${phone}?${query}=1`],
+  ['DELETE', `/user/assistant/${name}`],
+  [
+    'POST', '/user/assistant',
+    newAssistant({ webhook_url: `http://10.0.0.1/${inPath}?key=${query}`, is_webhook_active: true })
+  ],
+  ['GET', `/metrics?token=${personal.metrics}`]
+]
 
 const { url } = await scratchPostgres(t, 'service')
 const direct = await serveLog({ databaseUrl: url })

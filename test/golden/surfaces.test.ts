@@ -13,7 +13,7 @@ import {
 } from '../../src/services/status/metrics.js'
 import { openMetrics } from '../../src/http/metrics.js'
 import { Environment, settingNames } from '../../src/settings/environment.js'
-import { appAlone, unused } from '../support/http/app-alone.js'
+import { appAlone, unused } from '../support/http/openapi.js'
 
 // What users, operators and call engines see, as text that compares well. No service has to run for it.
 const log = pino({ level: 'silent' })

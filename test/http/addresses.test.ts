@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
 import { isRefusal } from '../support/http/is-refusal.js'
-import { documentedOperations } from '../support/http/operations.js'
+import { documentedOperations } from '../support/http/openapi.js'
 import { sendRaw } from '../support/http/raw-http.js'
 import { testService } from '../support/service.js'
 

@@ -97,7 +97,7 @@ t.test('a small heap outlives many large events outside the filter, which the st
     await direct.append(`test-${randomUUID()}`, [{ id: randomUUID(), type: 'Other', data, metadata: {} }], noStream)
   }
   const args = [url, 'Never', String(await direct.head())]
-  const { said, ended } = mainProcess(t, 'projections/following-main', args, { heapMb: 72 })
+  const { said, ended } = mainProcess(t, new URL('./following-main.js', import.meta.url), args, { heapMb: 72 })
   t.equal(await ended, 0)
   t.strictSame(said, [{ count: 0 }])
 })

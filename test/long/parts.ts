@@ -104,7 +104,7 @@ export const parts: Part[] = [
   {
     name: 'properties',
     files: [
-      'test/http/fuzz', 'test/projections/engine/model.test.ts', 'test/features/phone-numbers/claims.test.ts',
+      'test/http/fuzz', 'test/projections/engine/model.test.ts', 'test/commands/phone-claims.test.ts',
       'packages/embedded-event-store/test/model.test.ts', 'packages/event-transfer/test/export.test.ts'
     ],
     env: { FUZZ_TIMES: '15' },

@@ -3,7 +3,7 @@ import t from 'tap'
 import { refuseLostKeysAtStart, noteKeysOfLog } from '../../src/privacy/rewrap.js'
 import { keyId } from '../../src/privacy/sealed-text.js'
 import { tellNeededKeys } from '../../workers/operate/reseal.js'
-import { first, second, secretKeyRig, third } from '../support/persons/secret-keys.js'
+import { first, second, secretKeyRig, third } from './secret-keys.js'
 
 const { pool, streams, keysOf, made, openIn, resealTo, forgetLedger, visible } = await secretKeyRig(t)
 

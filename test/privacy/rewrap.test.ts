@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Streams } from '../../src/log/event-log.js'
 import { keyId } from '../../src/privacy/sealed-text.js'
-import { first, second, secretKeyRig, third } from '../support/persons/secret-keys.js'
+import { first, second, secretKeyRig, third } from './secret-keys.js'
 
 const { pool, streams, keysOf, made, stored, openIn, resealTo, forgetLedger, visible } = await secretKeyRig(t)
 

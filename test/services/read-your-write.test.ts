@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { Positions } from '../../projections/engine/positions.js'
 import { readBack } from '../../src/http/read-position.js'
 import { positionRig, positionsOf } from '../support/projections/position-rig.js'
-import { deaf } from '../support/postgres/notifications.js'
+import { deaf } from '../support/postgres/ledger.js'
 
 const { pool, listening, deafPool, projectOne, parkOne } = await positionRig(t)
 

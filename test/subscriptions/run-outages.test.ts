@@ -2,7 +2,7 @@
 import t from 'tap'
 import { EventLog } from '../../src/log/event-log.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
-import { consuming } from '../support/projections/consuming.js'
+import { consuming } from './consuming.js'
 import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
 import { connectionTo, eventStoreOn } from '../support/back-ends/scratch-event-store.js'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { packageRoot } from '../../../src/package-root.js'
 
-const program = join(packageRoot, 'dist/test/support/cli/log-to-full-disk-main.js')
+const program = join(packageRoot, 'dist/test/cli/running/log-to-full-disk-main.js')
 const skip = existsSync('/dev/full') ? false : '/dev/full is not here'
 
 for (const [how, argument] of [['by itself', 'return'], ['by an exit', 'exit']] as const) {

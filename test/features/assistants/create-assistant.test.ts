@@ -7,8 +7,7 @@ import { assistantDecider, type CreateAssistant } from '../../../src/features/as
 import type { AssistantEvent, AssistantSettings } from '../../../src/features/assistants/events.js'
 import type { FieldErrors } from '../../../src/domain/rejection.js'
 import { invalid, scenarios } from '../../support/commands/given.js'
-import { requiredFields } from '../../support/bodies/assistant-bodies.js'
-import { documentedDefaults } from '../../support/bodies/documented-defaults.js'
+import { requiredFields, documentedDefaults } from '../../support/bodies/bodies.js'
 
 const given = scenarios(assistantDecider)
 const now = '2026-01-31T12:00:00.000Z'

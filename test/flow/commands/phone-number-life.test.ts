@@ -159,7 +159,7 @@ async function retried (key: string, phone_number: string) {
 async function killedClaim (t: Parameters<typeof mainProcess>[0], user: string, key: string, phone_number: string) {
   const route = new URL(`${service.url}/user/phone-number`).pathname
   const args = [urls.databaseUrl, urls.eventStoreUrl, route, user, key, phone_number]
-  const { ended } = mainProcess(t, 'commands/killed-claim-main', args)
+  const { ended } = mainProcess(t, new URL('./killed-claim-main.js', import.meta.url), args)
   const signal = await ended
   if (signal !== 'SIGKILL') throw new Error(`it ended with ${signal}`)
 }

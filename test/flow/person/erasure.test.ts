@@ -15,7 +15,7 @@ import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
 import { assistantCreated, call as reported, proposed } from '../../support/events/call-events.js'
 import { eraseLate, erasing } from '../../support/persons/erasing.js'
-import { haveCome } from '../../support/persons/have-come.js'
+import { haveCome } from '../../support/persons/persons.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])
 const { call, parts, parts: { pool, streams } } = service

@@ -1,10 +1,9 @@
 // Tokens that are signed with the shared secret or by an issuer: which are valid.
 import { SignJWT } from 'jose'
 import t from 'tap'
-import { tokenIssuer } from '../../support/auth/issuer.js'
 import {
-  audience, base64url, claims, guarded, guardedBy, isLetIn, issuer, issuerAndApp, now, secret, signed, signedAsIs,
-  without
+  tokenIssuer, audience, base64url, claims, guarded, guardedBy, isLetIn, issuer, issuerAndApp, now, secret, signed,
+  signedAsIs, without
 } from '../../support/auth/tokens.js'
 
 const { send, status } = await guarded(t, { roleClaim: 'role', secret })

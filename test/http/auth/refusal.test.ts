@@ -7,8 +7,9 @@ import type { JwtSettings } from '../../../src/http/jwt-settings.js'
 import { requestLogger } from '../../../src/http/logging.js'
 import { registerRateLimits } from '../../../src/http/limits/rate-limit.js'
 import { RequestLog, userHash } from '../../../src/http/request-log.js'
-import { tokenIssuer } from '../../support/auth/issuer.js'
-import { audience, claims, issuer, now, secret, signed, signedAsIs, without } from '../../support/auth/tokens.js'
+import {
+  tokenIssuer, audience, claims, issuer, now, secret, signed, signedAsIs, without
+} from '../../support/auth/tokens.js'
 
 /** Asks with a token, and answers what came back and the line in the log. */
 async function asking (t: Test, jwt: JwtSettings) {

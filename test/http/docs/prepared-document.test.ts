@@ -1,6 +1,6 @@
 // The API document is made once: who has it already is told so, and strangers do not ask for it without end.
 import t from 'tap'
-import { appAlone } from '../../support/http/app-alone.js'
+import { appAlone } from '../../support/http/openapi.js'
 import { configOf, testService } from '../../support/service.js'
 
 const app = await appAlone()

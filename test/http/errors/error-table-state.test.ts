@@ -3,7 +3,7 @@ import t from 'tap'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { told } from '../../support/http/http-assistant.js'
 import { isRefusal } from '../../support/http/is-refusal.js'
-import { refusalScene } from '../../support/http/refusal-scene.js'
+import { refusalScene } from './refusal-scene.js'
 import type { Answer } from '../../support/http/answer.js'
 
 const { service, call, as, engine, other, id, delivery } = await refusalScene(t)

@@ -2,8 +2,8 @@
 import t from 'tap'
 import { newLead } from '../../support/bodies/bodies.js'
 import { isRefusal } from '../../support/http/is-refusal.js'
-import { documentedOperations } from '../../support/http/operations.js'
-import { refusalScene } from '../../support/http/refusal-scene.js'
+import { documentedOperations } from '../../support/http/openapi.js'
+import { refusalScene } from './refusal-scene.js'
 import type { Answer } from '../../support/http/answer.js'
 import { caller } from '../../support/running-service.js'
 

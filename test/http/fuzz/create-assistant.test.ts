@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { CreateAssistantBody } from '../../../src/features/assistants/validate.js'
 import { fuzzBodies, type FuzzBody } from '../../support/fuzz/bodies.js'
-import { documentedDefaults } from '../../support/bodies/documented-defaults.js'
-import { settingsAfter, soundAssistant, summaryOf } from '../../support/fuzz/expected-settings.js'
+import { documentedDefaults } from '../../support/bodies/bodies.js'
+import { settingsAfter, soundAssistant, summaryOf } from './expected-settings.js'
 import {
   bodyCount, brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll, type FuzzAnswer
 } from '../../support/fuzz/rules.js'

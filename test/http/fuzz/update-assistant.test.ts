@@ -2,10 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { UpdateAssistantBody } from '../../../src/features/assistants/validate.js'
-import { newAssistant } from '../../support/bodies/bodies.js'
+import { newAssistant, documentedDefaults } from '../../support/bodies/bodies.js'
 import { fuzzBodies, type FuzzBody, type JsonObject } from '../../support/fuzz/bodies.js'
-import { documentedDefaults } from '../../support/bodies/documented-defaults.js'
-import { settingsAfter, soundAssistant, summaryOf } from '../../support/fuzz/expected-settings.js'
+import { settingsAfter, soundAssistant, summaryOf } from './expected-settings.js'
 import {
   bodyCount, brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll, type FuzzAnswer
 } from '../../support/fuzz/rules.js'

@@ -1,12 +1,10 @@
 // Every field of an assistant at its limits, on create and on update: accepted values are read back.
 import t, { type Test } from 'tap'
 import { CreateAssistantBody, UpdateAssistantBody } from '../../../src/features/assistants/validate.js'
-import { documentedDefaults } from '../../support/bodies/documented-defaults.js'
+import { documentedDefaults, newAssistant } from '../../support/bodies/bodies.js'
 import {
-  type FieldCase, choice, flag, id, label, notA, notText, number, smiley, text, whole
-} from '../../support/bodies/field-cases.js'
-import { literal } from '../../support/bodies/assistant-object-cases.js'
-import { newAssistant } from '../../support/bodies/bodies.js'
+  type FieldCase, choice, flag, id, label, notA, notText, number, smiley, text, whole, literal
+} from './field-cases.js'
 import { assistantCaller, brief, refusal, told } from '../../support/http/http-assistant.js'
 import { testService } from '../../support/service.js'
 import { privateHosts, zoned } from '../../support/receivers/private-hosts.js'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import {
   contradictoryTools, literal, refusedDescriptions, refusedSchemas, takenSchemas, takenTools
-} from '../../support/bodies/assistant-object-cases.js'
+} from './field-cases.js'
 import { newAssistant } from '../../support/bodies/bodies.js'
 import { assistantCaller, brief, refusal, told } from '../../support/http/http-assistant.js'
 import { testService } from '../../support/service.js'

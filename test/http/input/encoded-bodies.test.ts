@@ -1,7 +1,7 @@
 // A body arrives as it is: nothing is unpacked, at all three endpoints over real HTTP.
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { everyEndpoint, isRefused, text } from '../../support/http/every-endpoint.js'
+import { everyEndpoint, isRefused, text } from './every-endpoint.js'
 import { eventCounts } from '../../support/fuzz/rules.js'
 
 const { service, send, everywhere } = await everyEndpoint(t)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { told } from '../../support/http/http-assistant.js'
 import { isRefusal } from '../../support/http/is-refusal.js'
-import { documentedOperations, pathsWithIds, type QueryParameter } from '../../support/http/operations.js'
+import { documentedOperations, pathsWithIds, type Parameter } from '../../support/http/openapi.js'
 import { testService } from '../../support/service.js'
 
 const service = await testService(t)
@@ -34,7 +34,7 @@ const texts: Record<string, [good: string[], bad: string[]]> = {
 }
 
 function valuesOf (
-  name: string, { type, enum: choices, maximum = 0 }: QueryParameter
+  name: string, { type, enum: choices, maximum = 0 }: Parameter['schema']
 ): [good: string[], bad: string[]] {
   if (choices) return [choices, ['bogus', '', choices.join(','), choices.join('').toUpperCase()]]
   if (/_(from|to)$/.test(name)) return [days, noDays]

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
 import { callReport } from '../../support/bodies/bodies.js'
-import { everyEndpoint, isRefused, text, variables } from '../../support/http/every-endpoint.js'
-import { jsonText, nested, Raw } from '../../support/fuzz/json-text.js'
+import { everyEndpoint, isRefused, text, variables } from './every-endpoint.js'
+import { jsonText, nested, Raw } from '../../support/fuzz/bodies.js'
 import { eventCounts } from '../../support/fuzz/rules.js'
 
 const { service, token, send, everywhere, stored } = await everyEndpoint(t)

@@ -1,7 +1,7 @@
 // Page behind page by `after`: every list and history, however many rows it has and however large they are.
 import t from 'tap'
 import { refusal, told } from '../../support/http/http-assistant.js'
-import { documentedOperations, pathsWithIds } from '../../support/http/operations.js'
+import { documentedOperations, pathsWithIds } from '../../support/http/openapi.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const service = await testService(t)

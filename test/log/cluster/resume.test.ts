@@ -4,13 +4,12 @@ import t, { type Test } from 'tap'
 import type { Batch } from '../../../src/log/follow.js'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { eventStoreCluster, type ClusterOptions } from '../../support/cluster/cluster.js'
-import type { Member } from '../../support/cluster/member.js'
+import { eventStoreCluster, type Member } from '../../support/cluster/cluster.js'
 
-const versions: Array<ClusterOptions['version']> = ['23.10', '24.10']
+const versions = ['23.10', '24.10'] as const
 
 /** A log of its own behind a single member. */
-async function served (t: Test, version: ClusterOptions['version']) {
+async function served (t: Test, version: typeof versions[number]) {
   const { store, connection } = await scratchEventStore(t)
   const direct = new EventLog(connection)
   const { members: [member], url } = await eventStoreCluster(t, store, { size: 1, version })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventually } from '../../support/eventually.js'
-import { follower, happen, sharing, types, typesOf } from '../../support/tail/followers.js'
+import { follower, happen, sharing, types, typesOf } from './followers.js'
 
 const { connection } = await scratchEventStore(t)
 const direct = new EventLog(connection)

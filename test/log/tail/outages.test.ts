@@ -9,7 +9,7 @@ import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { eventually } from '../../support/eventually.js'
 import { fc } from '../../support/fuzz/property.js'
-import { countingFollowers, happen } from '../../support/tail/followers.js'
+import { countingFollowers, happen } from './followers.js'
 
 const { store, connection } = await scratchEventStore(t)
 const direct = new EventLog(connection)

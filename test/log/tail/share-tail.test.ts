@@ -4,7 +4,7 @@ import { isOneOf } from '../../../src/log/follow.js'
 import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventually } from '../../support/eventually.js'
-import { follower, happen, sharing, types, typesOf } from '../../support/tail/followers.js'
+import { follower, happen, sharing, types, typesOf } from './followers.js'
 
 const { connection } = await scratchEventStore(t)
 const direct = new EventLog(connection)

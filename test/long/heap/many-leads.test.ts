@@ -29,7 +29,7 @@ async function contactWith (count: number): Promise<string> {
 
 t.test('a process with a small heap reads 50,000 leads of a contact, and refuses one more', async (t) => {
   const args = [store.url, await contactWith(50_000)]
-  const { said, ended } = mainProcess(t, 'commands/one-more-lead-main', args, { heapMb: 48 })
+  const { said, ended } = mainProcess(t, new URL('./one-more-lead-main.js', import.meta.url), args, { heapMb: 48 })
   t.equal(await ended, 0)
   const words = 'is a lead of this campaign 1000 times already, which is the most'
   t.strictSame(said, [{ refused: { phone_number: [words] } }])
@@ -37,7 +37,7 @@ t.test('a process with a small heap reads 50,000 leads of a contact, and refuses
 
 t.test('the last lead that there may be is created', async (t) => {
   const args = [store.url, await contactWith(999)]
-  const { said, ended } = mainProcess(t, 'commands/one-more-lead-main', args)
+  const { said, ended } = mainProcess(t, new URL('./one-more-lead-main.js', import.meta.url), args)
   t.equal(await ended, 0)
   t.strictSame(said, [{ revision: 999 }])
 })

@@ -3,12 +3,9 @@
 import t, { type Test } from 'tap'
 import { callStream } from '../../../src/features/calls/events.js'
 import { audit } from '../../../workers/operate/audit.js'
-import { areFolds } from '../../support/persons/generations/are-folds.js'
+import { areFolds, gone } from './pairs.js'
 import { eventually } from '../../support/eventually.js'
-import { haveCome } from '../../support/persons/have-come.js'
-import { gone } from '../../support/persons/pairs.js'
-import { hasNothingOf } from '../../support/persons/persons.js'
-import { toldOf, type Named } from '../../support/persons/told-of.js'
+import { haveCome, hasNothingOf, toldOf, type Named } from '../../support/persons/persons.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(180_000)

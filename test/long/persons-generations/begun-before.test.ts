@@ -5,9 +5,7 @@ import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { erasing } from '../../support/persons/erasing.js'
-import { generationScene, type ReadPerson } from '../../support/persons/generations/generation-scene.js'
-import { generationsOf } from '../../support/persons/generations/generations.js'
-import { points, replaysHeld, type Point } from '../../support/persons/generations/held-replays.js'
+import { generationScene, type ReadPerson, generationsOf, points, replaysHeld, type Point } from './generations.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(1_200_000)

@@ -6,8 +6,7 @@ import { generationsOf as allGenerations, outdated } from '../../../projections/
 import { leads } from '../../../projections/leads.js'
 import { consumers } from '../../support/persons/consumers.js'
 import { erasing, type Meanwhile } from '../../support/persons/erasing.js'
-import { generationScene } from '../../support/persons/generations/generation-scene.js'
-import { generationsOf } from '../../support/persons/generations/generations.js'
+import { generationScene, generationsOf } from './generations.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(600_000)

@@ -2,8 +2,7 @@
 // the person in the end, and readers that are led back to a former one do not see them either.
 import t, { type Test } from 'tap'
 import { erasing, type Meanwhile } from '../../support/persons/erasing.js'
-import { generationScene } from '../../support/persons/generations/generation-scene.js'
-import { generationsOf } from '../../support/persons/generations/generations.js'
+import { generationScene, generationsOf } from './generations.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(1_200_000)

@@ -19,7 +19,7 @@ void runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log
 })
 
 const erase = (t: Test, id: string, diesAt = 0) => mainProcess<{ count: number, at: string }>(
-  t, 'persons/erasing-main', [urls.databaseUrl, urls.eventStoreUrl, id, String(diesAt)])
+  t, new URL('./erasing-main.js', import.meta.url), [urls.databaseUrl, urls.eventStoreUrl, id, String(diesAt)])
 
 /** Where a process can die: what one that was not killed has passed. */
 async function points (t: Test): Promise<string[]> {

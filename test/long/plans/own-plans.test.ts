@@ -6,7 +6,7 @@ import { findCampaigns, findPhoneNumbers } from '../../../projections/catalog.js
 import { ensureProjections } from '../../../projections/generations/generations.js'
 import { projections } from '../../../projections/index.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
-import { listFilters } from '../../support/postgres/list-filters.js'
+import { listFilters } from './list-filters.js'
 import { planOf } from '../../support/postgres/plan.js'
 import { fillAssistants, fillOwn } from '../../support/projections/filled-tables.js'
 

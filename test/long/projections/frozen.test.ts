@@ -1,7 +1,7 @@
 // A projector that is frozen past its lease is replaced within five seconds, and its late writes are refused.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
-import { projectorRig } from '../../support/projections/projector-rig.js'
+import { projectorRig } from './projector-rig.js'
 
 const { startRunner, something, writing, rowsAreTheFold, expireLease, claimedBy, standby, reached } =
   await projectorRig(t)

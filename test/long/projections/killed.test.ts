@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { eventually } from '../../support/eventually.js'
-import { projectorRig } from '../../support/projections/projector-rig.js'
+import { projectorRig } from './projector-rig.js'
 import { distinct, exactly } from '../../support/postgres/statements.js'
 
 t.setTimeout(2_400_000) // it starts many processes, and other tests run beside it

@@ -39,7 +39,7 @@ for (const [work, consumer] of [['retry', 'read_assistants_g1'], ['retry-dispatc
       for (const event of parts.flat()) await park(tx, consumer, event, 'not readable yet')
     })
     const { said, ended } = mainProcess(
-      t, 'replay/small-heap-main', [databaseUrl, store.url, work, 'assistant-1'], { heapMb: 64 }
+      t, new URL('./small-heap-main.js', import.meta.url), [databaseUrl, store.url, work, 'assistant-1'], { heapMb: 64 }
     )
     t.equal(await ended, 0)
     t.match(said, [{ events: count }])

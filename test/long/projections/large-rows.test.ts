@@ -17,7 +17,7 @@ for (const [kind, table] of [
     const { pool, databaseUrl } = await scratchLedger(t)
     await emptyReadModels(pool)
     const args = [databaseUrl, kind, '120', String(450 * 1024)]
-    const { said, ended } = mainProcess(t, 'projections/large-rows-main', args, { heapMb: 64 })
+    const { said, ended } = mainProcess(t, new URL('./large-rows-main.js', import.meta.url), args, { heapMb: 64 })
     t.equal(await ended, 0)
     t.strictSame(said, [{ changed: 120 }])
     const { rows: [found] } = await pool.query(`SELECT count(*)::integer AS count FROM ${table}`)

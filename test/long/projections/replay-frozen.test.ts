@@ -6,8 +6,7 @@ import { replay } from '../../../projections/replay/replay.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { eventually } from '../../support/eventually.js'
 import { rowsOf } from '../../support/projections/projected.js'
-import { history, replayRig } from '../../support/replay/replay-rig.js'
-import { replayProcesses } from '../../support/replay/replay-process.js'
+import { history, replayRig, replayProcesses } from '../../support/replay/replay-rig.js'
 
 const rig = await replayRig(t)
 const start = replayProcesses(t, rig.eventStoreUrl)

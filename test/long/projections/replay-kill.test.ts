@@ -7,9 +7,9 @@ import { replay } from '../../../projections/replay/replay.js'
 import { rollback } from '../../../projections/replay/rollback.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { rowsOf } from '../../support/projections/projected.js'
-import type { ReplayDatabase } from '../../support/replay/replay-database.js'
-import { history, replayRig } from '../../support/replay/replay-rig.js'
-import { replayProcesses, type Command } from '../../support/replay/replay-process.js'
+import {
+  type ReplayDatabase, history, replayRig, replayProcesses, type Command
+} from '../../support/replay/replay-rig.js'
 import { distinct, exactly } from '../../support/postgres/statements.js'
 
 const atOnce = 4

@@ -24,7 +24,7 @@ await eventually(async () => (await db.passed(leads) ?? 0n) >= head, 60_000)
 
 t.test('a small heap outlives the verification of many calls of large leads', async (t) => {
   const args = [db.databaseUrl, rig.eventStoreUrl, 'verify']
-  const { said, ended } = mainProcess<{ rows: number }>(t, 'replay/small-heap-main', args, { heapMb: 64 })
+  const { said, ended } = mainProcess<{ rows: number }>(t, new URL('./small-heap-main.js', import.meta.url), args, { heapMb: 64 })
   t.equal(await ended, 0)
   t.match(said, [{ differences: [] }])
   t.ok(Number(said[0]?.rows) > 20, `${said[0]?.rows} rows were compared`)

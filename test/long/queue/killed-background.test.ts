@@ -2,7 +2,7 @@
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { mainProcess } from '../../support/processes/main-process.js'
-import { backgroundRig } from '../../support/workers/background/background-rig.js'
+import { backgroundRig } from '../../support/workers/background-rig.js'
 import { onEachQueue } from '../../support/workers/each-queue.js'
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
@@ -11,7 +11,7 @@ onEachQueue(t, {
   async 'a request whose worker is killed goes on with another one, after what was kept' (t, redis) {
     const r = await backgroundRig(t, redis)
     const start = (name: string, diesAt = '') => mainProcess<{ step: number }>(
-      t, 'workers/background/counting-main', [r.databaseUrl, redis?.url ?? '', name, diesAt])
+      t, new URL('./counting-main.js', import.meta.url), [r.databaseUrl, redis?.url ?? '', name, diesAt])
     const id = await r.ask(30)
     for (const diesAt of ['7', '20']) t.equal(await start(`dies at ${diesAt}`, diesAt).ended, 'SIGKILL')
     t.ok((await r.steps(id)).length < 30)
@@ -23,7 +23,7 @@ onEachQueue(t, {
   async 'of two workers one has a request; one that froze keeps nothing when it comes back' (t, redis) {
     const r = await backgroundRig(t, redis)
     const frozen = mainProcess<{ step: number }>(
-      t, 'workers/background/counting-main', [r.databaseUrl, redis?.url ?? '', 'frozen'])
+      t, new URL('./counting-main.js', import.meta.url), [r.databaseUrl, redis?.url ?? '', 'frozen'])
     const id = await r.ask(500)
     await eventually(() => frozen.said.length > 2)
     frozen.signal('SIGSTOP')

@@ -77,7 +77,7 @@ async function due (t: Test, redis?: ScratchRedis) {
   await r.tell(assistantTo(hook.url), callCompleted('c-1'))
   const place = [r.databaseUrl, redis?.url ?? '', r.keys.current.toString('hex'), schedule.join()]
   const start = (diesAt = '') => {
-    const worker = mainProcess<{ at: string }>(t, 'workers/sender-main', [...place, diesAt])
+    const worker = mainProcess<{ at: string }>(t, new URL('./sender-main.js', import.meta.url), [...place, diesAt])
     t.teardown(() => {
       worker.signal('SIGKILL')
       return worker.ended

@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.js'
 import { positionRig, positionsOf } from '../../support/projections/position-rig.js'
 import { emptyReadModels } from '../../support/projections/projected.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
-import { deaf, notificationsOf } from '../../support/postgres/notifications.js'
+import { deaf, notificationsOf } from '../../support/postgres/ledger.js'
 import { watchedPool } from '../../support/postgres/statements.js'
 
 const rig = await positionRig(t)

@@ -5,7 +5,9 @@ import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { DecodeError, decode } from '../../../src/domain/events.js'
 import type { Json } from '../../../src/domain/json.js'
-import { assistantCreated, callCompleted, leadCreated, logOf, settings, type Told } from '../../support/events/call-events.js'
+import {
+  assistantCreated, callCompleted, leadCreated, logOf, settings, type Told
+} from '../../support/events/call-events.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { emptyReadModels, project, parkedEvents } from '../../support/projections/projected.js'
 import { fc } from '../../support/fuzz/property.js'

@@ -5,9 +5,7 @@ import { leads } from '../../../projections/leads.js'
 import { holdsNothing, incomplete } from '../../../projections/generations/complete.js'
 import { assistantUpdated, leadCreated, type Told } from '../../support/events/call-events.js'
 import { parkedEvents, rowsOf } from '../../support/projections/projected.js'
-import type { ReplayDatabase } from '../../support/replay/replay-database.js'
-import { replayProcesses } from '../../support/replay/replay-process.js'
-import { history, replayRig } from '../../support/replay/replay-rig.js'
+import { type ReplayDatabase, replayProcesses, history, replayRig } from '../../support/replay/replay-rig.js'
 
 t.setTimeout(120_000)
 

@@ -7,9 +7,9 @@ import { openIds } from '../../../src/commands/ids.js'
 import { replay } from '../../../projections/replay/replay.js'
 import { verifyAgainstLog } from '../../../projections/replay/verify/verify.js'
 import {
-  assistantDeleted, assistantSwitched, assistantUpdated, callCompleted, type Told
+  assistantDeleted, assistantSwitched, assistantUpdated, callCompleted, type Told, leadDeleted, leadStatusChanged,
+  leadUpdated
 } from '../../support/events/call-events.js'
-import { leadDeleted, leadStatusChanged, leadUpdated } from '../../support/events/lead-events.js'
 import { rowsOf } from '../../support/projections/projected.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'
 

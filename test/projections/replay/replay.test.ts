@@ -11,8 +11,7 @@ import { activeGeneration, schemaOf } from '../../../projections/generations/gen
 import { openIds } from '../../../src/commands/ids.js'
 import { assistantCreated, callCompleted, leadCreated } from '../../support/events/call-events.js'
 import { rowsOf } from '../../support/projections/projected.js'
-import type { ReplayDatabase } from '../../support/replay/replay-database.js'
-import { history, replayRig } from '../../support/replay/replay-rig.js'
+import { type ReplayDatabase, history, replayRig } from '../../support/replay/replay-rig.js'
 
 const rig = await replayRig(t)
 const filled = await rig.append(history(40))

@@ -4,10 +4,8 @@ import { generationsOf } from '../../../projections/generations/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { drop } from '../../../projections/replay/drop.js'
 import { replay } from '../../../projections/replay/replay.js'
-import { Gate } from '../../support/postgres/gate.js'
-import { watchedPool } from '../../support/postgres/statements.js'
-import type { ReplayDatabase } from '../../support/replay/replay-database.js'
-import { history, replayRig } from '../../support/replay/replay-rig.js'
+import { Gate, watchedPool } from '../../support/postgres/statements.js'
+import { type ReplayDatabase, history, replayRig } from '../../support/replay/replay-rig.js'
 
 const rig = await replayRig(t)
 const head = await rig.append(history(10))

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { identify } from '@ringledger/embedded-postgres/testing'
-import { dataDirs, startStack } from '../../support/processes/stack-process.js'
+import { dataDirs, startStack } from './stack-process.js'
 
 const dataDir = await dataDirs(t)
 t.jobs = 2 // one test waits for ten seconds; those marked as buffered go on beside it

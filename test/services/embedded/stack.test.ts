@@ -6,7 +6,7 @@ import t from 'tap'
 import { openStack } from '../../../src/services/embedded/stack.js'
 import { gone, identify, openDirectory } from '@ringledger/embedded-postgres/testing'
 import { killAll } from '../../support/processes/kill-all.js'
-import { dataDirs, startStack } from '../../support/processes/stack-process.js'
+import { dataDirs, startStack } from './stack-process.js'
 
 const dataDir = await dataDirs(t)
 const env = {} // no URL is given, so all of it is embedded

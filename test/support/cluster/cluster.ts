@@ -1,36 +1,31 @@
 // Plays a cluster of EventStoreDB, of 23.10 or 24.10, before one embedded store, which is the log of all members.
 import type { Teardown } from '../teardown.js'
-import { Member } from './member.js'
-import type { MemberOptions } from './ways.js'
+import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import * as grpc from '@grpc/grpc-js'
+import { freePort } from '@ringledger/embedded-postgres/testing'
+import { TcpProxy } from '../back-ends/tcp-proxy.js'
+import gossipService from '@eventstore/db-client/generated/gossip_grpc_pb.js'
+import gossip from '@eventstore/db-client/generated/gossip_pb.js'
+import featuresService from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import { createRequire } from 'node:module'
+import status from '@eventstore/db-client/generated/status_pb.js'
 
-export interface ClusterOptions extends MemberOptions {
-  size?: number
-}
-
-export interface Cluster {
-  members: readonly [Member, ...Member[]]
-  /** Of all members. */
-  url: string
-  /** The member at this index leads from now on, and the others that are up follow it; without one nobody leads. */
-  elect (index?: number): void
-  /** Every member ends: connections are refused. */
-  stop (): Promise<void>
-  /** Every member is there again, with its ways. */
-  start (): Promise<void>
-}
+export type Cluster = Awaited<ReturnType<typeof eventStoreCluster>>
 
 /** The first member leads. */
 export async function eventStoreCluster (
-  t: Teardown, target: { port: number }, { size = 3, ...options }: ClusterOptions = {}
-): Promise<Cluster> {
+  t: Teardown, target: { port: number }, { size = 3, ...options }: MemberOptions & { size?: number } = {}
+) {
   const members: [Member, ...Member[]] = [await Member.start(t, target.port, options)]
   while (members.length < size) members.push(await Member.start(t, target.port, options))
   for (const member of members) member.members = members
-  const elect = (index?: number) => {
-    members.forEach(
-      (member, at) => { member.role = index === undefined ? 'none' : at === index ? 'leader' : 'follower' }
-    )
-  }
+  /** The member at this index leads from now on, and the others that are up follow it; without one nobody leads. */
+  const elect = (index?: number) => members.forEach((member, at) => {
+    member.role = index === undefined ? 'none' : at === index ? 'leader' : 'follower'
+  })
   elect(0)
   const places = members.map(({ port }) => `127.0.0.1:${port}`).join(',')
   const login = options.login ? `${options.login}@` : ''
@@ -38,7 +33,468 @@ export async function eventStoreCluster (
     members,
     url: `esdb://${login}${places}?tls=${String(options.tls !== undefined)}`,
     elect,
+    /** Every member ends: connections are refused. */
     async stop () { for (const member of members) await member.stop() },
+    /** Every member is there again, with its ways. */
     async start () { for (const member of members) await member.start() }
   }
+}
+
+/** `none` knows no leader: it answers reads that need none, and nothing else. */
+type MemberRole = 'leader' | 'follower' | 'none'
+type CallKind = 'read' | 'subscribe' | 'append'
+
+export interface MemberOptions {
+  /** Where servers differ; 24.10 when not given. */
+  version?: '23.10' | '24.10'
+  /** Its key and certificate; without them it speaks in plain. */
+  tls?: { key: string, cert: string }
+  /** The one login that is let in, as `user:password`. */
+  login?: string
+}
+
+type Denial = 'PERMISSION_DENIED' | 'UNAUTHENTICATED'
+type OpenCall = grpc.ServerWritableStream<never, never> | grpc.ServerDuplexStream<never, never>
+
+// Through a member: it may be behind, lack what it scavenged, and send checkpoints of its own.
+type Call = grpc.ServerWritableStream<streams.ReadReq, streams.ReadResp>
+
+const nowhere = String(2n ** 64n - 1n)
+
+function forwardRead (member: Member, call: Call): void {
+  const isSubscription = call.request.getOptions()?.hasSubscription() === true
+  const kind = isSubscription ? 'subscribe' : 'read'
+  const refused = member.refusalOf(kind, call.metadata)
+  if (refused) return void call.emit('error', refused)
+  const closed = member.opened(kind, call as never)
+  call.on('close', closed)
+  const forwarding = isSubscription ? follow(member, call) : readOnce(member, call)
+  forwarding.catch((error: unknown) => { call.emit('error', error) })
+}
+
+/** What a read delivers that this member has; it counts itself, as it leaves events out. */
+async function readOnce (member: Member, call: Call): Promise<void> {
+  const options = call.request.getOptions()
+  const count = BigInt(options?.getCount() ?? 0)
+  options?.setCount(String(Number.MAX_SAFE_INTEGER))
+  const reading = member.target.read(call.request)
+  call.on('cancelled', () => reading.cancel())
+  let sent = 0n
+  let isCut = false
+  for await (const answer of reading as AsyncIterable<streams.ReadResp>) {
+    const position = positionOf(answer)
+    if (position !== undefined && !member.sees(position)) isCut = true
+    else if (position === undefined || !member.goneAt.has(position)) {
+      call.write(answer)
+      sent += 1n
+    }
+    if (sent === count) break
+  }
+  const stream = options?.getStream()?.getStreamIdentifier()
+  if (isCut && sent === 0n && stream && await isUnknown(member, stream)) {
+    const notFound = new streams.ReadResp.StreamNotFound().setStreamIdentifier(stream)
+    call.write(new streams.ReadResp().setStreamNotFound(notFound))
+  }
+  call.end()
+}
+
+async function isUnknown (member: Member, stream: shared.StreamIdentifier): Promise<boolean> {
+  const begin = new streams.ReadReq.Options.StreamOptions().setStreamIdentifier(stream).setStart(new shared.Empty())
+  const request = new streams.ReadReq().setOptions(finite(1).setStream(begin))
+  for await (const answer of member.target.read(request) as AsyncIterable<streams.ReadResp>) {
+    const position = positionOf(answer)
+    return position === undefined || !member.sees(position)
+  }
+  return true
+}
+
+/** Sends on what comes, and holds what this member does not have yet. */
+async function follow (member: Member, call: Call): Promise<void> {
+  const skips = await skippedAfter(member, call.request)
+  const asThen = lastCheckpoint(member, call.request)
+  const reading = member.target.read(call.request)
+  const held: streams.ReadResp[] = []
+  const sendHeld = () => {
+    for (let next = held[0]; next && member.sees(positionOf(next) ?? 0n); next = held[0]) {
+      held.shift()
+      call.write(next)
+    }
+  }
+  const stopWaiting = member.onCatchUp(sendHeld)
+  call.on('close', stopWaiting)
+  call.on('cancelled', () => reading.cancel())
+  call.on('error', () => reading.cancel())
+  for await (const answer of reading as AsyncIterable<streams.ReadResp>) {
+    const position = positionOf(answer)
+    if (position !== undefined && (member.goneAt.has(position) || skips(position))) continue
+    held.push(...asThen(answer))
+    sendHeld()
+  }
+  call.end()
+}
+
+/** Before 24.10, a subscription after a position whose event is gone skips the next event as well. */
+async function skippedAfter (member: Member, request: streams.ReadReq): Promise<(position: bigint) => boolean> {
+  const after = request.getOptions()?.getAll()?.getPosition()?.getCommitPosition()
+  if (after === undefined || member.version === '24.10' || !member.goneAt.has(BigInt(after))) return () => false
+  const place = new streams.ReadReq.Options.Position().setCommitPosition(after).setPreparePosition(after)
+  const all = new streams.ReadReq.Options.AllOptions().setPosition(place)
+  const next = new streams.ReadReq().setOptions(finite(1_000).setAll(all))
+  let skipped: bigint | undefined
+  for await (const answer of member.target.read(next) as AsyncIterable<streams.ReadResp>) {
+    const position = positionOf(answer)
+    if (position !== undefined && !member.goneAt.has(position)) skipped ??= position
+  }
+  return (position) => (skipped ??= position) === position
+}
+
+/** At the end of a catch-up 24.10.4 tells what it sent last, 2^64-1 if that is nothing; 23.10 sends no checkpoint. */
+function lastCheckpoint (member: Member, request: streams.ReadReq): (answer: streams.ReadResp) => streams.ReadResp[] {
+  let last = request.getOptions()?.getAll()?.getPosition()?.getCommitPosition() ?? nowhere
+  let isCaughtUp = false
+  let kept: streams.ReadResp[] = []
+  return (answer) => {
+    if (isCaughtUp) return [answer]
+    isCaughtUp = answer.hasCaughtUp()
+    const before = kept
+    kept = answer.hasCheckpoint() ? [answer] : []
+    const checkpoint = before[0]?.getCheckpoint()
+    if (isCaughtUp && checkpoint) {
+      member.saidNothing += 1
+      if (member.version === '23.10') return [answer]
+      checkpoint.setCommitPosition(last).setPreparePosition(last)
+    }
+    last = String(positionOf(answer) ?? last)
+    return [...before, ...kept.length > 0 ? [] : [answer]]
+  }
+}
+
+function finite (count: number): streams.ReadReq.Options {
+  return new streams.ReadReq.Options()
+    .setReadDirection(streams.ReadReq.Options.ReadDirection.FORWARDS)
+    .setCount(String(count))
+    .setNoFilter(new shared.Empty())
+    .setUuidOption(new streams.ReadReq.Options.UUIDOption().setString(new shared.Empty()))
+}
+
+/** Of an event, or of the checkpoint that a subscription tells. */
+function positionOf (answer: streams.ReadResp): bigint | undefined {
+  const position = answer.getEvent()?.getEvent()?.getCommitPosition() ?? answer.getCheckpoint()?.getCommitPosition()
+  return position === undefined || position === nowhere ? undefined : BigInt(position)
+}
+
+function serve (member: Member, server: grpc.Server): void {
+  const { read, batchAppend } = streamsService.StreamsService
+  server.addService({ read, batchAppend }, {
+    read: (call: Parameters<typeof forwardRead>[1]) => forwardRead(member, call),
+    batchAppend: (call: Parameters<typeof forwardBatch>[1]) => forwardBatch(member, call)
+  })
+  server.addService({ read: gossipService.GossipService.read }, {
+    read: (_call: unknown, answer: grpc.sendUnaryData<gossip.ClusterInfo>) => {
+      member.taken.gossip += 1
+      answer(null, new gossip.ClusterInfo().setMembersList(member.members.map(memberInfo)))
+    }
+  })
+  server.addService({ getSupportedMethods: featuresService.ServerFeaturesService.getSupportedMethods }, {
+    getSupportedMethods: (_call: unknown, answer: grpc.sendUnaryData<features.SupportedMethods>) => {
+      answer(null, supportedMethods(member.version))
+    }
+  })
+}
+
+const { VNodeState } = gossip.MemberInfo
+const states = { leader: VNodeState.LEADER, follower: VNodeState.FOLLOWER, none: VNodeState.UNKNOWN }
+
+function memberInfo ({ role, isUp, port }: Member): gossip.MemberInfo {
+  return new gossip.MemberInfo()
+    .setInstanceId(new shared.UUID().setString(`00000000-0000-4000-8000-${String(port).padStart(12, '0')}`))
+    .setState(states[role])
+    .setIsAlive(isUp)
+    .setHttpEndPoint(new gossip.EndPoint().setAddress('127.0.0.1').setPort(port))
+}
+
+function supportedMethods (version: string): features.SupportedMethods {
+  const method = (name: string, feature: string) => new features.SupportedMethod()
+    .setServiceName('event_store.client.streams.streams').setMethodName(name).setFeaturesList([feature])
+  return new features.SupportedMethods().setEventStoreServerVersion(`${version}.0`)
+    .setMethodsList([method('read', 'position'), method('batchappend', 'deadline_duration')])
+}
+
+/** Why a member does not take a call, if so: codes, words and trailers as servers send them. */
+function refusalBy (member: Member, kind: CallKind, headers: grpc.Metadata): grpc.ServiceError | undefined {
+  const login = member.login !== undefined && `Basic ${Buffer.from(member.login).toString('base64')}`
+  if (login && !headers.get('authorization').includes(login)) return denied('UNAUTHENTICATED')
+  const denial = member.denied[kind]
+  const isToldInReply = kind === 'append' && denial === 'PERMISSION_DENIED'
+  if (denial && !isToldInReply) return denied(denial)
+  const needsLeader = headers.get('requires-leader').includes('true')
+  if (member.role === 'leader' || !needsLeader) return undefined
+  const leader = member.members.find(({ role }) => role === 'leader')
+  return leader && member.role === 'follower'
+    ? notLeader('127.0.0.1', leader.port)
+    : refusal(grpc.status.UNAVAILABLE, 'Server Is Not Ready')
+}
+
+/** A member that follows names the one that leads. */
+function notLeader (host: string, port: number): grpc.ServiceError {
+  return refusal(grpc.status.NOT_FOUND, 'Leader info available', {
+    exception: 'not-leader', 'leader-endpoint-host': host, 'leader-endpoint-port': String(port)
+  })
+}
+
+function denied (code: Denial): grpc.ServiceError {
+  if (code === 'UNAUTHENTICATED') return refusal(grpc.status.UNAUTHENTICATED, '')
+  return refusal(grpc.status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' })
+}
+
+function refusal (
+  code: grpc.status, details: string, trailers: Record<string, string> = {}
+): grpc.ServiceError {
+  const metadata = new grpc.Metadata()
+  for (const [name, value] of Object.entries(trailers)) metadata.set(name, value)
+  return Object.assign(new Error(details), { code, details, metadata })
+}
+
+export class Member {
+  members: readonly Member[] = [this]
+  role: MemberRole = 'leader'
+  isUp = true
+  login: string | undefined
+  readonly denied: Partial<Record<CallKind, Denial>> = {}
+  /** Appends are written, and answered with Timeout, as by a leader that has just lost the others. */
+  timesOut = false
+  /** How long an append that was written stays unanswered. */
+  answersAfterMs = 0
+  /** How many calls it took, by kind. */
+  readonly taken = { read: 0, subscribe: 0, append: 0, gossip: 0 }
+  /** How many appends were dropped, as their ids were in flight. */
+  metOwnLike = 0
+  /** Appends that were sent on and are not answered. */
+  unanswered = 0
+  /** How many catch-ups ended without a checkpoint that says how far they looked. */
+  saidNothing = 0
+  /** Positions whose events were scavenged. */
+  readonly goneAt = new Set<bigint>()
+  /** A caller wants its first append: resolves when it is taken. */
+  wantsToAppend = () => Promise.resolve()
+  readonly #proxy: TcpProxy
+  readonly #open = new Set<{ kind: CallKind, end (error: grpc.ServiceError): void }>()
+  #sees: bigint | undefined
+  #seeMore = new Set<() => void>()
+
+  private constructor (
+    readonly target: InstanceType<typeof streamsService.StreamsClient>, serverPort: number,
+    readonly version: '23.10' | '24.10', port: number
+  ) {
+    this.#proxy = new TcpProxy(serverPort, port)
+  }
+
+  static async start (
+    t: Teardown, targetPort: number, { version = '24.10', tls, login }: MemberOptions
+  ): Promise<Member> {
+    const target = new streamsService.StreamsClient(`127.0.0.1:${targetPort}`, grpc.credentials.createInsecure())
+    const server = new grpc.Server({ 'grpc.max_receive_message_length': 17 * 2 ** 20 })
+    const pair = tls && { private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) }
+    const credentials = pair ? grpc.ServerCredentials.createSsl(null, [pair]) : grpc.ServerCredentials.createInsecure()
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', credentials, (error, bound) => error ? reject(error) : resolve(bound))
+    })
+    const member = new Member(target, port, version, await freePort())
+    member.login = login
+    serve(member, server)
+    await member.#proxy.accept()
+    t.teardown(async () => {
+      await member.#proxy.close()
+      server.forceShutdown()
+      target.close()
+    })
+    return member
+  }
+
+  /** Takes no append before so many callers want to: so two copies meet, however they start. */
+  takesAppendsOf (callers: number): void {
+    let missing = callers
+    const all = new Promise<void>((resolve) => {
+      this.wantsToAppend = () => {
+        if (--missing === 0) resolve()
+        return all
+      }
+    })
+  }
+
+  get port (): number {
+    return this.#proxy.port
+  }
+
+  async stop (): Promise<void> {
+    if (this.isUp) await this.#proxy.close()
+    this.isUp = false
+  }
+
+  async start (): Promise<void> {
+    if (!this.isUp) await this.#proxy.accept()
+    this.isUp = true
+  }
+
+  /** It stands still, as a process under SIGSTOP: connections stay, and nothing is answered. */
+  freeze (): void {
+    this.#proxy.freeze()
+  }
+
+  /** It goes on; what was asked meanwhile is lost with its connections. */
+  thaw (): void {
+    this.#proxy.cut()
+  }
+
+  /** Nothing later than this position is replicated to it, until `catchUp`. */
+  stayBehind (position: bigint): void {
+    this.#sees = position
+  }
+
+  catchUp (): void {
+    this.#sees = undefined
+    for (const go of [...this.#seeMore]) go()
+  }
+
+  /** Whether it has what stands at this position: a leader has all. */
+  sees (position: bigint): boolean {
+    return this.role === 'leader' || this.#sees === undefined || position <= this.#sees
+  }
+
+  onCatchUp (go: () => void): () => void {
+    this.#seeMore.add(go)
+    return () => { this.#seeMore.delete(go) }
+  }
+
+  /** A scavenge takes the event at this position, which stays in the embedded store. */
+  scavenge (position: bigint): void {
+    this.goneAt.add(position)
+  }
+
+  /** Ends the subscriptions that are open, as a server does that waits for a slow consumer. */
+  dropSubscriptions (): void {
+    this.#endCalls(refusal(grpc.status.ABORTED, 'Consumer too slow'), ['subscribe'])
+  }
+
+  /** Ends every call that is open, as a server does when it is shut down. */
+  reset (): void {
+    this.#endCalls(refusal(grpc.status.INTERNAL, 'Received RST_STREAM with code 2'), ['read', 'subscribe', 'append'])
+  }
+
+  /** Why it does not take a call, if so. */
+  refusalOf (kind: CallKind, headers: grpc.Metadata): grpc.ServiceError | undefined {
+    this.taken[kind] += 1
+    return refusalBy(this, kind, headers)
+  }
+
+  /** Registers a call that is open. @returns what takes it back */
+  opened (kind: CallKind, call: OpenCall): () => void {
+    const open = { kind, end: (error: grpc.ServiceError) => { call.emit('error', error) } }
+    this.#open.add(open)
+    return () => { this.#open.delete(open) }
+  }
+
+  #endCalls (error: grpc.ServiceError, kinds: readonly CallKind[]): void {
+    for (const open of [...this.#open]) if (kinds.includes(open.kind)) open.end(error)
+  }
+}
+
+// A second copy of google-protobuf would not know these messages, so it is the client's own.
+const require = createRequire(createRequire(import.meta.url).resolve('@eventstore/db-client/package.json'))
+const { Any }: typeof import('google-protobuf/google/protobuf/any_pb.js') = require('google-protobuf/google/protobuf/any_pb.js')
+
+type AppendCall = grpc.ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>
+
+/** A real server drops an append whose ids are in flight, and answers after this time. */
+const writeTimeoutMs = 2_000
+
+/** Of all members: the ids that were sent on and are not answered, and when the log has them. */
+const inFlight = new Map<string, Promise<void>>()
+
+function forwardBatch (member: Member, call: AppendCall): void {
+  const refused = member.refusalOf('append', call.metadata)
+  if (refused?.code === 16) return void call.emit('error', refused)
+  const closed = member.opened('append', call as never)
+  const onward = member.target.batchAppend()
+  const underWay = new Map<string, ReturnType<typeof sentOn>>()
+  const take = (request: streams.BatchAppendReq) => {
+    const refusal = member.refusalOf('append', call.metadata)
+    if (refusal?.code === 5) return void call.emit('error', refusal)
+    if (refusal) return void call.write(refusedBy(request, 'Empty', refusal.details))
+    if (member.denied.append) return void call.write(refusedBy(request, 'AccessDenied', 'Access Denied'))
+    const ids = request.getProposedMessagesList().map((message) => message.getId()?.getString() ?? '')
+    const like = ids.flatMap((id) => inFlight.get(id) ?? [])[0]
+    if (like) {
+      member.metOwnLike += 1
+      // One writer takes all appends in order: what follows on this call stands in the log after the like of this one.
+      call.pause()
+      void like.then(() => { call.resume() })
+      const timeOut = () => { if (!call.destroyed) call.write(refusedBy(request, 'Timeout', 'Timeout')) }
+      return void setTimeout(timeOut, writeTimeoutMs).unref()
+    }
+    member.unanswered += 1
+    underWay.set(request.getCorrelationId()?.getString() ?? '', sentOn(ids))
+    onward.write(request)
+  }
+  takeRequests(member, call, take)
+  onward.on('data', (reply: streams.BatchAppendResp) => {
+    const append = underWay.get(reply.getCorrelationId()?.getString() ?? '')
+    append?.isWritten()
+    setTimeout(() => {
+      append?.forget()
+      member.unanswered -= 1
+      if (!call.destroyed) call.write(member.timesOut ? failed(reply, 'Timeout', 'Timeout') : reply)
+    }, member.answersAfterMs)
+  })
+  onward.on('error', () => { for (const append of underWay.values()) append.forget() })
+  // What a client sent before it left is written, as by a real server.
+  const leave = () => {
+    closed()
+    onward.end()
+  }
+  call.on('cancelled', leave)
+  call.on('error', leave)
+  call.on('end', () => {
+    leave()
+    call.end()
+  })
+}
+
+/** From the moment on at which the member takes appends. */
+function takeRequests (member: Member, call: AppendCall, take: (request: streams.BatchAppendReq) => void): void {
+  call.once('data', (first: streams.BatchAppendReq) => {
+    call.pause()
+    void member.wantsToAppend().then(() => {
+      take(first)
+      call.on('data', take)
+      call.resume()
+    })
+  })
+}
+
+function sentOn (ids: readonly string[]) {
+  let isWritten = () => {}
+  const written = new Promise<void>((resolve) => { isWritten = resolve })
+  for (const id of ids) inFlight.set(id, written)
+  return {
+    isWritten,
+    forget () {
+      isWritten()
+      for (const id of ids) inFlight.delete(id)
+    }
+  }
+}
+
+function refusedBy (request: streams.BatchAppendReq, type: string, message: string): streams.BatchAppendResp {
+  const reply = new streams.BatchAppendResp()
+  return failed(reply.setCorrelationId(request.getCorrelationId())
+    .setStreamIdentifier(request.getOptions()?.getStreamIdentifier()), type, message)
+}
+
+function failed (reply: streams.BatchAppendResp, type: string, message: string): streams.BatchAppendResp {
+  const details = new Any()
+  const packed = type === 'Empty' ? 'google.protobuf.Empty' : `event_store.client.${type}`
+  details.pack(new shared.Empty().serializeBinary(), packed)
+  reply.clearSuccess()
+  return reply.setError(new status.Status().setMessage(message).setDetails(details))
 }

@@ -13,7 +13,7 @@ import type { LeadState } from '../../../src/features/leads/model.js'
 import { leadStream } from '../../../src/features/leads/events.js'
 import type { Streams } from '../../../src/log/event-log.js'
 import { secrets } from '../auth/secrets.js'
-import { requiredFields } from '../bodies/assistant-bodies.js'
+import { requiredFields } from '../bodies/bodies.js'
 
 const circumstances = { userId: '1', now: '2026-01-31T12:00:00.000Z' }
 const originOf = (commandId: string, userId = '1') => ({ commandId, userId, correlationId: 'correlation-1' })

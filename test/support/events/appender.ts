@@ -1,6 +1,11 @@
 // Appends events to their streams, each at the revision that its stream has come to.
 import { noStream, type Streams } from '../../../src/log/event-log.js'
 import { proposed, type Told } from './call-events.js'
+import type { Pool } from 'pg'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
+import type { OpenConsumer } from '../../../src/subscriptions/consumer.js'
+import { commitBatch } from '../../../src/subscriptions/run.js'
 
 /** Answers the position of the last event. */
 export function appender (streams: Streams): (...told: Told[]) => Promise<bigint> {
@@ -15,4 +20,10 @@ export function appender (streams: Streams): (...told: Told[]) => Promise<bigint
     }
     return last
   }
+}
+
+/** As one batch, from where the checkpoint is. */
+export async function commitEvents (consumer: OpenConsumer, events: StoredEvent[], pool: Pool): Promise<void> {
+  const from = await readCheckpoint(pool, consumer.checkpointTable)
+  await commitBatch(consumer, { events, position: events.at(-1)?.position ?? from }, from, { epoch: 0n }, pool)
 }

@@ -4,10 +4,10 @@ import { assistantStream, defaultSettings, type AssistantSettings } from '../../
 import { type CallCompleted, callStream } from '../../../src/features/calls/events.js'
 import { campaignStream } from '../../../src/features/campaigns/events.js'
 import { currentVersion, type DomainEvent } from '../../../src/domain/events.js'
-import { leadStream } from '../../../src/features/leads/events.js'
+import { leadStream, type LeadStatus } from '../../../src/features/leads/events.js'
 import type { Proposed } from '../../../src/log/append-call.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { requiredFields } from '../bodies/assistant-bodies.js'
+import { requiredFields } from '../bodies/bodies.js'
 
 /** Anything that somebody may append; without metadata it is of the first version of its type. */
 export interface Told {
@@ -123,3 +123,35 @@ export const assistantTo = (url: string, id = 1, user = '1') => assistantCreated
 /** So many calls of one assistant, `call-<assistant>-0` and so on. */
 export const callsOf = (assistant_id: number, count: number) =>
   Array.from({ length: count }, (_, n) => callCompleted(`call-${assistant_id}-${n}`, { assistant_id }))
+
+const onLead = (lead_id: number, campaign_id: number, event: DomainEvent) =>
+  tell(leadStream(campaign_id, String(lead_id)), event)
+
+/** Its contacts are replaced, where any are given. */
+export const leadUpdated = (
+  lead_id: number, campaign_id: number, contacts?: number[], removed_contacts: number[] = [], user_id = '1'
+) => onLead(lead_id, campaign_id, {
+  type: 'LeadUpdated',
+  data: {
+    lead_id,
+    user_id,
+    campaign_id,
+    changes: {
+      variables: { customer_name: 'Changed', email: '' },
+      ...(contacts && {
+        secondary_contacts: contacts.map((id) => ({ id, phone_number: '+15551230002', variables: { ...nameless, id } }))
+      })
+    },
+    removed_contacts,
+    updated_at: at
+  }
+})
+
+export const leadStatusChanged = (
+  lead_id: number, campaign_id: number, status: LeadStatus, contact_id: number | null = null, user_id = '1'
+) => onLead(lead_id, campaign_id, {
+  type: 'LeadStatusChanged', data: { lead_id, user_id, campaign_id, contact_id, status, changed_at: at }
+})
+
+export const leadDeleted = (lead_id: number, campaign_id: number, user_id = '1') =>
+  onLead(lead_id, campaign_id, { type: 'LeadDeleted', data: { lead_id, user_id, campaign_id, deleted_at: at } })

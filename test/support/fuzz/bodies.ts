@@ -1,7 +1,22 @@
 // Bodies for the fuzz tests: what a schema describes, that with a few things wrong, and anything at all.
 import fc from 'fast-check'
 import { type JsonSchema, generateSync } from 'json-schema-faker'
-import { Raw, jsonText, nested } from './json-text.js'
+
+/** A piece of JSON as it stands. */
+export class Raw {
+  constructor (readonly text: string) {}
+}
+
+/** Like JSON.stringify; a `Raw` inside stays as it is, and depth is no limit. */
+export function jsonText (value: unknown): string {
+  if (value instanceof Raw) return value.text
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  return `{${Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}:${jsonText(inner)}`).join(',')}}`
+}
+
+/** An array in an array in an array …: `levels` brackets. */
+export const nested = (levels: number): Raw => new Raw('['.repeat(levels) + ']'.repeat(levels))
 
 // Values that a field may get wrong: edges of types, long and strange texts, numbers by their letters, odd objects.
 const raw = (...texts: string[]) => fc.constantFrom(...texts.map((text) => new Raw(text)))

@@ -1,7 +1,12 @@
 // The API document, with its operations and a check of values by its schemas.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { appAlone } from './app-alone.js'
+import type { TestService } from '../service.js'
+import pino from 'pino'
+import { buildApp } from '../../../src/app.js'
+import type { App } from '../../../src/http/app-types.js'
+import { openMetrics } from '../../../src/http/metrics.js'
+import { secrets } from '../auth/secrets.js'
 
 interface Media { schema: object, example?: unknown, examples?: Record<string, { value: unknown }> }
 
@@ -15,7 +20,15 @@ export interface Parameter {
   name: string
   in: string
   required?: boolean
-  schema: { type?: string, format?: string, pattern?: string, default?: unknown }
+  schema: {
+    $ref?: string
+    type?: string
+    format?: string
+    pattern?: string
+    default?: unknown
+    enum?: string[]
+    maximum?: number
+  }
   description?: string
   example?: unknown
 }
@@ -28,7 +41,7 @@ export interface Operation {
   security?: object[]
   servers?: object[]
   parameters?: Parameter[]
-  requestBody?: Required<Pick<Described, 'content'>>
+  requestBody?: Required<Pick<Described, 'content'>> & { required?: boolean }
   responses: Record<string, Described>
 }
 
@@ -38,9 +51,7 @@ export async function openApi () {
   const { body: text } = await app.inject('/v1/docs/json')
   const document = JSON.parse(text)
   const resolved = <Value>(value: Value) => withParts(document, value)
-  const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) =>
-      ({ path, method: method.toUpperCase(), operation: resolved(operation), name: `${method.toUpperCase()} ${path}` })))
+  const operations = operationsIn(document)
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'api', components: document.components })
@@ -51,8 +62,15 @@ export async function openApi () {
   return { app, text, document, operations, resolved, fits }
 }
 
+function operationsIn (document: { paths: Record<string, Record<string, Operation>> }) {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([verb, operation]) => ({ path, method: verb.toUpperCase(), operation })))
+  return operations.map(({ path, method, operation }) =>
+    ({ path, method, operation: withParts(document, operation), name: `${method} ${path}` }))
+}
+
 /** The value with parameters, headers and responses in place of the references to them; those to schemas stay. */
-export function withParts<Value> (document: object, value: Value): Value {
+function withParts<Value> (document: object, value: Value): Value {
   return JSON.parse(JSON.stringify(value, (_key, part: unknown) => {
     const [, kind = '', name = ''] = /^#\/components\/(\w+)\/(.+)$/.exec(refOf(part)) ?? []
     if (kind === '' || kind === 'schemas') return part
@@ -66,3 +84,46 @@ const refOf = (part: unknown) =>
 /** Every example of an answer or a body. */
 export const examplesOf = ({ example, examples = {} }: Media): unknown[] =>
   [...example === undefined ? [] : [example], ...Object.values(examples).map(({ value }) => value)]
+
+/** Without the probes. A path has `{id}` and `{call_id}` where something has to be named; `query`: by name. */
+export async function documentedOperations ({ call }: TestService) {
+  const document = (await call('GET', '/docs/json')).body
+  const choiceOf = ({ $ref = '' }) => document.components.schemas[$ref.slice('#/components/schemas/'.length)]
+  return operationsIn(document).filter(({ path }) => !path.startsWith('/health/'))
+    .map(({ method, path, operation: { requestBody, parameters = [] } }) => ({
+      method,
+      path,
+      takesBody: requestBody !== undefined,
+      /** Nothing is wrong with an empty one, or none. */
+      isBodyOptional: requestBody?.required !== true,
+      query: Object.fromEntries(parameters.filter((parameter) => parameter.in === 'query')
+        .map(({ name, schema }): [string, Parameter['schema']] => [name, { ...schema, ...choiceOf(schema) }]))
+    }))
+}
+
+/** Paths of lists with an id in the place of `{id}`: of the assistant, or of an import that is begun here. */
+export async function pathsWithIds ({ call }: TestService, assistant: number): Promise<(path: string) => string> {
+  const body = { campaign_id: 1, leads: [{ phone_number: '+15551230199' }] }
+  const { id } = (await call('POST', '/user/leads/import', body)).body.data
+  return (path) => path.replace('{id}', String(path.includes('/lead-import/') ? id : assistant))
+}
+
+/** Stands for what only a request or a scrape uses: it can be called, and each of its properties is the same again. */
+export const unused = new Proxy(() => {}, { apply: () => unused, get: (_target, name) => typeof name === 'symbol' ? undefined : unused }) as never
+
+/** Ask it by `inject`; it does not listen. */
+export async function appAlone ({ basePath = '', publicUrl }: { basePath?: string, publicUrl?: string | undefined } = {}): Promise<App> {
+  const logger = pino({ level: 'silent' })
+  return await buildApp({
+    logger,
+    basePath,
+    publicUrl,
+    jwt: { secret: secrets.JWT_SECRET, roleClaim: 'role' },
+    corsOrigins: [],
+    rateLimit: { perMinute: 0 },
+    healthChecks: {},
+    metrics: openMetrics(logger),
+    ops: { basePath, sessionKey: Buffer.alloc(32) } as never,
+    routes: unused
+  })
+}

@@ -3,13 +3,18 @@ import { randomUUID } from 'node:crypto'
 import { erasureWork } from '../../../src/services/persons/erasures.js'
 import { lateCallWork } from '../../../src/services/persons/late-calls.js'
 import type { Connections } from '../../../src/services/connections.js'
-import { seal } from '../../../src/privacy/sealed-text.js'
-import type { Turn } from '../../../workers/background/kind.js'
+import { seal, type SealedRow } from '../../../src/privacy/sealed-text.js'
+import type { Turn, BackgroundKind } from '../../../workers/background/kind.js'
 import { erasures, type ErasureWork } from '../../../workers/persons/erasures/erasures.js'
 import { lateCalls } from '../../../workers/persons/erasures/late-calls.js'
 import type { ErasureProgress } from '../../../workers/persons/erasures/progress.js'
 import { eventually } from '../eventually.js'
 import type { TestService } from '../service.js'
+import type { CompleteConfig } from '../../../src/services/complete-config.js'
+import { pause } from '../../../src/timing/pause.js'
+import { progressOf } from '../../../workers/background/requests.js'
+import { giveTurn, type TurnOptions } from '../../../workers/background/turns.js'
+import { erasureKind } from '../../../workers/persons/erasures/request.js'
 
 type Step = ErasureProgress['step']
 
@@ -71,5 +76,63 @@ export async function eraseLate ({ parts }: Pick<TestService, 'parts'>): Promise
   for (const userId of await work.users()) {
     const request = { id: randomUUID(), kind: 'late', userId, input: {}, progress: {}, failures: 0, createdAt: new Date() }
     await eventually(async () => await lateCalls(work).work(request, turn) !== 'again')
+  }
+}
+
+export interface PassingOptions {
+  config: CompleteConfig
+  connections: Pick<Connections, 'pool' | 'streams' | 'positions' | 'personKeys'>
+  log: TurnOptions['log']
+  /** What it does waits for this. */
+  pass (at: string): Promise<void> | void
+  withinMs?: number
+}
+
+/** Until the request has ended, and nothing of its row is left to do. @throws Error when it is not in time */
+export async function workOn (options: PassingOptions, id: string): Promise<void> {
+  const { connections: { pool }, log, withinMs = 300_000 } = options
+  const signal = AbortSignal.timeout(withinMs)
+  const kinds = { [erasureKind]: kindOf(options) }
+  const turns = { pool, kinds, holder: `test ${randomUUID()}`, turnMs: 60_000, retryMs: 50, signal, log }
+  while (await progressOf(pool, id)) {
+    if (signal.aborted) throw new Error(`the erasure ${id} is stuck`)
+    await giveTurn(turns, id)
+    await pause(50, signal)
+  }
+}
+
+function kindOf ({ config, connections, log, pass }: PassingOptions): BackgroundKind<SealedRow, ErasureProgress> {
+  const around = <Given extends unknown[], Answer> (name: string, work: (...given: Given) => Promise<Answer>) =>
+    async (...given: Given): Promise<Answer> => {
+      await pass(`before ${name}`)
+      const answer = await work(...given)
+      await pass(`after ${name}`)
+      return answer
+    }
+  const { streams, personKeys } = connections
+  const work = erasureWork({
+    config,
+    connections: {
+      ...connections,
+      streams: {
+        ...streams,
+        append: around('an append', streams.append),
+        truncate: around('a truncation', streams.truncate),
+        scavenge: around('the scavenge', streams.scavenge)
+      },
+      personKeys: Object.assign(Object.create(personKeys), {
+        erase: around('the end of the key', (userId: string, phoneNumber: string) => personKeys.erase(userId, phoneNumber))
+      })
+    },
+    log
+  })
+  const kind = erasures({ ...work, settleMs: 50 })
+  return {
+    ...kind,
+    work: (request, turn) => kind.work(request, {
+      ...turn,
+      keep: (kept, write) => around(`what is kept, ${kept.round} ${kept.step}`, turn.keep)(kept, write)
+    }),
+    finish: around('its end', kind.finish)
   }
 }

@@ -18,8 +18,7 @@ import { seeded } from '../seeded.js'
 import type { TestService } from '../service.js'
 import { eraseLate } from './erasing.js'
 import { findEverywhere } from './everywhere.js'
-import { haveCome } from './have-come.js'
-import { sender, type Sent } from './sent.js'
+import { haveCome, sender, type Sent } from './persons.js'
 
 interface Person { number: string, name: string, email: string, leads: number[], calls: string[], isUnreadable?: true }
 export const ways = [

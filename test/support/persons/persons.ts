@@ -3,11 +3,15 @@ import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import { callStream } from '../../../src/features/calls/events.js'
 import { personRequestStream } from '../../../src/features/persons/events.js'
-import { callReport, newLead } from '../bodies/bodies.js'
+import { callReport, newAssistant, newLead } from '../bodies/bodies.js'
 import { call as reported } from '../events/call-events.js'
-import { newAssistant, type TestService } from '../service.js'
+import type { TestService } from '../service.js'
 import { findEverywhere } from './everywhere.js'
-import { sender, type Sent } from './sent.js'
+import type { Answer } from '../http/answer.js'
+import { eventually } from '../eventually.js'
+import { EventLog, type Streams } from '../../../src/log/event-log.js'
+import { connectionTo } from '../back-ends/scratch-event-store.js'
+import type { Teardown } from '../teardown.js'
 
 export interface KnownPerson {
   phoneNumber: string
@@ -31,7 +35,7 @@ let numbers = 0
 
 export async function persons (service: TestService): Promise<Persons> {
   const sent = await sender(service)
-  const assistant = (await sent.dataOf('POST', '/user/assistant', newAssistant)).id
+  const assistant = (await sent.dataOf('POST', '/user/assistant', newAssistant())).id
   return {
     known: () => known(sent, assistant),
     ask: async ({ phoneNumber }) => (await sent.dataOf('POST', '/user/person/erase', { phone_number: phoneNumber })).id,
@@ -79,4 +83,97 @@ async function isErased (t: Test, sent: Sent, person: KnownPerson, requestId: st
 export async function hasNothingOf (t: Test, service: TestService, text: string): Promise<void> {
   const found = await findEverywhere(service, [text])
   t.strictSame(found.filter((place) => !place.endsWith(', sealed')), [], `nothing has ${text}`)
+}
+
+export const sender = async (service: TestService): Promise<Sent> =>
+  new Sent(service, { authorization: `Bearer ${await service.token('engine', 'engine')}` })
+
+export class Sent {
+  constructor (readonly service: TestService, private readonly engine: Record<string, string>) {}
+
+  async dataOf (method: string, path: string, body?: object, user = '1'): Promise<Answer['body']> {
+    const headers = path.startsWith('/engine') ? this.engine : {}
+    const answer = await this.service.call(method, path, body, { headers, user })
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body.data
+  }
+
+  async isThere (path: string): Promise<void> {
+    await eventually(async () => (await this.service.call('GET', path)).status === 200)
+  }
+
+  /** Visible types of a stream. */
+  async typesOf (stream: string): Promise<string[]> {
+    return (await this.service.parts.streams.read(stream)).map(({ type }) => type)
+  }
+}
+
+/** As positions name them. */
+export const readers = ['leads', 'calls', 'deliveries'] as const
+export type Reader = typeof readers[number]
+
+/** Once these have come as far as the log. */
+export async function haveCome (
+  { parts: { positions, streams } }: Pick<TestService, 'parts'>, who: readonly string[] = readers
+): Promise<void> {
+  const head = await streams.head()
+  for (const reader of who) {
+    if (!await positions.reached(reader, head, 20_000)) throw new Error(`${reader} is behind`)
+  }
+}
+
+export interface Named { phone_number: string, variables: object }
+interface Lead { id: number, secondary_contacts: Array<{ id: number }> }
+interface Left { status?: string, contacts?: Named[], user?: string }
+
+export async function toldOf (t: Teardown, service: TestService): Promise<ToldOf> {
+  const sent = await sender(service)
+  const raw = new EventLog(connectionTo(t, service.urls.eventStoreUrl))
+  return new ToldOf(sent, raw, (await sent.dataOf('POST', '/user/assistant', newAssistant())).id)
+}
+
+/** Of user 1, but for leads of others. */
+export class ToldOf {
+  #count = 0
+
+  constructor (readonly sent: Sent, private readonly raw: Streams, private readonly assistantId: number) {}
+
+  async lead (person: Named, secondary_contacts: Named[] = [], more: object = {}, user = '1'): Promise<Lead> {
+    return await this.sent.dataOf('POST', '/user/lead', newLead({ ...person, secondary_contacts, ...more }), user)
+  }
+
+  async call (given: object): Promise<string> {
+    const id = `http-${++this.#count}`
+    await this.sent.dataOf('POST', `/engine/calls/${id}/completed`, callReport(this.assistantId, given))
+    return id
+  }
+
+  /** As an engine appends it: plain. */
+  async plainCall (given: object): Promise<string> {
+    const id = `event-${++this.#count}`
+    const data = reported(id, { assistant_id: this.assistantId, ...given })
+    await this.raw.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], -1n)
+    return id
+  }
+
+  async areErased (t: Test, { leads = [], calls = [] }: { leads?: Lead[], calls?: string[] }): Promise<void> {
+    const { sent, sent: { service, service: { parts: { pool } } } } = this
+    await haveCome(service)
+    for (const { id } of leads) t.equal((await service.call('GET', `/user/lead/${id}`)).status, 404, `lead ${id}`)
+    for (const id of calls) {
+      const call = await sent.dataOf('GET', `/user/call/${id}`)
+      t.match(call, { erased: true, from: null, to: null, transcript: null }, id)
+      t.strictSame(await sent.typesOf(callStream(id)), ['CallErased'], `${id} is erased once`)
+      const { rows } = await pool.query('SELECT body FROM ledger.webhook_deliveries WHERE call_id = $1', [id])
+      t.strictSame(rows, [{ body: null }], `${id} has one delivery, without a body`)
+    }
+  }
+
+  /** With these contacts, of all that it had. */
+  async stays (t: Test, { id }: Lead, named: Named, left: Left = {}): Promise<void> {
+    const { status = 'created', contacts = [], user = '1' } = left
+    const data = await this.sent.dataOf('GET', `/user/lead/${id}`, undefined, user)
+    t.match(data, { ...named, status, secondary_contacts: contacts }, `lead ${id} stays`)
+    t.equal(data.secondary_contacts.length, contacts.length, `contacts of lead ${id}`)
+  }
 }

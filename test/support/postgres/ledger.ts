@@ -1,10 +1,11 @@
 // A migrated database of a test's own, with a pool.
 import pg, { type Pool } from 'pg'
-import type { Notifications } from '../../../src/postgres/notifications.js'
+import {
+  type Notifications, openNotifications, type NotificationsOptions
+} from '../../../src/postgres/notifications.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { migrateLedger } from '../back-ends/database-templates.js'
 import { scratchPostgres, type ScratchPostgres } from '../back-ends/scratch-postgres.js'
-import { notificationsOf } from './notifications.js'
 import type { Teardown } from '../teardown.js'
 
 export interface ScratchLedger {
@@ -44,3 +45,14 @@ export function keepingLog () {
   const keep = (details: object, message: string) => { lines.push({ message, details }) }
   return { lines, debug: keep, info: keep, warn: keep, error: keep }
 }
+
+export function notificationsOf (
+  t: Teardown, databaseUrl: string, options: Partial<NotificationsOptions> = {}
+): Notifications {
+  const notifications = openNotifications({ databaseUrl, onError: () => {}, ...options })
+  t.teardown(() => notifications.close())
+  return notifications
+}
+
+/** Hears of nothing. */
+export const deaf = (t: Teardown): Notifications => notificationsOf(t, 'postgres://nobody@127.0.0.1:1/none')

@@ -1,4 +1,4 @@
-// Runs a module of a room of test/support, such as `replay/replay-main`, as a process of its own.
+// Runs a module of a test as a process of its own.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -16,12 +16,11 @@ export interface MainProcess<Said> {
  * much memory its heap may take.
  */
 export function mainProcess<Said> (
-  t: Teardown, name: string, args: readonly string[], { heapMb }: { heapMb?: number } = {}
+  t: Teardown, module: URL, args: readonly string[], { heapMb }: { heapMb?: number } = {}
 ): MainProcess<Said> {
-  const main = fileURLToPath(new URL(`../${name}.js`, import.meta.url))
   // Without what the test runner puts into the environment.
   const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]
-  const child = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, ...flags, main, ...args], {
+  const child = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, ...flags, fileURLToPath(module), ...args], {
     stdio: ['pipe', 'pipe', 'inherit']
   })
   const said: Said[] = []

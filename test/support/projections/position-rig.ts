@@ -6,10 +6,9 @@ import { Positions, type PositionsOptions } from '../../../projections/engine/po
 import { openPool } from '../../../src/postgres/pool.js'
 import { assistantCreated, logOf, type Told } from '../events/call-events.js'
 import { eventually } from '../eventually.js'
-import { scratchLedger } from '../postgres/ledger.js'
+import { scratchLedger, notificationsOf } from '../postgres/ledger.js'
 import { emptyReadModels, feeding, type Feed } from './projected.js'
 import type { Teardown } from '../teardown.js'
-import { notificationsOf } from '../postgres/notifications.js'
 import type { Notifications } from '../../../src/postgres/notifications.js'
 
 /** Its first query is LISTEN; a heartbeat may have followed. */

@@ -1,8 +1,7 @@
 // Requests in the background: each ends once, whatever happens to the queue.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
-import { counting } from '../../support/workers/background/counting.js'
-import { backgroundRig } from '../../support/workers/background/background-rig.js'
+import { counting, backgroundRig } from '../../support/workers/background-rig.js'
 import { onEachQueue } from '../../support/workers/each-queue.js'
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)

@@ -50,7 +50,7 @@ t.test('a certificate that nobody trusts gets no request', async (t) => {
 t.test('a trusted one gets it under its own name only, by HTTP/1.1, and HTTP/2 is not even offered', async (t) => {
   const trusted = join(t.testdir(), 'cert.pem')
   writeFileSync(trusted, cert)
-  const main = fileURLToPath(new URL('../../support/receivers/https-main.js', import.meta.url))
+  const main = fileURLToPath(new URL('./https-main.js', import.meta.url))
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: trusted }
   const { stdout } = await promisify(execFile)(
     process.execPath, [main, url('hook.example'), url('other.example'), url('127.0.0.1')], { env }

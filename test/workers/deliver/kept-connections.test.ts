@@ -12,7 +12,7 @@ import t from 'tap'
 import { Agent, buildConnector, request, type Dispatcher } from 'undici'
 import { hurriedMs, keptMs, openAgents } from '../../../workers/deliver/kept-connections.js'
 import { eventually } from '../../support/eventually.js'
-import { rawServer } from '../../support/http/raw-server.js'
+import { rawServer } from './servers.js'
 import { cert, key } from '../../support/receivers/hook-certificate.js'
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
@@ -53,7 +53,7 @@ t.test('a receiver whose connection is gone is reached anew with the session of 
   const { port } = server.address() as AddressInfo
   const trusted = join(t.testdir(), 'cert.pem')
   writeFileSync(trusted, cert)
-  const main = fileURLToPath(new URL('../../support/receivers/https-main.js', import.meta.url))
+  const main = fileURLToPath(new URL('./https-main.js', import.meta.url))
   const urls = Array.from({ length: 3 }, () => `https://hook.example:${port}/hook`)
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: trusted }
   await promisify(execFile)(process.execPath, ['--expose-gc', main, ...urls], { env })

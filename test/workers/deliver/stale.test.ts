@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Result } from '../../../src/features/webhooks/outcome.js'
 import { openPoster, type Poster } from '../../../workers/deliver/post.js'
-import { rawServer } from '../../support/http/raw-server.js'
+import { rawServer } from './servers.js'
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
 

@@ -8,7 +8,7 @@ import { startAttempt, startAttempts } from '../../../workers/deliveries/attempt
 import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
-import { url, queued, startOf, delivered, failed } from '../../support/workers/queued-attempts.js'
+import { url, queued, startOf, delivered, failed } from './queued-attempts.js'
 
 t.test('each of a statement starts by its own job, and gets its own body and token', async (t) => {
   const { pool, deliveries, attempts } = await queued(t, 5)

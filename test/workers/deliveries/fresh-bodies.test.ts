@@ -3,7 +3,7 @@ import t from 'tap'
 import { FreshBodies } from '../../../workers/deliveries/fresh-bodies.js'
 import { startAttempts } from '../../../workers/deliveries/attempts/start.js'
 import { eventually } from '../../support/eventually.js'
-import { queued, startOf } from '../../support/workers/queued-attempts.js'
+import { queued, startOf } from './queued-attempts.js'
 
 t.test('a start sends the body that is known, if it has as many bytes as that of the delivery', async (t) => {
   const { pool, deliveries } = await queued(t, 3)

@@ -5,7 +5,7 @@ import { endpointIds } from '../../../workers/deliveries/endpoints.js'
 import { finishAttempts } from '../../../workers/deliveries/attempts/finish.js'
 import { startAttempt, startAttempts, type Start } from '../../../workers/deliveries/attempts/start.js'
 import { eventually } from '../../support/eventually.js'
-import { url, queued, startOf, delivered } from '../../support/workers/queued-attempts.js'
+import { url, queued, startOf, delivered } from './queued-attempts.js'
 
 t.test('a row that is locked keeps only its own attempt waiting', async (t) => {
   const { pool } = await queued(t, 3)

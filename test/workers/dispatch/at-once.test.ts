@@ -11,11 +11,11 @@ import { suspend } from '../../../workers/deliveries/endpoints.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, webhookTo, type Told
 } from '../../support/events/call-events.js'
-import { commitEvents } from '../../support/events/commit-events.js'
+import { commitEvents } from '../../support/events/appender.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { watchedPool } from '../../support/postgres/statements.js'
-import { emptyDispatchState } from '../../support/workers/dispatch-state.js'
+import { emptyDispatchState } from './dispatching.js'
 
 const { pool } = await scratchLedger(t)
 const webhook = webhookTo('https://hooks.example.com/calls')

@@ -4,7 +4,7 @@ import {
   assistantCreated, assistantTo, assistantUpdated, callCompleted, campaign, leadCreated, logOf
 } from '../../support/events/call-events.js'
 import { statuses } from '../../support/workers/delivery-rig.js'
-import { dispatchRig, onlyDelivery, tables, webhookOn } from '../../support/workers/dispatching.js'
+import { dispatchRig, onlyDelivery, tables, webhookOn } from './dispatching.js'
 
 t.test('the payload carries the lead as it stands after the call, with its campaign', async (t) => {
   const r = await dispatchRig(t)

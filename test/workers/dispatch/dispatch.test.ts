@@ -5,7 +5,7 @@ import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings
 } from '../../support/events/call-events.js'
-import { dispatchRig, onlyDelivery, tables, url, webhookOn } from '../../support/workers/dispatching.js'
+import { dispatchRig, onlyDelivery, tables, url, webhookOn } from './dispatching.js'
 
 t.test('a call of an assistant whose webhook is on is scheduled at once', async (t) => {
   const r = await dispatchRig(t)

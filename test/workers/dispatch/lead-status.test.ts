@@ -1,8 +1,9 @@
 // What calls make of the leads that the dispatcher remembers, and so of what webhooks say of them.
 import t from 'tap'
-import { assistantCreated, callCompleted, leadCreated } from '../../support/events/call-events.js'
-import { leadDeleted, leadStatusChanged, leadUpdated } from '../../support/events/lead-events.js'
-import { dispatchRig, webhookOn } from '../../support/workers/dispatching.js'
+import {
+  assistantCreated, callCompleted, leadCreated, leadDeleted, leadStatusChanged, leadUpdated
+} from '../../support/events/call-events.js'
+import { dispatchRig, webhookOn } from './dispatching.js'
 
 t.test('a call moves its lead or secondary contact, also when it is not sent, and a duplicate does not', async (t) => {
   const r = await dispatchRig(t)

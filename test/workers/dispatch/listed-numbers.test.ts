@@ -1,9 +1,7 @@
 // What webhooks say of people whose number must not be called.
 import t from 'tap'
-import { listed, unlisted } from '../../support/events/blacklist-events.js'
-import { assistantCreated, callCompleted, leadCreated } from '../../support/events/call-events.js'
-import { leadUpdated } from '../../support/events/lead-events.js'
-import { dispatchRig, webhookOn } from '../../support/workers/dispatching.js'
+import { listed, unlisted, dispatchRig, webhookOn } from './dispatching.js'
+import { assistantCreated, callCompleted, leadCreated, leadUpdated } from '../../support/events/call-events.js'
 
 const [ofLead, ofContact] = ['+15551230001', '+15551230002'] // as leadCreated gives them
 

@@ -4,9 +4,11 @@ import { countParkedStreams } from '../../../projections/parking/count-parked-st
 import { parkedEvent, parkedStreams } from '../../../projections/parking/parked-events.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { retryParked, skipParked } from '../../../workers/dispatch/retry.js'
-import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from '../../support/events/call-events.js'
+import {
+  assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told
+} from '../../support/events/call-events.js'
 import type { Rig } from '../../support/workers/delivery-rig.js'
-import { dispatchRig, webhookOn } from '../../support/workers/dispatching.js'
+import { dispatchRig, webhookOn } from './dispatching.js'
 
 /** As if the dispatcher had come to the end. */
 const passAll = ({ pool }: Rig) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = 1000000')

@@ -4,11 +4,10 @@ import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, webhookTo, type Told
 } from '../../support/events/call-events.js'
-import { listed, unlisted } from '../../support/events/blacklist-events.js'
-import { commitEvents } from '../../support/events/commit-events.js'
+import { listed, unlisted, emptyDispatchState } from './dispatching.js'
+import { commitEvents } from '../../support/events/appender.js'
 import { fc } from '../../support/fuzz/property.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
-import { emptyDispatchState } from '../../support/workers/dispatch-state.js'
 
 const { pool } = await scratchLedger(t)
 const webhook = webhookTo('https://hooks.example.com/calls')

@@ -3,7 +3,9 @@ import t from 'tap'
 import { redeliver } from '../../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../../workers/dispatch/delivery-id.js'
 import { removeExpired } from '../../../../workers/deliveries/retention.js'
-import { assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf } from '../../../support/events/call-events.js'
+import {
+  assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf
+} from '../../../support/events/call-events.js'
 import { attempt, idleRig, stands } from '../../../support/workers/idle-rig.js'
 import { receiver } from '../../../support/receivers/receiver.js'
 

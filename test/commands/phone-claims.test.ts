@@ -1,0 +1,175 @@
+// Several users want one phone number at once: one gets it, in every order of their reads and appends, and
+import { randomUUID } from 'node:crypto'
+import { commandHandler } from '../../src/commands/handle-command.js'
+import { phoneClaims, type Claimant } from '../../src/commands/phone-claims.js'
+import { phoneHash } from '../../src/commands/phone-hash.js'
+import { phoneNumberDecider, type NumberState } from '../../src/features/phone-numbers/model.js'
+import { phoneNumberStream, phoneHolderStream } from '../../src/features/phone-numbers/events.js'
+import { Rejection } from '../../src/domain/rejection.js'
+import { type Streams, EventLog } from '../../src/log/event-log.js'
+import t from 'tap'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { runs } from '../support/chaos.js'
+import { seeded } from '../support/seeded.js'
+
+const { connection } = await scratchEventStore(t)
+const streams = new EventLog(connection)
+const digest = phoneHash(Buffer.alloc(32, 1))
+
+class Killed extends Error {}
+
+/** What stands for a process: what it asks of the log waits for its turn, and fails for ever once it was killed. */
+function claimingProcess (turn: (doing: string) => Promise<void> = async () => {}) {
+  const taking: Streams = {
+    ...streams,
+    async visit (...args) {
+      await turn('read')
+      return await streams.visit(...args)
+    },
+    async append (stream, events, expected) {
+      await turn(`append ${stream.split('-')[0]}`)
+      const appended = await streams.append(stream, events, expected)
+      await turn('appended')
+      return appended
+    }
+  }
+  const { handle } = commandHandler(taking)
+  const claims = phoneClaims(handle, digest)
+  /** As the route does it: claim, then add. True when the number was added. */
+  async function add (claimant: Claimant, commandId: string = randomUUID(), isRetry = false): Promise<boolean> {
+    const { phone_number, phone_number_id, user_id: userId } = claimant
+    const origin = { commandId, correlationId: 'c', userId, isRetry }
+    const command = { type: 'add' as const, phone_number, ids: [phone_number_id], userId, now: new Date().toISOString() }
+    try {
+      await claims.claim(claimant, origin)
+      await handle({
+        aggregate: phoneNumberDecider,
+        stream: phoneNumberStream(phone_number_id),
+        decide: (state: NumberState) => phoneNumberDecider.decide(command, state),
+        origin
+      })
+      return true
+    } catch (error) {
+      if (error instanceof Rejection) return false
+      throw error
+    }
+  }
+  return { add, claims }
+}
+
+let ids = 0
+const claimantOf = (phone_number: string) => (user_id: string): Claimant =>
+  ({ phone_number, phone_number_id: ++ids, user_id })
+let numbers = 15558000000
+const nextNumber = () => `+${++numbers}`
+const typesOf = async (stream: string) => (await streams.read(stream)).map(({ type }) => type)
+
+t.test('both see that nobody holds the number: one of them is refused', async (t) => {
+  const number = nextNumber()
+  const claimant = claimantOf(number)
+  const [one, other] = [claimingProcess(), claimingProcess()]
+  const answers = await Promise.all([one.add(claimant('1')), other.add(claimant('2'))])
+  t.same([...answers].sort(), [false, true])
+})
+
+t.test('who claimed and has not added loses to who comes next, and both know it', async (t) => {
+  const number = nextNumber()
+  const claimant = claimantOf(number)
+  const [first, second] = [claimant('1'), claimant('2')]
+  let goOn = () => {}
+  let claimed = () => {}
+  const isClaimed = new Promise<void>((resolve) => { claimed = resolve })
+  const mayAdd = new Promise<void>((resolve) => { goOn = resolve })
+  const slow = claimingProcess(async (doing) => {
+    if (doing === 'append phonenumber') {
+      claimed()
+      await mayAdd
+    }
+  })
+  const adding = slow.add(first)
+  await isClaimed
+  t.equal(await claimingProcess().add(second), true)
+  goOn()
+  t.equal(await adding, false)
+  t.same(await typesOf(phoneNumberStream(first.phone_number_id)), ['PhoneNumberReleased'])
+  t.same(
+    await typesOf(phoneHolderStream(digest(number))), ['PhoneNumberClaimed', 'PhoneNumberFreed', 'PhoneNumberClaimed']
+  )
+})
+
+t.test('who adds before its claim is ended keeps the number', async (t) => {
+  const number = nextNumber()
+  const claimant = claimantOf(number)
+  const [first, second] = [claimant('1'), claimant('2')]
+  await claimingProcess().claims.claim(first, { correlationId: 'c' })
+  let added: boolean | undefined
+  const late = claimingProcess(async (doing) => { // it has read that the first has no number yet
+    if (doing === 'append phonenumber' && added === undefined) {
+      added = false
+      added = await claimingProcess().add(first)
+    }
+  })
+  t.equal(await late.add(second), false)
+  t.equal(added, true)
+})
+
+t.test('a released number is taken over, also where its claim was not freed', async (t) => {
+  const number = nextNumber()
+  const claimant = claimantOf(number)
+  const [first, second] = [claimant('1'), claimant('2')]
+  const { add, claims } = claimingProcess()
+  await add(first)
+  t.equal(await add(second), false)
+  const { handle } = commandHandler(streams)
+  const release = { type: 'release' as const, userId: '1', now: new Date().toISOString() }
+  await handle({
+    aggregate: phoneNumberDecider,
+    stream: phoneNumberStream(first.phone_number_id),
+    decide: (state: NumberState) => phoneNumberDecider.decide(release, state),
+    origin: { commandId: randomUUID(), correlationId: 'c' }
+  })
+  t.equal(await add(second), true)
+  await claims.free(first, { correlationId: 'c' })
+  t.equal(await add(claimant('3')), false, 'a late free of a former holder frees nothing')
+})
+
+t.test('in any order, and with any of them killed, at most one adds the number, and one who comes later gets a free one', async (t) => {
+  const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 100_000)
+  const random = seeded(seed)
+  for (let round = 0; round < runs(12); round++) {
+    const number = nextNumber()
+    const claimant = claimantOf(number)
+    const waiting: Array<() => void> = []
+    const turn = () => new Promise<void>((resolve, reject) => {
+      waiting.push(random() < 0.08 ? () => { reject(new Killed('killed')) } : resolve)
+    })
+    const claimants = Array.from({ length: 3 }, (_, index) => claimant(String(index)))
+    let running = claimants.length
+    const outcomes = claimants.map(async (each) => {
+      let isDead = false
+      const process = claimingProcess(async () => {
+        if (isDead) throw new Killed('dead')
+        await turn().catch((error: unknown) => {
+          isDead = true
+          throw error
+        })
+      })
+      return await process.add(each).catch((error: unknown) => {
+        if (error instanceof Killed) return undefined
+        throw error
+      }).finally(() => { running -= 1 })
+    })
+    while (running > 0) {
+      await new Promise(setImmediate)
+      waiting.splice(Math.floor(random() * waiting.length), 1)[0]?.()
+    }
+    const answers = await Promise.all(outcomes)
+    const added = await Promise.all(claimants.map(async ({ phone_number_id: id }) =>
+      (await typesOf(phoneNumberStream(id))).join() === 'PhoneNumberAdded'))
+    const about = `seed ${seed}, round ${round}: ${JSON.stringify({ answers, added })}`
+    t.ok(added.filter(Boolean).length <= 1, about)
+    answers.forEach((answer, at) => { if (answer !== undefined) t.equal(answer, added[at], about) })
+    if (!answers.includes(undefined)) t.ok(added.includes(true), about)
+    t.equal(await claimingProcess().add(claimant('later')), !added.includes(true), about)
+  }
+})

@@ -1,0 +1,63 @@
+// Events of a type, and consumers that write down which of them they have handled.
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import type { Test } from 'tap'
+import { noStream, type Streams } from '../../src/log/event-log.js'
+import { checkpointTable } from '../../src/subscriptions/checkpoint.js'
+import type { Consumer, OpenConsumer } from '../../src/subscriptions/consumer.js'
+import { runSubscription } from '../../src/subscriptions/run.js'
+import { eventually } from '../support/eventually.js'
+import { keepingLog } from '../support/postgres/ledger.js'
+
+export interface Handled {
+  table: string
+  ids (): Promise<string[]>
+  stop (): Promise<void>
+  log: ReturnType<typeof keepingLog>
+}
+
+export function consuming (pool: Pool, streams: Streams) {
+  return {
+    /** Appends events of this type, and insists while the store is away. */
+    async append (type: string, count: number): Promise<string[]> {
+      const ids = Array.from({ length: count }, () => randomUUID())
+      for (const id of ids) {
+        const event = { id, type, data: {}, metadata: {} }
+        await eventually(() => streams.append(`test-${id}`, [event], noStream))
+      }
+      return ids
+    },
+
+    /** Runs a consumer that writes down the id of each event that it handles. */
+    async consume (
+      t: Test, type: string, before: OpenConsumer['handle'] = async () => {}, through: Streams = streams
+    ): Promise<Handled> {
+      const table = `checkpoint_${type.toLowerCase()}`
+      await pool.query(`CREATE TABLE IF NOT EXISTS handled_${type} (place serial, id uuid); ${checkpointTable(table)}`)
+      const stopping = new AbortController()
+      const log = keepingLog()
+      const options = { streams: through, pool, holder: 'test', signal: stopping.signal, log }
+      const running = runSubscription(recording(type, table, before), options)
+      const stop = async () => {
+        stopping.abort()
+        await running
+      }
+      t.teardown(stop)
+      const ids = async () =>
+        (await pool.query<{ id: string }>(`SELECT id FROM handled_${type} ORDER BY place`)).rows.map(({ id }) => id)
+      return { table, stop, log, ids }
+    }
+  }
+}
+
+const recording = (type: string, table: string, before: OpenConsumer['handle']): Consumer => ({
+  name: `test ${type}`,
+  eventTypes: [type],
+  open: async () => ({
+    checkpointTable: table,
+    async handle (tx, batch, isApart) {
+      for (const { id } of batch.events) await tx.query(`INSERT INTO handled_${type} (id) VALUES ($1)`, [id])
+      await before(tx, batch, isApart)
+    }
+  })
+})

@@ -1,0 +1,103 @@
+// Requests in the background on a real database and a real queue; a toy kind counts.
+import { randomUUID } from 'node:crypto'
+import { acceptRequest, findRequest, prepareRequest } from '../../../workers/background/requests.js'
+import { startBackground, type Background, type BackgroundOptions } from '../../../workers/background/start.js'
+import type { ScratchRedis } from '../back-ends/redis.js'
+import { eventually } from '../eventually.js'
+import { keepingLog, scratchLedger, type ScratchLedger } from '../postgres/ledger.js'
+import type { Teardown } from '../teardown.js'
+import type { Pool } from 'pg'
+import type { BackgroundKind } from '../../../workers/background/kind.js'
+
+export interface BackgroundRig extends ScratchLedger {
+  log: ReturnType<typeof keepingLog>
+  /** Starts a worker in this process. */
+  start (options?: Partial<CountingOptions & BackgroundOptions>): Promise<Background>
+  /** A request to count that was accepted. @returns its id */
+  ask (to: number, userId?: string): Promise<string>
+  status (id: string, userId?: string): ReturnType<typeof findRequest<CountingProgress>>
+  ended (id: string, userId?: string): Promise<unknown>
+  /** The steps that were kept, in their order. */
+  steps (id: string): Promise<number[]>
+  emptyQueue (): Promise<void>
+}
+
+/** On a database of its own; its queue is in Redis where that is given, and is emptied before. */
+export async function backgroundRig (t: Teardown, redis?: ScratchRedis): Promise<BackgroundRig> {
+  const ledger = await scratchLedger(t)
+  const { pool, notifications, databaseUrl } = ledger
+  await redis?.flush()
+  await addCountTable(pool)
+  const log = keepingLog()
+  const status = (id: string, userId = '1') => findRequest<CountingProgress>(pool, ['counting'], userId, id)
+  return {
+    ...ledger,
+    log,
+    async start (options = {}) {
+      const holder = randomUUID()
+      const kinds = { counting: counting(pool, { worker: holder, ...options }) }
+      const stalled = { lockDuration: 1_000, stalledInterval: 500 }
+      const quick = { turnMs: 50, reconcileEveryMs: 200, retryMs: 20, stalled }
+      const given = { kinds, holder, log, mayWork: () => true, ...quick, ...options }
+      const started = await startBackground({ pool, notifications, databaseUrl, redisUrl: redis?.url, ...given })
+      t.teardown(() => started.stop())
+      return started
+    },
+    async ask (to, userId = '1') {
+      const id = randomUUID()
+      await prepareRequest(pool, { id, kind: 'counting', userId, input: { to } }, 100)
+      await acceptRequest(pool, id)
+      return id
+    },
+    status,
+    ended: (id, userId) => eventually(async () => {
+      const state = (await status(id, userId))?.state
+      return state === 'completed' || state === 'failed'
+    }, 60_000),
+    async steps (id) {
+      const { rows } = await pool.query<{ step: number }>('SELECT step FROM counted WHERE request = $1 ORDER BY n', [id])
+      return rows.map(({ step }) => step)
+    },
+    emptyQueue: async () => { await (redis ? redis.flush() : pool.query('TRUNCATE queue.job CASCADE')) }
+  }
+}
+
+export interface CountingInput { to: number }
+export interface CountingProgress { counted: number }
+export type Counting = BackgroundKind<CountingInput, CountingProgress>
+
+export async function addCountTable (pool: Pool): Promise<void> {
+  await pool.query(
+    'CREATE TABLE counted (n serial, request uuid, step integer, worker text, ended boolean DEFAULT false)'
+  )
+}
+
+export interface CountingOptions {
+  worker: string
+  /** Called before the step is kept. */
+  onStep? (step: number): Promise<void> | void
+  accepted?: Set<string>
+  keepDays?: number
+}
+
+export function counting (
+  pool: Pool, { worker, onStep = () => {}, accepted = new Set(), keepDays = 30 }: CountingOptions
+): Counting {
+  return {
+    keepDays,
+    async work ({ id, input, progress }, turn) {
+      for (let step = (progress.counted ?? 0) + 1; step <= input.to; step++) {
+        await onStep(step)
+        await turn.keep({ counted: step }, async (tx) => {
+          await tx.query('INSERT INTO counted (request, step, worker) VALUES ($1, $2, $3)', [id, step, worker])
+        })
+        if (turn.isOver()) return 'again'
+      }
+      return { state: 'completed' }
+    },
+    async finish ({ id }) {
+      await pool.query('UPDATE counted SET ended = true WHERE request = $1', [id])
+    },
+    wasAccepted: async (id) => accepted.has(id)
+  }
+}

@@ -1,0 +1,44 @@
+// A delivery rig without workers: what the dispatcher makes of events.
+import { webhookTo, type Told } from '../../support/events/call-events.js'
+import type { Answer } from '../../support/http/answer.js'
+import { deliveryRig, type Rig, type Row } from '../../support/workers/delivery-rig.js'
+import type { Teardown } from '../../support/teardown.js'
+import type { Pool } from 'pg'
+import { dispatcherCheckpoint } from '../../../src/recovery/database-state.js'
+import type { BlacklistEvent } from '../../../src/features/blacklist/events.js'
+
+export const url = 'https://hooks.example.com/calls'
+export const webhookOn = webhookTo(url)
+
+export const dispatchRig = (t: Teardown) => deliveryRig(t, { works: false, enqueues: false })
+
+/** The only delivery, with the data of its body. */
+export async function onlyDelivery ({ deliveries }: Rig): Promise<Row & { data: Answer['body'] }> {
+  const [row, ...more] = await deliveries()
+  if (!row || more.length > 0) throw new Error(`there are ${more.length + (row ? 1 : 0)} rows`)
+  return { ...row, data: typeof row.body === 'string' ? JSON.parse(row.body).data : undefined }
+}
+
+export async function tables ({ pool }: Rig): Promise<Row[][]> {
+  const names = ['dispatch_assistants', 'dispatch_leads', 'dispatch_campaigns', 'dispatch_blacklist', 'webhook_endpoints']
+  const results = await Promise.all(names.map((name) => pool.query<Row>(`SELECT * FROM ledger.${name} ORDER BY 1`)))
+  return results.map(({ rows }) => rows)
+}
+
+export async function emptyDispatchState (pool: Pool): Promise<void> {
+  await pool.query(`TRUNCATE ledger.dispatch_assistants, ledger.dispatch_leads, ledger.dispatch_campaigns,
+    ledger.dispatch_blacklist, ledger.webhook_deliveries, ledger.webhook_endpoints, ledger.parked_events CASCADE`)
+  await pool.query(`UPDATE ${dispatcherCheckpoint} SET position = 0`)
+}
+
+const at = '2026-01-31T12:05:00.000Z'
+const on = (phoneNumber: string, userId: string, event: BlacklistEvent): Told =>
+  ({ stream: `blacklist-${userId}-${phoneNumber.slice(1)}`, ...event, metadata: { schema_version: '1' } })
+
+export const listed = (phone_number: string, blacklist_id = 1, user_id = '1') => on(phone_number, user_id, {
+  type: 'PhoneNumberBlacklisted', data: { blacklist_id, user_id, phone_number, reason: null, created_at: at }
+})
+
+export const unlisted = (phone_number: string, blacklist_id = 1, user_id = '1') => on(phone_number, user_id, {
+  type: 'PhoneNumberUnblacklisted', data: { blacklist_id, user_id, phone_number, deleted_at: at }
+})
