@@ -24,7 +24,7 @@ export class BehindPosition extends Error {
 export const readHeaders = Type.Object({
   'x-read-position': Type.Optional(Type.String({ description: requestHeaders['X-Read-Position'].description }))
 })
-export const readErrors = { 401: ErrorAnswer, 403: ErrorAnswer, 422: ErrorAnswer, 503: ErrorAnswer }
+export const readErrors = { 422: ErrorAnswer }
 export const itemErrors = { 404: ErrorAnswer, ...readErrors }
 
 /** One, or those that a query string asks for. */

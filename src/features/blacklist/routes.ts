@@ -7,7 +7,7 @@ import type { CallOwners } from '../../commands/call-owners.js'
 import { Id, isPhoneNumber, notE164 } from '../../domain/json.js'
 import { invalid as refuse } from '../../domain/rejection.js'
 import { soundBody } from '../../domain/validation.js'
-import { type App, ErrorAnswer, Message } from '../../http/app-types.js'
+import { type App, Message } from '../../http/app-types.js'
 import { only } from '../../http/auth.js'
 import { command, type Handled } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
@@ -149,10 +149,7 @@ const isBlacklistedSchema = {
   querystring: Type.Object({ assistant_id: Id({ description: 'The assistant that is to call.', examples: [1] }) }),
   response: {
     200: answered('Whether it is listed.', One(Listing), { data: { blacklisted: true } }),
-    401: ErrorAnswer,
-    403: refusal('This needs a token with the role engine.'),
     422: invalid({ assistant_id: ['must be an existing assistant'] }),
-    503: ErrorAnswer
   }
 }
 

@@ -43,8 +43,6 @@ const completeCallSchema = {
   response: {
     202: answered(
       'The call is recorded; its webhook follows.', Message, { message: accepted }, ['X-Read-Position', 'X-Ignored-Fields']),
-    403: refusal('This needs a token with the role engine.'),
-    409: refusal(`Call ${callId} was already reported with another body`),
     422: invalid({
       assistant_id: ['must be an existing assistant'],
       'transcript.0.role': ['must be one of: assistant, customer, tool']

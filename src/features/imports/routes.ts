@@ -57,7 +57,6 @@ const importLeadsSchema = {
     202: answered(
       'It is worked on.', Started, { message: started, data: { id: importId, status: 'processing' } }, writeHeaders),
     422: invalid({ campaign_id: ['must be one of your campaigns'], body: ['row 17 cannot be read: a quote is never closed'] }),
-    429: refusal(tooMany)
   }
 }
 

@@ -9,7 +9,7 @@ import { problem, soundBody, type Submitted } from '../../domain/validation.js'
 import { type App, ErrorAnswer } from '../../http/app-types.js'
 import { only } from '../../http/auth.js'
 import { type Handled, type HandleRoute, tokenCommand } from '../../http/command-route.js'
-import { answered, example, fileName, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
+import { answered, example, fileName, invalid, One, writeHeaders } from '../../http/docs/describe.js'
 import { begunErasure, begunExport, exportedPerson, person, personRequest } from '../../http/docs/examples.js'
 import { personRequestPath } from '../../http/path-id.js'
 import { personRequestStream, type PersonRequestType } from './events.js'
@@ -72,7 +72,6 @@ const exportPersonSchema = {
   response: {
     202: answered('It is being made.', Begun, { message: exportStarted, data: begunExport }, writeHeaders),
     422: invalid({ phone_number: ['must be a phone number in E.164 format, such as +15551230001'] }),
-    429: refusal(tooManyExports)
   }
 }
 
@@ -108,7 +107,6 @@ const erasePersonSchema = {
   response: {
     202: answered('It is under way.', Begun, { message: erasureStarted, data: begunErasure }, writeHeaders),
     422: invalid({ phone_number: ['must be a phone number in E.164 format, such as +15551230001'] }),
-    429: refusal(tooManyErasures)
   }
 }
 
@@ -183,8 +181,6 @@ const downloadPersonSchema = {
       content: { 'application/json': { schema: Type.Object({}, { title: 'ExportedPerson' }), example: exportedPerson } }
     },
     404: ErrorAnswer,
-    409: refusal(notYet),
-    410: refusal(over)
   }
 }
 

@@ -84,7 +84,6 @@ const rotateSecretSchema = {
   body: rotationBody,
   response: {
     200: answered('The new secret, and the former one.', WebhookSecretAnswer, { data: rotatedSecret }, replayHeaders),
-    409: refusal(tooSoon),
     422: invalid({ overlap_hours: ['must be between 0 and 168'] })
   }
 }
@@ -153,7 +152,6 @@ const rotateAssistantSecretSchema = {
   response: {
     200: answered('The new secret, and what signs beside it.', AssistantSecretAnswer, { data: ownSecret }, replayHeaders),
     404: notFound,
-    409: refusal(tooSoon),
     422: invalid({ overlap_hours: ['must be between 0 and 168'] })
   }
 }

@@ -34,7 +34,6 @@ const AttemptAnswer = Type.Object({ message: Type.String(), data: Delivery }, { 
 
 const tooManyIn = (seconds: number) =>
   `Too many of these for this assistant: at most 10 a minute. Try again in ${seconds} seconds.`
-const tooMany = refusal(tooManyIn(12))
 const deliveryNotFound = 'Delivery not found or does not belong to the authenticated user'
 
 /** @throws Rejection `not-found`, `webhook-refused`; an error with status 429 */
@@ -74,8 +73,6 @@ const redeliverWebhookSchema = {
       'The delivery with the attempt that waits for its turn.', AttemptAnswer, { message: sentAgain, data: redelivered },
       replayHeaders),
     404: refusal(deliveryNotFound),
-    409: refusal('Nothing can be sent: its payload is no longer kept.'),
-    429: tooMany
   }
 }
 
@@ -113,8 +110,6 @@ const testWebhookSchema = {
       'The test delivery; read it again to see what came of it.', AttemptAnswer, { message: testSent, data: testDelivery },
       replayHeaders),
     404: noAssistant,
-    409: refusal('Nothing can be sent: the assistant has no webhook_url.'),
-    429: tooMany
   }
 }
 
@@ -163,7 +158,6 @@ const resumeWebhookSchema = {
     200: answered(
       'It is not suspended any more.', ResumeAnswer, { message: resumed, data: { resumed: 3 } }, replayHeaders),
     404: noAssistant,
-    409: refusal(isOff)
   }
 }
 
@@ -234,9 +228,7 @@ const recoverWebhooksSchema = {
   response: {
     202: answered('How many.', RecoverAnswer, { message: recovering, data: { count: 12 } }, replayHeaders),
     404: noAssistant,
-    409: refusal(isOff),
     422: invalid({ since: [tooManyDeliveries] }),
-    429: refusal(busy)
   }
 }
 

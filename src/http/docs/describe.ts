@@ -144,7 +144,7 @@ const whyRefused: Record<string, string> = {
 const early: AnswerHeader[] = ['X-Correlation-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
 const late: AnswerHeader[] = [...early, 'X-Read-Position', 'X-Ignored-Fields']
 
-/** What depends on the route stays with it; every other refusal is in the one that stands for all. */
+/** What depends on the route stays with it; every other refusal is in the one that stands for all, and in no route. */
 const ofRoute: Record<string, Described> = {
   404: refusal('Not found.'),
   422: invalid({ 'X-Read-Position': ['must be the X-Read-Position of an answer, a whole number'] })
@@ -173,7 +173,6 @@ export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url
     ...(names.includes('X-Read-Position') ? ['X-Read-Position' as const] : [])
   ]
   const own = Object.entries({ ...schema.body !== undefined && { 422: ofRoute[422] }, ...given })
-    .filter(([status, answer]) => !(ofAnyRoute.includes(status) && answer?.title === 'Error'))
     .map(([status, answer]) => [status, describe(status, answer, success)])
   const takesKeys = url.includes('/user/') && schema.security !== undefined && config?.isClosedToKeys !== true
   return {
