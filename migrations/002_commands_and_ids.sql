@@ -2,6 +2,7 @@
 
 -- One row per user, method, route and key. Only committed commands keep theirs, for 24 hours; a row without
 -- `committed_at` whose lease is over belongs to a request that crashed, and the next one with the key takes it over.
+-- An erasure empties `request_hash` and `answer` of what tells of the person.
 CREATE TABLE ledger.idempotency_keys (
   user_id       text NOT NULL,
   method        text NOT NULL,
@@ -11,11 +12,9 @@ CREATE TABLE ledger.idempotency_keys (
   command_id    uuid NOT NULL,
   ids           bigint[] NOT NULL,
   leased_until  timestamptz NOT NULL,
-  stream        text,
-  revision      bigint,
-  answer_status smallint,          -- the answer of a command that writes only here, sealed, as it may hold a secret
+  about         text[],            -- streams, and those that stand for persons whom the answer shows
   answer_key_id text,
-  answer        bytea,
+  answer        bytea,             -- sealed: before the commit, the secret that the command reserved, if any
   created_at    timestamptz NOT NULL DEFAULT now(),
   committed_at  timestamptz,
   PRIMARY KEY (user_id, method, route, key)

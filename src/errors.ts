@@ -1,7 +1,6 @@
 // Turns errors into HTTP answers; nothing else does.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { KeyInFlight } from './commands/idempotency/idempotency.js'
-import { CommitOutcomeUnknown } from './commands/idempotency/ledger-commands.js'
+import { CommitOutcomeUnknown, KeyInFlight } from './commands/idempotency.js'
 import { IdsUsedUp, NotCaughtUp } from './commands/ids.js'
 import { StreamBusy } from './commands/command-request.js'
 import { NotKnownYet } from '../projections/engine/positions.js'

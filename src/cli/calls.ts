@@ -40,7 +40,7 @@ function readReport (file: string): CallCompleted {
 async function appendReport (streams: Streams, { call_id: callId, ...body }: CallCompleted): Promise<boolean> {
   const command = validateReport(callId, { body }, {})
   const ofUser = await assistantOwner(streams, body.assistant_id)
-  const { isAppended = false } = await commandHandler(streams).handle({
+  const { isAppended = false } = await commandHandler(streams)({
     aggregate: callDecider,
     stream: callStream(callId),
     decide: (state) => callDecider.decide(command, state),

@@ -124,7 +124,7 @@ export async function importAndProject (
   try {
     const digest = digestOfNumbers(config)
     await holdToLeadDigestKey(streams, digest)
-    const { handle } = commandHandler(streams)
+    const handle = commandHandler(streams)
     await raiseIds(pool, contents)
     const position = await importCatalog({ handle, claims: phoneClaims(handle, digest) }, contents)
     if (await positions.reached('catalog', position, projectedWithinMs)) return position

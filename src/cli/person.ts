@@ -73,7 +73,7 @@ async function appendRequest (
   const id = randomUUID()
   const digest = digestOfNumbers(config)
   await holdToLeadDigestKey(streams, digest)
-  const { handle } = commandHandler(streams)
+  const handle = commandHandler(streams)
   if (await phoneClaims(handle, digest).isOwn(userId, phoneNumber, { correlationId: id })) {
     throw new Error(`<phone> is one of the phone numbers of user ${userId}, and no person`)
   }

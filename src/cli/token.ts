@@ -67,7 +67,7 @@ export async function revokeNow (
     import('../features/api-keys/model.js'), import('../features/api-keys/events.js')
   ])
   const command = { jti_digest: jtiDigest, now: new Date().toISOString() }
-  const { isAppended = false } = await commandHandler(streams).handle({
+  const { isAppended = false } = await commandHandler(streams)({
     aggregate: tokenDecider,
     stream: tokenStream(jtiDigest),
     decide: (state) => tokenDecider.decide(command, state),

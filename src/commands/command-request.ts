@@ -27,21 +27,12 @@ export interface CommandRequest<State, Event extends DomainEvent> {
   /** The events that follow; asked again when another process wrote first. @throws Rejection */
   decide (state: State): Event[]
   origin: Origin
-  /** What has to be settled on other streams before. It comes again with a retry. */
-  first?: (() => Promise<void>) | undefined
   /** The stream is most likely new: decide without a read. What is refused on an empty stream stays refused. */
   isNew?: boolean | undefined
   /** Only for the stream's owner. To others it is as if it were not there, and no more than its first event is read. */
   isForOwner?: boolean | undefined
   /** The caller's condition, asked last: what is refused anyway is told so. @throws Rejection */
   condition?: ((present: Pick<Folded<State>, 'state' | 'stateRevision'>) => void) | undefined
-}
-
-/** A look at a stream as it was. */
-export interface PastRequest<State, Event extends DomainEvent> {
-  aggregate: Aggregate<State, Event>
-  stream: string
-  origin: Pick<Origin, 'commandId' | 'userId'>
 }
 
 /** The stream after the command, whether or not it led to events. */

@@ -6,44 +6,29 @@ import type { StoredEvent } from '../domain/stored-event.js'
 import { RevisionConflict } from '../log/errors.js'
 import { noStream, type Streams } from '../log/event-log.js'
 import { tracedAppend } from '../tracing/traced-append.js'
-import { StreamBusy, waitMs, type CommandRequest, type Origin, type Outcome, type PastRequest } from './command-request.js'
+import { StreamBusy, waitMs, type CommandRequest, type Origin, type Outcome } from './command-request.js'
 import { emptyStream, refuseHalf, withNext, type Folded } from './folded-stream.js'
 import { proposed } from './proposed.js'
 import { Shares } from './shares.js'
 import { keyOf, streamCache, type StreamCache } from './stream-cache.js'
 
+/** @throws Rejection, StreamBusy, and the errors of `Streams` */
 export type HandleCommand =
   <State, Event extends DomainEvent>(request: CommandRequest<State, Event>) => Promise<Outcome<State>>
-
-export interface CommandHandler {
-  /** @throws Rejection, StreamBusy, and the errors of `Streams` */
-  handle: HandleCommand
-  /**
-   * The stream as it was after the event at `revision`; a shorter stream, as it is.
-   * @throws StreamBusy, EventStoreUnavailable
-   */
-  stateAt<State, Event extends DomainEvent> (
-    request: PastRequest<State, Event>, revision: bigint
-  ): Promise<Outcome<State>>
-}
 
 /**
  * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
  * with the same command id and ids. No try begins later than 5 s after it came. `cacheBytes` bounds what is remembered.
  */
-export function commandHandler (streams: Streams, cacheBytes = 64 * 2 ** 20): CommandHandler {
+export function commandHandler (streams: Streams, cacheBytes = 64 * 2 ** 20): HandleCommand {
   const handling = new Handling(streams, streamCache(cacheBytes))
   const queues = new Map<string, Promise<unknown>>()
-  return {
-    async handle (request) {
-      await request.first?.()
-      const giveUpAt = Date.now() + waitMs
-      const before = queues.get(request.stream) ?? Promise.resolve()
-      const mine = before.catch(() => {}).then(() => handling.handleUntil(giveUpAt, request))
-      queues.set(request.stream, mine)
-      return await mine.finally(() => { if (queues.get(request.stream) === mine) queues.delete(request.stream) })
-    },
-    stateAt: (request, revision) => handling.stateAt(request, revision)
+  return async (request) => {
+    const giveUpAt = Date.now() + waitMs
+    const before = queues.get(request.stream) ?? Promise.resolve()
+    const mine = before.catch(() => {}).then(() => handling.handleUntil(giveUpAt, request))
+    queues.set(request.stream, mine)
+    return await mine.finally(() => { if (queues.get(request.stream) === mine) queues.delete(request.stream) })
   }
 }
 
@@ -52,15 +37,6 @@ class Handling {
   readonly #wholeStreams = new Shares(3, waitMs)
 
   constructor (private readonly streams: Streams, private readonly cache: StreamCache) {}
-
-  async stateAt<State, Event extends DomainEvent> (
-    { aggregate, stream, origin }: PastRequest<State, Event>, revision: bigint
-  ): Promise<Folded<State>> {
-    let folded = emptyStream(aggregate)
-    const next = (stored: StoredEvent) => { folded = withNext(aggregate, folded, stored) }
-    await this.#readWhole(origin, () => this.streams.visit(stream, 0n, next, Number(revision) + 1))
-    return folded
-  }
 
   async handleUntil<State, Event extends DomainEvent> (
     giveUpAt: number, request: CommandRequest<State, Event>

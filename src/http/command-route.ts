@@ -1,24 +1,25 @@
-// What every route that changes something does: validate, decide, append, answer; safe to retry, and read back.
+// What every route that changes something does: validate, claim, decide, append, read back, keep the answer.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
-import type { CommandRequest, Origin } from '../commands/command-request.js'
-import type { Claim, Idempotency, Once, Reserved } from '../commands/idempotency/idempotency.js'
+import type { Origin, Outcome } from '../commands/command-request.js'
+import type { HandleCommand } from '../commands/handle-command.js'
+import {
+  KeyInFlight, mayHaveWritten, type Claim, type Idempotency, type LedgerCommand, type Try
+} from '../commands/idempotency.js'
 import { type Ids, passOverTaken } from '../commands/ids.js'
 import type { Circumstances, Decider } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'
 import type { IdKind } from '../domain/id-kinds.js'
 import { invalid, Rejection } from '../domain/rejection.js'
 import { soundBody, type Submitted } from '../domain/validation.js'
-import { etagOfRevision, isMatch } from './etags.js'
 import { only } from './auth.js'
-import type { Role } from './jwt-settings.js'
-import type { RequestHeader } from './docs/describe.js'
 import { askRules, received } from './bodies.js'
 import type { Positions } from '../../projections/engine/positions.js'
-import { readBack, type Written } from './read-position.js'
+import type { RequestHeader } from './docs/describe.js'
+import { etagOfRevision, isMatch } from './etags.js'
+import type { Role } from './jwt-settings.js'
+import { readBack, type Source, type Written } from './read-position.js'
 import { traceParentOf } from './request-log.js'
-
-export type { Written }
 
 /** One route, in the order in which things happen. */
 export interface CommandRoute<
@@ -31,6 +32,8 @@ export interface CommandRoute<
   validate (submitted: Submitted<Static<Schema>>, facts: Partial<Facts>): Command
   /** How many ids of what kind the command needs; it may be none. */
   ids? (body: Static<Schema>): { kind: IdKind, count: number }
+  /** Makes what the answer shows and no event holds: a retry shows it again. */
+  secret? (): string
   stream (body: Static<Schema>, ids: readonly number[], facts: Partial<Facts>, commandId: string): string
   /** Whose persons the events name, where they do not say so themselves. */
   ofUser? (facts: Partial<Facts>): string | undefined
@@ -40,16 +43,20 @@ export interface CommandRoute<
   isNew?: boolean
   /** To others than its owner the stream is as if it were not there. Not where it counts that it is: an id is taken. */
   isForOwner?: boolean
-  decider: Decider<State, Event, Command & Circumstances & Pick<Origin, 'commandId'>>
+  decider: Decider<State, Event, Command & Circumstances & Pick<Try, 'commandId' | 'secret'>>
   /** The answer carries the revision of the state as its ETag. */
   etag?: boolean
   /** The ETag of what was shown before the command, where that is not the revision: If-Match is compared with it. */
   etagBefore? (state: State, facts: Partial<Facts>): string
   answer (handled: Handled<State, Facts, Static<Schema>>): Answer | Promise<Answer>
+  /** The streams that stand for persons whom the answer shows: it is kept until one of them is erased. */
+  about? (answer: Answer): string[]
+  /** What is sent to a retry, where the answer that was kept does not say all of it. */
+  again? (kept: Answer): Promise<Answer>
 }
 
 /** A command that was handled. */
-export interface Handled<State, Facts = object, Body = object> extends Once<State> {
+export interface Handled<State, Facts = object, Body = object> extends Outcome<State>, Pick<Try, 'ids' | 'secret'> {
   body: Body
   facts: Partial<Facts>
   /** The data of the answer, from the read model if that has caught up in time. */
@@ -58,6 +65,7 @@ export interface Handled<State, Facts = object, Body = object> extends Once<Stat
 
 export interface CommandServices {
   idempotency: Idempotency
+  commands: HandleCommand
   ids: Ids
   positions: Positions
 }
@@ -79,52 +87,94 @@ export type HandleRoute = ReturnType<typeof commandRoutes>
  * A body that is wrong is refused before anything is prepared for it; without an Idempotency-Key, before anything else.
  * An answer that was given under the key comes first: it stays what it was, though its body would be refused by now.
  */
-export function commandRoutes ({ idempotency, ids, positions }: CommandServices) {
+export function commandRoutes ({ idempotency, commands, ids, positions }: CommandServices) {
   return async function handle<
     Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer
   > (
     request: FastifyRequest, reply: FastifyReply, route: CommandRoute<Schema, Facts, Command, State, Event, Answer>
   ): Promise<Answer> {
-    const { decider, isNew, isForOwner, etagBefore } = route
     const submitted = received(request, reply, route.body)
-    const { facts, validated } = await askRules(submitted, route)
-    if (submitted.refused) validated()
+    const asking = askRules(submitted, route)
+    await asking.catch(() => {}) // an answer that was given needs no facts
+    if (submitted.refused) (await asking).validated()
     const claim = claimOf(request)
-    if (claim.key === undefined) validated()
+    if (claim.key === undefined) (await asking).validated()
     const body = soundBody(submitted, [])
     const { kind, count } = route.ids?.(body) ?? none
-    const takeIds = async () => kind && count > 0 ? await ids.take(kind, count) : []
-    const known = { userId: request.user.id, now: new Date().toISOString() }
-    const requestFor = ({ ids, ...reserved }: Reserved): CommandRequest<State, Event> => {
-      const origin = { ...reserved, ...senderOf(request), ofUser: route.ofUser?.(facts) }
-      return {
-        aggregate: decider,
-        stream: route.stream(body, ids, facts, origin.commandId),
-        decide: (state) => decider.decide({ ...validated(), ...known, ids, commandId: origin.commandId }, state),
-        origin,
-        first: route.first && (() => firstOf(origin, validated, async () => await route.first?.(body, ids, origin))),
-        isNew,
-        isForOwner,
-        condition: ({ state, stateRevision }) =>
-          refuseUnlessMatching(request, () => etagBefore?.(state, facts) ?? etagOfRevision(stateRevision))
+    const reserve = { ids: async () => kind && count > 0 ? await ids.take(kind, count) : [], secret: route.secret }
+
+    let isRetry = false
+    const run = async (tried: Try) => {
+      const { facts, validated } = await asking
+      const { commandId, ids, secret } = tried
+      isRetry = tried.isRetry
+      const origin = { commandId, isRetry, ...senderOf(request), ofUser: route.ofUser?.(facts) }
+      const known = { userId: request.user.id, now: new Date().toISOString(), ids, commandId, secret }
+      const stream = route.stream(body, ids, facts, commandId)
+      const outcome = await written(tried, async () => {
+        if (route.first) {
+          if (!isRetry) validated() // else an earlier try may have come as far as the log
+          tried.mayBeWritten = true
+          await route.first(body, ids, origin)
+        }
+        return await commands({
+          aggregate: route.decider,
+          stream,
+          decide: (state) => route.decider.decide({ ...validated(), ...known }, state),
+          origin,
+          isNew: route.isNew,
+          isForOwner: route.isForOwner,
+          condition: ({ state, stateRevision }) =>
+            refuseUnlessMatching(request, () => route.etagBefore?.(state, facts) ?? etagOfRevision(stateRevision))
+        })
+      })
+      reply.header('x-read-position', String(outcome.position))
+      if (outcome.wasHandled) reply.header('idempotent-replayed', 'true')
+      if (route.etag) reply.header('etag', etagOfRevision(outcome.stateRevision))
+      let source: Source | undefined
+      const readWritten = async <Data>(what: Written<Data>) => {
+        source = what.source
+        return await readBack(positions, reply, outcome, what)
       }
+      const answer = await route.answer({ ...outcome, ids, secret, body, facts, readBack: readWritten })
+      const given = { status: reply.statusCode, headers: keptHeaders(reply), body: answer, source }
+      const about = [stream, ...route.about?.(answer) ?? []]
+      // Without it, a retry finds the events by the id of the command.
+      await tried.keep({ ...given, about, isUnchanged: !(outcome.isAppended || outcome.wasHandled) }).catch(() => {})
+      return given
     }
-    const handling = passOverTaken(() => idempotency.once(claim, takeIds, requestFor))
-    const outcome = await handling.catch((error: unknown) => {
-      if (!(error instanceof Rejection)) validated() // a body that is wrong by itself is refused without a back end
+
+    const given = await passOverTaken(() => idempotency.once(claim, reserve, run)).catch(async (error: unknown) => {
+      // A body that is wrong by itself is refused without a back end, unless its command may stand.
+      if (!(error instanceof Rejection || error instanceof KeyInFlight || isRetry)) (await asking).validated()
       throw error
     })
-    nameOutcome(reply, outcome, route.etag)
-    const readWritten = <Data>(written: Written<Data>) => readBack(positions, reply, outcome, written)
-    return await route.answer({ ...outcome, body, facts, readBack: readWritten })
+    if (!given.isReplay) return given.body
+    reply.code(given.status).headers({ ...given.headers, 'idempotent-replayed': 'true' })
+    const { body: repeated, headers = {}, source } = given
+    const position = BigInt(headers['x-read-position'] ?? 0)
+    if (source !== undefined) {
+      await readBack(positions, reply, { position }, { source: source as Source, folded: () => repeated })
+    }
+    return route.again ? await route.again(repeated) : repeated
   }
 }
 
-/** Nothing is prepared for what is refused. An earlier try may have come as far as the log: then it is so again. */
-async function firstOf ({ isRetry }: Origin, validated: () => unknown, first: () => Promise<void>): Promise<void> {
-  if (!isRetry) validated()
-  await first()
+/** Does what writes, and notes whether it may have. */
+async function written<Result> (tried: Try, write: () => Promise<Result>): Promise<Result> {
+  try {
+    const result = await write()
+    tried.mayBeWritten = true
+    return result
+  } catch (error) {
+    tried.mayBeWritten = mayHaveWritten(error, tried.mayBeWritten)
+    throw error
+  }
 }
+
+/** What a replay repeats besides status and body. */
+const keptHeaders = (reply: FastifyReply) => Object.fromEntries(['x-read-position', 'etag'].flatMap((name) =>
+  reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : []))
 
 const none = { kind: undefined, count: 0 }
 
@@ -134,10 +184,19 @@ function senderOf (request: FastifyRequest) {
   return { correlationId: id, userId: user.role === 'user' ? user.id : undefined, traceparent: traceParentOf(request) }
 }
 
-function nameOutcome (reply: FastifyReply, { position, stateRevision, isReplay }: Once<unknown>, etag = false): void {
-  reply.header('x-read-position', String(position))
-  if (isReplay) reply.header('idempotent-replayed', 'true')
-  if (etag) reply.header('etag', etagOfRevision(stateRevision))
+/** Runs the command of one request in the ledger and gives the body of its answer. @throws KeyInFlight, Rejection */
+export type HandleLedger = ReturnType<typeof ledgerRoutes>
+
+/** What a route does that changes the delivery log and writes no event: safe to retry, all or nothing. */
+export function ledgerRoutes (idempotency: Idempotency) {
+  return async function handle<Facts, Body> (
+    request: FastifyRequest, reply: FastifyReply, command: LedgerCommand<Facts, Body>
+  ): Promise<Body> {
+    const { status, body, isReplay } = await idempotency.onceInLedger(claimOf(request), command)
+    if (isReplay) reply.header('idempotent-replayed', 'true')
+    reply.code(status)
+    return body
+  }
 }
 
 // The headers that make a retry safe, of routes that name them in their config.

@@ -95,15 +95,14 @@ export interface Written<Data> {
 /**
  * What readers find once they see the position: `folded` where that is the same, and they lack no event; else what
  * `read` finds. The command is valid without it: when they do not see the position in time, or the read fails, the
- * answer is `folded`, with `X-Read-Model: pending`. An answer that was given before is `folded` as it was then, with
- * the same header while reads are behind it.
+ * answer is `folded`, with `X-Read-Model: pending`. What an earlier try wrote is `folded` as it was then.
  */
 export async function readBack<Data> (
   positions: Positions, reply: FastifyReply,
-  { position, isReplay }: { position: bigint, isReplay: boolean },
+  { position, wasHandled }: { position: bigint, wasHandled?: boolean },
   { source, read, folded, isAllInStream = false }: Written<Data>
 ): Promise<Data> {
-  const find = () => !read || isReplay || (isAllInStream && positions.isWhole(source)) ? folded() : read()
+  const find = () => !read || wasHandled || (isAllInStream && positions.isWhole(source)) ? folded() : read()
   const found = await positions.reached(source, position)
     .then((isThere) => isThere ? find() : undefined)
     .catch((error: unknown) => {

@@ -9,7 +9,7 @@ import { createRequest } from '../support/commands/handle-on.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [url = '', kind = '', count = '', size = '', cacheMb = ''] = process.argv.slice(2)
-const { handle } = commandHandler(new EventLog(new EventStoreConnection(url)), Number(cacheMb) * 2 ** 20)
+const handle = commandHandler(new EventLog(new EventStoreConnection(url)), Number(cacheMb) * 2 ** 20)
 /** Each a string of its own: repeated ones would share their parts. */
 const large = () => Buffer.alloc(Number(size), 'x').toString('latin1')
 

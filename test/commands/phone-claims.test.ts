@@ -33,7 +33,7 @@ function claimingProcess (turn: (doing: string) => Promise<void> = async () => {
       return appended
     }
   }
-  const { handle } = commandHandler(taking)
+  const handle = commandHandler(taking)
   const claims = phoneClaims(handle, digest)
   /** As the route does it: claim, then add. True when the number was added. */
   async function add (claimant: Claimant, commandId: string = randomUUID(), isRetry = false): Promise<boolean> {
@@ -120,7 +120,7 @@ t.test('a released number is taken over, also where its claim was not freed', as
   const { add, claims } = claimingProcess()
   await add(first)
   t.equal(await add(second), false)
-  const { handle } = commandHandler(streams)
+  const handle = commandHandler(streams)
   const release = { type: 'release' as const, userId: '1', now: new Date().toISOString() }
   await handle({
     aggregate: phoneNumberDecider,

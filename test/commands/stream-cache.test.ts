@@ -64,7 +64,7 @@ t.test('a log that went back is noticed at the first conflict', async (t) => {
     visit: (stream, from, take) => now.visit(stream, from, take),
     append: (stream, events, expected) => now.append(stream, events, expected)
   }
-  const { handle } = commandHandler(restored)
+  const handle = commandHandler(restored)
   const id = 2_000_000
   for (const log of [older, streams]) await handleOn(log)(createRequest(id))
   for (const record_call of [true, false]) await handle(updateRequest(id, { record_call }))

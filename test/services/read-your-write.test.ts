@@ -15,7 +15,7 @@ async function answering (t: Test, positions: Positions) {
   app.post<{ Params: { position: string }, Querystring: { of?: string } }>('/:position', async (request, reply) => {
     const isAllInStream = request.query.of !== 'more than its stream'
     return await readBack(
-      positions, reply, { position: BigInt(request.params.position), isReplay: false },
+      positions, reply, { position: BigInt(request.params.position) },
       { source: 'assistants', folded: () => 'folded', read: async () => 'read', isAllInStream })
   })
   return async (position: bigint, of = 'its stream') => {

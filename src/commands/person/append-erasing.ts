@@ -13,8 +13,8 @@ export interface ErasingOptions {
   requestId: string
   /** ISO 8601. */
   now: string
-  /** A request that wrote of the person and is repeated is refused: its events may not be found any more. */
-  refuseRetries? (commandIds: readonly string[]): Promise<void>
+  /** Forgets what these commands answered. Their retries are refused: their events may not be found any more. */
+  forget? (commandIds: readonly string[]): Promise<void>
 }
 
 /** Where the stream ends, and the commands that have written to it. */
@@ -22,10 +22,10 @@ export interface SeenEnd { revision: bigint, commandIds: ReadonlySet<string> }
 
 /** @returns the revision of the last one; nothing when somebody else was first */
 export async function appendErasing (
-  { streams, userId, requestId, refuseRetries }: ErasingOptions, stream: string, { revision, commandIds }: SeenEnd,
+  { streams, userId, requestId, forget }: ErasingOptions, stream: string, { revision, commandIds }: SeenEnd,
   events: DomainEvent[]
 ): Promise<bigint | undefined> {
-  await refuseRetries?.([...commandIds])
+  await forget?.([...commandIds])
   const commandId = uuidV5(requestId, `${stream}@${revision}`)
   return await appendAt(streams, stream, proposed(events, { commandId, correlationId: requestId, userId }), revision)
 }

@@ -1,14 +1,13 @@
 // API keys of users: make one, revoke one, list them; and who somebody is to this service.
 import { randomBytes } from 'node:crypto'
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger } from 'fastify'
 import Type from 'typebox'
 import { findApiKeys } from '../../../projections/keys.js'
-import type { KeptSecrets } from '../../commands/idempotency/kept-secrets.js'
 import { idAt } from '../../domain/decider.js'
 import { Message, type App } from '../../http/app-types.js'
 import { only } from '../../http/auth.js'
 import { digestOf } from '../../http/credentials.js'
-import { claimOf, tokenCommand } from '../../http/command-route.js'
+import { tokenCommand } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { apiKeyItem, createdApiKey, newApiKey, page } from '../../http/docs/examples.js'
 import { PageOf, Paging } from '../../http/lists.js'
@@ -22,7 +21,6 @@ import {
 } from './model.js'
 
 export interface ApiKeyServices extends RouteServices {
-  keptSecrets: KeptSecrets
   /** Every process refuses it from then on. */
   noteRevoked (keyId: number): Promise<void>
   /** Requests that each user may make in a minute; 0 for no limit. */
@@ -64,28 +62,25 @@ export function addApiKeyCommands (app: App, services: ApiKeyServices): void {
   const { handle, noteRevoked } = services
 
   const creating = tokenCommand('user', 'Making the API key failed', 'Idempotency-Key')
-  app.post('/user/api-key', { schema: createSchema, ...creating }, async (request, reply) => {
-    const secret = secretOf(services, request)
-    return await handle(request, reply.code(201), {
-      body: CreateApiKeyBody,
-      validate: (submitted) => validateNewApiKey(submitted, new Date().toISOString()),
-      ids: () => ({ kind: 'api_key', count: 1 }),
-      first: async () => await secret.make(),
-      stream: (_body, ids) => apiKeyStream(idAt(ids, 0)),
-      isNew: true,
-      decider: {
-        ...apiKeyDecider,
-        decide: (command: Omit<CreateApiKey, 'hash' | 'prefix'>, state) =>
-          apiKeyDecider.decide({ ...command, ...digestsOf(secret.made()) }, state)
-      },
-      etag: true,
-      async answer ({ state, readBack }) {
-        if (!state) throw new Error('a handled command left no API key')
-        const data = describeNewKey(state, await secret.shown())
-        return { message: created, data: await readBack({ source: 'keys', folded: () => data }) }
-      }
-    })
-  })
+  app.post('/user/api-key', { schema: createSchema, ...creating }, (request, reply) => handle(request, reply.code(201), {
+    body: CreateApiKeyBody,
+    validate: (submitted) => validateNewApiKey(submitted, new Date().toISOString()),
+    ids: () => ({ kind: 'api_key', count: 1 }),
+    secret: () => `rl_${randomBytes(32).toString('base64url')}`,
+    stream: (_body, ids) => apiKeyStream(idAt(ids, 0)),
+    isNew: true,
+    decider: {
+      ...apiKeyDecider,
+      decide: ({ secret, ...command }: Omit<CreateApiKey, 'hash' | 'prefix'> & MadeKey, state) =>
+        apiKeyDecider.decide({ ...command, ...digestsOf(made(secret)) }, state)
+    },
+    etag: true,
+    async answer ({ state, secret, readBack }) {
+      if (!state) throw new Error('a handled command left no API key')
+      const data = describeNewKey(state, made(secret))
+      return { message: created, data: await readBack({ source: 'keys', folded: () => data }) }
+    }
+  }))
 
   const revoking = tokenCommand('user', 'Revoking the API key failed', 'Idempotency-Key', 'If-Match')
   app.delete('/user/api-key/:id', { schema: revokeSchema, ...revoking }, async (request, reply) => {
@@ -109,20 +104,12 @@ export function addApiKeyCommands (app: App, services: ApiKeyServices): void {
   }
 }
 
-/** The key of one request: made before the append, and found again where an earlier try of the request was answered. */
-function secretOf ({ keptSecrets }: ApiKeyServices, request: FastifyRequest) {
-  let key: string | undefined
-  return {
-    async make (): Promise<void> { key = await keptSecrets.keep(claimOf(request), newKey) },
-    made (): string {
-      if (key === undefined) throw new Error('an API key is decided on before it was made')
-      return key
-    },
-    shown: async (): Promise<string> => key ?? await keptSecrets.find(claimOf(request))
-  }
-}
+interface MadeKey { secret: string | undefined }
 
-const newKey = () => `rl_${randomBytes(32).toString('base64url')}`
+function made (key: MadeKey['secret']): string {
+  if (key === undefined) throw new Error('the API key that belongs to an Idempotency-Key is gone')
+  return key
+}
 
 /** The prefix leaves 208 bits to guess. */
 const digestsOf = (key: string) => ({ hash: digestOf(key), prefix: key.slice(0, 11) })

@@ -1,7 +1,7 @@
 // One row of an import: the rules of POST /user/lead, under a command id that every repetition of the row has. Whether
 // the campaign takes leads, and which numbers must not be called, was looked up for many rows at once.
 import type { Blacklists } from '../../commands/blacklist/blacklists.js'
-import type { CommandHandler } from '../../commands/handle-command.js'
+import type { HandleCommand } from '../../commands/handle-command.js'
 import { idAt } from '../../domain/decider.js'
 import { type FieldErrors, Rejection } from '../../domain/rejection.js'
 import { soundFields, type Submitted } from '../../domain/validation.js'
@@ -11,7 +11,7 @@ import { type CreateLeadBody, isDuplicate, leadDecider, validateLead } from './d
 import { leadStream } from './events.js'
 
 interface ImportLeadDeps {
-  commands: Pick<CommandHandler, 'handle'>
+  handle: HandleCommand
   phoneHash (phoneNumber: string): string
 }
 
@@ -72,7 +72,7 @@ async function create (deps: ImportLeadDeps, row: LeadRow): Promise<ImportedLead
   const facts = { listed }
   const { campaign_id, phone_number } = submitted.refused ? validateLead(submitted, facts) : submitted.body
   const now = new Date().toISOString()
-  const outcome = await deps.commands.handle({
+  const outcome = await deps.handle({
     aggregate: leadDecider,
     stream: leadStream(campaign_id, deps.phoneHash(phone_number)),
     decide (state) {

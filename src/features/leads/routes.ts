@@ -1,5 +1,5 @@
 // The routes of leads, one at a time and as lists.
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { findCampaign } from '../../../projections/catalog.js'
 import {
@@ -52,13 +52,11 @@ function etagBefore (state: OneLeadState, { lead, campaignName }: Partial<LeadOn
 }
 
 /**
- * The lead as reads show it once the read model has it, with its `ETag`; whose number is listed by now is blacklisted.
- * The do-not-call streams are read last, after the append and whatever was read since, so that none is answered as
- * callable once its entry was answered. Where they cannot be read, whether it may be called is not known, and the
- * command's outcome with it.
+ * The lead as reads show it once the read model has it, with its `ETag`. The do-not-call streams are read last, after
+ * the append and whatever was read since, so that none is answered as callable once its entry was answered.
  */
 async function answerLead (
-  { pool, blacklists }: LeadDeps, reply: FastifyReply, lead: Lead,
+  deps: LeadDeps, reply: FastifyReply, lead: Lead,
   { facts: { campaignName }, readBack }: Pick<Handled<unknown, Pick<LeadFacts, 'campaignName'>>, 'facts' | 'readBack'>,
   isAllInStream = false
 ): Promise<LeadAnswer> {
@@ -67,17 +65,36 @@ async function answerLead (
     source: 'leads',
     folded: () => describeLead(lead, campaignName ?? ''),
     async read () {
-      const found = await findLead(pool, userId, id)
+      const found = await findLead(deps.pool, userId, id)
       return found && describeLead(found.lead, found.campaignName)
     },
     isAllInStream
   })
+  return await asListed(deps, reply, userId, answer)
+}
+
+/**
+ * Whose number is listed by now is blacklisted, also in an answer that is repeated. Where the do-not-call streams
+ * cannot be read, whether it may be called is not known, and the command's outcome with it.
+ */
+async function asListed (
+  { blacklists }: LeadDeps, reply: FastifyReply, userId: string, lead: LeadAnswer
+): Promise<LeadAnswer> {
   try {
-    return tagged(reply, leadAsListed(answer, await blacklists.listed(userId, numbersOf(answer))))
+    return tagged(reply, leadAsListed(lead, await blacklists.listed(userId, numbersOf(lead))))
   } catch (cause) {
     throw new Error('the lead was written, and whether it may be called is not known', { cause })
   }
 }
+
+interface Shown { message: string, data: LeadAnswer }
+
+/** The persons whom an answer shows may be erased or listed by the time when it is repeated. */
+const kept = (deps: LeadDeps, { user }: FastifyRequest, reply: FastifyReply) => ({
+  about: ({ data }: Shown) => numbersOf(data).map((number) => deps.blacklists.streamOf(user.id, number)),
+  again: async ({ message, data }: Shown): Promise<Shown> =>
+    ({ message, data: await asListed(deps, reply, user.id, data) })
+})
 
 const notFound = refusal(leadNotFound().message)
 const whole = 'The lead with its secondary contacts.'
@@ -116,7 +133,8 @@ export function createLead (app: App, deps: LeadDeps): void {
       const isAllInStream = handled.facts.campaignName !== undefined
       const lead = createdLead(handled.state, handled.ids)
       return { message: created, data: await answerLead(deps, reply, lead, handled, isAllInStream) }
-    }
+    },
+    ...kept(deps, request, reply)
   }))
 }
 
@@ -176,7 +194,8 @@ export function updateLead (app: App, deps: LeadDeps): void {
         if (!state) throw leadNotFound()
         const lead = withCalling(state, facts.lead, chosenStatuses(body, state))
         return { message: updated, data: await answerLead(deps, reply, lead, handled) }
-      }
+      },
+      ...kept(deps, request, reply)
     })
   })
 }

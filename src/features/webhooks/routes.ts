@@ -1,24 +1,23 @@
 // The routes of webhooks: what became of them, and how they are sent again.
 import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
-import type { Ledger, LedgerAnswer } from '../../commands/idempotency/ledger-commands.js'
+import type { Answer, Ledger } from '../../commands/idempotency.js'
 import { Id } from '../../domain/json.js'
 import { invalid as refuse, Rejection } from '../../domain/rejection.js'
 import { problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
 import type { App } from '../../http/app-types.js'
-import { command } from '../../http/command-route.js'
+import { command, type HandleLedger } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal, replayHeaders } from '../../http/docs/describe.js'
 import { deliveryDetails, deliverySummary, notice, page, redelivered, testDelivery } from '../../http/docs/examples.js'
 import { dateRange, DayOrInstant, earliest, isReversed, latest } from '../../http/filters.js'
 import { received } from '../../http/bodies.js'
-import { type HandleLedger, nothing } from '../../http/ledger-route.js'
 import { type Found, PageOf, Paging, type RequestedPage } from '../../http/lists.js'
 import { assistantPath, deliveryPath } from '../../http/path-id.js'
 import type { Positions } from '../../../projections/engine/positions.js'
 import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
 import type { Assistant } from '../assistants/model.js'
 import { ownAssistant, type OwnAssistantDeps } from '../assistants/routes.js'
-import { CallId } from '../calls/events.js'
+import { CallId, callStream } from '../calls/events.js'
 import { Delivery, DeliveryDetails, DeliverySummary, Notice, type RequestedAttempt } from './model.js'
 
 const noAssistant = refusal('Assistant not found or does not belong to the authenticated user')
@@ -39,15 +38,17 @@ const deliveryNotFound = 'Delivery not found or does not belong to the authentic
 /** @throws Rejection `not-found`, `webhook-refused`; an error with status 429 */
 function answerAttempt (
   reply: FastifyReply, requested: RequestedAttempt, message: string
-): LedgerAnswer<Static<typeof AttemptAnswer>> {
+): Answer<Static<typeof AttemptAnswer>> {
   switch (requested.kind) {
     case 'not-found': throw new Rejection('not-found', deliveryNotFound)
     case 'refused': throw new Rejection('webhook-refused', `Nothing can be sent: ${requested.why}.`)
     case 'too-many':
       reply.header('retry-after', requested.retryInSeconds)
       throw Object.assign(new Error(tooManyIn(requested.retryInSeconds)), { statusCode: 429 })
-    case 'accepted':
-      return { status: 202, body: { message, data: requested.delivery } }
+    case 'accepted': {
+      const { delivery: data } = requested
+      return { status: 202, body: { message, data }, about: data.call_id === null ? [] : [callStream(data.call_id)] }
+    }
   }
 }
 
@@ -80,7 +81,7 @@ export function redeliverWebhook (app: App, { handleLedger, redeliver }: Redeliv
   const options = command('user', 'Redelivery failed', 'Idempotency-Key')
   app.post('/user/webhook-deliveries/:id/redeliver', { schema: redeliverWebhookSchema, ...options }, (request, reply) =>
     handleLedger(request, reply, {
-      prepare: nothing,
+      prepare: async () => {},
       write: async (ledger) =>
         answerAttempt(reply, await redeliver(ledger, request.user.id, request.params.id), sentAgain)
     }))

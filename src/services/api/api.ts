@@ -3,16 +3,18 @@ import { findLeadOwner } from '../../../projections/find-leads.js'
 import { openBlacklists } from '../../commands/blacklist/blacklists.js'
 import { notedEntries } from '../../commands/blacklist/noted-entries.js'
 import { callOwners } from '../../commands/call-owners.js'
-import { commandHandler, type CommandHandler } from '../../commands/handle-command.js'
-import { Idempotency } from '../../commands/idempotency/idempotency.js'
+import { commandHandler, type HandleCommand } from '../../commands/handle-command.js'
+import { Idempotency } from '../../commands/idempotency.js'
 import { openIds } from '../../commands/ids.js'
 import { pastAssistants } from '../../commands/past-assistants.js'
 import { holdToLeadDigestKey } from '../../commands/phone-hash.js'
 import { phoneClaims } from '../../commands/phone-claims.js'
 import { leadStream } from '../../features/leads/events.js'
 import type { App } from '../../http/app-types.js'
-import { commandRoutes } from '../../http/command-route.js'
+import { commandRoutes, ledgerRoutes } from '../../http/command-route.js'
 import { keysBeside } from '../../privacy/person-keys.js'
+import { seal, unseal } from '../../privacy/sealed-text.js'
+import { secretKeys } from '../complete-config.js'
 import { digestOfNumbers } from '../digest-of-numbers.js'
 import { forgetRevoked, noteRevoked } from '../../../projections/keys.js'
 import type { Services } from '../services.js'
@@ -34,7 +36,10 @@ export async function composeApi (context: Services, status: Status): Promise<Ap
   const { buildApp } = await import('../../app.js')
   const handling = commandHandler(streams, config.streamCacheBytes)
   const commands = commandsOfSameLog(handling, logGuard, () => positions.furthest())
-  const idempotency = new Idempotency(pool, commands)
+  const keys = secretKeys(config)
+  const idempotency = new Idempotency(pool, {
+    seal: (userId, text) => seal(keys, userId, text), unseal: (userId, row) => unseal(keys, userId, row)
+  })
   const routes = {
     ...await commandDeps(context, commands, idempotency),
     ...await webhookDeps(context),
@@ -71,19 +76,20 @@ export async function composeApi (context: Services, status: Status): Promise<Ap
 
 /** What the routes of assistants, leads, calls and the catalogue work with. */
 async function commandDeps (
-  context: Services, commands: CommandHandler, idempotency: Idempotency
+  context: Services, commands: HandleCommand, idempotency: Idempotency
 ): Promise<Omit<Routes, keyof (WebhookDeps & PersonRoutes) | 'leadImports'>> {
   const { config, connections: { pool, streams, personKeys, positions }, restoreGuard, logGuard } = context
   const hash = digestOfNumbers(config)
   await holdToLeadDigestKey(streams, hash)
-  const claims = phoneClaims(commands.handle, hash)
+  const claims = phoneClaims(commands, hash)
   const ids = idsOfSameLog(openIds(pool, () => positions.isCaughtUp(), restoreGuard.assertMayGiveIds), logGuard)
   const entries = notedEntries(pool, keysBeside(personKeys), () => positions.isCaughtUp(0))
   return {
-    handle: commandRoutes({ idempotency, ids, positions }),
+    handle: commandRoutes({ idempotency, commands, ids, positions }),
+    handleLedger: ledgerRoutes(idempotency),
     rateLimitPerMinute: config.rateLimitPerMinute,
     pool,
-    assistantAt: pastAssistants(commands),
+    assistantAt: pastAssistants(streams),
     positions,
     phoneHash: hash,
     leadStreamOf: ({ campaign_id, phone_number }) => leadStream(campaign_id, hash(phone_number)),

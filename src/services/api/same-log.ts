@@ -1,5 +1,5 @@
 // What an API does on a log that has gone back: it takes no command, and gives out no id.
-import type { CommandHandler } from '../../commands/handle-command.js'
+import type { HandleCommand } from '../../commands/handle-command.js'
 import type { Ids } from '../../commands/ids.js'
 import type { LogGuard } from '../../recovery/log-guard.js'
 
@@ -10,22 +10,19 @@ type Guard = Pick<LogGuard, 'problem' | 'wentBack'>
  * are known to be. An event that lands there or before shows that the log has gone back, however little.
  */
 export function commandsOfSameLog (
-  commands: CommandHandler, guard: Guard, furthest: () => bigint
-): CommandHandler {
-  return {
-    ...commands,
-    async handle (request) {
-      refuseOtherLog(guard)
-      const readUpTo = furthest() // before the stream is read: an earlier try may land until then
-      const outcome = await commands.handle(request)
-      const { revision, position } = outcome
-      if (outcome.isAppended && position <= readUpTo) {
-        const { stream, origin: { commandId } } = request
-        const proof = { stream, revision, position, commandId, readUpTo }
-        await guard.wentBack(proof).catch(() => {}) // the guard goes on looking by itself
-      }
-      return outcome
+  handle: HandleCommand, guard: Guard, furthest: () => bigint
+): HandleCommand {
+  return async (request) => {
+    refuseOtherLog(guard)
+    const readUpTo = furthest() // before the stream is read: an earlier try may land until then
+    const outcome = await handle(request)
+    const { revision, position } = outcome
+    if (outcome.isAppended && position <= readUpTo) {
+      const { stream, origin: { commandId } } = request
+      const proof = { stream, revision, position, commandId, readUpTo }
+      await guard.wentBack(proof).catch(() => {}) // the guard goes on looking by itself
     }
+    return outcome
   }
 }
 

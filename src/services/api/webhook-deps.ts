@@ -1,9 +1,5 @@
 // What the routes of webhooks work with: code of the workers, loaded when it is called.
-import type { Pool } from 'pg'
 import type { AppDeps } from '../../app.js'
-import { openLedgerCommands, type Sealing } from '../../commands/idempotency/ledger-commands.js'
-import { openKeptSecrets } from '../../commands/idempotency/kept-secrets.js'
-import { ledgerRoutes } from '../../http/ledger-route.js'
 import { packageVersion } from '../../package-root.js'
 import { inTransaction } from '../../postgres/transaction.js'
 import { secretKeys } from '../complete-config.js'
@@ -13,13 +9,11 @@ export type Routes = AppDeps['routes']
 export type WebhookDeps = Pick<Routes,
   'interruptionOf' | 'deliveriesOf' | 'listDeliveries' | 'findDelivery' | 'redeliver' | 'testWebhook' | 'resumeUrl' | 'resumeWebhook' |
   'webhookUrlProblem' | 'webhookSecret' | 'assistantSecret' | 'rotateSecret' | 'rotateAssistantSecret' |
-  'dropAssistantSecret' | 'listNotices' | 'recoverWebhooks' | 'handleLedger' |
-  'keptSecrets'>
+  'dropAssistantSecret' | 'listNotices' | 'recoverWebhooks'>
 
 export async function webhookDeps ({ config, connections: { pool } }: Services): Promise<WebhookDeps> {
-  const [guard, sealed, secrets, endpoints, deliveries, requests, notices, onDemand, recoveries] = await Promise.all([
+  const [guard, secrets, endpoints, deliveries, requests, notices, onDemand, recoveries] = await Promise.all([
     import('../../../workers/deliver/guard.js'),
-    import('../../privacy/sealed-text.js'),
     import('../../../workers/deliver/secrets.js'),
     import('../../../workers/deliveries/endpoints.js'),
     import('../../../workers/deliveries/read/find-deliveries.js'),
@@ -29,12 +23,7 @@ export async function webhookDeps ({ config, connections: { pool } }: Services):
     import('../../../workers/operate/request-recovery.js')
   ])
   const keys = secretKeys(config)
-  const sealing: Sealing = {
-    seal: (userId, text) => sealed.seal(keys, userId, text),
-    unseal: (userId, row) => sealed.unseal(keys, userId, row)
-  }
   return {
-    ...sealedAnswers(pool, sealing),
     interruptionOf: (userId, url) => endpoints.findInterruption(pool, userId, url),
     deliveriesOf: (userId, callId) => deliveries.findDeliveries(pool, userId, callId),
     listDeliveries: (filter, page) => deliveries.listDeliveries(pool, filter, page),
@@ -56,7 +45,3 @@ export async function webhookDeps ({ config, connections: { pool } }: Services):
     dropAssistantSecret: (ledger, userId, id) => secrets.dropOwnSecret(ledger, keys, userId, id)
   }
 }
-
-const sealedAnswers = (pool: Pool, sealing: Sealing) => ({
-  keptSecrets: openKeptSecrets(pool, sealing), handleLedger: ledgerRoutes(openLedgerCommands(pool, sealing))
-})

@@ -6,7 +6,7 @@ import { activeGeneration } from '../../../projections/generations/generations.j
 import { isOnlyGeneration, type LookedThrough } from '../../../projections/operate/only-generation.js'
 import { callKeys, digested, leadKeys } from '../../../projections/persons.js'
 import * as rows from '../../../projections/persons.js'
-import { refuseRetries } from '../../../workers/persons/erasures/refuse-retries.js'
+import { forgetCommands } from '../../../workers/persons/erasures/forget-answers.js'
 import type { ErasureWork } from '../../../workers/persons/erasures/erasures.js'
 import type { Person } from '../../../workers/persons/erasures/request.js'
 import {
@@ -40,7 +40,7 @@ export function erasureWork (options: ErasuresOptions): ErasureWork {
   const erasing = ({ userId }: Person, requestId: string): ErasingOptions =>
     ({ streams, userId, requestId, now: new Date().toISOString() })
   const erasingNamed = (person: Person, requestId: string): ErasingOptions =>
-    ({ ...erasing(person, requestId), refuseRetries: (commandIds) => refuseRetries(pool, person.userId, commandIds) })
+    ({ ...erasing(person, requestId), forget: (commandIds) => forgetCommands(pool, person.userId, commandIds) })
   return {
     pool,
     keys,

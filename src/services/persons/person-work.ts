@@ -24,7 +24,7 @@ export interface WorkOptions {
 export function personWork (
   { config, connections: { pool, streams, positions }, sources = ['leads', 'calls', 'deliveries'], log }: WorkOptions
 ): PersonWork {
-  const { handle } = commandHandler(streams)
+  const handle = commandHandler(streams)
   const digest = digestOfNumbers(config)
   return {
     pool,

@@ -3,7 +3,7 @@ import { findCampaign } from '../../../projections/catalog.js'
 import type { BackgroundKind } from '../../../workers/background/kind.js'
 import { openBlacklists } from '../../commands/blacklist/blacklists.js'
 import { notedEntries } from '../../commands/blacklist/noted-entries.js'
-import { commandHandler, type CommandHandler } from '../../commands/handle-command.js'
+import { commandHandler, type HandleCommand } from '../../commands/handle-command.js'
 import { openIds } from '../../commands/ids.js'
 import { holdToLeadDigestKey } from '../../commands/phone-hash.js'
 import { importLead, listedOf } from '../../features/leads/import.js'
@@ -29,13 +29,13 @@ export async function leadImportsOf (
   const { config, connections, restoreGuard, logGuard } = context
   const { pool, consumerPool, streams, personKeys, positions } = connections
   const { leadImports } = await import('../../../workers/imports/lead-imports.js')
-  const commands = commandsOfSameLog(commandHandler(streams, cacheBytes), logGuard, () => positions.furthest())
+  const handle = commandsOfSameLog(commandHandler(streams, cacheBytes), logGuard, () => positions.furthest())
   const hash = digestOfNumbers(config)
   await holdToLeadDigestKey(streams, hash)
   const ids = idsOfSameLog(openIds(pool, () => positions.isCaughtUp(), restoreGuard.assertMayGiveIds), logGuard)
   const entries = notedEntries(pool, keysBeside(personKeys), () => positions.isCaughtUp(0))
   const blacklists = openBlacklists(streams, hash, entries)
-  const leads = { commands, phoneHash: hash }
+  const leads = { handle, phoneHash: hash }
   return leadImports({
     pool: consumerPool,
     listed: (userId, rows) => listedOf(blacklists, userId, rows),
@@ -45,7 +45,7 @@ export async function leadImportsOf (
     takeIds: (count) => ids.take('lead', count),
     campaignProblem: campaignProblems(context),
     awaitReaders: async (position) => { await positions.reached('leads', position, readersWithinMs) },
-    end: endings(commands),
+    end: endings(handle),
     onRows,
     isRequested: async (importId) => await streams.last(leadImportStream(importId)) !== undefined
   })
@@ -60,7 +60,7 @@ function campaignProblems ({ connections: { pool, positions } }: ImportContext) 
 
 type End = Parameters<typeof import('../../../workers/imports/lead-imports.js').leadImports>[0]['end']
 
-const endings = ({ handle }: CommandHandler): End => async ({ importId, userId }, counts, reason, now) => {
+const endings = (handle: HandleCommand): End => async ({ importId, userId }, counts, reason, now) => {
   await handle({
     aggregate: endDecider,
     stream: leadImportStream(importId),

@@ -1,7 +1,7 @@
 // Adds a phone number under an Idempotency-Key as the API does, and is killed between its two appends.
 import { once } from 'node:events'
 import { commandHandler } from '../../../src/commands/handle-command.js'
-import { Idempotency } from '../../../src/commands/idempotency/idempotency.js'
+import { Idempotency } from '../../../src/commands/idempotency.js'
 import { openIds } from '../../../src/commands/ids.js'
 import { phoneClaims } from '../../../src/commands/phone-claims.js'
 import { phoneHash } from '../../../src/commands/phone-hash.js'
@@ -18,7 +18,7 @@ process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [databaseUrl = '', eventStoreUrl = '', route = '', userId = '', key = '', phone_number = ''] = process.argv.slice(2)
 const streams = new EventLog(new EventStoreConnection(eventStoreUrl))
 const pool = openPool(databaseUrl, { applicationName: 'killed claim', onError: () => {} })
-const commands = commandHandler({
+const handle = commandHandler({
   ...streams,
   async append (stream, events, expected) {
     if (!stream.startsWith('phonenumber-')) return await streams.append(stream, events, expected)
@@ -26,19 +26,21 @@ const commands = commandHandler({
     return await once(process, 'never').then(() => { throw new Error('not killed') })
   }
 })
-const claims = phoneClaims(commands.handle, phoneHash(keyBytes(secrets.LEAD_DIGEST_KEY)))
+const claims = phoneClaims(handle, phoneHash(keyBytes(secrets.LEAD_DIGEST_KEY)))
 const ids = openIds(pool, async () => true)
 const now = new Date().toISOString()
-await new Idempotency(pool, commands).once(
+const unsealed = { seal: () => { throw new Error('nothing is kept') }, unseal: () => '' }
+await new Idempotency(pool, unsealed).once(
   { userId, method: 'POST', route, key, body: { phone_number }, path: route },
-  () => ids.take('phone_number'),
-  ({ ids, ...reserved }) => {
-    const origin = { ...reserved, correlationId: 'killed', userId }
-    return {
+  { ids: () => ids.take('phone_number') },
+  async ({ ids, commandId, isRetry }) => {
+    const origin = { commandId, isRetry, correlationId: 'killed', userId }
+    await claims.claim({ phone_number, phone_number_id: idAt(ids, 0), user_id: userId }, origin)
+    await handle({
       aggregate: phoneNumberDecider,
       stream: phoneNumberStream(idAt(ids, 0)),
       decide: (state: NumberState) => phoneNumberDecider.decide({ type: 'add', phone_number, ids, userId, now }, state),
-      first: () => claims.claim({ phone_number, phone_number_id: idAt(ids, 0), user_id: userId }, origin),
       origin
-    }
+    })
+    return { status: 201, body: undefined }
   })

@@ -47,7 +47,7 @@ t.test('the same Idempotency-Key shows the key again, and it is kept encrypted f
 t.test('a try that died after its append is finished by the next one, with the same key', async (t) => {
   const headers = { 'idempotency-key': 'died' }
   const first = await call('POST', '/user/api-key', newKey('read'), { headers })
-  await pool.query(`UPDATE ledger.idempotency_keys SET committed_at = NULL, stream = NULL, revision = NULL,
+  await pool.query(`UPDATE ledger.idempotency_keys SET committed_at = NULL, about = NULL,
     leased_until = '-infinity' WHERE key = 'died'`) // as the crash leaves it
   const again = await call('POST', '/user/api-key', newKey('read'), { headers })
   t.strictSame(again.body, first.body)

@@ -19,7 +19,7 @@ const circumstances = { userId: '1', now: '2026-01-31T12:00:00.000Z' }
 const originOf = (commandId: string, userId = '1') => ({ commandId, userId, correlationId: 'correlation-1' })
 
 /** What one process handles its commands with. */
-export const handleOn = (streams: Streams): HandleCommand => commandHandler(streams).handle
+export const handleOn = (streams: Streams): HandleCommand => commandHandler(streams)
 
 /** What a catalogue is imported with, by the LEAD_DIGEST_KEY of the tests. */
 export function importingOn (streams: Streams): ImportTools {

@@ -1,7 +1,7 @@
 // Changing SECRET_KEY: what former keys encrypted stays readable, and is left behind by `secrets reseal`.
 import t from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { openLedgerCommands } from '../../../src/commands/idempotency/ledger-commands.js'
+import { Idempotency } from '../../../src/commands/idempotency.js'
 import { keyBytes } from '../../../src/services/complete-config.js'
 import { EventLog } from '../../../src/log/event-log.js'
 import { openPersonKeys } from '../../../src/privacy/person-keys.js'
@@ -31,10 +31,10 @@ async function needed (keys: SecretKeys) {
 }
 
 const claim = { userId: '1', method: 'POST', route: '/rotate', key: 'k', body: {}, path: '/rotate' }
-const answerOf = async (keys: SecretKeys) => (await openLedgerCommands(pool, {
+const answerOf = async (keys: SecretKeys) => (await new Idempotency(pool, {
   seal: (userId, text) => seal(keys, userId, text),
   unseal: (userId, row) => unseal(keys, userId, row)
-}).once(claim, { prepare: async () => {}, write: async () => ({ status: 200, body: { secret: 'whsec_first' } }) })).body
+}).onceInLedger(claim, { prepare: async () => {}, write: async () => ({ status: 200, body: { secret: 'whsec_first' } }) })).body
 
 const made = await Promise.all(['1', '2', '3'].map((user) => currentSecret(pool, keysOf(first), user)))
 made.push(await currentSecret(pool, keysOf(second, first), '4'))

@@ -9,11 +9,11 @@ import type { PersonRequest } from '../../../src/features/persons/model.js'
 import { pause } from '../../../src/timing/pause.js'
 import type { BackgroundKind, Turn } from '../../background/kind.js'
 import { unseal, type SealedRow, type SecretKeys } from '../../../src/privacy/sealed-text.js'
+import { forgetAnswers } from './forget-answers.js'
 import { forgetDispatched } from './forget-dispatched.js'
 import { eraseLedger, type LedgerQuestions } from './ledger.js'
 import { erasePendingRows } from './pending-imports.js'
 import { anotherRound, begun, type ErasureProgress } from './progress.js'
-import { refuseRetriesOf } from './refuse-retries.js'
 import type { Person } from './request.js'
 
 /** Days that the row of one is kept after its end; its events stay. */
@@ -108,7 +108,7 @@ async function stepOf (
       const waits = await isUnread(work, id, person)
       if (waits) return waits
       // Without the key they cannot be answered any more.
-      await refuseRetriesOf(work.pool, person.userId, await work.streamsOf(person))
+      await forgetAnswers(work.pool, person.userId, await work.streamsOf(person))
       const wasThere = await work.endKey(person)
       return { ...done, step: 'settle', until: wasThere || done.round === 1 ? Date.now() + work.settleMs : 0 }
     }
@@ -147,7 +147,7 @@ async function stepOf (
 
 /** The next step finds all that these take in the log, and erases it. What comes after it stays, and is whole. */
 async function forgetWhatWas (work: ErasureWork, person: Person): Promise<Waits | undefined> {
-  await refuseRetriesOf(work.pool, person.userId, await work.streamsOf(person))
+  await forgetAnswers(work.pool, person.userId, await work.streamsOf(person))
   await forgetDispatched(work.pool, person)
   return await areAway(work)
 }

@@ -1,7 +1,8 @@
 // What the ledger has of a person beside the delivery log, which follows the events.
 import type { Pool } from 'pg'
 import { areErasedInFlight } from '../../deliveries/attempts/in-flight.js'
-import { seal, unseal, type SealedRow, type SecretKeys } from '../../../src/privacy/sealed-text.js'
+import { unseal, type SealedRow, type SecretKeys } from '../../../src/privacy/sealed-text.js'
+import { forgetRedeliveries } from './forget-answers.js'
 import type { Person } from './request.js'
 
 export interface LedgerQuestions {
@@ -18,41 +19,10 @@ export interface LedgerQuestions {
 /** @returns what is under way that has the person: look again */
 export async function eraseLedger (questions: LedgerQuestions, person: Person): Promise<string | undefined> {
   if (await areErasedInFlight(questions.pool, person.userId, questions.abandonedAfterMs)) return 'an attempt to send a webhook'
-  if (!await forgetAnswers(questions, person)) return 'an answer that is written'
+  await forgetRedeliveries(questions.pool, person.userId)
   if (await isBeingCopied(questions, person)) return 'a copy that is made'
   await removeCopies(questions, person)
   return undefined
-}
-
-interface Answer { data?: { call_id?: unknown, attempts?: Array<{ response_excerpt?: unknown }> } }
-
-/**
- * Answers to redeliveries show what receivers had answered.
- * @returns false when one was written meanwhile, as `secrets reseal` does
- */
-async function forgetAnswers ({ pool, keys }: LedgerQuestions, { userId }: Person): Promise<boolean> {
-  const { rows } = await pool.query<SealedRow & { ctid: string }>(`
-    SELECT ctid::text, answer_key_id AS key_id, encode(answer, 'base64') AS sealed FROM ledger.idempotency_keys
-    WHERE user_id = $1 AND route = '/user/webhook-deliveries/:id/redeliver' AND answer IS NOT NULL`, [userId])
-  let isDone = true
-  for (const row of rows) {
-    const answer: Answer = JSON.parse(unseal(keys, userId, row))
-    if (!await isErasedCall(pool, userId, answer.data?.call_id)) continue
-    for (const attempt of answer.data?.attempts ?? []) attempt.response_excerpt = null
-    const { key_id: keyId, sealed } = seal(keys, userId, JSON.stringify(answer))
-    const { rowCount } = await pool.query(`
-      UPDATE ledger.idempotency_keys SET answer_key_id = $2, answer = decode($3, 'base64')
-      WHERE ctid = $1::tid AND answer = decode($4, 'base64')`, [row.ctid, keyId, sealed, row.sealed])
-    isDone &&= rowCount === 1
-  }
-  return isDone
-}
-
-async function isErasedCall (pool: Pool, userId: string, callId: unknown): Promise<boolean> {
-  if (typeof callId !== 'string') return false
-  const { rowCount } = await pool.query(`
-    SELECT FROM ledger.webhook_deliveries WHERE call_id = $2 AND user_id = $1 AND erased_at IS NOT NULL`, [userId, callId])
-  return rowCount === 1
 }
 
 /**

@@ -13,7 +13,7 @@ const statusOf = async (id: string) => (await call('GET', `/user/person-request/
 /** As a process leaves it that dies between append and answer; the row of the request is removed a day later. */
 async function lost (key: string, id: string): Promise<void> {
   await pool.query(`
-    UPDATE ledger.idempotency_keys SET committed_at = NULL, stream = NULL, revision = NULL, leased_until = '-infinity'
+    UPDATE ledger.idempotency_keys SET committed_at = NULL, about = NULL, answer = NULL, answer_key_id = NULL, leased_until = '-infinity'
     WHERE key = $1`, [key])
   await pool.query('DELETE FROM ledger.background_requests WHERE id = $1', [id])
 }
