@@ -49,7 +49,6 @@ interface CallRow {
 const callTable = table<CallRow>({
   name: 'calls',
   key: 'id',
-  isMostlyNew: true,
   columns: {
     id: 'text',
     user_id: 'text',
@@ -98,8 +97,7 @@ const leadOwners = table<LeadOwner>({
   columns: {
     lead_id: 'bigint', user_id: 'text', primary_lead_id: 'bigint', campaign_id: 'bigint', is_erased: 'boolean'
   },
-  internal: true,
-  isMostlyNew: true
+  internal: true
 })
 
 type LeadUpdate = LeadUpdatedEvent['data']

@@ -245,7 +245,7 @@ const campaignTable = table<{ campaign_id: number, name: string, user_id: string
 
 /** Calls that were reported: a second report of a call changes no lead. */
 const callTable = table<{ call_id: string }>({
-  name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true, isMostlyNew: true
+  name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true
 })
 
 export const leads: Projection = {

@@ -4,7 +4,7 @@ import { tryDecode, type DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { CannotProject, type Projection, type RowKey, type Rows } from './projection.js'
 import type { MemoryRows } from './rows.js'
-import { loadRows, saveRows, type Key, type Table } from './table.js'
+import { loadRows, type Key, type Table } from './table.js'
 
 /** An event that can be read, and the keys of the rows that it reads. */
 export interface Readable { stored: StoredEvent, event: DomainEvent, keys: RowKey[] }
@@ -53,11 +53,6 @@ export function fold (projection: Projection, { stored, event, keys }: Readable,
     if (error instanceof CannotProject) return error.message
     throw error
   }
-}
-
-/** Writes what was folded. */
-export async function saveChanges (tx: PoolClient, schema: string, rows: MemoryRows): Promise<void> {
-  for (const { table, rows: changed } of rows.take()) await saveRows(tx, schema, table, changed)
 }
 
 /** A row that was not named was not loaded either: without an error it would look like one that does not exist. */

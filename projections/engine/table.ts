@@ -12,8 +12,6 @@ export interface AnyTable {
   indexes?: string[]
   /** Readers do not see it: it only serves the fold. */
   internal?: boolean
-  /** An event that puts a row without reading it nearly always puts a new one. */
-  isMostlyNew?: boolean
 }
 
 /** A table whose rows have the type `Row`. */
@@ -59,24 +57,22 @@ export async function loadRows (
   return loaded.length === rows.length ? loaded : undefined
 }
 
-/** Inserts or replaces rows, one statement for all of them. */
-export async function saveRows (tx: PoolClient, schema: string, table: AnyTable, rows: object[]): Promise<void> {
-  if (rows.length > 0) await tx.query(upsert(schema, table), columnsOf(table, rows))
-}
-
 /**
  * SQL that inserts rows which are not there, a parameter for each column.
  * @param after how many parameters come before those
  * @param condition a relation that has one row, or none when nothing is to be written
  */
 export function insert (schema: string, { name, columns }: AnyTable, after = 0, condition?: string): string {
-  const names = Object.keys(columns)
-  const list = names.map((column) => `"${column}"`).join(', ')
-  const arrays = names.map((column, index) => `$${after + index + 1}${castOf(columns[column])}`).join(', ')
   return `
-    INSERT INTO ${schema}.${name} (${list})
-    SELECT changed.* FROM ${condition ? `${condition}, ` : ''}unnest(${arrays}) AS changed`
+    INSERT INTO ${schema}.${name} (${namesOf(columns)})
+    SELECT changed.* FROM ${condition ? `${condition}, ` : ''}${relation({ columns }, after)} AS changed`
 }
+
+export const namesOf = (columns: AnyTable['columns']) => Object.keys(columns).map((column) => `"${column}"`).join(', ')
+
+/** SQL that makes rows of the parameters that `columnsOf` gives. */
+export const relation = ({ columns }: Pick<AnyTable, 'columns'>, after = 0): string =>
+  `unnest(${Object.values(columns).map((type, index) => `$${after + index + 1}${castOf(type)}`).join(', ')})`
 
 /** SQL that inserts rows or replaces those that are there, as `insert` is. */
 export function upsert (schema: string, table: AnyTable, after?: number, condition?: string): string {
@@ -87,21 +83,34 @@ export function upsert (schema: string, table: AnyTable, after?: number, conditi
     ON CONFLICT ("${key}") DO ${updates ? `UPDATE SET ${updates}` : 'NOTHING'}`
 }
 
-/** The parameters of `insert` and `upsert`. */
+/** The parameters of `insert` and `upsert`: how every value of a row is encoded. */
 export const columnsOf = ({ columns }: AnyTable, rows: object[]): unknown[] => Object.keys(columns).map((column) =>
   arrayOf(rows.map((row): unknown => Reflect.get(row, column)), columns[column]))
 
 /** Times are sent as text. */
-const castOf = (type: ColumnType | undefined) => `${type === 'timestamptz' ? '::text[]' : ''}::${type}[]`
+const castOf = (type: ColumnType) => `${type === 'timestamptz' ? '::text[]' : ''}::${type}[]`
 
 /** A parameter with a column's values. */
 function arrayOf (values: unknown[], type: ColumnType | undefined): unknown {
   switch (type) {
-    case 'json': return textArray(values.map((value) => value == null ? null : JSON.stringify(value)), 'json')
+    case 'json': return textArray(values.map((value) => value == null ? null : storableJson(value)), 'json')
     case 'text':
-    case 'timestamptz': return textArray(values.map((value) => value == null ? null : String(value)), 'text')
+    case 'timestamptz': return textArray(values.map((value) => value == null ? null : storable(String(value))), 'text')
     default: return values
   }
+}
+
+/** Text that Postgres takes: it has no NUL, and half of a surrogate pair is encoded as U+FFFD anyway. */
+const storable = (text: string) => text.replaceAll('\0', '\ufffd')
+
+/** What no query of Postgres can read: NUL, and half of a surrogate pair. JSON.stringify escapes both. */
+const unreadable = /\\u(?:0000|d[89a-f][0-9a-f]{2})/
+
+/** JSON that every query can read: what Postgres has no text for is U+FFFD, as in columns of text. */
+function storableJson (value: unknown): string {
+  const json = JSON.stringify(value)
+  if (!unreadable.test(json)) return json
+  return json.replace(/\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g, (escape) => unreadable.test(escape) ? '\ufffd' : escape)
 }
 
 /** A time of a row. Postgres writes `…+00:00` and leaves out zero fractions; ours end in milliseconds and Z. */

@@ -70,7 +70,7 @@ async function holdLevel (tx: PoolClient, projection: Projection, { from, to }: 
 
 /** The process that feeds the generation waits from now on, until the transaction ends. */
 async function holdCheckpoint (tx: PoolClient, projection: Projection, generation: number): Promise<bigint> {
-  return await touchCheckpoint(tx, checkpointOf(projection, generation))
+  return (await touchCheckpoint(tx, checkpointOf(projection, generation))).position
 }
 
 async function positionOf (db: Pool | PoolClient, projection: Projection, generation: number): Promise<bigint> {

@@ -5,10 +5,9 @@ import { readParts } from '../../src/log/read.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { writeEvents } from '../engine/batch-writer.js'
+import { Writer, type Refused } from '../engine/writer.js'
 import type { Projection } from '../engine/projection.js'
 import { checkpointOf, generationsOf, isFed, schemaOf } from '../generations/generations.js'
-import type { Refused } from '../parking/circuit-breaker.js'
 import { storable } from '../../src/subscriptions/park.js'
 import { notParked, parkedRows, ParkingRefused, type BackEnds, type ParkedRow } from '../parking/parked-events.js'
 
@@ -71,12 +70,14 @@ async function reprojectIn (
 ): Promise<Reprojected> {
   const schema = schemaOf(projection, generation)
   return await inTransaction(pool, async (tx) => {
-    await touchCheckpoint(tx, checkpointOf(projection, generation)) // one waits for the other's batch
+    const { position, epoch } = await touchCheckpoint(tx, checkpointOf(projection, generation)) // waits for a batch
     const parked = await parkedRows(tx, schema, stream)
     await tx.query(`DELETE FROM ledger.parked_events WHERE ${ofStream}`, [schema, storable(stream)])
     const refused: Refused[] = []
-    for await (const part of parkedParts(streams, stream, parked)) {
-      refused.push(...await writeEvents(tx, projection, schema, part))
+    const refuse = async (more: Refused[]) => { refused.push(...more) }
+    const writer = new Writer(projection, generation, tx, { refuse, isInTransaction: true })
+    for await (const events of parkedParts(streams, stream, parked)) {
+      await writer.write({ events, position }, position, epoch)
     }
     await keepTime(tx, schema, stream, parked[0])
     const still = await parkedRows(tx, schema, stream)

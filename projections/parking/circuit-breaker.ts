@@ -1,11 +1,9 @@
 // Stops a projection that refuses too many streams at once: that is a bug, and not bad events.
-import type { Pool, PoolClient } from 'pg'
+import type { Pool } from 'pg'
 import { Stopped } from '../../src/subscriptions/run.js'
 import type { Projection } from '../engine/projection.js'
+import type { Refused } from '../engine/writer.js'
 import { storable } from '../../src/subscriptions/park.js'
-
-/** The first event of a stream that a batch has parked. */
-export interface Refused { stream: string, position: bigint, error: string }
 
 const mostStreams = 10
 const within = '1 minute'
@@ -28,29 +26,30 @@ export class CircuitBreaker {
     return new CircuitBreaker(pool, consumer, { position: BigInt(row?.position ?? -1), isOpen: row?.isOpen ?? false })
   }
 
-  get isOpen (): boolean {
-    return this.opened.isOpen
-  }
-
-  /** In the transaction of the batch, which ends at `position`. @throws Stopped, also while the breaker is open */
-  async check (tx: PoolClient, position: bigint, refused: Refused[]): Promise<void> {
+  /** Before these are parked, the first of each stream, in a batch that ends at `position`. @throws Stopped */
+  async refuse (refused: Refused[], position: bigint): Promise<void> {
     const { opened, consumer } = this
-    const again = refused.find((event) => event.position <= opened.position)
+    const again = refused.find(({ stored }) => stored.position <= opened.position)
     if (opened.isOpen && again) throw new Stopped(`the circuit breaker of ${consumer} is open: ${again.error}`)
-    const first = refused.find((event) => event.position > opened.position)
-    const streams = first ? await this.#recentlyRefused(tx) : 0
-    if (first && streams > mostStreams) {
-      await this.#open(position, streams, first.error)
-      throw new Stopped(
-        `${consumer} has refused ${streams} streams within ${within}, the last one with: ${first.error}`)
-    }
-    if (!opened.isOpen || position < opened.position) return
-    await tx.query('UPDATE ledger.circuit_breakers SET closed_at = now() WHERE consumer = $1', [consumer])
-    opened.isOpen = false // a transaction that fails has the consumer opened again, and this loaded
+    const more = refused.filter(({ stored }) => stored.position > opened.position)
+    const [first] = more
+    const streams = first ? more.length + await this.#recentlyRefused() : 0
+    if (!first || streams <= mostStreams) return
+    await this.#open(position, streams, first.error)
+    throw new Stopped(
+      `${consumer} has refused ${streams} streams within ${within}, the last one with: ${first.error}`)
   }
 
-  async #recentlyRefused (tx: PoolClient): Promise<number> {
-    const { rows } = await tx.query<{ streams: number }>(`
+  /** A batch was written that ends at `position`. */
+  async passed (position: bigint): Promise<void> {
+    const { opened, consumer, pool } = this
+    if (!opened.isOpen || position < opened.position) return
+    await pool.query('UPDATE ledger.circuit_breakers SET closed_at = now() WHERE consumer = $1', [consumer])
+    opened.isOpen = false
+  }
+
+  async #recentlyRefused (): Promise<number> {
+    const { rows } = await this.pool.query<{ streams: number }>(`
       SELECT count(*)::int AS streams FROM ledger.parked_events first
       WHERE consumer = $1 AND parked_at > now() - $2::interval AND position > $3
         AND NOT EXISTS (
@@ -60,7 +59,6 @@ export class CircuitBreaker {
     return rows[0]?.streams ?? 0
   }
 
-  /** Beside the transaction, which is rolled back. */
   async #open (position: bigint, streams: number, error: string): Promise<void> {
     await this.pool.query(`
       INSERT INTO ledger.circuit_breakers (consumer, position, streams, error) VALUES ($1, $2, $3, $4)

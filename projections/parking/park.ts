@@ -35,14 +35,11 @@ export interface Parked {
   streams: Set<string>
 }
 
-/**
- * `consumer` names the generation, for instance `read_leads_g1`. Read in the transaction that writes, so that a release
- * counts at once.
- */
+/** `consumer` names the generation, for instance `read_leads_g1`. */
 export async function loadParked (
-  tx: PoolClient, consumer: string, projection: string, events: StoredEvent[]
+  db: Pool | PoolClient, consumer: string, projection: string, events: StoredEvent[]
 ): Promise<Parked> {
-  const { rows } = await tx.query<{ stream: string, revision: string | null }>(`
+  const { rows } = await db.query<{ stream: string, revision: string | null }>(`
     WITH wanted AS MATERIALIZED (
       SELECT stream, ledger.digest_of(stream) AS digest FROM (SELECT DISTINCT unnest($3::text[]) AS stream) streams)
     SELECT stream, NULL AS revision FROM wanted WHERE EXISTS (
@@ -55,12 +52,6 @@ export async function loadParked (
     skipped: skippedOf(rows.filter((row): row is EventKey => row.revision !== null)),
     streams: new Set(rows.flatMap(({ stream, revision }) => revision === null ? [stream] : []))
   }
-}
-
-/** Whether any stream of this consumer has to wait. */
-export async function hasParked (pool: Pool, consumer: string): Promise<boolean> {
-  const { rowCount } = await pool.query('SELECT FROM ledger.parked_events WHERE consumer = $1 LIMIT 1', [consumer])
-  return rowCount !== 0
 }
 
 /** As Postgres answers it. */

@@ -10,7 +10,7 @@ import { describe } from './verify/difference.js'
 import { finishTables } from '../fill/finish-tables.js'
 import { foldUntil, type FoldOptions } from '../fill/fold-log.js'
 import type { OperationOptions } from './options.js'
-import { ReplayRefused } from '../generations/refused.js'
+import { cannotProject, ReplayRefused } from '../generations/refused.js'
 import { verifyAgainstActive, verifyAgainstLog, type Verified } from './verify/verify.js'
 
 export interface BuildOptions extends OperationOptions {
@@ -48,7 +48,8 @@ async function buildOwned (
     signal,
     epoch,
     limits,
-    onProgress: (events, done) => onProgress?.({ doing, events, done })
+    onProgress: (events, done) => onProgress?.({ doing, events, done }),
+    async refuse ([refused]) { if (refused) throw cannotProject(projection, refused.stored, refused.error) }
   })
   if (!await isVerified(projection, generation, pool)) {
     await foldAndVerify(building, active, fold, { ...options, signal })

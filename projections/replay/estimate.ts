@@ -4,9 +4,11 @@ import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { checkpointOf, generationsOf, schemaOf } from '../generations/generations.js'
 import type { Projection } from '../engine/projection.js'
+import { fold, readEvents } from '../engine/fold.js'
 import { MemoryRows } from '../engine/rows.js'
+import { loadSkipped } from '../parking/park.js'
+import { cannotProject } from '../generations/refused.js'
 import { planReplay, type Plan } from './begin.js'
-import { Folder } from '../fill/folder.js'
 
 export interface Estimate extends Plan {
   /** Where in the log it begins, and where the log ends now. */
@@ -54,12 +56,15 @@ async function measure (
 ): Promise<Measured> {
   const beganAt = performance.now()
   const rows = new MemoryRows(projection.tables, { isEmpty: true, budgetBytes: cacheBytes })
-  const folder = await Folder.open(projection, pool, rows)
+  const skipped = await loadSkipped(pool, projection.name)
   const measured = { events: 0, passed: 0, seconds: 0 }
   if (from >= until) return measured
   const following = streams.follow({ after: from, eventTypes: projection.eventTypes, signal })
   for await (const { events, position } of following) {
-    folder.fold(folder.read(events))
+    for (const each of readEvents(projection, events.filter((stored) => !skipped.has(stored)))) {
+      const problem = 'problem' in each ? each.problem : fold(projection, each, rows)
+      if (problem !== undefined) throw cannotProject(projection, each.stored, problem)
+    }
     rows.take()
     rows.written()
     measured.events += events.length

@@ -40,12 +40,12 @@ export async function moveCheckpoint (
 
 /**
  * Holds the checkpoint until the transaction ends, and makes its row another one: what its holder knew of the rows
- * beside it counts no more. @returns the position
+ * beside it counts no more.
  */
-export async function touchCheckpoint (tx: PoolClient, table: string): Promise<bigint> {
-  const { rows: [held] } = await tx.query<{ position: string }>(
-    `UPDATE ${table} SET position = position RETURNING position`)
-  return BigInt(held?.position ?? 0)
+export async function touchCheckpoint (tx: PoolClient, table: string): Promise<{ position: bigint, epoch: bigint }> {
+  const { rows: [held] } = await tx.query<{ position: string, epoch: string }>(
+    `UPDATE ${table} SET position = position RETURNING position, epoch`)
+  return { position: BigInt(held?.position ?? 0), epoch: BigInt(held?.epoch ?? 0) }
 }
 
 /** The position of a subscription; claims nothing. Fails when no answer comes `withinMs`, where those are given. */

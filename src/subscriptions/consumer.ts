@@ -1,5 +1,4 @@
 // What handles the events of a subscription, and what it may say.
-import type { PoolClient } from 'pg'
 import type { Streams } from '../log/event-log.js'
 import type { Batch, IsUnhurried } from '../log/follow.js'
 
@@ -23,19 +22,10 @@ export interface OpenConsumer {
    */
   fill? (holder: Holder): Promise<bigint>
   /**
-   * Writes what the batch means and moves the checkpoint from `from` in one statement, where it can.
-   * @returns false when it has written nothing: then `handle` is called
-   * @throws BatchRefused to have the events written apart
+   * Writes what the batch means, and moves the checkpoint from `from` to its end, in one transaction.
+   * @throws Fenced when another holder has the checkpoint
    */
-  writeAtOnce? (batch: Batch, from: bigint, epoch: bigint): Promise<boolean>
-  /**
-   * Writes what the batch means, in the transaction that has just moved the checkpoint.
-   * @param isApart whether each event is to be written by itself, so that one at fault spoils no other
-   * @throws BatchRefused to be called once more so, in a new transaction: savepoints would cost every batch
-   */
-  handle (tx: PoolClient, batch: Batch, isApart: boolean): Promise<void>
-  /** Called after the commit; must not throw. */
-  committed? (batch: Batch): void
+  write (batch: Batch, from: bigint, epoch: bigint): Promise<void>
 }
 
 /** Who has claimed the checkpoint, and what it works with. */
@@ -50,8 +40,3 @@ export interface Holder {
 
 type Write = (details: object, message: string) => void
 export interface Log { debug: Write, info: Write, warn: Write, error: Write }
-
-/** Postgres refuses what an event of the batch says. */
-export class BatchRefused extends Error {
-  override readonly name = 'BatchRefused'
-}

@@ -3,9 +3,8 @@ import type { Pool } from 'pg'
 import { isOfOutage } from '../log/errors.js'
 import type { Streams } from '../log/event-log.js'
 import type { Batch } from '../log/follow.js'
-import { inTransaction } from '../postgres/transaction.js'
-import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
-import { BatchRefused, type Consumer, type Log, type OpenConsumer } from './consumer.js'
+import { claimCheckpoint, Fenced } from './checkpoint.js'
+import type { Consumer, Log } from './consumer.js'
 import { wheneverLeased, type Lease } from './lease.js'
 import type { LeaseTimes } from './lease-row.js'
 import { pause } from '../timing/pause.js'
@@ -95,7 +94,7 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
     if (otherLog) throw stopped(otherLog)
     if (batch.position <= position) continue
     const from = position
-    await traceBatch(consumer.name, batch, () => commitBatch(opened, batch, from, lease, options.pool))
+    await traceBatch(consumer.name, batch, () => opened.write(batch, from, lease.epoch))
     position = batch.position
     Object.assign(backoff, { ms: shortestBackoffMs, isLogged: false })
     countBatch(consumer.name, batch)
@@ -108,23 +107,6 @@ function stopUntilMended (error: unknown): never {
 }
 
 const stopped = (cause: Error) => new Stopped(cause.message, { cause })
-
-/** Moves the checkpoint first: a fenced process writes nothing, and the lock of the row keeps out other changes. */
-export async function commitBatch (
-  opened: OpenConsumer, batch: Batch, from: bigint, { epoch }: Pick<Lease, 'epoch'>, pool: Pool
-): Promise<void> {
-  const write = (isApart: boolean) => inTransaction(pool, async (tx) => {
-    await moveCheckpoint(tx, opened.checkpointTable, epoch, from, batch.position)
-    await opened.handle(tx, batch, isApart)
-  })
-  try {
-    if (!await opened.writeAtOnce?.(batch, from, epoch)) await write(false)
-  } catch (error) {
-    if (!(error instanceof BatchRefused)) throw error
-    await write(true)
-  }
-  opened.committed?.(batch)
-}
 
 /** Of one batch: after a long outage it may hold the events of thousands of requests. */
 const mostTraces = 64

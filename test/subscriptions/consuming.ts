@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
-import { noStream, type Streams } from '../../src/log/event-log.js'
-import { checkpointTable } from '../../src/subscriptions/checkpoint.js'
-import type { Consumer, OpenConsumer } from '../../src/subscriptions/consumer.js'
+import { checkpointTable, moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import type { Consumer } from '../../src/subscriptions/consumer.js'
 import { runSubscription } from '../../src/subscriptions/run.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { noStream, type Streams } from '../../src/log/event-log.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog } from '../support/postgres/ledger.js'
 
@@ -30,14 +31,14 @@ export function consuming (pool: Pool, streams: Streams) {
 
     /** Runs a consumer that writes down the id of each event that it handles. */
     async consume (
-      t: Test, type: string, before: OpenConsumer['handle'] = async () => {}, through: Streams = streams
+      t: Test, type: string, before = async () => {}, through: Streams = streams
     ): Promise<Handled> {
       const table = `checkpoint_${type.toLowerCase()}`
       await pool.query(`CREATE TABLE IF NOT EXISTS handled_${type} (place serial, id uuid); ${checkpointTable(table)}`)
       const stopping = new AbortController()
       const log = keepingLog()
       const options = { streams: through, pool, holder: 'test', signal: stopping.signal, log }
-      const running = runSubscription(recording(type, table, before), options)
+      const running = runSubscription(recording(pool, type, table, before), options)
       const stop = async () => {
         stopping.abort()
         await running
@@ -50,14 +51,15 @@ export function consuming (pool: Pool, streams: Streams) {
   }
 }
 
-const recording = (type: string, table: string, before: OpenConsumer['handle']): Consumer => ({
+const recording = (pool: Pool, type: string, table: string, before: () => Promise<void>): Consumer => ({
   name: `test ${type}`,
   eventTypes: [type],
   open: async () => ({
     checkpointTable: table,
-    async handle (tx, batch, isApart) {
-      for (const { id } of batch.events) await tx.query(`INSERT INTO handled_${type} (id) VALUES ($1)`, [id])
-      await before(tx, batch, isApart)
-    }
+    write: ({ events, position }, from, epoch) => inTransaction(pool, async (tx) => {
+      await moveCheckpoint(tx, table, epoch, from, position)
+      for (const { id } of events) await tx.query(`INSERT INTO handled_${type} (id) VALUES ($1)`, [id])
+      await before()
+    })
   })
 })

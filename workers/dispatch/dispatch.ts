@@ -2,12 +2,13 @@
 import type { PoolClient } from 'pg'
 import type { EventType } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { isOneOf } from '../../src/log/follow.js'
+import { isOneOf, type Batch } from '../../src/log/follow.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
+import { moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { Consumer } from '../../src/subscriptions/consumer.js'
 import { followSettings } from '../deliveries/follow-settings.js'
 import { eraseDeliveries } from '../deliveries/erase.js'
-import type { Given } from '../queue/slots.js'
 import { AtOnce, type AtOnceOptions } from './at-once.js'
 import { dispatchEvent } from './dispatch-event.js'
 import { countDuplicates, insertDeliveries, type NewDelivery } from './new-deliveries.js'
@@ -45,33 +46,34 @@ export function dispatcher (options: DispatcherOptions): Consumer {
     isUnhurried,
     async open () {
       const atOnce = new AtOnce(options)
-      let changed = new Set<string>()
-      let given: Given | undefined
-      let skipped = new SkippedInBatch()
       return {
         checkpointTable: dispatcherCheckpoint,
-        async writeAtOnce (batch, from, epoch) {
+        async write (batch, from, epoch) {
           const written = await atOnce.write(batch, from, epoch)
-          if (!written) return false
-          changed = usersOf(written.deliveries)
-          given = written.given
-          skipped = new SkippedInBatch()
+          if (!written) return options.onDispatched(await writeInTransaction(batch, from, epoch, options))
+          const skipped = new SkippedInBatch()
           skipped.note(written.deliveries)
-          return true
-        },
-        async handle (tx, { events }) {
-          skipped = new SkippedInBatch()
-          given = undefined
-          changed = await dispatchBatch(tx, events, { ...options, skipped })
-        },
-        committed () {
           skipped.committed()
-          if (given) options.giveSlots?.queueSoon(given, changed)
+          const changed = usersOf(written.deliveries)
+          if (written.given) options.giveSlots?.queueSoon(written.given, changed)
           else options.onDispatched(changed)
         }
       }
     }
   }
+}
+
+/** What cannot be written in one statement. @returns the users whose deliveries may be due now */
+export async function writeInTransaction (
+  { events, position }: Batch, from: bigint, epoch: bigint, options: DispatcherOptions
+): Promise<Set<string>> {
+  const skipped = new SkippedInBatch()
+  const users = await inTransaction(options.pool, async (tx) => {
+    await moveCheckpoint(tx, dispatcherCheckpoint, epoch, from, position)
+    return await dispatchBatch(tx, events, { ...options, skipped })
+  })
+  skipped.committed()
+  return users
 }
 
 type BatchOptions = DispatcherOptions & { skipped: SkippedInBatch }

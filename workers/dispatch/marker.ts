@@ -43,16 +43,9 @@ function withMarksOf (markers: Markers, opened: OpenConsumer, restoreGuard: Rest
   }
   return {
     ...opened,
-    async writeAtOnce (...batch) {
+    async write (batch, from, epoch) {
       assertMaySend()
-      return await opened.writeAtOnce?.(...batch) ?? false
-    },
-    async handle (tx, batch, isApart) {
-      assertMaySend()
-      await opened.handle(tx, batch, isApart)
-    },
-    committed (batch) {
-      opened.committed?.(batch)
+      await opened.write(batch, from, epoch)
       if (batch.events.length > 0) markers.markSoon()
     }
   }

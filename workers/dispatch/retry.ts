@@ -35,7 +35,7 @@ export async function retryParked (
 class StaysParked extends Error {}
 
 async function retryIn (tx: PoolClient, streams: Pick<Streams, 'visit'>, stream: string): Promise<Retried> {
-  const reached = await touchCheckpoint(tx, dispatcherCheckpoint)
+  const { position: reached } = await touchCheckpoint(tx, dispatcherCheckpoint)
   const revisions = await parkedRevisions(tx, stream)
   const [from] = revisions
   if (from === undefined) return { events: 0 }

@@ -42,7 +42,8 @@ export async function foldSample (
   const rows = new MemoryRows(projection.tables, { isEmpty: true, keeps })
   for await (const event of readable(projection, until, 0.5, options)) fold(projection, event, rows)
   const isLeft = (table: AnyTable, row: object) => has(table, keyOf(table, row))
-  return { has, rows: new Map(rows.take().map(({ table, rows }) => [table, rows.filter((row) => isLeft(table, row))])) }
+  const left = rows.take().map(({ table, created }) => [table, created.filter((row) => isLeft(table, row))] as const)
+  return { has, rows: new Map(left) }
 }
 
 /** Of an event that cannot be read the generation must not have made rows either, so it is left out. */

@@ -6,7 +6,7 @@ import { inSnapshot } from '../../../src/postgres/transaction.js'
 import { checkpointOf, schemaOf } from '../../generations/generations.js'
 import type { Projection } from '../../engine/projection.js'
 import { loadSkipped, type Skipped } from '../../parking/park.js'
-import type { AnyTable, Key } from '../../engine/table.js'
+import { columnsOf, namesOf, relation, type AnyTable, type Key } from '../../engine/table.js'
 import { compareGenerations } from './compare.js'
 import { asText, byKey, differing, type Difference, type TextRow } from './difference.js'
 import { Sample, type SampleSize } from './sample.js'
@@ -71,7 +71,7 @@ export async function verifyAgainstLog (
   let count = 0
   for (const table of projection.tables) {
     const ours = found.get(table)
-    const expected = await asStored(options.pool, schema, table, folded.rows.get(table) ?? [])
+    const expected = await asStored(options.pool, table, folded.rows.get(table) ?? [])
     const sampled = [...ours?.keys() ?? []].filter((key) => folded.has(table, keyIn(table, key)))
     const keys = new Set([...sampled, ...expected.keys()])
     count += keys.size
@@ -111,9 +111,9 @@ async function sizesOf (
 }
 
 /** Rows as they come out of a table after they went in. */
-async function asStored (pool: Pool, schema: string, table: AnyTable, rows: object[]): Promise<Map<string, TextRow>> {
+async function asStored (pool: Pool, table: AnyTable, rows: object[]): Promise<Map<string, TextRow>> {
   const { rows: stored } = await pool.query<TextRow>(
-    `SELECT ${asText(table)} FROM json_populate_recordset(NULL::${schema}.${table.name}, $1)`, [JSON.stringify(rows)])
+    `SELECT ${asText(table)} FROM ${relation(table)} AS stored (${namesOf(table.columns)})`, columnsOf(table, rows))
   return byKey(table, stored)
 }
 

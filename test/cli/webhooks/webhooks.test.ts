@@ -1,7 +1,7 @@
 // `ringledger webhooks` as an operator runs it, on a ledger that another process filled.
+import { inTransaction } from '../../../src/postgres/transaction.js'
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
-import { inTransaction } from '../../../src/postgres/transaction.js'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { sinceTime } from '../../../src/cli/webhooks.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
@@ -26,14 +26,13 @@ for (const told of [assistantCreated(1, {
   await streams.append(told.stream, [proposed(told)], noStream)
 }
 const head = await streams.head()
+let position = 0n
 const consumer = await dispatcher({ pool, firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }).open()
 for await (const batch of streams.follow({
   after: 0n, eventTypes: ['AssistantCreated', 'CallCompleted'], signal: new AbortController().signal
 })) {
-  await inTransaction(pool, async (tx) => {
-    await consumer.handle(tx, batch, false)
-    await tx.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [batch.position])
-  })
+  await consumer.write(batch, position, 0n)
+  position = batch.position
   if (batch.position >= head) break
 }
 

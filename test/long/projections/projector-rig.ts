@@ -116,7 +116,7 @@ async function rowsAreTheFold (t: Test, pool: Pool, client: EventStoreDBClient, 
     return { position: BigInt((await checkpointOf(tx))?.position ?? 0), rows }
   })
   const log = (await eventsAfter(client, 0n)).filter((event) => event.position <= position)
-  const wanted = [...assistantModel(log, (name) => name !== 'refused').wanted]
+  const wanted = [...assistantModel(log, (_id, name) => name === 'refused').wanted]
     .map(([id, row]) => ({ id, name: Reflect.get(row, 'name'), revision: Reflect.get(row, 'revision') }))
   t.strictSame(rows, wanted.sort((a, b) => Number(a.id) - Number(b.id)), message)
   return position

@@ -12,10 +12,10 @@ const rig = await replayRig(t)
 const start = replayProcesses(t, rig.eventStoreUrl)
 const head = await rig.append(history(40))
 
-/** Outside a transaction, inside one that holds the checkpoint, after the verification, and during the swap. */
+/** Before the first rows, before later ones, after the verification, and during the swap. */
 const points = [
   ['^WITH raised AS', 1],
-  ['^COPY read_leads_g2.leads ', 2],
+  ['^WITH moved AS .*INSERT INTO read_leads_g2.leads', 2],
   ['^UPDATE ledger.generations SET verified', 1],
   ['^CREATE OR REPLACE VIEW', 1]
 ] as const

@@ -34,7 +34,7 @@ t.test('it is written in few transactions, and readers see nothing of it before 
     head,
     watching: {
       async before (statement) {
-        if (!/^UPDATE read_leads_g1.checkpoint SET position/.test(statement)) return
+        if (!/^WITH moved AS/.test(statement)) return
         writes.push(statement)
         seen.push(await db.passed(leads), (await incomplete(db.pool, [leads]))[0])
       }
@@ -51,7 +51,7 @@ t.test('it is written in few transactions, and readers see nothing of it before 
 })
 
 const points = [
-  ['^UPDATE read_leads_g1.checkpoint SET position', 1], ['^UPDATE read_leads_g1.checkpoint SET position', 2],
+  ['^WITH moved AS', 1], ['^WITH moved AS', 2],
   ['^UPDATE ledger.generations SET complete', 1]
 ] as const
 

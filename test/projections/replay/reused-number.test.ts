@@ -34,7 +34,7 @@ for (const [says, statement] of [['verified', /SET verified/], ['ready', /SET (c
     await former.gate.arrived
     await db.expireLeases()
     await drop(leads, 2, db.options())
-    const next = heldBefore(t, db, /^(COPY|WITH raised)/)
+    const next = heldBefore(t, db, /^WITH (moved|raised)/)
     await next.gate.arrived
     former.gate.open()
     await t.rejects(former.replaying, { name: 'BrokenOff' })

@@ -5,7 +5,6 @@ import type { Pool } from 'pg'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import type { OpenConsumer } from '../../../src/subscriptions/consumer.js'
-import { commitBatch } from '../../../src/subscriptions/run.js'
 
 /** Answers the position of the last event. */
 export function appender (streams: Streams): (...told: Told[]) => Promise<bigint> {
@@ -25,5 +24,5 @@ export function appender (streams: Streams): (...told: Told[]) => Promise<bigint
 /** As one batch, from where the checkpoint is. */
 export async function commitEvents (consumer: OpenConsumer, events: StoredEvent[], pool: Pool): Promise<void> {
   const from = await readCheckpoint(pool, consumer.checkpointTable)
-  await commitBatch(consumer, { events, position: events.at(-1)?.position ?? from }, from, { epoch: 0n }, pool)
+  await consumer.write({ events, position: events.at(-1)?.position ?? from }, from, 0n)
 }

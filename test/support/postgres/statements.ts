@@ -18,39 +18,13 @@ export function watchedPool<Sender extends Pool | PoolClient> (sender: Sender, w
       if (name !== 'query') return member.bind(target)
       return async (...given: unknown[]) => {
         const statement = inOneLine(given[0])
-        const send = () => member.apply(target, given)
-        if (tellsByCallback(given[0])) return await watchedCall(given[0], statement, watching, send)
         await watching.before?.(statement)
-        const answer = await send()
+        const answer = await member.apply(target, given)
         await watching.after?.(statement)
         return answer
       }
     }
   })
-}
-
-/** A statement that answers by itself, as a COPY does. */
-interface Telling { callback (error?: unknown): void }
-
-function tellsByCallback (question: unknown): question is Telling {
-  return typeof question === 'object' && question !== null && typeof Reflect.get(question, 'callback') === 'function'
-}
-
-async function watchedCall (
-  question: Telling, statement: string, watching: Watching, send: () => unknown
-): Promise<void> {
-  const { callback } = question
-  const after = async () => { await watching.after?.(statement) }
-  question.callback = (error) => {
-    if (error) callback(error)
-    else after().then(() => callback(), callback)
-  }
-  try {
-    await watching.before?.(statement)
-    send()
-  } catch (error) {
-    callback(error)
-  }
 }
 
 function inOneLine (question: unknown): string {

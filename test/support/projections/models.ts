@@ -34,14 +34,14 @@ export function fold (
   }
 }
 
-/** `takes` tells which names the table may hold. */
-export function assistantModel (log: StoredEvent[], takes = (_name: string) => true): Model {
+/** `refuses` tells which rows Postgres does not take. */
+export function assistantModel (log: StoredEvent[], refuses = (_id: number, _name: string) => false): Model {
   const states = new Map<number, { state: NonNullable<AssistantState>, revision: number }>()
   const parked = fold(assistants, log, (event, { revision }) => {
     if (!isAssistantEvent(event)) return true
     const id = event.data.assistant_id
     const state = evolve(states.get(id)?.state, event)
-    if (state && !takes(state.settings.assistant_name)) return false
+    if (state && refuses(id, state.settings.assistant_name)) return false
     if (state) states.set(id, { state, revision: Number(revision) })
     return true
   })

@@ -2,7 +2,6 @@
 import type { Pool } from 'pg'
 import { claimCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { commitBatch } from '../../../src/subscriptions/run.js'
 import { projections } from '../../../projections/index.js'
 import { activeGeneration, checkpointOf, ensureProjections, schemaOf } from '../../../projections/generations/generations.js'
 import type { Projection } from '../../../projections/engine/projection.js'
@@ -30,7 +29,7 @@ export async function feeding (projection: Projection, pool: Pool, epoch = 1n): 
     async batch (events) {
       const position = events.at(-1)?.position ?? from
       const wanted = events.filter(({ type }) => projection.eventTypes.some((known) => known === type))
-      await commitBatch(opened, { events: wanted, position }, from, { epoch }, pool)
+      await opened.write({ events: wanted, position }, from, epoch)
       from = position
     }
   }

@@ -2,7 +2,6 @@
 import t from 'tap'
 import { dispatcherCheckpoint } from '../../../src/recovery/database-state.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { commitBatch } from '../../../src/subscriptions/run.js'
 import { Fenced, readCheckpoint, touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { dispatcher, type DispatcherOptions } from '../../../workers/dispatch/dispatch.js'
@@ -143,8 +142,8 @@ t.test('a former holder writes nothing', async (t) => {
   const before = await deliveries()
   const from = await readCheckpoint(pool, dispatcherCheckpoint)
   const late = { events: place([callCompleted('c-2')]), position: from + 10n }
-  await t.rejects(commitBatch(consumer, late, from - 1n, { epoch: 0n }, pool), Fenced)
-  await t.rejects(commitBatch(consumer, late, from, { epoch: 5n }, pool), Fenced)
+  await t.rejects(consumer.write(late, from - 1n, 0n), Fenced)
+  await t.rejects(consumer.write(late, from, 5n), Fenced)
   t.strictSame(await deliveries(), before)
   t.equal(await readCheckpoint(pool, dispatcherCheckpoint), from)
 })

@@ -1,6 +1,7 @@
 // Whatever batches come, writing them at once leaves what transactions would leave.
 import t from 'tap'
-import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import type { OpenConsumer } from '../../../src/subscriptions/consumer.js'
+import { dispatcher, writeInTransaction } from '../../../workers/dispatch/dispatch.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, webhookTo, type Told
 } from '../../support/events/call-events.js'
@@ -32,10 +33,12 @@ const known = [
 /** What stands in all tables after these batches; `atOnce` or each in a transaction. */
 async function outcome (batches: Told[][], atOnce: boolean): Promise<unknown> {
   await emptyDispatchState(pool)
-  const { writeAtOnce, ...opened } = await dispatcher({ ...options, pool }).open()
+  const all = { ...options, pool }
+  const opened = await dispatcher(all).open()
+  const write: OpenConsumer['write'] = async (...batch) => { await writeInTransaction(...batch, all) }
   const place = logOf()
   for (const told of [known, ...batches]) {
-    await commitEvents({ ...opened, ...(atOnce && writeAtOnce && { writeAtOnce }) }, place(told), pool)
+    await commitEvents(atOnce ? opened : { ...opened, write }, place(told), pool)
   }
   const { rows } = await pool.query(`
     SELECT (SELECT json_agg(a ORDER BY 1) FROM ledger.dispatch_assistants a) AS assistants,

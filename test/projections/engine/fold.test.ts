@@ -35,6 +35,6 @@ t.test('a key that another event has named does not count, nor does a row that i
 t.test('a row whose key was named and that does not exist is absent', (t) => {
   const rows = new MemoryRows(leads.tables, { isEmpty: true })
   t.equal(fold(leads, readBy(leads, callCompleted('a', { lead_id: 10 })), rows), undefined)
-  t.strictSame(rows.take().flatMap(({ rows }) => rows), [{ call_id: 'a' }])
+  t.strictSame(rows.take().flatMap(({ created }) => created), [{ call_id: 'a' }])
   t.end()
 })
