@@ -28,7 +28,10 @@ const rooms = {
     packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client', 'csv-parse']
   },
   'src/features': {
-    ours: [...DOMAIN, 'src/(http|commands)', SERVICES, 'projections/[^/]+[.]ts', POSITIONS],
+    ours: [
+      ...DOMAIN, 'src/(http|commands)', 'src/postgres/transaction[.]ts', 'src/package-root[.]ts', SERVICES,
+      'projections/[^/]+[.]ts', POSITIONS, 'workers/(background|deliver|deliveries|imports|operate|persons)'
+    ],
     packages: [...WEB, 'typebox']
   },
   'src/ops': {
@@ -72,7 +75,7 @@ const doors = [
   { to: { package: 'csv-parse' }, from: ['src/http/csv[.]ts', ...TRIED] },
   { to: { package: 'standardwebhooks' }, from: ['src/cli/journey[.]ts', 'docs/webhooks', 'packages/client', ...TRIED] },
   { to: { package: '(fastify|fastify-plugin|@fastify/[^/]+)' }, from: ['src/(features|http|ops)', 'src/(app|errors)[.]ts', ...TRIED] },
-  { to: { ours: 'workers' }, from: ['workers', 'src/services', ...COMMAND_LINE, ...TRIED] },
+  { to: { ours: 'workers' }, from: ['workers', 'src/(features|services)', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'workers' }, notFrom: ['src/cli/projections[.]ts'] },
   { to: { ours: 'workers/(deliver|queue|operate)' }, notFrom: ['src/cli/quarantine[.]ts'] },
   { to: { ours: SERVICES }, from: ['src/services', ...COMMAND_LINE, ...TRIED], except: 'type' },

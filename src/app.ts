@@ -1,7 +1,7 @@
 // Builds the HTTP side: plugins, routes, error handler; never listens.
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyBaseLogger } from 'fastify'
-import { addFeatures, type FeatureServices } from './features/routes.js'
+import { addFeatures } from './features/routes.js'
 import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
 import { answerUnchanged } from './http/etags.js'
@@ -25,6 +25,7 @@ import { registerReadSlots } from './http/limits/read-slots.js'
 import type { OpsDeps } from './ops/deps.js'
 import { addRoot } from './ops/routes/root.js'
 import { addOps } from './ops/routes/routes.js'
+import type { ApiServices } from './services/services.js'
 
 export interface AppDeps {
   logger: FastifyBaseLogger
@@ -46,7 +47,7 @@ export interface AppDeps {
   /** Opens /metrics without a user's token. */
   metricsToken?: string | undefined
   ops: OpsDeps
-  routes: FeatureServices
+  routes: ApiServices
 }
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */

@@ -49,7 +49,7 @@ export interface WorkerDeps {
   }
   /** 32 bytes; the previous ones still decrypt. */
   secretKey: Buffer
-  previousSecretKeys: Buffer[]
+  previousSecretKeys: readonly Buffer[]
   version: string
   /** Told of each attempt whose outcome counts. */
   onAttempt?: ((attempt: EndedAttempt) => void) | undefined

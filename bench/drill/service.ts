@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Role } from '../../src/services/role.js'
+import type { Role } from '../../src/services/services.js'
 import { packageRoot } from '../../src/package-root.js'
 import { Client } from '../support/client.js'
 import { catalogueOf, environmentOf, tokenFor } from '../support/environment.js'

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { Role } from '../../src/services/role.js'
+import type { Role } from '../../src/services/services.js'
 import { packageRoot } from '../../src/package-root.js'
 import { ringledgerOf, type Environment } from './run.js'
 

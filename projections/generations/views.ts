@@ -1,9 +1,18 @@
 // The views that readers use, and which generation they lead to.
-import type { PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
+import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { Projection } from '../engine/projection.js'
 
 /** Where readers of a projection find how far its rows are. */
 export const activeCheckpoint = (name: string) => `read_model.${name}_checkpoint`
+
+/** How far each read model has read the log. */
+export async function checkpointsOf (
+  pool: Pool, projections: readonly Projection[]
+): Promise<Array<{ name: string, position: bigint }>> {
+  return await Promise.all(projections.map(async ({ name }) =>
+    ({ name: `the projection ${name}`, position: await readCheckpoint(pool, activeCheckpoint(name)) })))
+}
 
 /**
  * Leads the views of a projection to the tables in `schema`; with the transaction's commit, all in one instant. A view

@@ -26,11 +26,10 @@ import { personRequestStream, type PersonRequestType } from '../features/persons
 import { parseSchedule } from '../features/webhooks/outcome.js'
 import { isSubject } from '../http/credentials.js'
 import { BehindLog, explainBehind, readDatabaseState } from '../recovery/database-state.js'
-import { secretKeys, type CompleteConfig } from '../services/complete-config.js'
+import type { CompleteConfig } from '../services/complete-config.js'
 import type { Connections } from '../services/connections.js'
-import { digestOfNumbers } from '../services/digest-of-numbers.js'
-import { erasureWork } from '../services/persons/erasures.js'
-import { personWork } from '../services/persons/person-work.js'
+import { erasureWork } from '../services/erasures.js'
+import { personWork } from '../services/persons.js'
 import { runSubscription } from '../subscriptions/run.js'
 import { pause } from '../timing/pause.js'
 import { printJson } from './output.js'
@@ -38,8 +37,7 @@ import { withConnections } from './running.js'
 
 const lookMs = 200
 
-interface Scene {
-  connections: Connections
+interface Scene extends Connections {
   log: Logger
   config: CompleteConfig
   person: { userId: string, phoneNumber: string }
@@ -52,7 +50,7 @@ async function withPerson<Result> (
   if (!isPhoneNumber(phoneNumber)) throw new Error(`<phone> ${notE164}`)
   if (!isSubject(userId)) throw new Error('--user must be 1 to 128 printable characters')
   return await withConnections(`ringledger person ${command}`, (connections, log, config) =>
-    work({ connections, log, config, person: { userId, phoneNumber } }))
+    work({ ...connections, log, config, person: { userId, phoneNumber } }))
 }
 
 interface Noting {
@@ -67,11 +65,10 @@ interface Noting {
  * @throws Error for a number that is no person, what `note` throws, and the errors of an append
  */
 async function appendRequest (
-  kind: PersonRequestType, { connections: { streams }, config, person: { userId, phoneNumber } }: Scene,
+  kind: PersonRequestType, { streams, phoneHash: digest, person: { userId, phoneNumber } }: Scene,
   { note, drop }: Noting
 ): Promise<{ id: string, position: bigint }> {
   const id = randomUUID()
-  const digest = digestOfNumbers(config)
   await holdToLeadDigestKey(streams, digest)
   const handle = commandHandler(streams)
   if (await phoneClaims(handle, digest).isOwn(userId, phoneNumber, { correlationId: id })) {
@@ -105,10 +102,8 @@ export async function exportPerson (phoneNumber: string, { user }: { user: strin
 
 /** The text of the document, part by part. @throws Error when it was not made */
 async function * exportNow (scene: Scene): AsyncGenerator<string, void> {
-  const { connections, log, person } = scene
-  const { consumerPool, streams, positions } = connections
-  const work = personWork({ ...scene, sources: ['leads', 'calls'] })
-  const { pool, keys } = work
+  const { pool, consumerPool, streams, positions, keys, log, person } = scene
+  const work = personWork(scene, ['leads', 'calls'])
   const stopping = new AbortController()
   const holder = `person export ${process.pid}`
   const projecting = [leads, calls].map((projection) =>
@@ -156,7 +151,7 @@ export async function erase (phoneNumber: string, { user, json }: { user: string
 
 /** @returns the id of its request @throws Error when it was not done in time, or failed for good */
 async function eraseNow (scene: Scene): Promise<string> {
-  const { log, connections: { consumerPool: pool, streams } } = scene
+  const { log, consumerPool: pool, streams } = scene
   const behind = explainBehind(await readDatabaseState(pool, streams))
   if (behind !== undefined) throw new BehindLog(behind)
   const stopping = new AbortController()
@@ -184,7 +179,7 @@ async function eraseNow (scene: Scene): Promise<string> {
 
 /** As long as no role does: the read models, and which calls have a webhook. Nothing is sent here. */
 function follow (
-  { config, connections: { consumerPool: pool, streams }, log }: Scene, holder: string, signal: AbortSignal
+  { config, consumerPool: pool, streams, log }: Scene, holder: string, signal: AbortSignal
 ): Promise<void>[] {
   const options = { pool, streams, holder, yields: true, signal, log }
   const [firstDelayMs = 0] = parseSchedule(config.webhook.schedule)
@@ -196,10 +191,10 @@ function follow (
 }
 
 async function requestErasure (scene: Scene): Promise<string> {
-  const { config, connections: { pool }, person } = scene
+  const { pool, keys, person } = scene
   const { id } = await appendRequest('erasure', scene, {
     async note (id) {
-      if (await prepareErasure(pool, secretKeys(config), { id, ...person })) return
+      if (await prepareErasure(pool, keys, { id, ...person })) return
       throw new Error('a hundred erasures of this user are under way')
     },
     async drop (id) { await dropPrepared(pool, id) }

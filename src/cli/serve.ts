@@ -1,6 +1,6 @@
 // `ringledger start`, `api`, `projector` and `worker`: runs roles until a signal, then drains.
 import { join } from 'node:path'
-import type { Role } from '../services/role.js'
+import type { Role } from '../services/services.js'
 import { assertCanListen, startRoles, type Service } from '../services/roles.js'
 import { refuseLackingRedis } from '../services/back-end-unreachable.js'
 import { openTracing } from '../services/tracing.js'

@@ -1,35 +1,23 @@
 // Every route of users and of the call engine.
 import type { App } from '../http/app-types.js'
-import { addApiKeyCommands, getMe, listApiKeys, type ApiKeyServices } from './api-keys/routes.js'
-import { addAssistantCommands, addAssistantQueries, type AssistantServices } from './assistants/routes.js'
-import {
-  addToBlacklist, deleteFromBlacklist, isBlacklisted, listBlacklist, type BlacklistDeps, type IsBlacklistedDeps
-} from './blacklist/routes.js'
-import { completeCall, exportCalls, getCall, listCalls, type CallDeps, type GetCallDeps } from './calls/routes.js'
+import type { ApiServices } from '../services/services.js'
+import { addApiKeyCommands, getMe, listApiKeys } from './api-keys/routes.js'
+import { addAssistantCommands, addAssistantQueries } from './assistants/routes.js'
+import { addToBlacklist, deleteFromBlacklist, isBlacklisted, listBlacklist } from './blacklist/routes.js'
+import { completeCall, exportCalls, getCall, listCalls } from './calls/routes.js'
 import { addCampaigns } from './campaigns/routes.js'
 import { addCatalog } from './catalog/routes.js'
+import { getLeadImport, importLeads, listImportResults } from './imports/routes.js'
+import { createLead, deleteLead, exportLeads, getLead, listLeads, updateLead } from './leads/routes.js'
+import { downloadPerson, erasePerson, exportPerson, getPersonRequest } from './persons/routes.js'
+import { addPhoneNumbers } from './phone-numbers/routes.js'
 import {
-  getLeadImport, importLeads, listImportResults, type LeadImportDeps, type LeadImportQueryDeps
-} from './imports/routes.js'
-import { createLead, deleteLead, exportLeads, getLead, listLeads, updateLead, type LeadDeps } from './leads/routes.js'
-import {
-  downloadPerson, erasePerson, exportPerson, getPersonRequest, type DownloadDeps, type PersonDeps
-} from './persons/routes.js'
-import { addPhoneNumbers, type PhoneNumberServices } from './phone-numbers/routes.js'
-import {
-  changeAssistantSecret, getAssistantWebhookSecret, getWebhookSecret, rotateWebhookSecret, type AssistantSecretDeps,
-  type AssistantSecretQueryDeps, type RotateSecretDeps, type WebhookSecretDeps
+  changeAssistantSecret, getAssistantWebhookSecret, getWebhookSecret, rotateWebhookSecret
 } from './webhooks/routes-secrets.js'
 import {
   getWebhookDelivery, listWebhookDeliveries, listWebhookNotices, recoverWebhooks, redeliverWebhook, resumeWebhook,
-  testWebhook, type GetDeliveryDeps, type ListDeliveriesDeps, type ListNoticesDeps, type RecoverWebhooksDeps,
-  type RedeliverDeps, type ResumeWebhookDeps, type TestWebhookDeps
+  testWebhook
 } from './webhooks/routes.js'
-
-export type FeatureServices = AssistantServices & PhoneNumberServices & LeadDeps & LeadImportDeps & ApiKeyServices &
-  BlacklistDeps & PersonDeps & CallDeps & RedeliverDeps & TestWebhookDeps & ResumeWebhookDeps & RotateSecretDeps &
-  AssistantSecretDeps & RecoverWebhooksDeps & LeadImportQueryDeps & GetCallDeps & IsBlacklistedDeps &
-  WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps & ListNoticesDeps & DownloadDeps
 
 const routes = [
   addAssistantCommands, addCampaigns, addPhoneNumbers,
@@ -44,6 +32,6 @@ const routes = [
   getWebhookSecret, getAssistantWebhookSecret, listWebhookDeliveries, getWebhookDelivery, listWebhookNotices
 ]
 
-export function addFeatures (app: App, services: FeatureServices): void {
+export function addFeatures (app: App, services: ApiServices): void {
   for (const add of routes) add(app, services)
 }

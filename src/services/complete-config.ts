@@ -1,6 +1,7 @@
 // The settings of a process that runs: every secret is there.
 import { createHash, createHmac } from 'node:crypto'
 import type { Config } from '../config.js'
+import { phoneHash, type PhoneHash } from '../commands/phone-hash.js'
 import type { JwtSettings } from '../http/jwt-settings.js'
 
 /** Config with every secret: set, or generated. */
@@ -15,6 +16,10 @@ export function secretKeys (
 ): { current: Buffer, previous: Buffer[] } {
   return { current: keyBytes(secrets.secretKey), previous: previousSecretKeys.map(keyBytes) }
 }
+
+/** What stands for phone numbers in names of streams. */
+export const digestOfNumbers = ({ secrets }: { secrets: { leadDigestKey: string } }): PhoneHash =>
+  phoneHash(keyBytes(secrets.leadDigestKey))
 
 /** Where operators are told of notices; nothing when they do not want to be. */
 export function alertHook (config: CompleteConfig): { url: string, secret: string } | undefined {

@@ -1,24 +1,25 @@
 // The connections that every role and command works on.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { openNotifications, type Notifications } from '../postgres/notifications.js'
 import { Positions } from '../../projections/engine/positions.js'
+import { awaitedChannel } from '../../projections/generations/readers.js'
+import { openNotifications, type Notifications } from '../postgres/notifications.js'
 import { projections } from '../../projections/index.js'
 import { holdsNothing } from '../../projections/generations/complete.js'
 import { ensureProjections } from '../../projections/generations/generations.js'
-import { awaitedChannel } from '../../projections/generations/readers.js'
 import { eventVersions } from '../domain/events.js'
 import { EventStoreConnection } from '../log/connection.js'
 import { EventLog, type Streams } from '../log/event-log.js'
 import { shareTail } from '../log/tail.js'
 import { packageRoot } from '../package-root.js'
+import type { PhoneHash } from '../commands/phone-hash.js'
 import { endsWithin } from '../postgres/ends-within.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
 import { openPersonKeys, type PersonKeys } from '../privacy/person-keys.js'
+import type { SecretKeys } from '../privacy/sealed-text.js'
 import { keyTypes, sealedStreams } from '../privacy/sealed-streams.js'
-import { secretKeys, type KeySettings } from './complete-config.js'
-import { digestOfNumbers } from './digest-of-numbers.js'
+import { digestOfNumbers, secretKeys, type KeySettings } from './complete-config.js'
 import { reachableHead, reachablePostgres } from './back-end-unreachable.js'
 
 /** Where the back ends are, after the embedded ones have started. */
@@ -52,6 +53,9 @@ export interface Connections {
   /** What events say of persons is sealed by what is appended here, and open in what is read. */
   streams: Streams
   personKeys: PersonKeys
+  /** What is encrypted at rest is encrypted with these. */
+  keys: SecretKeys
+  phoneHash: PhoneHash
   /** Whether the event store answers, and takes writes. */
   eventStore: Pick<EventLog, 'assertAnswers' | 'assertTakesWrites'>
   positions: Positions
@@ -70,7 +74,7 @@ export interface ConnectionOptions {
 
 /** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, OtherVersion */
 export async function openConnections (
-  urls: Urls, keys: KeySettings, log: Logger, options: ConnectionOptions = {}
+  urls: Urls, settings: KeySettings, log: Logger, options: ConnectionOptions = {}
 ): Promise<Connections> {
   const { databaseUrl, eventStoreUrl } = urls
   await reachablePostgres({ url: databaseUrl }, () => migrate(databaseUrl, packageRoot))
@@ -78,11 +82,11 @@ export async function openConnections (
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const connection = new EventStoreConnection(eventStoreUrl)
   const eventStore = new EventLog(connection, { outages: log })
-  const { streams: sealed, personKeys } = openSealing(eventStore, pool, keys)
+  const { streams: sealed, ...sealing } = openSealing(eventStore, pool, settings)
   const streams = shareTail(sealed, { eventTypes: consumedTypes })
   const disconnect = async () => {
     eventStore.close()
-    personKeys.close()
+    sealing.personKeys.close()
     const ended = [pool, consumerPool].map((each) => endsWithin(endWithinMs, each.end()))
     await Promise.all([connection.close(), ...ended])
   }
@@ -104,16 +108,16 @@ export async function openConnections (
     await notifications.close()
     await disconnect()
   }
-  return { pool, consumerPool, streams, personKeys, eventStore, positions, notifications, close }
+  return { pool, consumerPool, streams, ...sealing, eventStore, positions, notifications, close }
 }
 
 /** Streams that seal and open what events say of persons. Their keys are to be closed. */
 export function openSealing (
-  raw: Streams, pool: Pool, keys: KeySettings
-): Pick<Connections, 'streams' | 'personKeys'> {
-  const digest = digestOfNumbers(keys)
-  const personKeys = openPersonKeys({ pool, streams: raw, secretKeys: secretKeys(keys), digest })
-  return { personKeys, streams: sealedStreams(raw, { keys: personKeys, digest }) }
+  raw: Streams, pool: Pool, settings: KeySettings
+): Pick<Connections, 'streams' | 'personKeys' | 'keys' | 'phoneHash'> {
+  const [phoneHash, keys] = [digestOfNumbers(settings), secretKeys(settings)]
+  const personKeys = openPersonKeys({ pool, streams: raw, secretKeys: keys, digest: phoneHash })
+  return { personKeys, keys, phoneHash, streams: sealedStreams(raw, { keys: personKeys, digest: phoneHash }) }
 }
 
 function openPools (

@@ -1,35 +1,21 @@
-// Starts the roles of a process on one set of connections, and stops them.
-import { randomUUID } from 'node:crypto'
+// Starts the roles of a process on one record of services, and stops them.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Config } from '../config.js'
+import { buildStatusApp } from '../app.js'
 import type { App } from '../http/app-types.js'
 import { endsWithin } from '../postgres/ends-within.js'
 import { cutOff, knock } from '../postgres/pool.js'
-import { openLogGuard } from '../recovery/log-guard.js'
-import { registerRoles } from '../recovery/register-roles.js'
-import { openRestoreGuard } from '../recovery/restore-guard.js'
-import { composeApi } from './api/api.js'
-import { refuseLostKeysAtStart } from '../privacy/rewrap.js'
-import { secretKeys, type CompleteConfig } from './complete-config.js'
-import { openConnections, type Connections, type Urls } from './connections.js'
-import { openCredentials } from './credentials.js'
-import { lookAtStart, projectionCheckpoints } from './look-at-start.js'
-import type { Services } from './services.js'
-import { rebuildOutdated } from './ops/rebuild.js'
-import { startPersons } from './persons/person-work.js'
-import { startProjector } from './projector.js'
-import type { Role } from './role.js'
-import { openStatus, type Status } from './status/status.js'
+import { startApi } from './api.js'
+import type { CompleteConfig } from './complete-config.js'
+import type { Connections, Urls } from './connections.js'
+import { startPersons } from './persons.js'
+import { rebuildOutdated, startProjector } from './projector.js'
+import { openServices, type Role, type Services } from './services.js'
+import { openStatus, type Status } from './status.js'
 import { stopInTime, type InReach, type Stopped } from './stop-in-time.js'
-import { startWorker, type StartedWorker } from './worker/worker.js'
-
-/** Postgres answers a request within this time, or the request fails. */
-const answerWithinMs = 5_000
-/** A batch has a few megabytes at most. A connection that died without a word stops its consumer for so long. */
-const batchWithinMs = 10_000
+import type { StartedWorker } from './worker.js'
 
 /** What only looks again and again has nothing to finish. */
 const lookWithinMs = 1_000
@@ -47,34 +33,17 @@ export interface Service {
   stop (): Promise<Stopped>
 }
 
-type Prepare = (connections: Connections) => Promise<void>
-
 /** Runs the roles in this process until `stop`; `prepare` comes first, on the same connections. */
 export async function startRoles (
-  roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: Prepare
+  roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger,
+  prepare?: (connections: Connections) => Promise<void>
 ): Promise<Service> {
-  const { readModelWaitMs } = config
-  const connections = await openConnections(urls, config, log, { answerWithinMs, batchWithinMs, readModelWaitMs })
-  const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
-  const [stops, lastStops]: [Stops, Stops] = [[], []]
   let isLeaving = false
   let worker: StartedWorker | undefined
+  const services = await openServices({ roles, config, urls, log, isLeaving: () => isLeaving }, prepare)
+  const stops: Stops = [endsSoon(services.logGuard.keepChecking())]
   try {
-    lastStops.push(await registerRoles({ pool: connections.consumerPool, roles, holder }))
-    const logGuard = openLogGuard({ ...connections, readUpTo: () => projectionCheckpoints(connections), log })
-    connections.positions.refuseWhile(logGuard.problem)
-    await logGuard.assertSoon()
-    const restoreGuard = openRestoreGuard({ ...connections, log })
-    await restoreGuard.check()
-    await refuseLostKeysAtStart({ ...connections, secretKeys: secretKeys(config) })
-    await lookAtStart(connections, log)
-    await prepare?.(connections)
-    const credentials = openCredentials({ connections, log })
-    lastStops.push(endsSoon(() => credentials.close()))
-    const own = { credentials, holder, log, isLeaving: () => isLeaving }
-    const context = { roles, config, urls, connections, restoreGuard, logGuard, ...own }
-    stops.push(endsSoon(logGuard.keepChecking()))
-    const app = await startParts(context, stops, (started) => { worker = started })
+    const app = await startParts(services, stops, (started) => { worker = started })
     return { url: await listen(app, config), leave: () => { isLeaving = true }, stop }
   } catch (error) {
     await stop()
@@ -83,19 +52,18 @@ export async function startRoles (
 
   async function stop (): Promise<Stopped> {
     isLeaving = true
-    return await stopInTime(stopInOrder(), inReach(urls, connections, () => worker))
+    return await stopInTime(stopInOrder(), inReach(services, () => worker))
   }
 
   /** The parts at once: attempts of webhooks and slow clients may each take most of the time. */
   async function stopInOrder (): Promise<void> {
     await Promise.all(stops.splice(0).map((stopPart) => stopPart()))
-    for (const stopPart of lastStops.splice(0)) await stopPart()
-    await connections.close()
+    await services.close()
   }
 }
 
 function inReach (
-  { databaseUrl }: Urls, { pool, consumerPool }: Connections, worker: () => StartedWorker | undefined
+  { urls: { databaseUrl }, pool, consumerPool }: Services, worker: () => StartedWorker | undefined
 ): InReach {
   return {
     postgres: (withinMs) => knock(databaseUrl, withinMs),
@@ -107,23 +75,24 @@ function inReach (
 
 /** Starts what the roles need, and adds how to stop it to `stops`. */
 async function startParts (
-  context: Services, stops: Stops, onWorker: (worker: StartedWorker) => void
+  services: Services, stops: Stops, onWorker: (worker: StartedWorker) => void
 ): Promise<App> {
-  const { roles } = context
+  const { roles, config } = services
   let worker: StartedWorker | undefined
-  const status = await openStatus(context, async () => { await worker?.assertAnswers() })
+  const status = await openStatus(services, async () => { await worker?.assertAnswers() })
   stops.push(endsSoon(() => status.stop()))
-  const app = roles.includes('api') ? await composeApi(context, status) : await statusApp(context, status)
-  const projector = roles.includes('projector') ? startProjector(context) : undefined
+  const app = roles.includes('api') ? await startApi(services, status) : await statusApp(services, status)
+  const projector = roles.includes('projector') ? startProjector(services) : undefined
   stops.push(async () => {
     await app.close()
     await projector?.() // requests wait for it
   })
-  if (projector && context.config.rebuildsProjections) stops.push(rebuildOutdated(context))
+  if (projector && config.rebuildsProjections) stops.push(rebuildOutdated(services))
   if (roles.includes('worker')) {
-    worker = await startWorker(context, status)
+    const { startWorker } = await import('./worker.js') // others have no code that sends
+    worker = await startWorker(services, status.metrics)
     onWorker(worker)
-    stops.push(await startPersons(context), worker.stop)
+    stops.push(startPersons(services), worker.stop)
   }
   return app
 }
@@ -131,7 +100,6 @@ async function startParts (
 async function statusApp (
   { config: { jwt, rateLimitPerMinute: perMinute }, credentials, log, isLeaving }: Services, status: Status
 ): Promise<App> {
-  const { buildStatusApp } = await import('../app.js')
   return await buildStatusApp({ ...status, isLeaving, logger: log, jwt, credentials, rateLimit: { perMinute } })
 }
 

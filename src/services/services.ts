@@ -1,17 +1,31 @@
-// What every part of a running process works with: each takes of it what it needs, by its type.
+// The record of what a process works with, opened and closed. Each part takes of it what it needs, by its type.
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import type { LogGuard } from '../recovery/log-guard.js'
-import type { RestoreGuard } from '../recovery/restore-guard.js'
+import { outdated } from '../../projections/generations/generations.js'
+import { checkpointsOf } from '../../projections/generations/views.js'
+import { projections } from '../../projections/index.js'
+import type { Blacklists } from '../commands/blacklist/blacklists.js'
+import type { AssistantAt } from '../commands/past-assistants.js'
+import type { PhoneClaims } from '../commands/phone-claims.js'
+import type { HandleLedger, HandleRoute } from '../http/command-route.js'
+import { endsWithin } from '../postgres/ends-within.js'
+import { refuseLostKeysAtStart } from '../privacy/rewrap.js'
+import { findLimitedStreams } from '../recovery/limited-streams.js'
+import { openLogGuard, type LogGuard } from '../recovery/log-guard.js'
+import { registerRoles } from '../recovery/register-roles.js'
+import { openRestoreGuard, type RestoreGuard } from '../recovery/restore-guard.js'
 import type { CompleteConfig } from './complete-config.js'
-import type { Connections, Urls } from './connections.js'
-import type { OpenCredentials } from './credentials.js'
-import type { Role } from './role.js'
+import { openConnections, type Connections, type Urls } from './connections.js'
+import { openCredentials, type OpenCredentials } from './credentials.js'
 
-export interface Services {
+/** The roles that a process can have. */
+export type Role = 'api' | 'projector' | 'worker'
+
+export interface Services extends Connections {
   roles: readonly Role[]
   config: CompleteConfig
   urls: Urls
-  connections: Connections
   restoreGuard: RestoreGuard
   logGuard: LogGuard
   /** Who is let in, besides by the signature of a token. */
@@ -21,4 +35,60 @@ export interface Services {
   log: Logger
   /** Whether it was asked to stop. */
   isLeaving: () => boolean
+}
+
+/** What routes work with besides. */
+export interface ApiServices extends Services {
+  handle: HandleRoute
+  /** Of commands that change the delivery log and write no event. */
+  handleLedger: HandleLedger
+  assistantAt: AssistantAt
+  /** The user of an assistant; nothing when there is no such assistant. */
+  ownerOf (assistantId: number): Promise<string | undefined>
+  phoneClaims: PhoneClaims
+  blacklists: Blacklists
+}
+
+/** Postgres answers a request within this time, or the request fails. */
+const answerWithinMs = 5_000
+/** A batch has a few megabytes at most. A connection that died without a word stops its consumer for so long. */
+const batchWithinMs = 10_000
+/** What only looks again and again has nothing to finish. */
+const lookWithinMs = 1_000
+
+/** `prepare` comes first, on the same connections. */
+export async function openServices (
+  given: Pick<Services, 'roles' | 'config' | 'urls' | 'log' | 'isLeaving'>,
+  prepare?: (connections: Connections) => Promise<void>
+): Promise<Services> {
+  const { roles, config, urls, log } = given
+  const { readModelWaitMs } = config
+  const connections = await openConnections(urls, config, log, { answerWithinMs, batchWithinMs, readModelWaitMs })
+  const { pool, consumerPool, streams, keys: secretKeys } = connections
+  const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
+  const stops: Array<() => Promise<unknown>> = []
+  const close = async () => {
+    for (const stop of stops.splice(0)) await stop()
+    await connections.close()
+  }
+  try {
+    stops.push(await registerRoles({ pool: consumerPool, roles, holder }))
+    const logGuard = openLogGuard({ ...connections, readUpTo: () => checkpointsOf(pool, projections), log })
+    connections.positions.refuseWhile(logGuard.problem)
+    await logGuard.assertSoon()
+    const restoreGuard = openRestoreGuard({ ...connections, log })
+    await restoreGuard.check()
+    await refuseLostKeysAtStart({ pool, streams, secretKeys })
+    for (const each of await outdated(pool, projections)) {
+      log.warn(each, 'a read model was folded by another version of its projection: replay it')
+    }
+    for (const { problem, ...about } of await findLimitedStreams(streams)) log.error(about, problem)
+    await prepare?.(connections)
+    const credentials = openCredentials({ connections, log })
+    stops.push(() => endsWithin(lookWithinMs, credentials.close()))
+    return { ...connections, ...given, restoreGuard, logGuard, credentials, holder, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
 }

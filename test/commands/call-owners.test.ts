@@ -17,10 +17,10 @@ t.test('an owner is read once for many calls; an assistant that is not there is 
       return await streams.read(...given)
     }
   }
-  const owners = callOwners({ streams: counting, leadOwner: async () => undefined })
-  t.equal(await owners.ofAssistant(7), undefined)
+  const ownerOf = callOwners(counting)
+  t.equal(await ownerOf(7), undefined)
   await streams.append(assistantStream(7), [proposed(assistantCreated(7, {}, 'u'))], noStream)
-  t.equal(await owners.ofAssistant(7), 'u')
-  for (let n = 0; n < 10; n++) t.equal(await owners.ofAssistant(7), 'u')
+  t.equal(await ownerOf(7), 'u')
+  for (let n = 0; n < 10; n++) t.equal(await ownerOf(7), 'u')
   t.equal(reads, 2)
 })

@@ -7,10 +7,9 @@ import type { Command } from 'commander'
 import pino from 'pino'
 import { Registry } from 'prom-client'
 import { commandLine } from '../../src/cli/commands.js'
-import { measureBackground, observeImports } from '../../src/services/status/background-metrics.js'
 import {
-  measureDeliveries, measureProcess, measureProjections, observeAttempts
-} from '../../src/services/status/metrics.js'
+  measureBackground, measureDeliveries, measureProcess, measureProjections, observeAttempts, observeImports
+} from '../../src/services/metrics.js'
 import { openMetrics } from '../../src/http/metrics.js'
 import { Environment, settingNames } from '../../src/settings/environment.js'
 import { appAlone, unused } from '../support/http/openapi.js'

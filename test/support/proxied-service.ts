@@ -1,6 +1,6 @@
 // A service behind proxies: back ends that refuse, hang, lose answers and come back.
 import type { Test } from 'tap'
-import type { Role } from '../../src/services/role.js'
+import type { Role } from '../../src/services/services.js'
 import { startRoles } from '../../src/services/roles.js'
 import { eventually } from './eventually.js'
 import { readLog } from './run/leaks.js'

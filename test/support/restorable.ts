@@ -1,7 +1,7 @@
 // A service whose database and log are kept apart, so that either can be put back to an older state beside the other.
 import pino from 'pino'
 import pg from 'pg'
-import type { Role } from '../../src/services/role.js'
+import type { Role } from '../../src/services/services.js'
 import { startRoles, type Service } from '../../src/services/roles.js'
 import { openConnections, type Connections, type Urls } from '../../src/services/connections.js'
 import { signToken } from '../../src/cli/token.js'

@@ -1,7 +1,7 @@
 // The service inside a test's process: the roles that it wants, on a database and a log of its own.
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { connect } from '@ringledger/embedded-event-store/testing'
-import type { Role } from '../../src/services/role.js'
+import type { Role } from '../../src/services/services.js'
 import { startRoles } from '../../src/services/roles.js'
 import type { CompleteConfig } from '../../src/services/complete-config.js'
 import { openConnections, type Connections, type Urls } from '../../src/services/connections.js'

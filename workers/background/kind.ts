@@ -11,7 +11,7 @@
 //    between two steps. It may be killed anywhere, and be called again with the progress that was kept last: every
 //    step must be safe to repeat. `finish` appends the last event, under a command id made of the request's
 //    (`uuidV5`).
-// 3. Its name and the object go to `kinds` in src/services/worker/background.ts. Everything else (queue, lease,
+// 3. Its name and the object go to `kinds` in src/services/worker.ts. Everything else (queue, lease,
 //    turns, retries, what a killed worker or an emptied queue leaves behind, removal after `keepDays`) is here.
 //
 // Tables of a kind refer to the request with ON DELETE CASCADE. `input` is emptied when a request is finished. Of a

@@ -3,11 +3,11 @@ import { DatabaseError, type Pool } from 'pg'
 import type { Streams } from '../../log/event-log.js'
 import type { SecretKeys } from '../../privacy/sealed-text.js'
 import { projections } from '../../../projections/index.js'
+import { checkpointsOf } from '../../../projections/generations/views.js'
 import { openBreakers } from '../../../projections/parking/circuit-breaker.js'
 import { dispatcher, parkedStreams } from '../../../projections/parking/parked-events.js'
 import { openPool } from '../../postgres/pool.js'
 import { endsWithin } from '../../postgres/ends-within.js'
-import { projectionCheckpoints } from '../../services/look-at-start.js'
 import { explainBehind, readDatabaseState } from '../../recovery/database-state.js'
 import { OtherLog, refuseOtherLog } from '../../recovery/other-log.js'
 import { countUnfinished } from '../../../workers/background/counts.js'
@@ -78,7 +78,7 @@ async function failingFound (pool: Pool) {
 /** What every role asks at its start: is the log older than the database, or another one, or is the database older? */
 async function restoreFound (pool: Pool, streams: Streams) {
   try {
-    await refuseOtherLog(pool, streams, await projectionCheckpoints({ pool }))
+    await refuseOtherLog(pool, streams, await checkpointsOf(pool, projections))
     const behind = explainBehind(await readDatabaseState(pool, streams))
     return behind === undefined ? 'the database is level with the log' : problem(behind, mendRestored)
   } catch (error) {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import Type from 'typebox'
-import { findApiKeys } from '../../../projections/keys.js'
+import { findApiKeys, noteRevoked } from '../../../projections/keys.js'
 import { idAt } from '../../domain/decider.js'
 import { Message, type App } from '../../http/app-types.js'
 import { only } from '../../http/auth.js'
@@ -13,19 +13,12 @@ import { apiKeyItem, createdApiKey, newApiKey, page } from '../../http/docs/exam
 import { PageOf, Paging } from '../../http/lists.js'
 import { apiKeyPath, pathId } from '../../http/path-id.js'
 import { readErrors, readHeaders, reading } from '../../http/read-position.js'
-import type { RouteServices } from '../services.js'
+import type { ApiServices } from '../../services/services.js'
 import { apiKeyStream, Scope } from './events.js'
 import {
   apiKeyDecider, ApiKeyItem, apiKeyNotFound, CreateApiKeyBody, describeNewKey, NewKeyAnswer, validateNewApiKey,
   type CreateApiKey, type RevokeApiKey
 } from './model.js'
-
-export interface ApiKeyServices extends RouteServices {
-  /** Every process refuses it from then on. */
-  noteRevoked (keyId: number): Promise<void>
-  /** Requests that each user may make in a minute; 0 for no limit. */
-  rateLimitPerMinute: number
-}
 
 const shared = { tags: ['account'], security: [{ bearer: [] }] }
 
@@ -58,8 +51,8 @@ const revokeSchema = {
   }
 }
 
-export function addApiKeyCommands (app: App, services: ApiKeyServices): void {
-  const { handle, noteRevoked } = services
+export function addApiKeyCommands (app: App, services: ApiServices): void {
+  const { handle, pool } = services
 
   const creating = tokenCommand('user', 'Making the API key failed', 'Idempotency-Key')
   app.post('/user/api-key', { schema: createSchema, ...creating }, (request, reply) => handle(request, reply.code(201), {
@@ -100,7 +93,8 @@ export function addApiKeyCommands (app: App, services: ApiKeyServices): void {
 
   /** The event counts without it: then processes learn of it from the read model. */
   async function note (id: number, log: FastifyBaseLogger): Promise<void> {
-    await noteRevoked(id).catch((error: unknown) => log.warn({ err: error }, 'the end of an API key was not announced'))
+    await noteRevoked(pool, { key: id })
+      .catch((error: unknown) => log.warn({ err: error }, 'the end of an API key was not announced'))
   }
 }
 
@@ -125,7 +119,7 @@ const listSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(ApiKeyItem), page(100, apiKeyItem)), ...readErrors }
 }
 
-export function listApiKeys (app: App, { pool, positions }: RouteServices): void {
+export function listApiKeys (app: App, { pool, positions }: ApiServices): void {
   const listing = { ...reading('keys', positions, paging), config: { isClosedToKeys: true } }
   app.get('/user/api-keys', { schema: listSchema, ...listing }, async ({ user, query }) =>
     paging.answer(query, await findApiKeys(pool, user.id, paging.requested(query))))
@@ -151,7 +145,7 @@ const meSchema = {
   response: { 200: answered('The user of the token.', One(Me), { data: me }) }
 }
 
-export function getMe (app: App, { rateLimitPerMinute }: ApiKeyServices): void {
+export function getMe (app: App, { config: { rateLimitPerMinute } }: ApiServices): void {
   app.get('/user/me', { schema: meSchema, onRequest: only('user') }, async (request, reply) => {
     await app.acquireReadSlot('item', request, reply)
     const { id, apiKey } = request.user

@@ -2,7 +2,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { findAssistant, findAssistantHistory, findAssistants, withoutReleased } from '../../../projections/assistants.js'
-import type { AssistantAt } from '../../commands/past-assistants.js'
 import { idAt } from '../../domain/decider.js'
 import { documentedAs, Nullable } from '../../domain/json.js'
 import { etagOfRevision } from '../../http/etags.js'
@@ -17,9 +16,11 @@ import { refusedBy } from '../../http/compilers.js'
 import { PageOf, Paging } from '../../http/lists.js'
 import { assistantPath, pathId } from '../../http/path-id.js'
 import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
+import { inTransaction } from '../../postgres/transaction.js'
 import { type CatalogAnswer, type CatalogQuestion, lookUpCatalog } from '../../../projections/catalog.js'
-import type { RouteServices } from '../services.js'
-import type { Interruption } from '../webhooks/model.js'
+import { webhookUrlProblem } from '../../../workers/deliver/guard.js'
+import { findInterruption, resumeUrl } from '../../../workers/deliveries/endpoints.js'
+import type { ApiServices } from '../../services/services.js'
 import { assistantStream, AssistantSettings } from './events.js'
 import {
   assistantDecider, assistantNotFound, AssistantSummary, HistoryEntry, summarize,
@@ -30,21 +31,9 @@ import {
   validateRestore, type AssistantFacts, type PastFacts
 } from './validate.js'
 
-export interface AssistantServices extends RouteServices {
-  assistantAt: AssistantAt
-  /** Why a webhook URL may not be stored, if so. */
-  webhookUrlProblem (url: string): string | undefined
-  /** Resumes the user's URL, if it is suspended. */
-  resumeUrl (userId: string, url: string): Promise<unknown>
-  /** Why nothing is sent to the user's URL, if so. */
-  interruptionOf (userId: string, url: string): Promise<Interruption | undefined>
-}
-
-export type OwnAssistantDeps = Pick<RouteServices, 'pool' | 'positions'>
-
 /** The user's assistant that a path names. @throws Rejection `assistant-not-found`, NotKnownYet */
 export async function ownAssistant (
-  { positions, pool }: OwnAssistantDeps, userId: string, idText: string
+  { positions, pool }: Pick<ApiServices, 'positions' | 'pool'>, userId: string, idText: string
 ): Promise<Assistant> {
   const id = pathId(idText, assistantNotFound)
   const found = await positions.orNotKnown('assistants', () => findAssistant(pool, userId, id))
@@ -119,7 +108,7 @@ const deleteSchema = {
   response: { 200: answered('It is deleted.', Message, { message: deleted }, writeHeaders), 404: notFound }
 }
 
-export function addAssistantCommands (app: App, services: AssistantServices): void {
+export function addAssistantCommands (app: App, services: ApiServices): void {
   const { handle, pool } = services
 
   const creating = command('user', 'Assistant creation failed', 'Idempotency-Key')
@@ -198,21 +187,23 @@ export function addAssistantCommands (app: App, services: AssistantServices): vo
 
 /** A suspended webhook is still active in the log, so a body that switches it on changes nothing there: it resumes. */
 async function resumeWebhook (
-  { resumeUrl }: AssistantServices, state: AssistantState, log: FastifyBaseLogger
+  { pool }: ApiServices, state: AssistantState, log: FastifyBaseLogger
 ): Promise<void> {
   const url = state?.settings.webhook_url
   if (!state || url == null) return
-  await resumeUrl(state.user_id, url).catch((error: unknown) => log.warn({ err: error }, 'a webhook was not resumed'))
+  await inTransaction(pool, (tx) => resumeUrl(tx, state.user_id, url))
+    .catch((error: unknown) => log.warn({ err: error }, 'a webhook was not resumed'))
 }
 
 /** Looks up what the body refers to, in one round trip. @throws NotKnownYet */
 async function lookUpFacts (
-  { positions, pool, webhookUrlProblem }: AssistantServices, userId: string, given: Partial<AssistantSettings>
+  { positions, pool, config }: ApiServices, userId: string, given: Partial<AssistantSettings>
 ): Promise<AssistantFacts> {
   const { voice_id, language, phone_number_id, webhook_url } = given
   const asked = { userId, voiceId: voice_id, language, phoneNumberId: phone_number_id ?? undefined }
   const found = await positions.orNotKnown('catalog', () => lookUpCatalog(pool, asked), (answer) => isComplete(asked, answer))
-  return { ...found, webhookUrlProblem: webhook_url == null ? undefined : webhookUrlProblem(webhook_url) }
+  const urlProblem = webhook_url == null ? undefined : webhookUrlProblem(webhook_url, config.webhook)
+  return { ...found, webhookUrlProblem: urlProblem }
 }
 
 /** Whether everything that was asked for is there. */
@@ -227,7 +218,7 @@ const refusedToday = refusedBy(UpdateAssistantBody)
 
 /** @throws NotKnownYet */
 async function lookUpPast (
-  services: AssistantServices, userId: string, id: number,
+  services: ApiServices, userId: string, id: number,
   { revision, without_phone_number }: Partial<RestoreAssistantBody>
 ): Promise<PastFacts> {
   if (revision === undefined) return {}
@@ -334,8 +325,8 @@ const listSchema = {
   }
 }
 
-export function addAssistantQueries (app: App, services: AssistantServices): void {
-  const { pool, positions, interruptionOf } = services
+export function addAssistantQueries (app: App, services: ApiServices): void {
+  const { pool, positions } = services
 
   const listing = reading('assistants', positions, ofList)
   app.get('/user/assistants', { schema: listSchema, ...listing }, async ({ user, query }) => {
@@ -349,7 +340,7 @@ export function addAssistantQueries (app: App, services: AssistantServices): voi
     const found = await find(services, user.id, pathId(params.id, assistantNotFound), query.revision)
     if (!found) throw assistantNotFound()
     const { settings, revision, created_at, updated_at, number_released_at } = found
-    const webhook = await webhookOf(found, query.revision === undefined ? interruptionOf : async () => undefined)
+    const webhook = await webhookOf(found, query.revision === undefined ? pool : undefined)
     const beside = [number_released_at, webhook.reason !== null && webhook].filter(Boolean)
     reply.header('etag', etagOfRevision(revision, beside))
     return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook } }
@@ -365,7 +356,7 @@ export function addAssistantQueries (app: App, services: AssistantServices): voi
 }
 
 async function find (
-  { pool, assistantAt }: AssistantServices, userId: string, id: number, revision: number | undefined
+  { pool, assistantAt }: ApiServices, userId: string, id: number, revision: number | undefined
 ): Promise<AssistantAtRevision | undefined> {
   const found = await findAssistant(pool, userId, id)
   if (!found || revision === undefined || revision === found.revision) return found
@@ -375,10 +366,11 @@ async function find (
 
 const uninterrupted = { reason: null, since: null, until: null }
 
+/** Without a pool only whether it was on: of a past revision nothing else is known. */
 async function webhookOf (
-  { user_id, settings }: Assistant, interruptionOf: AssistantServices['interruptionOf']
+  { user_id, settings }: Assistant, pool: ApiServices['pool'] | undefined
 ): Promise<Static<typeof Webhook>> {
   const { is_webhook_active, webhook_url } = settings
   if (!is_webhook_active || webhook_url === null) return { state: 'off', ...uninterrupted }
-  return await interruptionOf(user_id, webhook_url) ?? { state: 'on', ...uninterrupted }
+  return (pool && await findInterruption(pool, user_id, webhook_url)) ?? { state: 'on', ...uninterrupted }
 }

@@ -2,8 +2,6 @@
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { findBlacklist, findBlacklistStream } from '../../../projections/blacklist.js'
-import type { Blacklists } from '../../commands/blacklist/blacklists.js'
-import type { CallOwners } from '../../commands/call-owners.js'
 import { Id, isPhoneNumber, notE164 } from '../../domain/json.js'
 import { invalid as refuse } from '../../domain/rejection.js'
 import { soundBody } from '../../domain/validation.js'
@@ -16,12 +14,8 @@ import { beginningOf, earliest, numberSearch, updatedFrom } from '../../http/fil
 import { PageOf, Paging } from '../../http/lists.js'
 import { blacklistPath, pathId } from '../../http/path-id.js'
 import { queryErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
-import type { RouteServices } from '../services.js'
+import type { ApiServices } from '../../services/services.js'
 import { BlacklistBody, blacklistDecider, describeEntry, EntryAnswer, entryNotFound, type EntryState } from './model.js'
-
-export interface BlacklistDeps extends RouteServices {
-  blacklists: Blacklists
-}
 
 const listed = 'Phone number blacklisted successfully'
 const Listed = Type.Object({ message: Type.String(), data: EntryAnswer }, { title: 'BlacklistEntryAnswer' })
@@ -44,7 +38,7 @@ const addToBlacklistSchema = {
   }
 }
 
-export function addToBlacklist (app: App, { handle, blacklists }: BlacklistDeps): void {
+export function addToBlacklist (app: App, { handle, blacklists }: ApiServices): void {
   const options = command('user', 'Blacklisting the phone number failed', 'Idempotency-Key')
   app.post('/user/blacklist', { schema: addToBlacklistSchema, ...options }, (request, reply) => handle(request, reply, {
     body: BlacklistBody,
@@ -86,7 +80,7 @@ const deleteFromBlacklistSchema = {
   }
 }
 
-export function deleteFromBlacklist (app: App, { handle, positions, pool }: BlacklistDeps): void {
+export function deleteFromBlacklist (app: App, { handle, positions, pool }: ApiServices): void {
   const options = command('user', 'Blacklist entry deletion failed', 'Idempotency-Key', 'If-Match')
   app.delete('/user/blacklist/:id', { schema: deleteFromBlacklistSchema, ...options }, async (request, reply) => {
     const id = pathId(request.params.id, entryNotFound)
@@ -121,18 +115,13 @@ const listBlacklistSchema = {
   }
 }
 
-export function listBlacklist (app: App, { pool, positions }: RouteServices): void {
+export function listBlacklist (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: listBlacklistSchema, ...reading('leads', positions, paging) }
   app.get('/user/blacklist', options, async ({ user, query }) => {
     const { search, updated_from } = query
     const filter = { userId: user.id, searched: beginningOf(search), updatedFrom: earliest(updated_from) }
     return paging.answer(query, await findBlacklist(pool, filter, paging.requested(query)))
   })
-}
-
-export interface IsBlacklistedDeps {
-  owners: CallOwners
-  blacklists: Blacklists
 }
 
 const Listing = Type.Object({ blacklisted: Type.Boolean() }, { title: 'Listing' })
@@ -153,13 +142,13 @@ const isBlacklistedSchema = {
   }
 }
 
-export function isBlacklisted (app: App, { owners, blacklists }: IsBlacklistedDeps): void {
+export function isBlacklisted (app: App, { ownerOf, blacklists }: ApiServices): void {
   const options = { schema: isBlacklistedSchema, attachValidation: true, onRequest: only('engine') }
   app.get('/engine/blacklist/:phone_number', options, async (request) => {
     const { phone_number } = request.params
     const errors = { ...queryErrors(request), ...!isPhoneNumber(phone_number) && { phone_number: [notE164] } }
     if (Object.keys(errors).length > 0) throw refuse(errors)
-    const owner = await owners.ofAssistant(request.query.assistant_id)
+    const owner = await ownerOf(request.query.assistant_id)
     if (owner === undefined) throw refuse({ assistant_id: ['must be an existing assistant'] })
     return { data: { blacklisted: (await blacklists.listed(owner, [phone_number])).size > 0 } }
   })

@@ -1,12 +1,13 @@
 // The routes of calls: the engine reports them, their users read them.
 import Type, { type Static } from 'typebox'
 import { type CallFilter, eachCall, findCall, findCalls } from '../../../projections/calls.js'
-import type { CallOwners } from '../../commands/call-owners.js'
+import { findLeadOwner } from '../../../projections/find-leads.js'
+import { findDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
 import { DecodeError } from '../../domain/events.js'
 import { Id } from '../../domain/json.js'
 import { invalid as refused, Rejection } from '../../domain/rejection.js'
 import { type App, Message } from '../../http/app-types.js'
-import { command, type HandleRoute } from '../../http/command-route.js'
+import { command } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal } from '../../http/docs/describe.js'
 import { call, callId, callSummary, completedCall, page } from '../../http/docs/examples.js'
 import { bom, csvExample, exportAnswer, type Exported, format, sendExport } from '../../http/exports.js'
@@ -15,15 +16,10 @@ import {
 } from '../../http/filters.js'
 import { PageOf, Paging } from '../../http/lists.js'
 import { itemErrors, readErrors, readHeaders, reading, type Source } from '../../http/read-position.js'
-import type { RouteServices } from '../services.js'
+import type { ApiServices } from '../../services/services.js'
 import { Delivery } from '../webhooks/model.js'
 import { callStream, CompleteCallBody, isCallId } from './events.js'
 import { callDecider, type CallFacts, CallReport, CallSummary, describeCall, validateReport } from './model.js'
-
-export interface CallDeps {
-  handle: HandleRoute
-  owners: CallOwners
-}
 
 const accepted = 'Call accepted'
 
@@ -55,14 +51,14 @@ const bodyLimit = 1024 * 1024
 /** A transcript has four for each turn. */
 const mostValues = 50_000
 
-export function completeCall (app: App, { handle, owners }: CallDeps): void {
+export function completeCall (app: App, services: ApiServices): void {
   const { config, ...options } = command('engine', 'Call completion failed')
   const budget = { bodyLimit, config: { ...config, mostValues } }
   app.post('/engine/calls/:call_id/completed', { schema: completeCallSchema, ...options, ...budget }, async (request, reply) => {
     const callId = callIdIn(request.params.call_id)
-    return await refuseUnreadable(callId, handle(request, reply.code(202), {
+    return await refuseUnreadable(callId, services.handle(request, reply.code(202), {
       body: CompleteCallBody,
-      facts: (report) => lookUpFacts(owners, report),
+      facts: (report) => lookUpFacts(services, report),
       validate: (report, facts) => validateReport(callId, report, facts),
       stream: () => callStream(callId),
       ofUser: ({ owner }) => owner,
@@ -92,12 +88,15 @@ async function refuseUnreadable<Answer> (callId: string, handling: Promise<Answe
   }
 }
 
-async function lookUpFacts (owners: CallOwners, report: Partial<CompleteCallBody>): Promise<OwnedCallFacts> {
+async function lookUpFacts (
+  { positions, pool, ownerOf }: ApiServices, report: Partial<CompleteCallBody>
+): Promise<OwnedCallFacts> {
   const { assistant_id, lead_id } = report
   if (assistant_id === undefined) return {}
-  const owner = await owners.ofAssistant(assistant_id)
+  const owner = await ownerOf(assistant_id)
   if (owner === undefined) return { assistantExists: false }
-  return lead_id == null ? { owner } : { owner, leadBelongs: await owners.ofLead(lead_id) === owner }
+  if (lead_id == null) return { owner }
+  return { owner, leadBelongs: await positions.orNotKnown('leads', () => findLeadOwner(pool, lead_id)) === owner }
 }
 
 const callFilters = {
@@ -147,15 +146,10 @@ const listCallsSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(CallSummary), page(15, callSummary)), ...readErrors }
 }
 
-export function listCalls (app: App, { pool, positions }: RouteServices): void {
+export function listCalls (app: App, { pool, positions }: ApiServices): void {
   app.get('/user/calls', { schema: listCallsSchema, ...reading(sourcesOfCalls, positions, paging) }, async ({ user, query }) => {
     return paging.answer(query, await findCalls(pool, callFilterOf(user.id, query), paging.requested(query)))
   })
-}
-
-export interface GetCallDeps extends RouteServices {
-  /** The webhooks of the user's call with their newest attempts, as they are now. */
-  deliveriesOf (userId: string, callId: string): Promise<Delivery[]>
 }
 
 const notFound = 'Call not found or does not belong to the authenticated user'
@@ -180,11 +174,12 @@ const getCallSchema = {
   }
 }
 
-export function getCall (app: App, { pool, positions, deliveriesOf }: GetCallDeps): void {
+export function getCall (app: App, { pool, positions }: ApiServices): void {
   app.get('/user/call/:id', { schema: getCallSchema, ...reading('calls', positions) }, async ({ user, params: { id } }) => {
     const found = isCallId(id) ? await findCall(pool, user.id, id) : undefined
     if (!found) throw new Rejection('not-found', notFound)
-    return { data: { ...describeCall(found.summary, found.report), deliveries: await deliveriesOf(user.id, id) } }
+    const deliveries = await findDeliveries(pool, user.id, id)
+    return { data: { ...describeCall(found.summary, found.report), deliveries } }
   })
 }
 
@@ -217,7 +212,7 @@ const exportCallsSchema = {
   response: { 200: exportAnswer('The calls.', exported.name, csvExample(exported, callSummary)), ...readErrors }
 }
 
-export function exportCalls (app: App, { pool, positions }: RouteServices): void {
+export function exportCalls (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: exportCallsSchema, ...reading(sourcesOfCalls, positions, undefined, 'export') }
   app.get('/user/calls/export', options, async (request, reply) => {
     const { user, query } = request

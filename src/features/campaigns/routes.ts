@@ -9,7 +9,7 @@ import { answered, example, invalid, One, refusal, writeHeaders } from '../../ht
 import { campaign } from '../../http/docs/examples.js'
 import { campaignPath, pathId } from '../../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../../http/read-position.js'
-import type { RouteServices } from '../services.js'
+import type { ApiServices } from '../../services/services.js'
 import { campaignStream } from './events.js'
 import {
   CampaignAnswer, CampaignBody, campaignDecider, campaignNotFound, describeCampaign, nameIn, type CampaignState
@@ -63,7 +63,7 @@ const getSchema = {
   }
 }
 
-export function addCampaigns (app: App, { handle, pool, positions }: RouteServices): void {
+export function addCampaigns (app: App, { handle, pool, positions }: ApiServices): void {
   const creating = command('user', 'Campaign creation failed', 'Idempotency-Key')
   app.post('/user/campaign', { schema: createSchema, ...creating }, (request, reply) => handle(request, reply.code(201), {
     body: CampaignBody,

@@ -11,7 +11,7 @@ import {
   findCampaigns, findLanguages, findModels, findPhoneNumbers, findVoices, type OwnFilter
 } from '../../../projections/catalog.js'
 import { PhoneNumberAnswer } from '../phone-numbers/model.js'
-import type { RouteServices } from '../services.js'
+import type { ApiServices } from '../../services/services.js'
 
 interface List<Item extends TSchema> {
   url: string
@@ -23,13 +23,13 @@ interface List<Item extends TSchema> {
   keys: KeyKind[]
   /** Of a list of the user's own. */
   search?: typeof nameSearch | typeof numberSearch
-  find (pool: RouteServices['pool'], page: RequestedPage, filter: OwnFilter): Promise<Found<Static<Item>>>
+  find (pool: ApiServices['pool'], page: RequestedPage, filter: OwnFilter): Promise<Found<Static<Item>>>
 }
 
 const Name = (example: string, description?: string) =>
   Type.String({ ...(description && { description }), examples: [example] })
 
-export function addCatalog (app: App, { pool, positions }: RouteServices): void {
+export function addCatalog (app: App, { pool, positions }: ApiServices): void {
   addList({
     url: '/user/assistants/voices',
     operationId: 'listVoices',

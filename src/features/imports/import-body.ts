@@ -4,6 +4,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
+import { addPart, removeUnused } from '../../../workers/imports/parts.js'
 import { canonicalJson, Id } from '../../domain/json.js'
 import { type FieldErrors, invalid } from '../../domain/rejection.js'
 import type { Submitted } from '../../domain/validation.js'
@@ -11,52 +12,13 @@ import { asItWas, type CsvRecord, csvRecords, plain } from '../../http/csv.js'
 import { isCsv, nameIgnored } from '../../http/bodies.js'
 import { refusedBy, validatorCompiler } from '../../http/compilers.js'
 import { firstOfRow, unstorable } from '../../http/field-errors.js'
-import type { Found, RequestedPage } from '../../http/lists.js'
 import { queryErrors } from '../../http/read-position.js'
+import type { ApiServices } from '../../services/services.js'
 import { CreateLeadBody } from '../leads/decide.js'
 import { DuplicateRule } from './events.js'
 
-/** How far an import is. */
-export interface ImportStatus {
-  id: string
-  state: 'accepted' | 'completed' | 'failed'
-  progress: { total?: number, processed?: number, created?: number, duplicates?: number, invalid?: number }
-  reason: string | null
-  created_at: Date
-  finished_at: Date | null
-}
-
-/** What became of a row, which is numbered from 1. */
-export interface RowResult {
-  row: number
-  outcome: 'created' | 'duplicate' | 'invalid'
-  lead_id: number | null
-  errors: FieldErrors | null
-}
-
 /** How many imports that have not ended a user may have; one is worked on, the others wait. */
 export const mostImportsOfUser = 5
-
-interface NewImport { id: string, userId: string, uploadId: string, campaignId: number, total: number }
-
-export interface LeadImports {
-  /** Keeps leads of a body that is being read. */
-  addPart (upload: { id: string, userId: string }, firstRow: number, leads: readonly SentLead[]): Promise<void>
-  /** Removes those leads, unless the import has them. */
-  removeUnused (uploadId: string, importId: string | undefined): Promise<void>
-  /**
-   * How many imports of the user have not ended; nothing of a request whose Idempotency-Key was used before, as its
-   * answer may be that of the earlier one.
-   */
-  underWay (userId: string, key: { route: string, key: string | undefined }): Promise<number | undefined>
-  /** Before its event. False when the user has too many imports that have not ended. */
-  prepare (asked: NewImport): Promise<boolean>
-  /** After its event: it is worked on. */
-  accept (id: string): Promise<void>
-  find (userId: string, id: string): Promise<ImportStatus | undefined>
-  results (id: string, page: RequestedPage): Promise<Found<RowResult>>
-  eachResult (id: string, visit: (results: RowResult[]) => Promise<void>, signal: AbortSignal): Promise<void>
-}
 
 const mostJsonLeads = 1_000
 
@@ -267,19 +229,19 @@ export async function * inTurns (
 
 /** Keeps the leads while `use` makes an import of them. What no import has in the end is removed. */
 export async function whileKept<Result> (
-  imports: LeadImports, userId: string, leads: ImportRequest['leads'], use: (upload: Upload) => Promise<Result>
+  pool: ApiServices['pool'], userId: string, leads: ImportRequest['leads'], use: (upload: Upload) => Promise<Result>
 ): Promise<Result> {
   const upload: Upload = { id: randomUUID(), total: 0, digest: '' }
   try {
-    Object.assign(upload, await keepLeads(imports, { id: upload.id, userId }, leads))
+    Object.assign(upload, await keepLeads(pool, { id: upload.id, userId }, leads))
     return await use(upload)
   } finally {
-    await imports.removeUnused(upload.id, upload.importId).catch(() => {}) // else it is removed as an orphan
+    await removeUnused(pool, upload.id, upload.importId).catch(() => {}) // else it is removed as an orphan
   }
 }
 
 async function keepLeads (
-  imports: LeadImports, upload: { id: string, userId: string }, leads: ImportRequest['leads']
+  pool: ApiServices['pool'], upload: { id: string, userId: string }, leads: ImportRequest['leads']
 ): Promise<Pick<Upload, 'total' | 'digest'>> {
   const hash = createHash('sha256')
   let part: SentLead[] = []
@@ -288,7 +250,7 @@ async function keepLeads (
     const kept = part
     part = []
     bytes = 0
-    if (kept[0]) await imports.addPart(upload, kept[0].row, kept)
+    if (kept[0]) await addPart(pool, upload, kept[0].row, kept)
   }
   for await (const lead of leads) {
     const text = canonicalJson(lead) ?? ''

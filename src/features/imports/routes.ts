@@ -2,6 +2,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { findCampaign } from '../../../projections/catalog.js'
+import {
+  acceptRequest, countUnfinished, findRequest, prepareRequest, type RequestStatus
+} from '../../../workers/background/requests.js'
+import { type ImportProgress, leadImportKind, nothingDone } from '../../../workers/imports/lead-imports.js'
+import { eachResult, listResults, type RowResult } from '../../../workers/imports/results.js'
 import { customer, customerNumber } from '../../domain/examples.js'
 import { GivenId, Id, isUuid, Nullable } from '../../domain/json.js'
 import { type FieldErrors, invalid as refuse, Rejection } from '../../domain/rejection.js'
@@ -17,17 +22,12 @@ import { onceGone, untilGone } from '../../http/limits/while-answering.js'
 import { PageOf, Paging } from '../../http/lists.js'
 import { importPath } from '../../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../../http/read-position.js'
-import type { RouteServices } from '../services.js'
+import type { ApiServices } from '../../services/services.js'
 import { DuplicateRule, type LeadImportEvent, LeadImportStatus, leadImportStream } from './events.js'
 import {
-  ImportBody, ImportQuery, importRequest, type ImportStatus, importValidators, inTurns, type LeadImports,
-  mostImportsOfUser, type RowResult, type Upload, whileKept
+  ImportBody, ImportQuery, importRequest, importValidators, inTurns, mostImportsOfUser, type Upload, whileKept
 } from './import-body.js'
 import { type LeadImportState, requestDecider, type RequestImport } from './model.js'
-
-export interface LeadImportDeps extends RouteServices {
-  leadImports: LeadImports
-}
 
 const started = 'Import started'
 const tooMany = 'Too many of your imports are under way: wait until one of them has ended.'
@@ -65,8 +65,8 @@ const Asked = Type.Object({
   campaign_id: Id({}), if_duplicate: DuplicateRule, total: Type.Integer(), digest: Type.String()
 })
 
-export function importLeads (app: App, deps: LeadImportDeps): void {
-  const { leadImports } = deps
+export function importLeads (app: App, services: ApiServices): void {
+  const { handle, pool } = services
   const { config, onRequest, ...options } = command('user', 'Starting the import failed', 'Idempotency-Key')
   const route = { ...options, config: { ...config, mostValues: 50_000, takesCsv: true }, bodyLimit: 2 * 2 ** 20 }
   const uploads = new Uploads()
@@ -79,7 +79,8 @@ export function importLeads (app: App, deps: LeadImportDeps): void {
     const reading = uploads.begin(userId)
     onceGone(untilGone(request, reply), reading.end)
     readings.set(request, reading)
-    const underWay = await leadImports.underWay(userId, { route: url, key: headers['idempotency-key']?.toString() }) ?? 0
+    const asked = [userId, 'POST', url, headers['idempotency-key']?.toString()] as const
+    const underWay = await countUnfinished(pool, leadImportKind, asked) ?? 0
     if (others + underWay < mostImportsOfUser) return
     reading.end()
     throw new Rejection('too-many', tooMany)
@@ -90,13 +91,14 @@ export function importLeads (app: App, deps: LeadImportDeps): void {
   }, async (request, reply) => {
     const { all, leads } = importRequest(request, reply)
     const { id: userId } = request.user
-    if (!await isOpen(deps, userId, all.campaign_id)) throw refuse({ campaign_id: [notYours] }) // before rows are read
+    const mayTake = await isOpen(services, userId, all.campaign_id)
+    if (!mayTake) throw refuse({ campaign_id: [notYours] }) // before rows are read
     const reading = readings.get(request) ?? uploads.begin(userId)
-    return await whileKept(leadImports, userId, inTurns(reading.turn, leads), async (upload) => {
+    return await whileKept(pool, userId, inTurns(reading.turn, leads), async (upload) => {
       reading.end() // from here on it counts where imports that have not ended are kept
       const { total, digest } = upload
       request.body = { ...all, total, digest }
-      return await deps.handle(request, reply.code(202), importRoute(deps, userId, upload))
+      return await handle(request, reply.code(202), importRoute(services, userId, upload))
     })
   })
 }
@@ -106,20 +108,22 @@ type ImportRoute = CommandRoute<
 >
 
 /** The steps, once the leads are kept. */
-const importRoute = (deps: LeadImportDeps, userId: string, upload: Upload): ImportRoute => ({
+const importRoute = (services: ApiServices, userId: string, upload: Upload): ImportRoute => ({
   body: Asked,
-  facts: async ({ campaign_id = 0 }) => ({ isOpen: await isOpen(deps, userId, campaign_id) }),
+  facts: async ({ campaign_id = 0 }) => ({ isOpen: await isOpen(services, userId, campaign_id) }),
   validate: (submitted, facts) => ({ type: 'request', ...soundBody(submitted, problemsOf(upload.total, facts)) }),
   stream: (_body, _ids, _facts, commandId) => leadImportStream(commandId),
   async first ({ campaign_id: campaignId, total }, _ids, { commandId: id }) {
     upload.importId = id
-    const isTaken = await deps.leadImports.prepare({ id, userId, uploadId: upload.id, campaignId, total })
+    const input = { upload_id: upload.id, campaign_id: campaignId }
+    const asked = { id, kind: leadImportKind, userId, input, progress: nothingDone(total) }
+    const isTaken = await prepareRequest(services.pool, asked, mostImportsOfUser)
     if (!isTaken) throw new Rejection('too-many', tooMany)
   },
   decider: requestDecider,
   async answer ({ state }) {
     if (state) upload.importId = state.import_id
-    return { message: started, data: await begun(deps, userId, state?.import_id ?? '') }
+    return { message: started, data: await begun(services, userId, state?.import_id ?? '') }
   }
 })
 
@@ -129,18 +133,19 @@ const problemsOf = (total: number, { isOpen }: { isOpen?: boolean }) => [
   isOpen === false && problem('campaign_id', notYours), total === 0 && problem('body', 'must hold at least one row')
 ]
 
-async function isOpen ({ positions, pool }: LeadImportDeps, userId: string, campaignId: number): Promise<boolean> {
+async function isOpen ({ positions, pool }: ApiServices, userId: string, campaignId: number): Promise<boolean> {
   const campaign = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, campaignId))
   return campaign !== undefined && !campaign.isDeleted
 }
 
 /** Its event is in the log: what fails after that is no failure of the command. The reconciler repeats it. */
-async function begun ({ leadImports }: LeadImportDeps, userId: string, id: string) {
-  const found = await leadImports.accept(id).then(() => leadImports.find(userId, id)).catch(() => undefined)
+async function begun ({ pool }: ApiServices, userId: string, id: string) {
+  const found = await acceptRequest(pool, id).then(() => find(pool, userId, id)).catch(() => undefined)
   return { id, status: found && found.state !== 'accepted' ? found.state : 'processing' as const }
 }
 
-export type LeadImportQueryDeps = RouteServices & { leadImports: LeadImports }
+const find = (pool: ApiServices['pool'], userId: string, id: string) =>
+  findRequest<ImportProgress>(pool, [leadImportKind], userId, id)
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const At = Type.String({ description: 'ISO 8601, UTC.', examples: [leadImport.created_at] })
@@ -174,10 +179,10 @@ const getLeadImportSchema = {
   }
 }
 
-export function getLeadImport (app: App, { positions, leadImports }: LeadImportQueryDeps): void {
+export function getLeadImport (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: getLeadImportSchema, ...reading('leads', positions) }
   app.get('/user/lead-import/:id', options, async ({ user, params }) => {
-    const { id, state, progress, reason, created_at, finished_at } = await ownImport(leadImports, user.id, params.id)
+    const { id, state, progress, reason, created_at, finished_at } = await ownImport(pool, user.id, params.id)
     const { total = 0, processed = 0, created = 0, duplicates = 0, invalid = 0 } = progress
     const counts = { total, processed, created, duplicates, invalid }
     const times = { created_at: created_at.toISOString(), finished_at: finished_at?.toISOString() ?? null }
@@ -186,8 +191,10 @@ export function getLeadImport (app: App, { positions, leadImports }: LeadImportQ
 }
 
 /** @throws Rejection `not-found` */
-async function ownImport (leadImports: LeadImports, userId: string, id: string): Promise<ImportStatus> {
-  const found = isUuid(id) ? await leadImports.find(userId, id) : undefined
+async function ownImport (
+  pool: ApiServices['pool'], userId: string, id: string
+): Promise<RequestStatus<ImportProgress>> {
+  const found = isUuid(id) ? await find(pool, userId, id) : undefined
   if (!found) throw new Rejection('not-found', notFound)
   return found
 }
@@ -232,18 +239,18 @@ const listImportResultsSchema = {
   }
 }
 
-export function listImportResults (app: App, { positions, leadImports }: LeadImportQueryDeps): void {
+export function listImportResults (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: listImportResultsSchema, ...reading('leads', positions, paging) }
   app.get('/user/lead-import/:id/results', options, async (request, reply) => {
     const { user, params, query, headers } = request
-    const { id } = await ownImport(leadImports, user.id, params.id)
+    const { id } = await ownImport(pool, user.id, params.id)
     addToVary(reply, 'Accept')
     if (wantsCsv(headers.accept)) {
       return await sendExport(request, reply, { format: 'csv', bom: query.bom }, results, (visit, signal) =>
-        leadImports.eachResult(id, visit, signal))
+        eachResult(pool, id, visit, signal))
     }
     if (query.bom) throw refuse({ bom: [onlyCsv] })
-    return paging.answer(query, await leadImports.results(id, paging.requested(query)))
+    return paging.answer(query, await listResults(pool, id, paging.requested(query)))
   })
 }
 

@@ -5,7 +5,6 @@ import { findCampaign } from '../../../projections/catalog.js'
 import {
   eachLead, findLead, findLeads, findLeadToChange, type LeadFilter, type LeadOnStream
 } from '../../../projections/find-leads.js'
-import type { Blacklists } from '../../commands/blacklist/blacklists.js'
 import { Id } from '../../domain/json.js'
 import { etagOfData, tagged } from '../../http/etags.js'
 import { type App, Message } from '../../http/app-types.js'
@@ -19,24 +18,19 @@ import {
 import { PageOf, Paging } from '../../http/lists.js'
 import { leadPath, pathId } from '../../http/path-id.js'
 import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
-import type { RouteServices } from '../services.js'
+import type { ApiServices } from '../../services/services.js'
 import { type Listed, numbersOf } from '../blacklist/model.js'
 import {
   chosenStatuses, CreateLeadBody, leadDecider, type LeadFacts, leadNotFound, numbersToAsk, oneLeadDecider,
   UpdateLeadBody, validateLead, validateLeadChanges
 } from './decide.js'
+import { leadStream } from './events.js'
 import {
   createdLead, describeLead, type Lead, LeadAnswer, leadAsListed, type OneLeadState, withCalling
 } from './model.js'
 
-export interface LeadDeps extends RouteServices {
-  blacklists: Blacklists
-  /** Of all leads of a phone number in a campaign. */
-  leadStreamOf (lead: Pick<CreateLeadBody, 'campaign_id' | 'phone_number'>): string
-}
-
 /** The lead as reads show it, also when it was deleted: what was answered under a key is answered again. */
-async function lookUpLead ({ positions, pool }: LeadDeps, userId: string, id: number): Promise<LeadOnStream> {
+async function lookUpLead ({ positions, pool }: ApiServices, userId: string, id: number): Promise<LeadOnStream> {
   const found = await positions.orNotKnown('leads', () => findLeadToChange(pool, userId, id))
   if (!found) throw leadNotFound()
   return found
@@ -56,7 +50,7 @@ function etagBefore (state: OneLeadState, { lead, campaignName }: Partial<LeadOn
  * the append and whatever was read since, so that none is answered as callable once its entry was answered.
  */
 async function answerLead (
-  deps: LeadDeps, reply: FastifyReply, lead: Lead,
+  services: ApiServices, reply: FastifyReply, lead: Lead,
   { facts: { campaignName }, readBack }: Pick<Handled<unknown, Pick<LeadFacts, 'campaignName'>>, 'facts' | 'readBack'>,
   isAllInStream = false
 ): Promise<LeadAnswer> {
@@ -65,12 +59,12 @@ async function answerLead (
     source: 'leads',
     folded: () => describeLead(lead, campaignName ?? ''),
     async read () {
-      const found = await findLead(deps.pool, userId, id)
+      const found = await findLead(services.pool, userId, id)
       return found && describeLead(found.lead, found.campaignName)
     },
     isAllInStream
   })
-  return await asListed(deps, reply, userId, answer)
+  return await asListed(services, reply, userId, answer)
 }
 
 /**
@@ -78,7 +72,7 @@ async function answerLead (
  * cannot be read, whether it may be called is not known, and the command's outcome with it.
  */
 async function asListed (
-  { blacklists }: LeadDeps, reply: FastifyReply, userId: string, lead: LeadAnswer
+  { blacklists }: ApiServices, reply: FastifyReply, userId: string, lead: LeadAnswer
 ): Promise<LeadAnswer> {
   try {
     return tagged(reply, leadAsListed(lead, await blacklists.listed(userId, numbersOf(lead))))
@@ -90,10 +84,10 @@ async function asListed (
 interface Shown { message: string, data: LeadAnswer }
 
 /** The persons whom an answer shows may be erased or listed by the time when it is repeated. */
-const kept = (deps: LeadDeps, { user }: FastifyRequest, reply: FastifyReply) => ({
-  about: ({ data }: Shown) => numbersOf(data).map((number) => deps.blacklists.streamOf(user.id, number)),
+const kept = (services: ApiServices, { user }: FastifyRequest, reply: FastifyReply) => ({
+  about: ({ data }: Shown) => numbersOf(data).map((number) => services.blacklists.streamOf(user.id, number)),
   again: async ({ message, data }: Shown): Promise<Shown> =>
-    ({ message, data: await asListed(deps, reply, user.id, data) })
+    ({ message, data: await asListed(services, reply, user.id, data) })
 })
 
 const notFound = refusal(leadNotFound().message)
@@ -119,35 +113,37 @@ const createLeadSchema = {
   }
 }
 
-export function createLead (app: App, deps: LeadDeps): void {
+export function createLead (app: App, services: ApiServices): void {
   const options = command('user', 'Lead creation failed', 'Idempotency-Key')
-  app.post('/user/lead', { schema: createLeadSchema, ...options }, (request, reply) => deps.handle(request, reply, {
+  app.post('/user/lead', { schema: createLeadSchema, ...options }, (request, reply) => services.handle(request, reply, {
     body: CreateLeadBody,
-    facts: (fields) => newLeadFacts(deps, request.user.id, fields),
+    facts: (fields) => newLeadFacts(services, request.user.id, fields),
     validate: validateLead,
     ids: ({ secondary_contacts = [] }) => ({ kind: 'lead', count: 1 + secondary_contacts.length }),
-    stream: deps.leadStreamOf,
+    stream: ({ campaign_id, phone_number }) => leadStream(campaign_id, services.phoneHash(phone_number)),
     isNew: true,
     decider: leadDecider,
     answer: async (handled) => {
       const isAllInStream = handled.facts.campaignName !== undefined
       const lead = createdLead(handled.state, handled.ids)
-      return { message: created, data: await answerLead(deps, reply, lead, handled, isAllInStream) }
+      return { message: created, data: await answerLead(services, reply, lead, handled, isAllInStream) }
     },
-    ...kept(deps, request, reply)
+    ...kept(services, request, reply)
   }))
 }
 
 /** At once: the campaign is in Postgres, and what is listed in the event store. */
-async function newLeadFacts (deps: LeadDeps, userId: string, fields: Partial<CreateLeadBody>): Promise<LeadFacts> {
+async function newLeadFacts (
+  services: ApiServices, userId: string, fields: Partial<CreateLeadBody>
+): Promise<LeadFacts> {
   const [campaign, listed] = await Promise.all([
-    lookUpCampaign(deps, userId, fields.campaign_id), deps.blacklists.listed(userId, numbersOf(fields))
+    lookUpCampaign(services, userId, fields.campaign_id), services.blacklists.listed(userId, numbersOf(fields))
   ])
   return { ...campaign, listed }
 }
 
 async function lookUpCampaign (
-  { positions, pool }: LeadDeps, userId: string, id: number | undefined
+  { positions, pool }: ApiServices, userId: string, id: number | undefined
 ): Promise<LeadFacts> {
   if (id === undefined) return {}
   const { name = null, isDeleted = false } = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, id)) ?? {}
@@ -177,13 +173,13 @@ const updateLeadSchema = {
   }
 }
 
-export function updateLead (app: App, deps: LeadDeps): void {
+export function updateLead (app: App, services: ApiServices): void {
   const options = command('user', 'Lead update failed', 'Idempotency-Key', 'If-Match')
   app.put('/user/lead/:id', { schema: updateLeadSchema, ...options }, async (request, reply) => {
     const id = pathId(request.params.id, leadNotFound)
-    return await deps.handle(request, reply, {
+    return await services.handle(request, reply, {
       body: UpdateLeadBody,
-      facts: (fields) => lookUpFacts(deps, request.user.id, id, fields),
+      facts: (fields) => lookUpFacts(services, request.user.id, id, fields),
       validate: validateLeadChanges,
       ids: ({ secondary_contacts = [] }) => ({ kind: 'lead', count: secondary_contacts.filter(isNew).length }),
       stream: (_body, _ids, { stream = '' }) => stream,
@@ -193,21 +189,21 @@ export function updateLead (app: App, deps: LeadDeps): void {
         const { state, body, facts } = handled
         if (!state) throw leadNotFound()
         const lead = withCalling(state, facts.lead, chosenStatuses(body, state))
-        return { message: updated, data: await answerLead(deps, reply, lead, handled) }
+        return { message: updated, data: await answerLead(services, reply, lead, handled) }
       },
-      ...kept(deps, request, reply)
+      ...kept(services, request, reply)
     })
   })
 }
 
 /** At once, but for the lead's own number, which the lead says. */
 async function lookUpFacts (
-  deps: LeadDeps, userId: string, id: number, fields: Partial<UpdateLeadBody>
+  services: ApiServices, userId: string, id: number, fields: Partial<UpdateLeadBody>
 ): Promise<LeadOnStream & { listed: Listed }> {
   const [found, ofContacts] = await Promise.all([
-    lookUpLead(deps, userId, id), deps.blacklists.listed(userId, numbersToAsk(fields))
+    lookUpLead(services, userId, id), services.blacklists.listed(userId, numbersToAsk(fields))
   ])
-  const ofLead = await deps.blacklists.listed(userId, fields.status === undefined ? [] : [found.lead.phone_number])
+  const ofLead = await services.blacklists.listed(userId, fields.status === undefined ? [] : [found.lead.phone_number])
   return { ...found, listed: new Set([...ofContacts, ...ofLead]) }
 }
 
@@ -228,13 +224,13 @@ const deleteLeadSchema = {
   }
 }
 
-export function deleteLead (app: App, deps: LeadDeps): void {
+export function deleteLead (app: App, services: ApiServices): void {
   const options = command('user', 'Lead deletion failed', 'Idempotency-Key', 'If-Match')
   app.delete('/user/lead/:id', { schema: deleteLeadSchema, ...options }, async (request, reply) => {
     const id = pathId(request.params.id, leadNotFound)
-    return await deps.handle(request, reply, {
+    return await services.handle(request, reply, {
       body: Type.Object({}),
-      facts: () => lookUpLead(deps, request.user.id, id),
+      facts: () => lookUpLead(services, request.user.id, id),
       validate: () => ({ type: 'delete' as const }),
       stream: (_body, _ids, { stream = '' }) => stream,
       decider: oneLeadDecider(id),
@@ -279,7 +275,7 @@ const listLeadsSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(LeadAnswer), page(15, leadExample)), ...readErrors }
 }
 
-export function listLeads (app: App, { pool, positions }: RouteServices): void {
+export function listLeads (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: listLeadsSchema, ...reading('leads', positions, paging) }
   app.get('/user/leads', options, async ({ user, query }) => {
     const { items, ...place } = await findLeads(pool, leadFilterOf(user.id, query), paging.requested(query))
@@ -309,7 +305,7 @@ const getLeadSchema = {
   }
 }
 
-export function getLead (app: App, { pool, positions }: RouteServices): void {
+export function getLead (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: getLeadSchema, ...reading('leads', positions) }
   app.get('/user/lead/:id', options, async ({ user, params }, reply) => {
     const id = pathId(params.id, leadNotFound)
@@ -356,7 +352,7 @@ const exportLeadsSchema = {
   response: { 200: exportAnswer('The leads.', leads.name, csvExample(leads, leadExample)), ...readErrors }
 }
 
-export function exportLeads (app: App, { pool, positions }: RouteServices): void {
+export function exportLeads (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: exportLeadsSchema, ...reading('leads', positions, undefined, 'export') }
   app.get('/user/leads/export', options, async (request, reply) => {
     const { user, query } = request

@@ -2,34 +2,25 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
-import type { PhoneClaims } from '../../commands/phone-claims.js'
-import type { PhoneHash } from '../../commands/phone-hash.js'
+import { acceptRequest, progressOf } from '../../../workers/background/requests.js'
+import { prepareErasure } from '../../../workers/persons/erasures/request.js'
+import { hasExport, readExport } from '../../../workers/persons/parts.js'
+import { isNoted, noteRequest } from '../../../workers/persons/requests.js'
+import { findOwnRequest, findRequest } from '../../commands/person/person-requests.js'
 import { Rejection } from '../../domain/rejection.js'
 import { problem, soundBody, type Submitted } from '../../domain/validation.js'
 import { type App, ErrorAnswer } from '../../http/app-types.js'
 import { only } from '../../http/auth.js'
-import { type Handled, type HandleRoute, tokenCommand } from '../../http/command-route.js'
+import { type Handled, tokenCommand } from '../../http/command-route.js'
 import { answered, example, fileName, invalid, One, writeHeaders } from '../../http/docs/describe.js'
 import { begunErasure, begunExport, exportedPerson, person, personRequest } from '../../http/docs/examples.js'
 import { personRequestPath } from '../../http/path-id.js'
+import type { ApiServices } from '../../services/services.js'
 import { personRequestStream, type PersonRequestType } from './events.js'
 import {
   BegunPersonRequest, describeBegun, describePersonRequest, isKept, ownNumber, PersonBody, type PersonRequest,
   PersonRequestAnswer, personRequestDecider, personRequestNotFound, type PersonRequestState
 } from './model.js'
-
-interface NewPersonRequest { id: string, userId: string, phoneNumber: string }
-
-export interface PersonDeps {
-  handle: HandleRoute
-  phoneHash: PhoneHash
-  phoneClaims: Pick<PhoneClaims, 'isOwn'>
-  /** Keeps what is asked for, for the workers; false when the user has asked for so much that no more is taken. */
-  notePersonRequest (request: NewPersonRequest): Promise<boolean>
-  /** The same for an erasure, which is worked on once it is accepted: after its event. */
-  noteErasure (request: NewPersonRequest): Promise<boolean>
-  acceptErasure (id: string): Promise<void>
-}
 
 const Begun = Type.Object(
   { message: Type.String(), data: BegunPersonRequest }, { title: 'BegunPersonRequestAnswer' })
@@ -38,7 +29,7 @@ interface AskedFacts { isOwn: boolean }
 
 /** What both look up and check: a number of the user's own stands in every call, of whomever. */
 function asked (
-  kind: PersonRequestType, { phoneHash, phoneClaims }: Pick<PersonDeps, 'phoneHash' | 'phoneClaims'>,
+  kind: PersonRequestType, { phoneHash, phoneClaims }: ApiServices,
   { id: correlationId, user }: { id: string, user: { id: string } }
 ) {
   return {
@@ -75,15 +66,20 @@ const exportPersonSchema = {
   }
 }
 
-export function exportPerson (app: App, deps: PersonDeps): void {
-  const { handle, notePersonRequest } = deps
+/** Where its row is gone already, a retry whose answer was lost must not begin it anew. */
+const hasEnded = async ({ streams }: ApiServices, id: string) =>
+  typeof (await findRequest(streams, id))?.request.finished_at === 'string'
+
+export function exportPerson (app: App, services: ApiServices): void {
+  const { handle, pool, keys } = services
   const options = { schema: exportPersonSchema, ...tokenCommand('user', 'Starting the export failed', 'Idempotency-Key') }
   app.post('/user/person/export', options, (request, reply) => handle(request, reply.code(202), {
     body: PersonBody,
-    ...asked('export', deps, request),
+    ...asked('export', services, request),
     async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
-      const isNoted = await notePersonRequest({ id, userId: request.user.id, phoneNumber })
-      if (!isNoted) throw new Rejection('too-many', tooManyExports)
+      const asked = { id, userId: request.user.id, phoneNumber }
+      const isTaken = await hasEnded(services, id) || await noteRequest(pool, keys, asked)
+      if (!isTaken) throw new Rejection('too-many', tooManyExports)
     },
     stream: (_body, _ids, _facts, commandId) => personRequestStream(commandId),
     isNew: true,
@@ -110,30 +106,26 @@ const erasePersonSchema = {
   }
 }
 
-export function erasePerson (app: App, deps: PersonDeps): void {
-  const { handle, noteErasure, acceptErasure } = deps
+export function erasePerson (app: App, services: ApiServices): void {
+  const { handle, pool, keys } = services
   const options = { schema: erasePersonSchema, ...tokenCommand('user', 'Starting the erasure failed', 'Idempotency-Key') }
   app.post('/user/person/erase', options, (request, reply) => handle(request, reply.code(202), {
     body: PersonBody,
-    ...asked('erasure', deps, request),
+    ...asked('erasure', services, request),
     async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
-      const isNoted = await noteErasure({ id, userId: request.user.id, phoneNumber })
-      if (!isNoted) throw new Rejection('too-many', tooManyErasures)
+      const asked = { id, userId: request.user.id, phoneNumber }
+      const isTaken = await hasEnded(services, id) || await prepareErasure(pool, keys, asked)
+      if (!isTaken) throw new Rejection('too-many', tooManyErasures)
     },
     stream: (_body, _ids, _facts, commandId) => personRequestStream(commandId),
     isNew: true,
     decider: personRequestDecider,
     async answer (handled) {
       const data = begunOf(handled)
-      await acceptErasure(data.id).catch(() => {}) // its event is in the log: the reconciler makes up for it
+      await acceptRequest(pool, data.id).catch(() => {}) // its event is in the log: the reconciler makes up for it
       return { message: erasureStarted, data }
     }
   }))
-}
-
-interface PersonRequestDeps {
-  /** The user's request as the log has it, or nothing when there is none. */
-  findPersonRequest (userId: string, id: string): Promise<PersonRequest | undefined>
 }
 
 const getPersonRequestSchema = {
@@ -149,19 +141,19 @@ const getPersonRequestSchema = {
   }
 }
 
-export function getPersonRequest (app: App, { findPersonRequest }: PersonRequestDeps): void {
+/** The user's request as the log has it, or nothing when there is none. */
+const findOwn = ({ pool, streams }: ApiServices, userId: string, id: string) => findOwnRequest({
+  streams, noted: async (id) => await isNoted(pool, id) ? {} : await progressOf<{ waits_for?: string }>(pool, id)
+}, userId, id)
+
+export function getPersonRequest (app: App, services: ApiServices): void {
   const options = { schema: getPersonRequestSchema, onRequest: only('user'), config: { isClosedToKeys: true } }
   app.get('/user/person-request/:id', options, async (request, reply) => {
     await app.acquireReadSlot('item', request, reply)
-    const found = await findPersonRequest(request.user.id, request.params.id)
+    const found = await findOwn(services, request.user.id, request.params.id)
     if (!found) throw personRequestNotFound()
     return { data: describePersonRequest(found) }
   })
-}
-
-export interface DownloadDeps extends PersonRequestDeps {
-  /** The text of the export, part by part as it is taken; nothing when it is not kept any more. */
-  openPersonExport (userId: string, id: string): Promise<AsyncIterable<string> | undefined>
 }
 
 const notYet = 'The export is being made: try again in a moment.'
@@ -184,17 +176,17 @@ const downloadPersonSchema = {
   }
 }
 
-export function downloadPerson (app: App, { findPersonRequest, openPersonExport }: DownloadDeps): void {
+export function downloadPerson (app: App, services: ApiServices): void {
   const options = { schema: downloadPersonSchema, onRequest: only('user'), config: { isClosedToKeys: true } }
   app.get('/user/person-request/:id/download', options, async (request, reply) => {
     await app.acquireReadSlot('export', request, reply)
     const { method, user, params: { id } } = request
-    refuseUnlessMade(await findPersonRequest(user.id, id))
-    const text = await openPersonExport(user.id, id)
-    if (!text) throw new Rejection('gone', over)
+    refuseUnlessMade(await findOwn(services, user.id, id))
+    const place = { userId: user.id, id }
+    if (!await hasExport(services.pool, place)) throw new Rejection('gone', over)
     const asFile: FastifyReply = reply.type('application/json; charset=utf-8')
       .header('content-disposition', 'attachment; filename="person.json"')
-    return await asFile.send(Readable.from(method === 'HEAD' ? [] : text))
+    return await asFile.send(Readable.from(method === 'HEAD' ? [] : readExport(services.pool, services.keys, place)))
   })
 }
 

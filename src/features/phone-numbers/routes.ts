@@ -9,13 +9,9 @@ import { command } from '../../http/command-route.js'
 import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { phoneNumber } from '../../http/docs/examples.js'
 import { pathId, phoneNumberPath } from '../../http/path-id.js'
-import type { RouteServices } from '../services.js'
+import type { ApiServices } from '../../services/services.js'
 import { phoneNumberStream } from './events.js'
 import { numberNotFound, phoneNumberDecider, PhoneNumberAnswer, PhoneNumberBody, type NumberState } from './model.js'
-
-export interface PhoneNumberServices extends RouteServices {
-  phoneClaims: PhoneClaims
-}
 
 const shared = { tags: ['phone numbers'], security: [{ bearer: [] }] }
 
@@ -46,7 +42,7 @@ const releaseSchema = {
   }
 }
 
-export function addPhoneNumbers (app: App, { handle, phoneClaims }: PhoneNumberServices): void {
+export function addPhoneNumbers (app: App, { handle, phoneClaims }: ApiServices): void {
   const adding = command('user', 'Adding the phone number failed', 'Idempotency-Key')
   app.post('/user/phone-number', { schema: addSchema, ...adding }, (request, reply) => handle(request, reply.code(201), {
     body: PhoneNumberBody,

@@ -1,19 +1,22 @@
 // The routes of the secrets that sign webhooks: of a user, and of an assistant.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Type, { type Static } from 'typebox'
-import type { Ledger } from '../../commands/idempotency.js'
+import Type from 'typebox'
+import {
+  assistantSecrets, dropOwnSecret, rotateOwnSecret, rotateUserSecret, userSecrets
+} from '../../../workers/deliver/secrets.js'
 import { Rejection } from '../../domain/rejection.js'
 import { soundBody } from '../../domain/validation.js'
 import type { App } from '../../http/app-types.js'
 import { only } from '../../http/auth.js'
-import { command, type HandleLedger } from '../../http/command-route.js'
+import { command } from '../../http/command-route.js'
 import { answered, example, invalid, refusal, replayHeaders } from '../../http/docs/describe.js'
 import { ownSecret, rotatedSecret, usersSecret } from '../../http/docs/examples.js'
 import { received } from '../../http/bodies.js'
 import { assistantPath } from '../../http/path-id.js'
+import type { ApiServices } from '../../services/services.js'
 import { ofSecrets } from '../api-keys/events.js'
-import { ownAssistant, type OwnAssistantDeps } from '../assistants/routes.js'
-import { type AssistantSecret, AssistantSecretAnswer, type WebhookSecret, WebhookSecretAnswer } from './model.js'
+import { ownAssistant } from '../assistants/routes.js'
+import { AssistantSecretAnswer, WebhookSecretAnswer } from './model.js'
 
 const RotationBody = Type.Object({
   overlap_hours: Type.Optional(Type.Integer({
@@ -38,11 +41,6 @@ const notFound = refusal('Assistant not found or does not belong to the authenti
 const tooSoon = 'Two former secrets still sign: rotate again when the first of them has expired, ' +
   'or with overlap_hours 0, which ends both at once.'
 
-export interface WebhookSecretDeps {
-  /** The user's signing secret, made at the first call. */
-  webhookSecret (userId: string): Promise<Static<typeof WebhookSecret>>
-}
-
 const getSecretSchema = {
   operationId: 'getWebhookSecret',
   summary: 'The secret that signs your webhooks',
@@ -56,20 +54,12 @@ const getSecretSchema = {
   }
 }
 
-export function getWebhookSecret (app: App, { webhookSecret }: WebhookSecretDeps): void {
+export function getWebhookSecret (app: App, { pool, keys }: ApiServices): void {
   const options = { schema: getSecretSchema, onRequest: only('user'), config: { scopes: ofSecrets } }
   app.get('/user/webhook-secret', options, async (request, reply) => {
     await app.acquireReadSlot('item', request, reply)
-    return { data: await webhookSecret(request.user.id) }
+    return { data: await userSecrets(pool, keys, request.user.id) }
   })
-}
-
-export interface RotateSecretDeps {
-  handleLedger: HandleLedger
-  /** Nothing when so many former secrets still sign that no further one may. */
-  rotateSecret (
-    ledger: Ledger, userId: string, overlapHours: number | undefined
-  ): Promise<Static<typeof WebhookSecret> | undefined>
 }
 
 const rotateSecretSchema = {
@@ -87,21 +77,17 @@ const rotateSecretSchema = {
   }
 }
 
-export function rotateWebhookSecret (app: App, { handleLedger, rotateSecret }: RotateSecretDeps): void {
+export function rotateWebhookSecret (app: App, { handleLedger, keys }: ApiServices): void {
   const options = { schema: rotateSecretSchema, ...rotation }
   app.post('/user/webhook-secret/rotate', options, (request, reply) =>
     handleLedger(request, reply, {
       prepare: async () => overlapHours(request, reply),
       async write (ledger, hours) {
-        const data = await rotateSecret(ledger, request.user.id, hours)
+        const data = await rotateUserSecret(ledger, keys, request.user.id, hours)
         if (!data) throw new Rejection('webhook-refused', tooSoon)
         return { status: 200, body: { data } }
       }
     }))
-}
-
-export interface AssistantSecretQueryDeps extends OwnAssistantDeps {
-  assistantSecret (userId: string, assistantId: number): Promise<Static<typeof AssistantSecret>>
 }
 
 const getAssistantSecretSchema = {
@@ -117,25 +103,14 @@ const getAssistantSecretSchema = {
   }
 }
 
-export function getAssistantWebhookSecret (app: App, deps: AssistantSecretQueryDeps): void {
+export function getAssistantWebhookSecret (app: App, services: ApiServices): void {
   const options = { schema: getAssistantSecretSchema, onRequest: only('user'), config: { scopes: ofSecrets } }
   app.get('/user/assistant/:id/webhook-secret', options, async (request, reply) => {
     await app.acquireReadSlot('item', request, reply)
     const { user, params } = request
-    const { assistant_id: id } = await ownAssistant(deps, user.id, params.id)
-    return { data: await deps.assistantSecret(user.id, id) }
+    const { assistant_id: id } = await ownAssistant(services, user.id, params.id)
+    return { data: await assistantSecrets(services.pool, services.keys, user.id, id) }
   })
-}
-
-type Secret = Static<typeof AssistantSecret>
-
-export interface AssistantSecretDeps extends OwnAssistantDeps {
-  handleLedger: HandleLedger
-  /** Nothing when so many former secrets still sign that no further one may. */
-  rotateAssistantSecret (
-    ledger: Ledger, userId: string, assistantId: number, overlapHours: number | undefined
-  ): Promise<Secret | undefined>
-  dropAssistantSecret (ledger: Ledger, userId: string, assistantId: number): Promise<Secret>
 }
 
 const rotateAssistantSecretSchema = {
@@ -169,26 +144,27 @@ const deleteAssistantSecretSchema = {
   }
 }
 
-export function changeAssistantSecret (app: App, deps: AssistantSecretDeps): void {
+export function changeAssistantSecret (app: App, services: ApiServices): void {
   const path = '/user/assistant/:id/webhook-secret'
   app.post(path, { schema: rotateAssistantSecretSchema, ...rotation }, (request, reply) =>
-    deps.handleLedger(request, reply, {
+    services.handleLedger(request, reply, {
       async prepare () {
         const hours = overlapHours(request, reply)
-        return { hours, assistant: await ownAssistant(deps, request.user.id, request.params.id) }
+        return { hours, assistant: await ownAssistant(services, request.user.id, request.params.id) }
       },
       async write (ledger, { hours, assistant }) {
-        const data = await deps.rotateAssistantSecret(ledger, request.user.id, assistant.assistant_id, hours)
+        const owner = { userId: request.user.id, id: assistant.assistant_id }
+        const data = await rotateOwnSecret(ledger, services.keys, owner, hours)
         if (!data) throw new Rejection('webhook-refused', tooSoon)
         return { status: 200, body: { data } }
       }
     }))
   const dropping = command('user', 'Deleting the secret failed', 'Idempotency-Key')
   app.delete(path, { schema: deleteAssistantSecretSchema, ...dropping }, (request, reply) =>
-    deps.handleLedger(request, reply, {
-      prepare: () => ownAssistant(deps, request.user.id, request.params.id),
+    services.handleLedger(request, reply, {
+      prepare: () => ownAssistant(services, request.user.id, request.params.id),
       async write (ledger, { assistant_id: id }) {
-        return { status: 200, body: { data: await deps.dropAssistantSecret(ledger, request.user.id, id) } }
+        return { status: 200, body: { data: await dropOwnSecret(ledger, services.keys, request.user.id, id) } }
       }
     }))
 }

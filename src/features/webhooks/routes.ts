@@ -1,22 +1,29 @@
 // The routes of webhooks: what became of them, and how they are sent again.
 import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
-import type { Answer, Ledger } from '../../commands/idempotency.js'
+import { resumeUrl } from '../../../workers/deliveries/endpoints.js'
+import { listNotices } from '../../../workers/deliveries/notices.js'
+import { findDelivery, listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
+import { findRequest } from '../../../workers/deliveries/read/find-request.js'
+import { requestRedelivery, requestTest } from '../../../workers/operate/redeliver.js'
+import { recoverable, requestRecovery } from '../../../workers/operate/request-recovery.js'
+import type { Answer } from '../../commands/idempotency.js'
 import { Id } from '../../domain/json.js'
 import { invalid as refuse, Rejection } from '../../domain/rejection.js'
 import { problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
 import type { App } from '../../http/app-types.js'
-import { command, type HandleLedger } from '../../http/command-route.js'
+import { command } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal, replayHeaders } from '../../http/docs/describe.js'
 import { deliveryDetails, deliverySummary, notice, page, redelivered, testDelivery } from '../../http/docs/examples.js'
 import { dateRange, DayOrInstant, earliest, isReversed, latest } from '../../http/filters.js'
 import { received } from '../../http/bodies.js'
-import { type Found, PageOf, Paging, type RequestedPage } from '../../http/lists.js'
+import { PageOf, Paging } from '../../http/lists.js'
 import { assistantPath, deliveryPath } from '../../http/path-id.js'
-import type { Positions } from '../../../projections/engine/positions.js'
 import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
+import { packageVersion } from '../../package-root.js'
+import type { ApiServices } from '../../services/services.js'
 import type { Assistant } from '../assistants/model.js'
-import { ownAssistant, type OwnAssistantDeps } from '../assistants/routes.js'
+import { ownAssistant } from '../assistants/routes.js'
 import { CallId, callStream } from '../calls/events.js'
 import { Delivery, DeliveryDetails, DeliverySummary, Notice, type RequestedAttempt } from './model.js'
 
@@ -52,12 +59,6 @@ function answerAttempt (
   }
 }
 
-export interface RedeliverDeps {
-  handleLedger: HandleLedger
-  /** Requests one more attempt of the user's delivery. */
-  redeliver (ledger: Ledger, userId: string, deliveryId: string): Promise<RequestedAttempt>
-}
-
 const sentAgain = 'The delivery is sent again'
 
 const redeliverWebhookSchema = {
@@ -77,22 +78,14 @@ const redeliverWebhookSchema = {
   }
 }
 
-export function redeliverWebhook (app: App, { handleLedger, redeliver }: RedeliverDeps): void {
+export function redeliverWebhook (app: App, { handleLedger }: ApiServices): void {
   const options = command('user', 'Redelivery failed', 'Idempotency-Key')
   app.post('/user/webhook-deliveries/:id/redeliver', { schema: redeliverWebhookSchema, ...options }, (request, reply) =>
     handleLedger(request, reply, {
       prepare: async () => {},
       write: async (ledger) =>
-        answerAttempt(reply, await redeliver(ledger, request.user.id, request.params.id), sentAgain)
+        answerAttempt(reply, await requestRedelivery(ledger, request.params.id, request.user.id), sentAgain)
     }))
-}
-
-interface TestTarget { userId: string, assistant: { id: number, name: string }, url: string }
-
-export interface TestWebhookDeps extends OwnAssistantDeps {
-  handleLedger: HandleLedger
-  /** Makes a test delivery to `url` and requests its only attempt. */
-  testWebhook (ledger: Ledger, target: TestTarget): Promise<RequestedAttempt>
 }
 
 const testSent = 'A test is sent'
@@ -114,26 +107,20 @@ const testWebhookSchema = {
   }
 }
 
-export function testWebhook (app: App, deps: TestWebhookDeps): void {
+export function testWebhook (app: App, services: ApiServices): void {
   const options = command('user', 'The test failed', 'Idempotency-Key')
   app.post('/user/assistant/:id/webhook-test', { schema: testWebhookSchema, ...options }, (request, reply) => {
     const { user, params } = request
-    return deps.handleLedger(request, reply, {
-      prepare: () => ownAssistant(deps, user.id, params.id),
+    return services.handleLedger(request, reply, {
+      prepare: () => ownAssistant(services, user.id, params.id),
       write: async (ledger, { assistant_id: id, settings: { assistant_name: name, webhook_url: url } }) => {
         const requested = url === null
           ? { kind: 'refused' as const, why: 'the assistant has no webhook_url' }
-          : await deps.testWebhook(ledger, { userId: user.id, assistant: { id, name }, url })
+          : await requestTest(ledger, { userId: user.id, assistant: { id, name }, url })
         return answerAttempt(reply, requested, testSent)
       }
     })
   })
-}
-
-export interface ResumeWebhookDeps extends OwnAssistantDeps {
-  handleLedger: HandleLedger
-  /** Resumes the user's URL. @returns how many deliveries are scheduled again */
-  resumeWebhook (ledger: Ledger, userId: string, url: string): Promise<number>
 }
 
 const resumed = 'The webhook is resumed'
@@ -162,40 +149,24 @@ const resumeWebhookSchema = {
   }
 }
 
-export function resumeWebhook (app: App, deps: ResumeWebhookDeps): void {
+export function resumeWebhook (app: App, services: ApiServices): void {
   const options = command('user', 'Resuming the webhook failed', 'Idempotency-Key')
   app.post('/user/assistant/:id/webhook-resume', { schema: resumeWebhookSchema, ...options }, (request, reply) => {
     const { user, params } = request
-    return deps.handleLedger(request, reply, {
-      prepare: async () => activeUrl(await ownAssistant(deps, user.id, params.id)),
+    return services.handleLedger(request, reply, {
+      prepare: async () => activeUrl(await ownAssistant(services, user.id, params.id)),
       write: async (ledger, url) => {
-        const data = { resumed: await deps.resumeWebhook(ledger, user.id, url) }
+        const data = { resumed: await resumeUrl(ledger, user.id, url) }
         return { status: 200, body: { message: resumed, data } }
       }
     })
   })
 }
 
-const statuses = ['exhausted', 'cancelled', 'skipped', 'held'] as const
-
-interface Recovery {
-  userId: string
-  assistantId: number
-  since: string
-  until: string | undefined
-  statuses: readonly (typeof statuses[number])[]
-}
-
-export interface RecoverWebhooksDeps extends OwnAssistantDeps {
-  handleLedger: HandleLedger
-  /** Notes what is to be sent again; `busy` while so many of the assistant's recoveries go on that no other may. */
-  recoverWebhooks (ledger: Ledger, recovery: Recovery): Promise<{ count: number } | { refused: 'too-many' | 'busy' }>
-}
-
 const RecoverBody = Type.Object({
   since: DayOrInstant('Deliveries that were made on this day (UTC) or later, or at this instant or later.'),
   until: Type.Optional(DayOrInstant('And on this day or earlier, or at this instant or earlier; now when it is absent.')),
-  statuses: Type.Optional(Type.Array(Type.Enum([...statuses], { title: 'RecoverableStatus' }), {
+  statuses: Type.Optional(Type.Array(Type.Enum([...recoverable], { title: 'RecoverableStatus' }), {
     minItems: 1,
     maxItems: 4,
     description: 'Which of them; all four when it is absent. Of the skipped ones those of a time when the webhook was off.'
@@ -233,18 +204,18 @@ const recoverWebhooksSchema = {
   }
 }
 
-export function recoverWebhooks (app: App, deps: RecoverWebhooksDeps): void {
+export function recoverWebhooks (app: App, services: ApiServices): void {
   const options = command('user', 'Recovering the webhooks failed', 'Idempotency-Key')
   app.post('/user/assistant/:id/webhook-recover', { schema: recoverWebhooksSchema, ...options }, (request, reply) =>
-    deps.handleLedger(request, reply, {
+    services.handleLedger(request, reply, {
       async prepare () {
         const wanted = validate(received(request, reply, RecoverBody))
-        const assistant = await ownAssistant(deps, request.user.id, request.params.id)
+        const assistant = await ownAssistant(services, request.user.id, request.params.id)
         activeUrl(assistant)
         return { userId: request.user.id, assistantId: assistant.assistant_id, ...wanted }
       },
       async write (ledger, recovery) {
-        const found = await deps.recoverWebhooks(ledger, recovery)
+        const found = await requestRecovery(ledger, recovery)
         if ('count' in found) return { status: 202, body: { message: recovering, data: { count: found.count } } }
         throw found.refused === 'busy' ? new Rejection('too-many', busy) : refuse({ since: [tooManyDeliveries] })
       }
@@ -256,22 +227,7 @@ function validate (submitted: Submitted<Static<typeof RecoverBody>>) {
   const { since, until } = soundFields(submitted)
   const isBefore = since !== undefined && until !== undefined && isReversed(since, until)
   const body = soundBody(submitted, [isBefore && problem('until', 'must not be before since')])
-  return { since: earliest(body.since), until: latest(body.until), statuses: body.statuses ?? statuses }
-}
-
-interface Filter {
-  userId: string
-  assistantId?: number | undefined
-  callId?: string | undefined
-  status?: DeliverySummary['status'] | undefined
-  createdFrom?: string | undefined
-  createdTo?: string | undefined
-}
-
-export interface ListDeliveriesDeps {
-  positions: Positions
-  /** A page of the user's deliveries, newest first. */
-  listDeliveries (filter: Filter, page: RequestedPage): Promise<Found<DeliverySummary>>
+  return { since: earliest(body.since), until: latest(body.until), statuses: body.statuses ?? recoverable }
 }
 
 const deliveriesPaging = new Paging('webhook-deliveries', 15, ['time', 'uuid'])
@@ -296,20 +252,14 @@ const listDeliveriesSchema = {
   }
 }
 
-export function listWebhookDeliveries (app: App, { listDeliveries, positions }: ListDeliveriesDeps): void {
+export function listWebhookDeliveries (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: listDeliveriesSchema, ...reading('deliveries', positions, deliveriesPaging) }
   app.get('/user/webhook-deliveries', options, async ({ user, query }) => {
     const { assistant_id: assistantId, call_id: callId, status, date_from: from, date_to: to } = query
     const times = { createdFrom: earliest(from), createdTo: latest(to) }
     const filter = { userId: user.id, assistantId, callId, status, ...times }
-    return deliveriesPaging.answer(query, await listDeliveries(filter, deliveriesPaging.requested(query)))
+    return deliveriesPaging.answer(query, await listDeliveries(pool, filter, deliveriesPaging.requested(query)))
   })
-}
-
-export interface GetDeliveryDeps {
-  positions: Positions
-  /** The user's delivery with its newest attempts and what was sent last. */
-  findDelivery (userId: string, id: string): Promise<DeliveryDetails | undefined>
 }
 
 const getDeliverySchema = {
@@ -328,19 +278,13 @@ const getDeliverySchema = {
   }
 }
 
-export function getWebhookDelivery (app: App, { findDelivery, positions }: GetDeliveryDeps): void {
+export function getWebhookDelivery (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: getDeliverySchema, ...reading('deliveries', positions) }
   app.get('/user/webhook-deliveries/:id', options, async ({ user, params: { id } }) => {
-    const data = await findDelivery(user.id, id)
-    if (!data) throw new Rejection('not-found', deliveryNotFound)
-    return { data }
+    const found = await findDelivery(pool, user.id, id)
+    if (!found) throw new Rejection('not-found', deliveryNotFound)
+    return { data: { ...found, request: await findRequest(pool, id, packageVersion) } }
   })
-}
-
-export interface ListNoticesDeps {
-  positions: Positions
-  /** A page of the user's notices, newest first. */
-  listNotices (userId: string, page: RequestedPage): Promise<Found<Notice>>
 }
 
 const noticesPaging = new Paging('webhook-notices', 15, ['whole'])
@@ -357,8 +301,8 @@ const listNoticesSchema = {
   response: { 200: answered('The page that was asked for.', PageOf(Notice), page(15, notice)), ...readErrors }
 }
 
-export function listWebhookNotices (app: App, { listNotices, positions }: ListNoticesDeps): void {
+export function listWebhookNotices (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: listNoticesSchema, ...reading('deliveries', positions, noticesPaging) }
   app.get('/user/webhook-notices', options, async ({ user, query }) =>
-    noticesPaging.answer(query, await listNotices(user.id, noticesPaging.requested(query))))
+    noticesPaging.answer(query, await listNotices(pool, user.id, noticesPaging.requested(query))))
 }

@@ -23,7 +23,7 @@ const mostEndpoints = 200
 const perPage = 50
 
 export async function opsDeps (context: Services, actions: Actions): Promise<OpsDeps> {
-  const { config, connections: { pool } } = context
+  const { config, pool } = context
   const { deliveryDay } = await import('../../../workers/operate/charts.js')
   return {
     basePath: config.basePath,
@@ -36,23 +36,22 @@ export async function opsDeps (context: Services, actions: Actions): Promise<Ops
 }
 
 function ofProjections (context: Services, actions: Actions) {
-  const { connections } = context
-  const { pool } = connections
+  const { pool } = context
   return {
     isProjection: (name: string) => projections.some((known) => known.name === name),
     projections: atMostEvery(lookEveryMs, () => projectionStatuses(context)),
     parked: (name: string) => parkedStreams(pool, [name]),
-    retryParked: (name: string, stream: string) => orRefused(() => retryParked(connections, name, stream)),
+    retryParked: (name: string, stream: string) => orRefused(() => retryParked(context, name, stream)),
     skipParked: (name: string, stream: string, revision: bigint, reason: string) =>
-      orRefused(() => skipParked(connections, name, stream, revision, reason)),
-    closeBreaker: (name: string) => orRefused(() => closeBreaker(connections, projectionNamed(name))),
+      orRefused(() => skipParked(context, name, stream, revision, reason)),
+    closeBreaker: (name: string) => orRefused(() => closeBreaker(context, projectionNamed(name))),
     startAction: actions.start,
     findAction: async (id: string) => /^[0-9a-f-]{36}$/.test(id) ? await findAction(pool, id) : undefined,
     newestActions: () => newestActions(pool, mostActions)
   } satisfies Partial<OpsDeps>
 }
 
-async function ofDeliveries ({ connections: { pool } }: Services) {
+async function ofDeliveries ({ pool }: Services) {
   const [{ findDelivery, listDeliveries }, { findRequest }] = await Promise.all([
     import('../../../workers/deliveries/read/find-deliveries.js'),
     import('../../../workers/deliveries/read/find-request.js')

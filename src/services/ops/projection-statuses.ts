@@ -12,7 +12,7 @@ import { dispatcherCheckpoint } from '../../recovery/database-state.js'
 import { readCheckpoint } from '../../subscriptions/checkpoint.js'
 import type { Services } from '../services.js'
 import { ratesByConsumer } from '../../ops/counts/minute-counts.js'
-import { behindLog, type Behind } from '../status/behind.js'
+import { behindLog, type Behind } from '../../subscriptions/lag.js'
 
 interface Seen {
   breakers: OpenBreaker[]
@@ -22,8 +22,7 @@ interface Seen {
 }
 
 /** Every projection, and the dispatcher, which has no generations. */
-export async function projectionStatuses ({ connections }: Services): Promise<ProjectionStatus[]> {
-  const { pool, streams } = connections
+export async function projectionStatuses ({ pool, streams }: Services): Promise<ProjectionStatus[]> {
   const head = await streams.head()
   const dispatch = await import('../../../workers/dispatch/dispatch.js')
   const seen = await lookAround(pool)

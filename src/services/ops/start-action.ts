@@ -22,7 +22,7 @@ export interface Actions {
   stop (): Promise<void>
 }
 
-export function openActions ({ urls, config, connections: { pool }, log }: Services): Actions {
+export function openActions ({ urls, config, pool, log }: Services): Actions {
   const running = new Set<ChildProcess>()
   return { start, stop }
 

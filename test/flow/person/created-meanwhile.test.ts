@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { openSealing } from '../../../src/services/connections.js'
-import { digestOfNumbers } from '../../../src/services/digest-of-numbers.js'
+import { digestOfNumbers } from '../../../src/services/complete-config.js'
 import { leadStream } from '../../../src/features/leads/events.js'
 import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { keyTrustedMs } from '../../../src/privacy/person-keys.js'

@@ -1,6 +1,6 @@
 // An erasure whose worker ends after each of its steps, and within them: it is done all the same, and once.
 import t from 'tap'
-import { erasureWork } from '../../../src/services/persons/erasures.js'
+import { erasureWork } from '../../../src/services/erasures.js'
 import { callStream } from '../../../src/features/calls/events.js'
 import type { Streams } from '../../../src/log/event-log.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
@@ -29,7 +29,7 @@ async function person (phone_number: string) {
 
 /** Does the work again and again, each time with what was kept last. */
 async function workOn (phoneNumber: string, on: Streams, keep: (progress: ErasureProgress) => boolean) {
-  const work = erasureWork({ config, connections: { ...parts, streams: on }, log })
+  const work = erasureWork({ ...parts, streams: on, config, log })
   const kind = erasures({ ...work, settleMs: 50 })
   const id = '5f0c1f9e-6a6b-4c1d-8f10-5a5f3c0f0a01'
   let kept: Partial<ErasureProgress> = {}

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { resealKeys } from '../../../src/privacy/rewrap.js'
 import { secretKeys } from '../../../src/services/complete-config.js'
-import type { Role } from '../../../src/services/role.js'
+import type { Role } from '../../../src/services/services.js'
 import { newLead } from '../../support/bodies/bodies.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { eventually } from '../../support/eventually.js'

@@ -1,7 +1,7 @@
 // Requests for persons whose work broke off, failed, or is not known any more.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { personWork } from '../../../src/services/persons/person-work.js'
+import { personWork } from '../../../src/services/persons.js'
 import { personRequestStream } from '../../../src/features/persons/events.js'
 import { continueRequests, type PersonWork } from '../../../workers/persons/continue.js'
 import { beginExport, readExport } from '../../../workers/persons/parts.js'
@@ -11,12 +11,12 @@ import { inTransaction } from '../../../src/postgres/transaction.js'
 import { eventually } from '../../support/eventually.js'
 import { testService } from '../../support/service.js'
 
-const { call, config, parts } = await testService(t)
+const { call, parts } = await testService(t)
 const { pool, streams } = parts
 const phone_number = '+15557654321'
 const warned: string[] = []
 const log = { warn (_details: object, message: string) { warned.push(message) } }
-const work = personWork({ config, connections: parts, sources: ['leads', 'calls'], log })
+const work = personWork({ ...parts, log }, ['leads', 'calls'])
 const { signal } = new AbortController()
 
 const ask = async (): Promise<string> => (await call('POST', '/user/person/export', { phone_number })).body.data.id

@@ -24,11 +24,11 @@ const importCases: ImportCase[] = [
     bad: 'node:crypto pg ../../log/event-log.js ../../commands/ids.js ./routes.js ../../../projections/leads.js'
   },
   {
-    rule: 'the routes of a feature import command handling, models, finders and Fastify',
+    rule: 'the routes of a feature import command handling, models, finders, what workers do on request, and Fastify',
     file: 'src/features/leads/routes.ts',
-    good: '../../commands/ids.js ./decide.js ../../../projections/leads.js ../../http/auth.js fastify typebox',
+    good: '../../commands/ids.js ./decide.js ../../../projections/leads.js ../../../workers/imports/parts.js fastify typebox',
     bad: 'pg @eventstore/db-client ../../log/event-log.js ../../postgres/pool.js ../../../workers/start.js ' +
-      '../../services/roles.js ../../../projections/engine/run.js'
+      '../../services/roles.js ../../services/services.js ../../../projections/engine/run.js'
   },
   {
     rule: 'HTTP reaches no back end',

@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream'
 import pino from 'pino'
 import t, { type Test } from 'tap'
-import type { Role } from '../../../src/services/role.js'
+import type { Role } from '../../../src/services/services.js'
 import { startRoles } from '../../../src/services/roles.js'
 import { newAssistant } from '../../support/bodies/bodies.js'
 import { eventStoreCluster } from '../../support/cluster/cluster.js'

@@ -2,7 +2,7 @@
 // leaves none of these, whether it was made before, or is made meanwhile. Copies that have nothing of the other stay.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { personWork } from '../../../src/services/persons/person-work.js'
+import { personWork } from '../../../src/services/persons.js'
 import { continueRequests, type PersonWork } from '../../../workers/persons/continue.js'
 import { readExport } from '../../../workers/persons/parts.js'
 import { noteRequest } from '../../../workers/persons/requests.js'
@@ -15,11 +15,11 @@ import { newAssistant, testService } from '../../support/service.js'
 
 t.setTimeout(180_000)
 const service = await testService(t, ['api', 'projector', 'worker'])
-const { call, config, parts, parts: { pool } } = service
+const { call, parts, parts: { pool } } = service
 const erase = erasing(service)
 const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
 const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
-const work = personWork({ config, connections: parts, log: { warn () {} } })
+const work = personWork({ ...parts, log: { warn () {} } })
 let count = 0
 
 interface Answered { asker: string, gone: string, callId: string }

@@ -1,8 +1,7 @@
 // Imports with the number of a person who is erased meanwhile: whatever their worker had come to, the person is not
 // there in the end, and everybody else is.
 import t, { type Test } from 'tap'
-import { digestOfNumbers } from '../../../src/services/digest-of-numbers.js'
-import { leadImportsOf } from '../../../src/services/worker/lead-imports.js'
+import { leadImportsOf } from '../../../src/services/worker.js'
 import { leadStream } from '../../../src/features/leads/events.js'
 import type { Streams } from '../../../src/log/event-log.js'
 import { openLogGuard } from '../../../src/recovery/log-guard.js'
@@ -30,10 +29,10 @@ const erase = erasing(service)
 
 /** Turns of a worker whose appends of leads go through `append`. */
 async function worker (append: Streams['append'] = streams.append) {
-  const connections = { ...parts, streams: { ...streams, append } }
   const restoreGuard = openRestoreGuard({ ...parts, log })
   const logGuard = openLogGuard({ ...parts, readUpTo: async () => [], log })
-  const kinds = { 'lead-import': await leadImportsOf({ config, connections, restoreGuard, logGuard }, () => {}) }
+  const given = { ...parts, streams: { ...streams, append }, config, restoreGuard, logGuard }
+  const kinds = { 'lead-import': await leadImportsOf(given, () => {}) }
   return (id: string) => giveTurn({ pool, kinds, holder: 'test', turnMs: 60_000, retryMs: 0, signal, log }, id)
 }
 
@@ -103,7 +102,7 @@ t.test('a part that is being done', async (t) => {
 /** Its first worker ends before or after it has appended the row of the person. */
 async function killed (when: 'before' | 'after') {
   const imported = await sent()
-  const own = leadStream(1, digestOfNumbers(config)(imported.gone))
+  const own = leadStream(1, parts.phoneHash(imported.gone))
   await (await worker(async (stream, events, expected) => {
     if (stream === own && when === 'before') throw new Error('the worker ends here')
     const appended = await streams.append(stream, events, expected)

@@ -1,7 +1,6 @@
 // Erasures in the process of the test, so that something comes at a step of them, and not by chance.
 import { randomUUID } from 'node:crypto'
-import { erasureWork } from '../../../src/services/persons/erasures.js'
-import { lateCallWork } from '../../../src/services/persons/late-calls.js'
+import { erasureWork, lateCallWork } from '../../../src/services/erasures.js'
 import type { Connections } from '../../../src/services/connections.js'
 import { seal, type SealedRow } from '../../../src/privacy/sealed-text.js'
 import type { Turn, BackgroundKind } from '../../../workers/background/kind.js'
@@ -29,7 +28,7 @@ export type Meanwhile = Partial<Record<Step | `${number} ${Step}` | 'waits', (wa
 export function erasing (
   { config, parts }: TestService, on: Partial<Connections> = {}, settleMs = 50, given: Partial<ErasureWork> = {}
 ) {
-  const work = erasureWork({ config, connections: { ...parts, ...on }, log: { warn () {} } })
+  const work = erasureWork({ ...parts, ...on, config, log: { warn () {} } })
   const kind = erasures({ ...work, settleMs, ...given })
   return async (phoneNumber: string, meanwhile: Meanwhile = {}): Promise<void> => {
     let progress: Partial<ErasureProgress> = {}
@@ -81,7 +80,7 @@ export async function eraseLate ({ parts }: Pick<TestService, 'parts'>): Promise
 
 export interface PassingOptions {
   config: CompleteConfig
-  connections: Pick<Connections, 'pool' | 'streams' | 'positions' | 'personKeys'>
+  connections: Pick<Connections, 'pool' | 'streams' | 'positions' | 'personKeys' | 'keys' | 'phoneHash'>
   log: TurnOptions['log']
   /** What it does waits for this. */
   pass (at: string): Promise<void> | void
@@ -111,19 +110,17 @@ function kindOf ({ config, connections, log, pass }: PassingOptions): Background
     }
   const { streams, personKeys } = connections
   const work = erasureWork({
+    ...connections,
     config,
-    connections: {
-      ...connections,
-      streams: {
-        ...streams,
-        append: around('an append', streams.append),
-        truncate: around('a truncation', streams.truncate),
-        scavenge: around('the scavenge', streams.scavenge)
-      },
-      personKeys: Object.assign(Object.create(personKeys), {
-        erase: around('the end of the key', (userId: string, phoneNumber: string) => personKeys.erase(userId, phoneNumber))
-      })
+    streams: {
+      ...streams,
+      append: around('an append', streams.append),
+      truncate: around('a truncation', streams.truncate),
+      scavenge: around('the scavenge', streams.scavenge)
     },
+    personKeys: Object.assign(Object.create(personKeys), {
+      erase: around('the end of the key', (userId: string, phoneNumber: string) => personKeys.erase(userId, phoneNumber))
+    }),
     log
   })
   const kind = erasures({ ...work, settleMs: 50 })

@@ -3,7 +3,7 @@
 // why, before anything is lost.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { erasureWork } from '../../../src/services/persons/erasures.js'
+import { erasureWork } from '../../../src/services/erasures.js'
 import { skipParked } from '../../../src/services/ops/parked.js'
 import { callStream } from '../../../src/features/calls/events.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
@@ -194,7 +194,7 @@ class OddHistory {
   async #erase (person: Person): Promise<void> {
     const { on: { service } } = this
     this.#persons.splice(this.#persons.indexOf(person), 1)
-    const work = erasureWork({ config: service.config, connections: service.parts, log: { warn () {} } })
+    const work = erasureWork({ ...service.parts, config: service.config, log: { warn () {} } })
     const kind = erasures({ ...work, settleMs: 20 })
     let progress: Partial<ErasureProgress> = {}
     const turn: Turn<ErasureProgress> = {

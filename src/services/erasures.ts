@@ -1,42 +1,36 @@
-// What erasures of persons are worked on with: the log, the read models and the keys.
+// What erasures are worked on with, of persons and of calls that are reported after them: log, read models and keys.
 import type { Pool } from 'pg'
-import { calls } from '../../../projections/calls.js'
-import { leads } from '../../../projections/leads.js'
-import { activeGeneration } from '../../../projections/generations/generations.js'
-import { isOnlyGeneration, type LookedThrough } from '../../../projections/operate/only-generation.js'
-import { callKeys, digested, leadKeys } from '../../../projections/persons.js'
-import * as rows from '../../../projections/persons.js'
-import { forgetCommands } from '../../../workers/persons/erasures/forget-answers.js'
-import type { ErasureWork } from '../../../workers/persons/erasures/erasures.js'
-import type { Person } from '../../../workers/persons/erasures/request.js'
+import { calls } from '../../projections/calls.js'
+import { leads } from '../../projections/leads.js'
+import { activeGeneration, outdated } from '../../projections/generations/generations.js'
+import { isOnlyGeneration, type LookedThrough } from '../../projections/operate/only-generation.js'
+import * as rows from '../../projections/persons.js'
+import { abandonedAfter } from '../../workers/deliveries/attempts/abandoned.js'
+import type { ErasureWork } from '../../workers/persons/erasures/erasures.js'
+import { forgetCommands } from '../../workers/persons/erasures/forget-answers.js'
+import type { LateCallWork } from '../../workers/persons/erasures/late-calls.js'
+import type { Person } from '../../workers/persons/erasures/request.js'
+import { noteUnscavenged } from '../../workers/persons/unscavenged.js'
+import type { ErasingOptions } from '../commands/person/append-erasing.js'
 import {
   eraseCall, eraseContacts, eraseEntries, eraseLeads, positionToErase
-} from '../../commands/person/erase-streams.js'
-import type { ErasingOptions } from '../../commands/person/append-erasing.js'
-import type { PhoneHash } from '../../commands/phone-hash.js'
-import { leadStream } from '../../features/leads/events.js'
-import { keyTrustedMs } from '../../privacy/person-keys.js'
-import { abandonedAfter } from '../../../workers/deliveries/attempts/abandoned.js'
-import type { CompleteConfig } from '../complete-config.js'
-import { digestOfNumbers } from '../digest-of-numbers.js'
-import type { Connections } from '../connections.js'
-import { areBefore, areBehind, scavengeFor, sources } from './erasing.js'
-import { halfKnown, nobodys, parkedOf } from './parked.js'
-import { personWork, type WorkOptions } from './person-work.js'
+} from '../commands/person/erase-streams.js'
+import { leadStream } from '../features/leads/events.js'
+import { keyTrustedMs } from '../privacy/person-keys.js'
+import { halfKnown, nobodys, parkedOf } from './parked-of-person.js'
+import { areBefore, personWork, type PersonServices } from './persons.js'
+import type { Services } from './services.js'
 
-export interface ErasuresOptions extends Omit<WorkOptions, 'connections' | 'sources'> {
-  config: WorkOptions['config'] & { webhook: Pick<CompleteConfig['webhook'], 'timeoutMs'> }
-  connections: Pick<Connections, 'pool' | 'streams' | 'positions' | 'personKeys'>
-}
+type ErasureServices = PersonServices & Pick<Services, 'personKeys'> & { config: { webhook: { timeoutMs: number } } }
 
+const sources = ['leads', 'calls', 'catalog', 'deliveries']
 /** Those that have rows of persons. */
-const readModels = [{ projection: leads, keysIn: leadKeys }, { projection: calls, keysIn: callKeys }]
+const readModels = [{ projection: leads, keysIn: rows.leadKeys }, { projection: calls, keysIn: rows.callKeys }]
 
-export function erasureWork (options: ErasuresOptions): ErasureWork {
-  const { connections: { pool, streams, personKeys } } = options
-  const { keys, find, end } = personWork({ ...options, sources })
-  const digest = digestOfNumbers(options.config)
-  const named = new Named(pool, options.connections, digest)
+export function erasureWork (services: ErasureServices): ErasureWork {
+  const { pool, streams, personKeys, phoneHash: digest, config, log } = services
+  const { keys, find, end } = personWork(services, sources)
+  const named = new Named(pool, services.positions, digest)
   const erasing = ({ userId }: Person, requestId: string): ErasingOptions =>
     ({ streams, userId, requestId, now: new Date().toISOString() })
   const erasingNamed = (person: Person, requestId: string): ErasingOptions =>
@@ -45,10 +39,10 @@ export function erasureWork (options: ErasuresOptions): ErasureWork {
     pool,
     keys,
     settleMs: keyTrustedMs,
-    abandonedAfterMs: abandonedAfter(options.config.webhook),
+    abandonedAfterMs: abandonedAfter(config.webhook),
     endKey: ({ userId, phoneNumber }) => personKeys.erase(userId, phoneNumber),
-    behind: () => areBehind(options.connections),
-    parked: (person, requestId) => parkedOf(options.connections, person, {
+    behind: () => areBehind(services),
+    parked: (person, requestId) => parkedOf(services, person, {
       streams: () => named.allStreams(person), leadIds: () => named.leadIds(person)
     }, requestId),
     generations: () => Promise.all(readModels.map(({ projection }) => activeGeneration(pool, projection))),
@@ -57,9 +51,9 @@ export function erasureWork (options: ErasuresOptions): ErasureWork {
     leadIds: (person) => named.leadIds(person),
     eraseNamed: (person, leadIds, requestId) => named.erase(person, leadIds, erasingNamed(person, requestId)),
     async callIds (person, leadIds, after, most) {
-      const others = await halfKnown({ pool, streams }, person, leadIds)
+      const others = await halfKnown(services, person, leadIds)
       return await rows.findCallIds(
-        pool, person, { leadIds, nobodys: await nobodys({ pool, streams }), others }, after, most)
+        pool, person, { leadIds, nobodys: await nobodys(services), others }, after, most)
     },
     async eraseCall (callId, person, requestId) {
       await eraseCall(erasing(person, requestId), callId, await rows.findReport(pool, callId))
@@ -67,11 +61,28 @@ export function erasureWork (options: ErasuresOptions): ErasureWork {
     streamsOf: (person) => named.streamsOf(person),
     isOf: async (id, { phoneNumber }) => (await find(id))?.request.number_digest === digest(phoneNumber),
     hasErased: (userId, callIds) => rows.hasErased(pool, userId, callIds),
-    scavenge: (requestId) => scavengeFor({ streams, pool }, requestId),
+    scavenge: (requestId) => scavengeFor(services, requestId),
     find: async (id) => (await find(id))?.request,
     end: (id, isDone) => end(id, isDone),
-    log: options.log
+    log
   }
+}
+
+/**
+ * Which readers have not passed yet what the log has now, or the dispatcher. Nor have those whose rows are of a former
+ * release: they lack what an erasure looks for.
+ */
+export async function areBehind (
+  { pool, streams, positions }: Pick<Services, 'pool' | 'streams' | 'positions'>
+): Promise<string[]> {
+  const ofFormer = await outdated(pool, [leads, calls])
+  if (ofFormer.length > 0) return ofFormer.map(({ name }) => `${name}, of a former release`)
+  return await areBefore(positions, sources, await streams.head())
+}
+
+/** Takes out of the store what is hidden, or notes that its operator has to. */
+async function scavengeFor ({ streams, pool }: Pick<Services, 'streams' | 'pool'>, requestId: string): Promise<void> {
+  if (!await streams.scavenge()) await noteUnscavenged(pool, requestId)
 }
 
 async function areOnly (
@@ -85,8 +96,8 @@ async function areOnly (
 /** What stands under the number of a person: leads, contacts and do-not-call entries. */
 class Named {
   constructor (
-    private readonly pool: Pool, private readonly connections: ErasuresOptions['connections'],
-    private readonly digest: PhoneHash
+    private readonly pool: Pool, private readonly positions: Services['positions'],
+    private readonly digest: Services['phoneHash']
   ) {}
 
   async streamsOf (person: Person): Promise<string[]> {
@@ -96,12 +107,12 @@ class Named {
 
   /** Also of leads that have the person as a contact. */
   async allStreams (person: Person): Promise<string[]> {
-    const contacts = await rows.findContacts(this.pool, digested(person, this.digest))
+    const contacts = await rows.findContacts(this.pool, rows.digested(person, this.digest))
     return [...await this.streamsOf(person), ...contacts.map(({ stream }) => stream)]
   }
 
   async leadIds (person: Person): Promise<number[]> {
-    return await rows.findLeadIds(this.pool, digested(person, this.digest), await this.streamsOf(person))
+    return await rows.findLeadIds(this.pool, rows.digested(person, this.digest), await this.streamsOf(person))
   }
 
   /**
@@ -117,7 +128,7 @@ class Named {
       }) || hasFound
     }
     const own = new Set(await this.streamsOf(person))
-    for (const { stream, ...contacts } of await rows.findContacts(this.pool, digested(person, this.digest))) {
+    for (const { stream, ...contacts } of await rows.findContacts(this.pool, rows.digested(person, this.digest))) {
       hasFound = true
       if (own.has(stream) || !contacts.contact_ids.every((id) => leadIds.includes(id))) continue
       await eraseContacts(options, stream, contacts)
@@ -139,7 +150,7 @@ class Named {
 
   /** @throws Error while they are behind: it is tried again */
   async #readersAt (position: bigint): Promise<void> {
-    if ((await areBefore(this.connections.positions, ['leads', 'calls'], position)).length === 0) return
+    if ((await areBefore(this.positions, ['leads', 'calls'], position)).length === 0) return
     throw new Error('the read models of leads and calls are behind the log')
   }
 
@@ -149,6 +160,30 @@ class Named {
   }
 
   #blacklistOf (person: Person): string {
-    return digested(person, this.digest).entryStream
+    return rows.digested(person, this.digest).entryStream
+  }
+}
+
+/** As the user of whom there is none. */
+const nobody = ''
+
+/** Of calls of persons who were erased before. */
+export function lateCallWork (services: Pick<Services, 'pool' | 'streams' | 'positions'>): LateCallWork {
+  const { pool, streams } = services
+  return {
+    pool,
+    async users () {
+      const users = await rows.findUsersOfLateCalls(pool)
+      return (await nobodys(services)).length > 0 ? [...users, nobody] : users
+    },
+    async callIds (userId, after, most) {
+      return await rows.findLateCalls(pool, userId, await nobodys(services), after, most)
+    },
+    async eraseCall (callId, userId, requestId) {
+      const options = { streams, userId, requestId, now: new Date().toISOString() }
+      await eraseCall(options, callId, await rows.findReport(pool, callId))
+    },
+    hasCome: async () => (await areBehind(services)).length === 0,
+    scavenge: (requestId) => scavengeFor(services, requestId)
   }
 }

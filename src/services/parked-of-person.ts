@@ -1,21 +1,21 @@
 // Parked events that are of a person, or may be: nothing of them can be erased, as readers do not know them yet, and
 // once the key of the person has ended, they never will.
-import { calls } from '../../../projections/calls.js'
-import { catalog } from '../../../projections/catalog.js'
-import { activeGeneration, schemaOf } from '../../../projections/generations/generations.js'
-import { leads } from '../../../projections/leads.js'
-import { dispatcher } from '../../../projections/parking/parked-events.js'
+import { calls } from '../../projections/calls.js'
+import { catalog } from '../../projections/catalog.js'
+import { activeGeneration, schemaOf } from '../../projections/generations/generations.js'
+import { leads } from '../../projections/leads.js'
+import { dispatcher } from '../../projections/parking/parked-events.js'
 import {
   findHalfKnown, findOwnCalls, findOwner, findParked, findUnowned, type ParkedStream, type Person, type Unowned
-} from '../../../projections/persons.js'
-import { assistantStream } from '../../features/assistants/events.js'
-import { callIdOf, callStream } from '../../features/calls/events.js'
-import { tryDecode } from '../../domain/events.js'
-import { isFields } from '../../domain/sealed.js'
-import type { StoredEvent } from '../../domain/stored-event.js'
-import type { Connections } from '../connections.js'
+} from '../../projections/persons.js'
+import { assistantStream } from '../features/assistants/events.js'
+import { callIdOf, callStream } from '../features/calls/events.js'
+import { tryDecode } from '../domain/events.js'
+import { isFields } from '../domain/sealed.js'
+import type { StoredEvent } from '../domain/stored-event.js'
+import type { Services } from './services.js'
 
-type BackEnds = Pick<Connections, 'pool' | 'streams'>
+type BackEnds = Pick<Services, 'pool' | 'streams'>
 
 /** What is known of the person: streams with events of theirs, and ids of leads and contacts. */
 export interface KnownOfPerson { streams (): Promise<readonly string[]>, leadIds (): Promise<readonly number[]> }
@@ -81,7 +81,7 @@ async function isOfAnother (pool: BackEnds['pool'], data: unknown, { userId }: P
   return owner !== undefined && owner !== userId
 }
 
-async function parkedNow (pool: Connections['pool']): Promise<ParkedStream[]> {
+async function parkedNow (pool: Services['pool']): Promise<ParkedStream[]> {
   const schemas = [leads, calls, catalog].map(async (each) => schemaOf(each, await activeGeneration(pool, each)))
   return await findParked(pool, [...await Promise.all(schemas), dispatcher])
 }
@@ -96,7 +96,7 @@ export async function nobodys ({ pool, streams }: BackEnds): Promise<string[]> {
 }
 
 async function nobodysAmong (
-  streams: Pick<Connections['streams'], 'read'>, unowned: readonly Unowned[], waiting: readonly ParkedStream[]
+  streams: Pick<Services['streams'], 'read'>, unowned: readonly Unowned[], waiting: readonly ParkedStream[]
 ): Promise<string[]> {
   const parked = new Set(waiting.map(({ stream }) => stream))
   const created = new Map<number, bigint | undefined>()

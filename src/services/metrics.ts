@@ -1,21 +1,17 @@
 // What a process measures of itself: subscriptions, leases, connections, and what waits in the database.
 import type { Pool } from 'pg'
-import { projections } from '../../../projections/index.js'
-import { openBreakers } from '../../../projections/parking/circuit-breaker.js'
-import { countParkedStreams } from '../../../projections/parking/count-parked-streams.js'
-import { packageVersion } from '../../package-root.js'
-import type { Metrics, Sample } from '../../http/metrics.js'
-import { countersByConsumer, type Counters } from '../../subscriptions/counters.js'
-import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
-import { leasesOf } from '../../subscriptions/lease-row.js'
-import type { Connections } from '../connections.js'
-import { behindLog } from './behind.js'
-import type { Services } from '../services.js'
+import { projections } from '../../projections/index.js'
+import { openBreakers } from '../../projections/parking/circuit-breaker.js'
+import { countParkedStreams } from '../../projections/parking/count-parked-streams.js'
+import { packageVersion } from '../package-root.js'
+import type { Metrics, Sample } from '../http/metrics.js'
+import { countersByConsumer, type Counters } from '../subscriptions/counters.js'
+import { behindLog, type Lag, type LagMonitor } from '../subscriptions/lag.js'
+import { leasesOf } from '../subscriptions/lease-row.js'
+import type { Services } from './services.js'
 
 /** Of every role: what its consumers have done, the leases that it holds, its connections. */
-export function measureProcess (
-  metrics: Metrics, { connections: { pool, consumerPool }, holder }: Services
-): void {
+export function measureProcess (metrics: Metrics, { pool, consumerPool, holder }: Services): void {
   const consumers = (name: string, help: string, pick: (counters: Counters) => number) =>
     metrics.counter(name, help, ['consumer'], () =>
       [...countersByConsumer].map(([consumer, counters]) => ({ labels: { consumer }, value: pick(counters) })))
@@ -38,8 +34,7 @@ function connectionsIn (name: string, { totalCount, idleCount, waitingCount }: P
 }
 
 /** Of the role projector: how far the read models are, whichever process runs their projections. */
-export function measureProjections (metrics: Metrics, connections: Connections, lagMonitor: LagMonitor): void {
-  const { pool, streams } = connections
+export function measureProjections (metrics: Metrics, { pool, streams }: Services, lagMonitor: LagMonitor): void {
   const projected = (name: string, help: string, pick: (lag: Lag) => number) =>
     metrics.gauge(name, help, ['projection'], () =>
       lagMonitor.freshLags().map((lag) => ({ labels: { projection: lag.name }, value: pick(lag) })))
@@ -62,7 +57,7 @@ export function measureProjections (metrics: Metrics, connections: Connections, 
 }
 
 /** Below zero, in positions, where the log has gone back: there are no events to count. */
-async function eventsBehind (streams: Connections['streams'], { name, position, lag }: Lag): Promise<number> {
+async function eventsBehind (streams: Services['streams'], { name, position, lag }: Lag): Promise<number> {
   if (lag <= 0n) return Number(lag)
   const { eventTypes = [] } = projections.find((projection) => projection.name === name) ?? {}
   return (await behindLog(streams, { position, head: position + lag }, eventTypes)).events
@@ -125,4 +120,35 @@ export function measureDeliveries (
       const value = await unaccounted()
       return value === undefined ? [] : [{ labels: {}, value }]
     })
+}
+
+interface Unfinished { kind: string, count: number, failing: number, oldestSeconds: number }
+
+const importOutcomes = ['created', 'duplicate', 'invalid']
+
+/** Of the role worker: what is done in the background, of each kind; 0 where nothing waits. */
+export function measureBackground (
+  metrics: Metrics, kinds: readonly string[], count: () => Promise<Unfinished[]>
+): void {
+  const ofKind = (name: string, help: string, pick: (found: Unfinished) => number) =>
+    metrics.gauge(name, help, ['kind'], async () => {
+      const found = await count()
+      return kinds.map((kind) => {
+        const unfinished = found.find((each) => each.kind === kind)
+        return { labels: { kind }, value: unfinished ? pick(unfinished) : 0 }
+      })
+    })
+  ofKind('background_requests_pending', 'Requests in the background that have not ended.', ({ count }) => count)
+  ofKind('background_requests_failing', 'Of them, those whose last turns kept nothing.', ({ failing }) => failing)
+  ofKind('background_oldest_seconds', 'Age of the oldest of them; 0 when there is none.', ({ oldestSeconds }) => oldestSeconds)
+}
+
+/** Rows of imports that this process has done. @returns what is told of a part that was kept */
+export function observeImports (metrics: Metrics): (outcomes: readonly string[]) => void {
+  const counted = Object.fromEntries(importOutcomes.map((outcome) => [outcome, 0]))
+  metrics.counter('import_rows_total', 'Rows of imports that this process has done, by outcome.', ['outcome'],
+    () => Object.entries(counted).map(([outcome, value]) => ({ labels: { outcome }, value })))
+  return (outcomes) => {
+    for (const outcome of outcomes) counted[outcome] = (counted[outcome] ?? 0) + 1
+  }
 }

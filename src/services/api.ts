@@ -1,0 +1,83 @@
+// The api role: HTTP on top of commands, read models and the delivery log.
+import { Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import { forgetRevoked } from '../../projections/keys.js'
+import { redisTeller } from '../../workers/queue/back-ends/redis-trouble.js'
+import { buildApp } from '../app.js'
+import { callOwners } from '../commands/call-owners.js'
+import { Idempotency } from '../commands/idempotency.js'
+import { pastAssistants } from '../commands/past-assistants.js'
+import { phoneClaims } from '../commands/phone-claims.js'
+import type { App } from '../http/app-types.js'
+import { commandRoutes, ledgerRoutes } from '../http/command-route.js'
+import { seal, unseal } from '../privacy/sealed-text.js'
+import { openCommands } from './commands.js'
+import { opsDeps } from './ops/ops-deps.js'
+import { openActions } from './ops/start-action.js'
+import type { ApiServices, Services } from './services.js'
+import type { Status } from './status.js'
+
+/** Between two removals of expired idempotency keys. */
+const sweepEveryMs = 10 * 60_000
+
+export async function startApi (services: Services, status: Status): Promise<App> {
+  const { config, credentials, pool, keys, phoneHash, streams, positions, urls: { redisUrl }, log } = services
+  const { handle: commands, ids, blacklists } = await openCommands(services, config.streamCacheBytes)
+  const idempotency = new Idempotency(pool, {
+    seal: (userId, text) => seal(keys, userId, text), unseal: (userId, row) => unseal(keys, userId, row)
+  })
+  const routes: ApiServices = {
+    ...services,
+    blacklists,
+    handle: commandRoutes({ idempotency, commands, ids, positions }),
+    handleLedger: ledgerRoutes(idempotency),
+    assistantAt: pastAssistants(streams),
+    ownerOf: callOwners(streams),
+    phoneClaims: phoneClaims(commands, phoneHash)
+  }
+  const actions = openActions(services)
+  const redis = redisUrl === undefined ? undefined : connectForCounts(redisUrl, log)
+  const app = await buildApp({
+    ...status,
+    healthChecks: { ...status.healthChecks, ids: () => positions.assertCaughtUp() },
+    logger: log,
+    isLeaving: services.isLeaving,
+    basePath: config.basePath,
+    publicUrl: config.publicUrl,
+    jwt: config.jwt,
+    credentials,
+    corsOrigins: config.corsOrigins,
+    rateLimit: { perMinute: config.rateLimitPerMinute, redis },
+    ops: await opsDeps(services, actions),
+    routes
+  })
+  const sweep = () => Promise.all([idempotency.removeExpired(), forgetRevoked(pool)]).catch((error: unknown) => {
+    log.warn({ err: error }, 'expired idempotency keys were not removed')
+  })
+  const sweeping = setInterval(() => void sweep(), sweepEveryMs)
+  app.addHook('onClose', async () => {
+    clearInterval(sweeping)
+    redis?.disconnect()
+    await actions.stop()
+  })
+  return app
+}
+
+/** A request waits no longer for its count, in milliseconds. */
+const countWithinMs = 250
+
+/** Counts requests for the rate limit. None waits for a Redis that is down or frozen: its count fails at once. */
+function connectForCounts (redisUrl: string, log: Logger): Redis {
+  const redis = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2_000,
+    commandTimeout: countWithinMs,
+    socketTimeout: countWithinMs, // closes a frozen connection, so that only the first request waits for it
+    retryStrategy: (times) => Math.min(times * 200, 2_000)
+  })
+  const teller = redisTeller(redisUrl, log)
+  redis.on('error', teller.away)
+  redis.on('ready', () => teller.there())
+  return redis
+}
