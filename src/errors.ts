@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { CommitOutcomeUnknown, KeyInFlight } from './commands/idempotency.js'
 import { IdsUsedUp, NotCaughtUp } from './commands/ids.js'
-import { StreamBusy } from './commands/command-request.js'
+import { StreamBusy } from './commands/handle.js'
 import { NotKnownYet } from '../projections/engine/positions.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable, isOfOutage, StreamGone, StreamTruncated } from './log/errors.js'

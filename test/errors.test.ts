@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { Rejection, type RejectionCode } from '../src/domain/rejection.js'
 import { answerError } from '../src/errors.js'
 import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict } from '../src/log/errors.js'
-import { StreamBusy } from '../src/commands/command-request.js'
+import { StreamBusy } from '../src/commands/handle.js'
 import { IdsUsedUp, NotCaughtUp } from '../src/commands/ids.js'
 import { NotKnownYet } from '../projections/engine/positions.js'
 

@@ -1,7 +1,7 @@
 // `ringledger calls complete`: reports a completed call as the call engine would, by event.
 import { randomUUID } from 'node:crypto'
-import { assistantOwner } from '../commands/call-owners.js'
-import { commandHandler } from '../commands/handle-command.js'
+import { assistantOwner } from '../commands/facts.js'
+import { commandHandler } from '../commands/handle.js'
 import { decode } from '../domain/events.js'
 import { callDecider, validateReport } from '../features/calls/model.js'
 import { type CallCompleted, callStream } from '../features/calls/events.js'

@@ -63,7 +63,7 @@ export async function revokeNow (
 ): Promise<boolean> {
   // Loaded here: a token is made without a client of the event store.
   const [{ commandHandler }, { noteRevoked }, { tokenDecider }, { tokenStream }] = await Promise.all([
-    import('../commands/handle-command.js'), import('../../projections/keys.js'),
+    import('../commands/handle.js'), import('../../projections/keys.js'),
     import('../features/api-keys/model.js'), import('../features/api-keys/events.js')
   ])
   const command = { jti_digest: jtiDigest, now: new Date().toISOString() }

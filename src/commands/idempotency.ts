@@ -5,7 +5,7 @@ import { canonicalJson } from '../domain/json.js'
 import { invalid, Rejection } from '../domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from '../log/errors.js'
 import { inTransaction } from '../postgres/transaction.js'
-import { StreamBusy } from './command-request.js'
+import { StreamBusy } from './handle.js'
 import { NotCaughtUp } from './ids.js'
 
 /** What a request with a key is recognised by; without a key every request is a new command. */

@@ -8,8 +8,7 @@ import {
   type HolderState
 } from '../features/phone-numbers/model.js'
 import { phoneHolderStream, phoneNumberStream } from '../features/phone-numbers/events.js'
-import type { Origin } from './command-request.js'
-import type { HandleCommand } from './handle-command.js'
+import type { Origin, HandleCommand } from './handle.js'
 import type { PhoneHash } from './phone-hash.js'
 
 /** Who wants a number, under the id of the number to be added. */

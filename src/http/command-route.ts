@@ -1,8 +1,7 @@
 // What every route that changes something does: validate, claim, decide, append, read back, keep the answer.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
-import type { Origin, Outcome } from '../commands/command-request.js'
-import type { HandleCommand } from '../commands/handle-command.js'
+import type { Origin, Outcome, HandleCommand } from '../commands/handle.js'
 import {
   KeyInFlight, mayHaveWritten, type Claim, type Idempotency, type LedgerCommand, type Try
 } from '../commands/idempotency.js'

@@ -4,9 +4,8 @@ import type { Logger } from 'pino'
 import { forgetRevoked } from '../../projections/keys.js'
 import { redisTeller } from '../../workers/queue/back-ends/redis-trouble.js'
 import { buildApp } from '../app.js'
-import { callOwners } from '../commands/call-owners.js'
+import { assistantOwners, pastAssistants } from '../commands/facts.js'
 import { Idempotency } from '../commands/idempotency.js'
-import { pastAssistants } from '../commands/past-assistants.js'
 import { phoneClaims } from '../commands/phone-claims.js'
 import type { App } from '../http/app-types.js'
 import { commandRoutes, ledgerRoutes } from '../http/command-route.js'
@@ -32,7 +31,7 @@ export async function startApi (services: Services, status: Status): Promise<App
     handle: commandRoutes({ idempotency, commands, ids, positions }),
     handleLedger: ledgerRoutes(idempotency),
     assistantAt: pastAssistants(streams),
-    ownerOf: callOwners(streams),
+    ownerOf: assistantOwners(streams),
     phoneClaims: phoneClaims(commands, phoneHash)
   }
   const actions = openActions(services)

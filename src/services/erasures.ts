@@ -11,10 +11,9 @@ import { forgetCommands } from '../../workers/persons/erasures/forget-answers.js
 import type { LateCallWork } from '../../workers/persons/erasures/late-calls.js'
 import type { Person } from '../../workers/persons/erasures/request.js'
 import { noteUnscavenged } from '../../workers/persons/unscavenged.js'
-import type { ErasingOptions } from '../commands/person/append-erasing.js'
 import {
-  eraseCall, eraseContacts, eraseEntries, eraseLeads, positionToErase
-} from '../commands/person/erase-streams.js'
+  type ErasingOptions, eraseCall, eraseContacts, eraseEntries, eraseLeads, positionToErase
+} from '../commands/erase-streams.js'
 import { leadStream } from '../features/leads/events.js'
 import { keyTrustedMs } from '../privacy/person-keys.js'
 import { halfKnown, nobodys, parkedOf } from './parked-of-person.js'

@@ -1,7 +1,7 @@
 // Handles many large commands, each on a stream of its own, in a process with a small heap. It prints how many.
 import { callDecider } from '../../src/features/calls/model.js'
 import { type CallCompleted, callStream } from '../../src/features/calls/events.js'
-import { commandHandler } from '../../src/commands/handle-command.js'
+import { commandHandler } from '../../src/commands/handle.js'
 import { EventStoreConnection } from '../../src/log/connection.js'
 import { EventLog } from '../../src/log/event-log.js'
 import { callReport } from '../support/bodies/bodies.js'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { EventLog } from '../../src/log/event-log.js'
-import { StreamBusy } from '../../src/commands/command-request.js'
+import { StreamBusy } from '../../src/commands/handle.js'
 import { eventually } from '../support/eventually.js'
 import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'

@@ -1,6 +1,6 @@
 // Several users want one phone number at once: one gets it, in every order of their reads and appends, and
 import { randomUUID } from 'node:crypto'
-import { commandHandler } from '../../src/commands/handle-command.js'
+import { commandHandler } from '../../src/commands/handle.js'
 import { phoneClaims, type Claimant } from '../../src/commands/phone-claims.js'
 import { phoneHash } from '../../src/commands/phone-hash.js'
 import { phoneNumberDecider, type NumberState } from '../../src/features/phone-numbers/model.js'

@@ -1,8 +1,7 @@
 // What is remembered of streams has a bound in bytes, and counts for nothing once the stream is another one.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { commandHandler } from '../../src/commands/handle-command.js'
-import { streamCache } from '../../src/commands/stream-cache.js'
+import { commandHandler, streamCache } from '../../src/commands/handle.js'
 import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { createRequest, handleOn, leadRequest, updateRequest } from '../support/commands/handle-on.js'
 import { mainProcess } from '../support/processes/main-process.js'

@@ -1,7 +1,7 @@
 // A sequence that was set by hand beyond the highest id: markers and roles go on, and `ids reseed` mends it.
 import t from 'tap'
 import { openIds } from '../../src/commands/ids.js'
-import { proposed } from '../../src/commands/proposed.js'
+import { proposed } from '../../src/commands/handle.js'
 import { checkIds, reseedIds, type IdsState } from '../../src/recovery/id-sequences.js'
 import { markedLogs } from '../support/back-ends/marked-log.js'
 import { campaign, leadCreated, proposed as appended } from '../support/events/call-events.js'

@@ -1,7 +1,7 @@
 // One row of an import: the rules of POST /user/lead, under a command id that every repetition of the row has. Whether
 // the campaign takes leads, and which numbers must not be called, was looked up for many rows at once.
-import type { Blacklists } from '../../commands/blacklist/blacklists.js'
-import type { HandleCommand } from '../../commands/handle-command.js'
+import type { Blacklists } from '../../commands/blacklist.js'
+import type { HandleCommand } from '../../commands/handle.js'
 import { idAt } from '../../domain/decider.js'
 import { type FieldErrors, Rejection } from '../../domain/rejection.js'
 import { soundFields, type Submitted } from '../../domain/validation.js'

@@ -6,7 +6,7 @@ import { acceptRequest, progressOf } from '../../../workers/background/requests.
 import { prepareErasure } from '../../../workers/persons/erasures/request.js'
 import { hasExport, readExport } from '../../../workers/persons/parts.js'
 import { isNoted, noteRequest } from '../../../workers/persons/requests.js'
-import { findOwnRequest, findRequest } from '../../commands/person/person-requests.js'
+import { findOwnRequest, findRequest } from '../../commands/person-requests.js'
 import { Rejection } from '../../domain/rejection.js'
 import { problem, soundBody, type Submitted } from '../../domain/validation.js'
 import { type App, ErrorAnswer } from '../../http/app-types.js'

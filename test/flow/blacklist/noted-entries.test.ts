@@ -1,6 +1,6 @@
 // A command reads the log only for numbers that may have an entry. Whatever Postgres has lost, no entry is passed over.
 import t from 'tap'
-import { notedEntries } from '../../../src/commands/blacklist/noted-entries.js'
+import { notedEntries } from '../../../src/commands/blacklist.js'
 import { keysBeside } from '../../../src/privacy/person-keys.js'
 import { eventually } from '../../support/eventually.js'
 import { caller } from '../../support/running-service.js'

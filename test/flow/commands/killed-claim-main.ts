@@ -1,6 +1,6 @@
 // Adds a phone number under an Idempotency-Key as the API does, and is killed between its two appends.
 import { once } from 'node:events'
-import { commandHandler } from '../../../src/commands/handle-command.js'
+import { commandHandler } from '../../../src/commands/handle.js'
 import { Idempotency } from '../../../src/commands/idempotency.js'
 import { openIds } from '../../../src/commands/ids.js'
 import { phoneClaims } from '../../../src/commands/phone-claims.js'

@@ -1,7 +1,7 @@
 // Commands as the tests send them, to a handler that stands for one process.
 import { randomUUID } from 'node:crypto'
 import type { ImportTools } from '../../../src/cli/catalog.js'
-import { commandHandler, type HandleCommand } from '../../../src/commands/handle-command.js'
+import { commandHandler, type HandleCommand } from '../../../src/commands/handle.js'
 import { phoneClaims } from '../../../src/commands/phone-claims.js'
 import { phoneHash } from '../../../src/commands/phone-hash.js'
 import { keyBytes } from '../../../src/services/complete-config.js'

@@ -1,6 +1,6 @@
 // Whose assistant a call names is read from the log, and not for every call.
 import t from 'tap'
-import { callOwners } from '../../src/commands/call-owners.js'
+import { assistantOwners } from '../../src/commands/facts.js'
 import { assistantStream } from '../../src/features/assistants/events.js'
 import { noStream, EventLog } from '../../src/log/event-log.js'
 import { assistantCreated, proposed } from '../support/events/call-events.js'
@@ -17,7 +17,7 @@ t.test('an owner is read once for many calls; an assistant that is not there is 
       return await streams.read(...given)
     }
   }
-  const ownerOf = callOwners(counting)
+  const ownerOf = assistantOwners(counting)
   t.equal(await ownerOf(7), undefined)
   await streams.append(assistantStream(7), [proposed(assistantCreated(7, {}, 'u'))], noStream)
   t.equal(await ownerOf(7), 'u')

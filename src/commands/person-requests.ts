@@ -1,25 +1,19 @@
 // Requests for a person's data as the log has them.
-import { type PersonRequest, personRequestDecider, type PersonRequestState } from '../../features/persons/model.js'
-import { isUuid } from '../../domain/json.js'
-import { personRequestStream } from '../../features/persons/events.js'
-import type { Streams } from '../../log/event-log.js'
-import { emptyStream, withNext } from '../folded-stream.js'
-
-export interface FoundRequest {
-  request: PersonRequest
-  /** Of its last event in $all. */
-  position: bigint
-}
+import { isUuid } from '../domain/json.js'
+import { personRequestStream } from '../features/persons/events.js'
+import { type PersonRequest, personRequestDecider } from '../features/persons/model.js'
+import type { Streams } from '../log/event-log.js'
+import { foldStream } from './handle.js'
 
 /** More than a request has. */
 const mostEvents = 10
 
-/** Nothing when there is no such request. @throws EventStoreUnavailable */
-export async function findRequest (streams: Pick<Streams, 'read'>, id: string): Promise<FoundRequest | undefined> {
+/** With the position of its last event. Nothing when there is no such request. @throws EventStoreUnavailable */
+export async function findRequest (
+  streams: Pick<Streams, 'visit'>, id: string
+): Promise<{ request: PersonRequest, position: bigint } | undefined> {
   if (!isUuid(id)) return undefined
-  const events = await streams.read(personRequestStream(id), 0n, mostEvents)
-  const { state, position } = events.reduce((folded, stored) => withNext(personRequestDecider, folded, stored),
-    emptyStream<PersonRequestState>(personRequestDecider))
+  const { state, position } = await foldStream(streams, personRequestDecider, personRequestStream(id), mostEvents)
   return state && { request: state, position }
 }
 
@@ -31,7 +25,7 @@ const surelyNotedAfterMs = 60_000
  * @param noted what the workers know of it; asked first, as they forget it after its end is in the log
  */
 export async function findOwnRequest (
-  { streams, noted }: { streams: Pick<Streams, 'read'>, noted (id: string): Promise<{ waits_for?: string } | undefined> },
+  { streams, noted }: { streams: Pick<Streams, 'visit'>, noted (id: string): Promise<{ waits_for?: string } | undefined> },
   userId: string, id: string
 ): Promise<PersonRequest | undefined> {
   if (!isUuid(id)) return undefined

@@ -1,14 +1,29 @@
 // Takes a person out of streams: appends what is left of each, and hides what is before. Every step may be repeated.
-import { type EraseCall, erasingDecider } from '../../features/calls/model.js'
-import { callStream } from '../../features/calls/events.js'
-import { erasedEntries, type KnownEntry } from '../../features/blacklist/model.js'
-import { tryDecode, type DomainEvent } from '../../domain/events.js'
-import type { DigestOfContact, LeadErasedEvent } from '../../features/leads/events.js'
-import { streamErased } from '../../features/persons/model.js'
-import { uuidV5 } from '../../log/stored.js'
-import type { Streams } from '../../log/event-log.js'
-import { appendAt, appendErasing, type ErasingOptions, type SeenEnd } from './append-erasing.js'
-import { look, type Seen } from './seen-stream.js'
+import { tryDecode, type DomainEvent, type EventType } from '../domain/events.js'
+import { isUuid } from '../domain/json.js'
+import { typeInLog } from '../domain/sealed.js'
+import type { StoredEvent } from '../domain/stored-event.js'
+import { erasedEntries, type KnownEntry } from '../features/blacklist/model.js'
+import { callStream } from '../features/calls/events.js'
+import { type EraseCall, erasingDecider } from '../features/calls/model.js'
+import type { DigestOfContact, LeadErasedEvent } from '../features/leads/events.js'
+import { isErasing, streamErased } from '../features/persons/model.js'
+import type { Proposed } from '../log/append-call.js'
+import { RevisionConflict } from '../log/errors.js'
+import type { Streams } from '../log/event-log.js'
+import { uuidV5 } from '../log/stored.js'
+import { proposed } from './handle.js'
+
+export interface ErasingOptions {
+  streams: Pick<Streams, 'visit' | 'append' | 'truncate'>
+  /** For whom, and of which request: what each event names as its cause. */
+  userId: string
+  requestId: string
+  /** ISO 8601. */
+  now: string
+  /** Forgets what these commands answered. Their retries are refused: their events may not be found any more. */
+  forget? (commandIds: readonly string[]): Promise<void>
+}
 
 /** The position of the last event of a stream that is not erased yet; nothing where there is none, or nothing to do. */
 export async function positionToErase (
@@ -107,7 +122,7 @@ export async function eraseEntries (
 }
 
 async function replaceUnread (
-  { streams, requestId }: ErasingOptions, stream: string, { revision }: SeenEnd
+  { streams, requestId }: ErasingOptions, stream: string, { revision }: Seen
 ): Promise<boolean> {
   const event = { id: uuidV5(requestId, `${stream}@${revision}`), type: streamErased, data: {}, metadata: {} }
   const appended = await appendAt(streams, stream, [event], revision)
@@ -117,11 +132,97 @@ async function replaceUnread (
 
 /** @returns whether it was done; nothing is hidden that nothing stands for */
 async function replace (
-  options: ErasingOptions, stream: string, seen: SeenEnd, events: DomainEvent[]
+  options: ErasingOptions, stream: string, seen: Seen, events: DomainEvent[]
 ): Promise<boolean> {
   if (events.length === 0) return false
   const last = await appendErasing(options, stream, seen, events)
   if (last === undefined) return false
   await options.streams.truncate(stream, last - BigInt(events.length) + 1n)
   return true
+}
+
+/** @returns the revision of the last one; nothing when somebody else was first */
+async function appendErasing (
+  { streams, userId, requestId, forget }: ErasingOptions, stream: string, { revision, commandIds }: Seen,
+  events: DomainEvent[]
+): Promise<bigint | undefined> {
+  await forget?.([...commandIds])
+  const commandId = uuidV5(requestId, `${stream}@${revision}`)
+  return await appendAt(streams, stream, proposed(events, { commandId, correlationId: requestId, userId }), revision)
+}
+
+/** @returns the revision of the last one; nothing when somebody else was first */
+async function appendAt (
+  streams: Pick<Streams, 'append'>, stream: string, events: Proposed[], revision: bigint
+): Promise<bigint | undefined> {
+  try {
+    return (await streams.append(stream, events, revision)).revision
+  } catch (error) {
+    if (error instanceof RevisionConflict) return undefined
+    throw error
+  }
+}
+
+/** What is known of a stream, without what it says of the person. */
+interface Seen {
+  revision: bigint
+  position: bigint
+  commandIds: Set<string>
+  /** Whether it says of everything in it that it is erased. */
+  isClean: boolean
+  /** Leads that it says of that they are erased. */
+  erased: Set<number>
+  /** Leads that it tells of, those that were erased too, with their contacts. */
+  leads: Map<number, number[]>
+  /** Of its first event of an erasure with nothing personal after it. */
+  erasedAt: bigint | undefined
+}
+
+/** Of a long stream nothing is kept but what erasures have left. */
+async function look (streams: Pick<Streams, 'visit'>, stream: string): Promise<Seen | undefined> {
+  let seen: Seen | undefined
+  const isOfLead = stream.startsWith('lead-')
+  await streams.visit(stream, 0n, (stored) => {
+    const { revision, position, metadata: { command_id: commandId = '' } } = stored
+    seen ??= {
+      revision, position, commandIds: new Set(), isClean: true, erased: new Set(), leads: new Map(), erasedAt: undefined
+    }
+    seen.revision = revision
+    seen.position = position
+    if (isUuid(commandId)) seen.commandIds.add(commandId)
+    if (isErasing(stored)) seen.erasedAt ??= revision
+    if (isOfLead) return seeLead(seen, stored)
+    if (isImpersonal(stored)) return
+    seen.isClean = false
+    seen.erasedAt = undefined // it was said once more
+  })
+  return seen
+}
+
+/** What is sealed may stay before what says that it is erased: nobody can read it once the key is gone. */
+function seeLead (seen: Seen, stored: StoredEvent): void {
+  if (ofLeads.has(typeInLog(stored))) seen.isClean = false
+  const { event } = tryDecode(stored)
+  if (event?.type === 'LeadCreated') see(seen, event.data.lead_id, event.data.secondary_contacts.map(({ id }) => id))
+  if (event?.type !== 'LeadErased' || !event.data.with_lead) return
+  see(seen, event.data.lead_id, event.data.contact_ids)
+  if (typeInLog(stored) !== 'LeadErased') return // it stands for one that nobody can read
+  seen.erased.add(event.data.lead_id)
+  seen.isClean = true
+}
+
+const ofLeads: ReadonlySet<string> =
+  new Set(['LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadDeleted'] satisfies EventType[])
+
+/** Also a lead whose events readers could not take. */
+function see ({ leads }: Seen, lead: number, contacts: number[]): void {
+  leads.set(lead, [...new Set([...leads.get(lead) ?? [], ...contacts])])
+}
+
+/** An entry that was erased is deleted without its number. */
+function isImpersonal (stored: StoredEvent): boolean {
+  const { type, data } = stored
+  if (isErasing(stored)) return true
+  if (type !== 'PhoneNumberUnblacklisted' || typeof data !== 'object' || data === null) return false
+  return Reflect.get(data, 'phone_number') == null && Reflect.get(data, 'sealed') == null
 }

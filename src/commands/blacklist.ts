@@ -1,28 +1,58 @@
-// Which do-not-call entries there may be, from Postgres. Mostly there is none, and a read of the log costs much more.
+// Which numbers a user does not want called: from the streams themselves, where Postgres does not rule an entry out.
 import type { Pool } from 'pg'
-import { personOfBlacklist } from '../../features/blacklist/events.js'
-import { batcher } from '../../postgres/batcher.js'
-import { isAboutData } from '../../postgres/problems/about-data.js'
+import { blacklistStream, personOfBlacklist } from '../features/blacklist/events.js'
+import { blacklistDecider, isListed, type Listed } from '../features/blacklist/model.js'
+import type { Streams } from '../log/event-log.js'
+import { batcher } from '../postgres/batcher.js'
+import { isAboutData } from '../postgres/problems/about-data.js'
+import { foldStream } from './handle.js'
+import type { PhoneHash } from './phone-hash.js'
+
+export interface Blacklists extends Pick<NotedEntries, 'note'> {
+  /** The stream that says whether this user may have this number called. */
+  streamOf (userId: string, phoneNumber: string): string
+  /** Those of the numbers that are listed: what was appended before counts. @throws EventStoreUnavailable */
+  listed (userId: string, phoneNumbers: readonly string[]): Promise<Listed>
+}
+
+/** One read of the newest event for each number that may have an entry, all at once: a lead has eleven at most. */
+export function openBlacklists (
+  streams: Pick<Streams, 'last' | 'visit'>, digest: PhoneHash, noted: NotedEntries
+): Blacklists {
+  const streamOf = (userId: string, phoneNumber: string) => blacklistStream(digest(userId), digest(phoneNumber))
+  return {
+    streamOf,
+    note: noted.note,
+    async listed (userId, phoneNumbers) {
+      const numbers = new Map(phoneNumbers.map((number) => [streamOf(userId, number), number]))
+      const found = await Promise.all((await noted.mayHaveEntry([...numbers.keys()])).map(async (stream) =>
+        await isListedIn(streams, stream) ? [numbers.get(stream) ?? ''] : []))
+      return new Set(found.flat())
+    }
+  }
+}
+
+/** The newest event says it where it is the entry; else the whole stream does, which few numbers have. */
+async function isListedIn (streams: Pick<Streams, 'last' | 'visit'>, stream: string): Promise<boolean> {
+  const newest = await streams.last(stream)
+  if (!newest) return false
+  return newest.type === 'PhoneNumberBlacklisted' || isListed((await foldStream(streams, blacklistDecider, stream)).state)
+}
 
 /** What else is looked up of the persons whom entries are about, in the same statement. */
-export interface LookedUpBeside<Row extends object> {
+interface LookedUpBeside<Row extends object> {
   /** Selects one row at most. @param person the column that names the person */
   select (person: string): string
   /** @param at when the statement was sent, on the clock of `performance.now()` */
   found (persons: readonly string[], rows: readonly Row[], at: number): void
 }
 
-export interface NotedEntries {
-  /** To be awaited before the event of an entry is appended. */
-  note (stream: string): Promise<void>
+interface NotedEntries {
+  /** To be awaited before the event of an entry is appended to the stream. */
+  note: (stream: string) => Promise<void>
   /** Those of the streams that may have an entry. One that was noted before this was asked is always among them. */
   mayHaveEntry (streams: readonly string[]): Promise<string[]>
 }
-
-const mostAtOnce = 1_000
-
-/** One statement on a connection that died silently does not stop the others. */
-const lanes = 2
 
 /**
  * What was noted is in the ledger. Where that was lost, the read model makes up for it once it has passed all that was
@@ -36,8 +66,8 @@ export function notedEntries<Row extends object> (
     runBatch: (streams) => find(pool, beside, streams),
     runOne: async (stream) => (await find(pool, beside, [stream])).get(stream) === true,
     isOfOne: isAboutData,
-    limit: mostAtOnce,
-    lanes
+    limit: 1_000,
+    lanes: 2 // one statement on a connection that died silently does not stop the others
   })
   return {
     async note (stream) {

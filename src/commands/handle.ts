@@ -1,0 +1,283 @@
+// Handles a command: read, fold, decide, append.
+import { setTimeout as delay } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { fold, type Aggregate } from '../domain/decider.js'
+import { assertSound, currentVersion, decode, DecodeError, type DomainEvent } from '../domain/events.js'
+import { Rejection } from '../domain/rejection.js'
+import type { StoredEvent } from '../domain/stored-event.js'
+import { isErasing } from '../features/persons/model.js'
+import type { Appended, Proposed } from '../log/append-call.js'
+import { RevisionConflict, StreamTruncated } from '../log/errors.js'
+import { noStream, type Streams } from '../log/event-log.js'
+import { eventId, sizeOf } from '../log/stored.js'
+import { tracing } from '../tracing/tracing.js'
+import { Shares } from './shares.js'
+
+export interface CommandRequest<State, Event extends DomainEvent> {
+  aggregate: Aggregate<State, Event>
+  stream: string
+  /** The events that follow; asked again when another process wrote first. @throws Rejection */
+  decide (state: State): Event[]
+  origin: Origin
+  /** The stream is most likely new: decide without a read. What is refused on an empty stream stays refused. */
+  isNew?: boolean | undefined
+  /** Only for the stream's owner. To others it is as if it were not there, and no more than its first event is read. */
+  isForOwner?: boolean | undefined
+  /** The caller's condition, asked last: what is refused anyway is told so. @throws Rejection */
+  condition?: ((present: Pick<Folded<State>, 'state' | 'stateRevision'>) => void) | undefined
+}
+
+/** Who sent a command, and how it is recognised in the stream. */
+export interface Origin {
+  /** A UUID that stays the same when the command is tried again. */
+  commandId: string
+  correlationId: string
+  /** Absent for the call engine and the command line. */
+  userId?: string | undefined
+  /** Whose persons the events name, where they do not say so themselves: nothing of others can be sealed. */
+  ofUser?: string | undefined
+  /** Of the span that led to the events, where tracing is on. */
+  traceparent?: string | undefined
+  /** The stream may have the events of an earlier try: they are looked for first. */
+  isRetry?: boolean
+}
+
+/** A stream up to a revision. */
+export interface Folded<State> {
+  state: State
+  revision: bigint
+  /** Of its last event that counts: others may have appended events of their own after it. */
+  stateRevision: bigint
+  /** Of its last event in $all; 0 when it has none. */
+  position: bigint
+}
+
+/** The stream after the command, whether or not it led to events. */
+export interface Outcome<State> extends Folded<State> {
+  /** An earlier try led to the events. */
+  wasHandled?: true
+  /** This try led to the events. */
+  isAppended?: true
+}
+
+/** How long a command waits for others, in milliseconds. */
+export const waitMs = 5_000
+
+/** Others kept the stream busy for too long; nothing was written. */
+export class StreamBusy extends Error {
+  override readonly name = 'StreamBusy'
+  constructor (commandId: string) {
+    super(`command ${commandId} waited for others for ${waitMs} ms`)
+  }
+}
+
+/** @throws Rejection, StreamBusy, and the errors of `Streams` */
+export type HandleCommand =
+  <State, Event extends DomainEvent>(request: CommandRequest<State, Event>) => Promise<Outcome<State>>
+
+/**
+ * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
+ * with the same command id and ids. No try begins later than 5 s after it came. `cacheBytes` bounds what is remembered.
+ */
+export function commandHandler (streams: Streams, cacheBytes = 64 * 2 ** 20): HandleCommand {
+  const handling = new Handling(streams, streamCache(cacheBytes))
+  const queues = new Map<string, Promise<unknown>>()
+  return async (request) => {
+    const giveUpAt = Date.now() + waitMs
+    const before = queues.get(request.stream) ?? Promise.resolve()
+    const mine = before.catch(() => {}).then(() => handling.handleUntil(giveUpAt, request))
+    queues.set(request.stream, mine)
+    return await mine.finally(() => { if (queues.get(request.stream) === mine) queues.delete(request.stream) })
+  }
+}
+
+/** About what an entry takes besides its state: two strings, two numbers, a place in a map. */
+const entryBytes = 400
+
+/**
+ * Bounded by bytes, because users decide how large a state is. An old entry is harmless: each append names its exact
+ * revision.
+ */
+export function streamCache (mostBytes: number) {
+  const sizeCalculation = ({ state }: Folded<unknown>) => entryBytes + sizeOf(state)
+  // lru-cache takes 0 for no bound; nothing fits into 1 byte.
+  return new LRUCache<string, Folded<unknown>>({ maxSize: Math.max(1, mostBytes), sizeCalculation })
+}
+
+class Handling {
+  /** Of each user: one stream with many large events is the work of seconds. */
+  readonly #wholeStreams = new Shares(3, waitMs)
+
+  constructor (private readonly streams: Streams, private readonly cache: ReturnType<typeof streamCache>) {}
+
+  async handleUntil<State, Event extends DomainEvent> (
+    giveUpAt: number, request: CommandRequest<State, Event>
+  ): Promise<Outcome<State>> {
+    const { aggregate, origin: { commandId, isRetry } } = request
+    if (isRetry) this.cache.delete(keyOf(request)) // a cached state may have passed the earlier try
+    let isUnread = request.isNew && !isRetry && !this.cache.has(keyOf(request))
+    for (let isLate = false; ; isUnread = false, isLate = true) {
+      if (Date.now() > giveUpAt) throw new StreamBusy(commandId)
+      const { current, earlier } = isUnread ? { current: emptyStream(aggregate) } : await this.#read(request, isLate)
+      if (earlier) return { ...earlier, wasHandled: true }
+      const events = request.decide(current.state)
+      request.condition?.(current)
+      const outcome = events.length === 0 ? current : await this.#append(request, current, events)
+      if (outcome) return outcome
+      await delay(Math.random() * 20)
+    }
+  }
+
+  /**
+   * Folds the tail of the stream onto the cached state; `earlier` is that after an earlier try. Drops the cached state
+   * if the stream was deleted, or if a conflict occurred (`isLate`) without a newer event: the log was rolled back.
+   */
+  async #read<State, Event extends DomainEvent> (
+    request: CommandRequest<State, Event>, isLate: boolean
+  ): Promise<{ current: Folded<State>, earlier?: Folded<State> | undefined }> {
+    const { aggregate, stream, origin } = request
+    const cached = this.cache.get(keyOf(request)) as Folded<State> | undefined
+    if (request.isForOwner && !await this.#isOwners(request, cached)) return { current: emptyStream(aggregate) }
+    let current = cached ?? emptyStream(aggregate)
+    let earlier: Folded<State> | undefined
+    let first: StoredEvent | undefined
+    const next = (stored: StoredEvent) => {
+      first ??= stored
+      current = withNext(aggregate, current, stored)
+      if (stored.metadata.command_id === origin.commandId) earlier = current
+    }
+    const visit = () => this.streams.visit(stream, current.revision + 1n, next)
+    const isThere = await (cached || aggregate.isWrittenOnce ? visit() : this.#readWhole(origin, visit))
+    if (cached && (!isThere || (isLate && current === cached))) {
+      this.cache.delete(keyOf(request))
+      return await this.#read(request, isLate)
+    }
+    if (!cached) refuseHalf(request, current.state, first)
+    if (current !== cached && current.revision !== noStream) this.#remember(request, current)
+    return { current, earlier }
+  }
+
+  async #readWhole<Result> ({ userId = '', commandId }: Origin, read: () => Promise<Result>): Promise<Result> {
+    const release = await this.#wholeStreams.acquire(userId)
+    if (!release) throw new StreamBusy(commandId)
+    return await read().finally(release)
+  }
+
+  async #isOwners<S, Event extends DomainEvent> (
+    { aggregate, stream, origin }: CommandRequest<S, Event>, known?: Folded<S>
+  ): Promise<boolean> {
+    const [first] = known ? [] : await this.streams.read(stream, 0n, 1)
+    const { state } = known ?? (first ? withNext(aggregate, emptyStream(aggregate), first) : emptyStream(aggregate))
+    refuseHalf({ aggregate, stream }, state, first)
+    return aggregate.ownerOf?.(state) === origin.userId
+  }
+
+  #remember<S, Event extends DomainEvent> (request: CommandRequest<S, Event>, folded: Folded<S>): void {
+    if (!request.aggregate.isWrittenOnce) this.cache.set(keyOf(request), folded)
+  }
+
+  /** Nothing when another process wrote first. */
+  async #append<State, Event extends DomainEvent> (
+    request: CommandRequest<State, Event>, { state, revision }: Folded<State>, events: Event[]
+  ): Promise<Outcome<State> | undefined> {
+    const { aggregate, stream, origin } = request
+    try {
+      const appended = await traced(stream, events, origin, (sender) =>
+        this.streams.append(stream, proposed(events, sender, aggregate.largestEvent), revision))
+      const outcome = { state: fold(aggregate, events, state), ...appended, stateRevision: appended.revision }
+      this.#remember(request, outcome)
+      return { ...outcome, isAppended: true }
+    } catch (error) {
+      if (error instanceof RevisionConflict) return undefined
+      this.cache.delete(keyOf(request))
+      throw error
+    }
+  }
+}
+
+/** Where what a stream adds up to is remembered: once for each aggregate that folds it. */
+const keyOf = ({ stream, aggregate: { part } }: { stream: string, aggregate: { part?: string } }): string =>
+  part === undefined ? stream : `${stream} ${part}`
+
+/** What a stream adds up to, or its first events. */
+export async function foldStream<State, Event extends DomainEvent> (
+  streams: Pick<Streams, 'visit'>, aggregate: Aggregate<State, Event>, stream: string, mostEvents?: number
+): Promise<Folded<State>> {
+  let folded = emptyStream(aggregate)
+  await streams.visit(stream, 0n, (stored) => { folded = withNext(aggregate, folded, stored) }, mostEvents)
+  return folded
+}
+
+const emptyStream = <State>({ initialState }: { initialState: State }): Folded<State> =>
+  ({ state: initialState, revision: noStream, stateRevision: noStream, position: 0n })
+
+/** The stream after one more event; one of a type that is not the aggregate's changes no state. @throws DecodeError */
+function withNext<State, Event extends DomainEvent> (
+  aggregate: Aggregate<State, Event>, folded: Folded<State>, stored: StoredEvent
+): Folded<State> {
+  const { revision, position } = stored
+  const event = ownEvent(aggregate, folded.state, stored)
+  if (!event) return { ...folded, revision, position }
+  return { state: aggregate.evolve(folded.state, event), revision, stateRevision: revision, position }
+}
+
+function ownEvent<State, Event extends DomainEvent> (
+  { eventTypes, isWrittenOnce, initialState }: Aggregate<State, Event>, state: State, stored: StoredEvent
+): Event | undefined {
+  const isOwn = (event: { type: string }): event is Event => eventTypes.some((type) => type === event.type)
+  try {
+    const event = isOwn(stored) ? decode(stored) : undefined
+    return event && isOwn(event) ? event : undefined
+  } catch (error) {
+    // What somebody appended to what was written says nothing, whatever it is.
+    if (isWrittenOnce && state !== initialState && error instanceof DecodeError) return undefined
+    throw error
+  }
+}
+
+/**
+ * One that begins later, and with no event that creates something, was truncated; that of an erased person begins with
+ * what is left of it.
+ * @param first its first event
+ * @throws StreamTruncated
+ */
+function refuseHalf<State> (
+  { aggregate: { initialState }, stream }: { aggregate: { initialState: State }, stream: string },
+  state: State, first: StoredEvent | undefined
+): void {
+  if (first && first.revision > 0n && state === initialState && !isErasing(first)) throw new StreamTruncated(stream, '$tb')
+}
+
+/** Appends within a span, where tracing is on; the events carry it. */
+async function traced (
+  stream: string, events: readonly DomainEvent[], origin: Origin, append: (sender: Origin) => Promise<Appended>
+): Promise<Appended> {
+  if (!tracing.tracer) return await append(origin)
+  const kind = stream.slice(0, stream.indexOf('-')) // the rest may be an id that a call engine has made up
+  const attributes = { 'ringledger.stream': kind, 'ringledger.events': events.map(({ type }) => type).join(' ') }
+  const span = tracing.tracer.start(`append ${kind}`, { kind: 'producer', parent: origin.traceparent, attributes })
+  try {
+    const appended = await append({ ...origin, traceparent: span.traceparent })
+    span.end()
+    return appended
+  } catch (error) {
+    span.end(error)
+    throw error
+  }
+}
+
+/** Events with ids that every try repeats, and with what caused them. @throws Rejection `too-large`, UnsoundEvent */
+export function proposed (events: DomainEvent[], sender: Origin, largestEvent = 900 * 1024): Proposed[] {
+  const { commandId, correlationId, userId, ofUser, traceparent } = sender
+  const caused = { $correlationId: correlationId, $causationId: commandId, command_id: commandId }
+  const sentBy = userId !== undefined && { user_id: userId }
+  const spanned = traceparent !== undefined && { traceparent }
+  return events.map((event, index) => {
+    const { type, data } = event
+    assertSound(event)
+    const bytes = Buffer.byteLength(JSON.stringify(data))
+    if (bytes > largestEvent) throw new Rejection('too-large', 'The request is too large.')
+    const metadata = { ...caused, schema_version: currentVersion(type), ...sentBy, ...spanned }
+    return { id: eventId(commandId, index), type, data, metadata, ...(ofUser !== undefined && { ofUser }) }
+  })
+}
