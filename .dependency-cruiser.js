@@ -35,7 +35,10 @@ const rooms = {
     packages: [...WEB, 'typebox']
   },
   'src/ops': {
-    ours: [...DOMAIN, 'src/(http|postgres|timing)', 'src/(errors|package-root)[.]ts', 'projections/operate'],
+    ours: [
+      ...LOG, 'src/(http|postgres|recovery|subscriptions)', 'src/(errors|package-root)[.]ts', SERVICES, 'projections',
+      'workers/(deliveries|dispatch|operate)'
+    ],
     packages: [...WEB, 'typebox', 'ghtml', 'jose', 'pg']
   },
   projections: {
@@ -75,7 +78,7 @@ const doors = [
   { to: { package: 'csv-parse' }, from: ['src/http/csv[.]ts', ...TRIED] },
   { to: { package: 'standardwebhooks' }, from: ['src/cli/journey[.]ts', 'docs/webhooks', 'packages/client', ...TRIED] },
   { to: { package: '(fastify|fastify-plugin|@fastify/[^/]+)' }, from: ['src/(features|http|ops)', 'src/(app|errors)[.]ts', ...TRIED] },
-  { to: { ours: 'workers' }, from: ['workers', 'src/(features|services)', ...COMMAND_LINE, ...TRIED] },
+  { to: { ours: 'workers' }, from: ['workers', 'src/(features|ops|services)', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'workers' }, notFrom: ['src/cli/projections[.]ts'] },
   { to: { ours: 'workers/(deliver|queue|operate)' }, notFrom: ['src/cli/quarantine[.]ts'] },
   { to: { ours: SERVICES }, from: ['src/services', ...COMMAND_LINE, ...TRIED], except: 'type' },

@@ -7,7 +7,7 @@ import { buildInPlace } from './write.js'
 /** What a process is started with. */
 const sources = [
   'src/main.ts',
-  'src/services/ops/action-process.ts',
+  'src/services/action-process.ts',
   'packages/embedded-event-store/src/process.ts',
   'packages/embedded-postgres/src/postgres-supervisor.ts'
 ]

@@ -22,7 +22,7 @@ import { RequestLog, traceRequests } from './http/request-log.js'
 import { limitBodies } from './http/limits/body-budget.js'
 import { registerRateLimits, type RateLimit } from './http/limits/rate-limit.js'
 import { registerReadSlots } from './http/limits/read-slots.js'
-import type { OpsDeps } from './ops/deps.js'
+import type { OpsServices } from './ops/services.js'
 import { addRoot } from './ops/routes/root.js'
 import { addOps } from './ops/routes/routes.js'
 import type { ApiServices } from './services/services.js'
@@ -46,7 +46,7 @@ export interface AppDeps {
   metrics: Metrics
   /** Opens /metrics without a user's token. */
   metricsToken?: string | undefined
-  ops: OpsDeps
+  ops: OpsServices
   routes: ApiServices
 }
 

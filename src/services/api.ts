@@ -9,10 +9,10 @@ import { Idempotency } from '../commands/idempotency.js'
 import { phoneClaims } from '../commands/phone-claims.js'
 import type { App } from '../http/app-types.js'
 import { commandRoutes, ledgerRoutes } from '../http/command-route.js'
+import { opsServices } from '../ops/services.js'
 import { seal, unseal } from '../privacy/sealed-text.js'
 import { openCommands } from './commands.js'
-import { opsDeps } from './ops/ops-deps.js'
-import { openActions } from './ops/start-action.js'
+import { openActions } from './actions.js'
 import type { ApiServices, Services } from './services.js'
 import type { Status } from './status.js'
 
@@ -47,7 +47,7 @@ export async function startApi (services: Services, status: Status): Promise<App
     credentials,
     corsOrigins: config.corsOrigins,
     rateLimit: { perMinute: config.rateLimitPerMinute, redis },
-    ops: await opsDeps(services, actions),
+    ops: opsServices(services, actions.start),
     routes
   })
   const sweep = () => Promise.all([idempotency.removeExpired(), forgetRevoked(pool)]).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { projections } from '../../projections/index.js'
 import { findAction, type ActionReport } from '../../projections/operate/actions.js'
 import { endsWithin } from '../postgres/ends-within.js'
 import { pause } from '../timing/pause.js'
-import { openActions } from './ops/start-action.js'
+import { openActions } from './actions.js'
 import type { Services } from './services.js'
 
 /** A batch that is under way ends by then, or its connection is dead. */

@@ -4,7 +4,7 @@ import type {
   DeliveryAttempt, DeliveryDetails, DeliveryRequest, DeliverySummary
 } from '../../features/webhooks/model.js'
 import type { Static } from 'typebox'
-import type { Endpoint } from '../deps.js'
+import type { InterruptedEndpoint } from '../../../workers/operate/endpoints.js'
 import { badge, form, link, table, text, time } from './layout.js'
 
 const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'] as const
@@ -81,7 +81,7 @@ ${Object.entries(headers).map(([name, value]) => `${name}: ${value}`).join('\n')
 
 ${body ?? '(the body is no longer kept)'}</pre>`
 
-export function endpointsPage (root: string, csrf: string | undefined, endpoints: Endpoint[]): string {
+export function endpointsPage (root: string, csrf: string | undefined, endpoints: InterruptedEndpoint[]): string {
   const head = ['user', 'endpoint', 'state', 'reason', 'since', 'until', 'what to do']
   return html`
 <p>Nothing is sent to these. A suspended one waits until its user, or you, resume it; a pause ends by itself.</p>

@@ -1,7 +1,8 @@
 // What runs, how far it is, what waits, and what the last day was like.
 import { html } from 'ghtml'
 import type { ActionReport } from '../../../projections/operate/actions.js'
-import type { Day, ProjectionStatus, QueueStatus } from '../deps.js'
+import type { ProjectionStatus } from '../projection-statuses.js'
+import type { Day, QueueStatus } from '../services.js'
 import { chart } from './charts.js'
 import { badge, link, table, text, time } from './layout.js'
 

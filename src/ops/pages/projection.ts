@@ -1,7 +1,8 @@
 // One projection: its generations, what can be done to it, and what it has parked.
 import { html } from 'ghtml'
 import type { GenerationStatus } from '../../../projections/operate/overview.js'
-import type { ParkedStream, ProjectionStatus } from '../deps.js'
+import type { ParkedStream } from '../../../projections/parking/parked-events.js'
+import type { ProjectionStatus } from '../projection-statuses.js'
 import { badge, form, link, table, text, time } from './layout.js'
 import { lagOf, projectionState } from './overview.js'
 

@@ -1,7 +1,9 @@
 // What the pages can do to projections, for programs.
 import Type from 'typebox'
+import { findAction, type ActionReport } from '../../../projections/operate/actions.js'
+import { projections } from '../../../projections/index.js'
 import type { App } from '../../http/app-types.js'
-import type { OpsDeps } from '../deps.js'
+import type { OpsServices } from '../services.js'
 import { assertOwnForm, operatorsOnly } from '../operator.js'
 import { Refused } from '../refused.js'
 
@@ -16,13 +18,13 @@ const Input = Type.Object({
 })
 
 /** Routes at `/ops/api`. With a token of the role ops, or the cookie and, to change something, `x-csrf-token`. */
-export function addOpsApi (app: App, deps: OpsDeps): void {
+export function addOpsApi (app: App, deps: OpsServices): void {
   const root = `${deps.basePath}/ops/api`
   const onRequest = operatorsOnly(deps.sessionKey)
   app.get(`${root}/projections`, { schema: { hide: true }, onRequest }, async () => ({ data: await deps.projections() }))
 
   app.get(`${root}/actions/:id`, { schema: { hide: true, params: WithId }, onRequest }, async ({ params }) => {
-    const action = await deps.findAction(params.id)
+    const action = await actionOf(deps, params.id)
     if (!action) throw new Refused('There is no such action.', 404)
     return { data: action }
   })
@@ -32,7 +34,7 @@ export function addOpsApi (app: App, deps: OpsDeps): void {
   }, async (request, reply) => {
     assertOwnForm(request)
     const { params: { name, action }, body } = request
-    if (!deps.isProjection(name)) throw new Refused(`There is no projection ${name}.`, 404)
+    if (!isProjection(name)) throw new Refused(`There is no projection ${name}.`, 404)
     if (!isAction(action)) throw new Refused(`There is no action ${action}: choose one of ${Action.enum.join(', ')}.`, 404)
     const { accept_differences: acceptDifferences, generation, sample } = body
     const id = await deps.startAction(action, name, { acceptDifferences, generation, sample })
@@ -42,3 +44,9 @@ export function addOpsApi (app: App, deps: OpsDeps): void {
 }
 
 const isAction = (text: string): text is typeof Action.enum[number] => (Action.enum as readonly string[]).includes(text)
+
+export const isProjection = (name: string) => projections.some((known) => known.name === name)
+
+export async function actionOf ({ pool }: OpsServices, id: string): Promise<ActionReport | undefined> {
+  return /^[0-9a-f-]{36}$/.test(id) ? await findAction(pool, id) : undefined
+}

@@ -1,12 +1,17 @@
 // The forms of the pages: each does one thing, and leads to the page that shows what became of it.
 import type { FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
+import { projectionNamed, UnknownProjection } from '../../../projections/operate/projection-named.js'
+import { ParkingRefused } from '../../../projections/parking/parked-events.js'
+import { resumeEndpoint } from '../../../workers/operate/endpoints.js'
+import { redeliver } from '../../../workers/operate/redeliver.js'
 import type { App } from '../../http/app-types.js'
-import type { OpsDeps } from '../deps.js'
+import type { OpsServices } from '../services.js'
 import { assertOwnForm, operatorsOnly } from '../operator.js'
+import { closeBreaker, retryParked, skipParked } from '../parked.js'
 import { Refused } from '../refused.js'
 import { storableText } from '../storable-text.js'
-import { Action } from './api.js'
+import { Action, isProjection } from './api.js'
 import { tell } from './notice.js'
 
 const Named = Type.Object({ name: Type.String() })
@@ -20,17 +25,17 @@ const Skipped = Type.Object({
   reason: storableText(200, 1)
 })
 
-export function addForms (app: App, deps: OpsDeps): void {
+export function addForms (app: App, deps: OpsServices): void {
   addProjectionForms(app, deps)
   addDeliveryForms(app, deps)
 }
 
-const optionsOf = ({ sessionKey }: OpsDeps) => ({
+const optionsOf = ({ sessionKey }: OpsServices) => ({
   onRequest: operatorsOnly(sessionKey),
   preHandler: async (request: FastifyRequest) => assertOwnForm(request)
 })
 
-function addProjectionForms (app: App, deps: OpsDeps): void {
+function addProjectionForms (app: App, deps: OpsServices): void {
   const root = `${deps.basePath}/ops`
   const of = <Params extends TSchema, Body extends TSchema>(params: Params, body: Body) =>
     ({ schema: { hide: true, params, body }, ...optionsOf(deps) })
@@ -39,7 +44,7 @@ function addProjectionForms (app: App, deps: OpsDeps): void {
 
   app.post(`${at}/:action`, of(ActionOn, Form), async (request, reply) => {
     const { name, action } = request.params
-    if (!deps.isProjection(name)) throw new Refused(`There is no projection ${name}.`, 404)
+    if (!isProjection(name)) throw new Refused(`There is no projection ${name}.`, 404)
     const id = await deps.startAction(action, name, {})
     if (id === undefined) throw new Refused(`Another action runs on ${name}: wait until it has ended.`)
     return await reply.redirect(`${root}/actions/${id}`, 303)
@@ -47,35 +52,48 @@ function addProjectionForms (app: App, deps: OpsDeps): void {
 
   app.post(`${at}/retry`, of(Named, Parked), async (request, reply) => {
     const { params: { name }, body: { stream } } = request
-    return await tell(reply, root, projection(name), await deps.retryParked(name, stream))
+    return await tell(reply, root, projection(name), await orRefused(() => retryParked(deps, name, stream)))
   })
 
   app.post(`${at}/skip`, of(Named, Skipped), async (request, reply) => {
     const { params: { name }, body: { stream, revision, reason } } = request
-    return await tell(reply, root, projection(name), await deps.skipParked(name, stream, BigInt(revision), reason))
+    return await tell(reply, root, projection(name), await orRefused(() =>
+      skipParked(deps, name, stream, BigInt(revision), reason)))
   })
 
   app.post(`${at}/close-breaker`, of(Named, Form), async (request, reply) => {
     const { name } = request.params
-    return await tell(reply, root, projection(name), await deps.closeBreaker(name))
+    return await tell(reply, root, projection(name), await orRefused(() => closeBreaker(deps, projectionNamed(name))))
   })
 }
 
-function addDeliveryForms (app: App, deps: OpsDeps): void {
+function addDeliveryForms (app: App, deps: OpsServices): void {
   const root = `${deps.basePath}/ops`
   const options = { schema: { hide: true, params: WithId, body: Form }, ...optionsOf(deps) }
 
   app.post(`${root}/deliveries/:id/redeliver`, options, async (request, reply) => {
     const { id } = request.params
-    const result = await deps.redeliver(id)
+    const result = await redeliver(deps.pool, id)
     if (result.kind === 'not-found') throw new Refused('There is no such delivery.', 404)
     if (result.kind === 'refused') throw new Refused(`It cannot be sent again: ${result.why}.`)
     return await tell(reply, root, `${root}/deliveries/${id}`, 'It is sent again, as soon as a worker has a slot for it.')
   })
 
   app.post(`${root}/endpoints/:id/resume`, options, async (request, reply) => {
-    const held = await deps.resumeEndpoint(request.params.id)
+    const { id } = request.params
+    const held = /^\d{1,18}$/.test(id) ? await resumeEndpoint(deps.pool, id) : undefined
     if (held === undefined) throw new Refused('Nothing interrupts this endpoint any more.')
     return await tell(reply, root, `${root}/endpoints`, `It is sent to again; ${held} deliveries were held.`)
   })
+}
+
+/** What cannot be done is told to the operator as it is told on the command line. */
+async function orRefused (work: () => Promise<string>): Promise<string> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ParkingRefused) throw new Refused(error.message)
+    if (error instanceof UnknownProjection) throw new Refused(error.message, 404)
+    throw error
+  }
 }

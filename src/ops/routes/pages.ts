@@ -1,10 +1,17 @@
 // The pages that show something.
 import Type, { type Static } from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { newestActions } from '../../../projections/operate/actions.js'
+import { parkedStreams } from '../../../projections/parking/parked-events.js'
+import { findDelivery, listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
+import { findRequest } from '../../../workers/deliveries/read/find-request.js'
+import { interruptedEndpoints } from '../../../workers/operate/endpoints.js'
+import type { DeliverySummary } from '../../features/webhooks/model.js'
 import type { App } from '../../http/app-types.js'
 import { cursorOf, keysIn, type KeyKind } from '../../http/lists.js'
+import { packageVersion } from '../../package-root.js'
 import { sendPage } from '../csp.js'
-import type { OpsDeps } from '../deps.js'
+import type { OpsServices } from '../services.js'
 import { operatorsOnly } from '../operator.js'
 import { deliveriesPage, deliveryPage, endpointsPage } from '../pages/deliveries.js'
 import { page, type Frame } from '../pages/layout.js'
@@ -13,8 +20,12 @@ import { overview } from '../pages/overview.js'
 import { projectionPage } from '../pages/projection.js'
 import { Refused } from '../refused.js'
 import { storableText } from '../storable-text.js'
+import { actionOf } from './api.js'
 import { noticeOf } from './notice.js'
 
+const mostActions = 10
+const mostEndpoints = 200
+const perPage = 50
 const liveSeconds = { overview: 5, running: 1 }
 
 const Named = Type.Object({ name: Type.String() })
@@ -28,21 +39,21 @@ const Search = Type.Object({
 })
 const cursorKeys: KeyKind[] = ['time', 'uuid']
 
-export function addPages (app: App, deps: OpsDeps): void {
+export function addPages (app: App, deps: OpsServices): void {
   addOverview(app, deps)
   addDeliveries(app, deps)
 }
 
 /** Where the pages are, and who sees them. */
-const placed = ({ basePath, sessionKey }: OpsDeps) => ({ root: `${basePath}/ops`, onRequest: operatorsOnly(sessionKey) })
+const placed = ({ basePath, sessionKey }: OpsServices) => ({ root: `${basePath}/ops`, onRequest: operatorsOnly(sessionKey) })
 
-function addOverview (app: App, deps: OpsDeps): void {
+function addOverview (app: App, deps: OpsServices): void {
   const { root, onRequest } = placed(deps)
   const place = 'overview'
 
   app.get(root, { schema: { hide: true }, onRequest }, async (request, reply) => {
     const [projections, queue, day, actions] = await Promise.all([
-      deps.projections(), deps.queue(), deps.day().catch(() => undefined), deps.newestActions()
+      deps.projections(), deps.queue(), deps.day().catch(() => undefined), newestActions(deps.pool, mostActions)
     ])
     const frame = { root, title: 'Overview', place, liveSeconds: liveSeconds.overview } as const
     return show(request, reply, frame, overview({ root, projections, queue, day, actions }))
@@ -53,12 +64,12 @@ function addOverview (app: App, deps: OpsDeps): void {
     const projection = (await deps.projections()).find((each) => each.name === name)
     if (!projection) throw new Refused(`There is no projection ${name}.`, 404)
     const frame = { root, title: name, place, ...(projection.action && { liveSeconds: liveSeconds.running }) } as const
-    const view = { root, csrf: csrfOf(request), projection, parked: await deps.parked(name) }
+    const view = { root, csrf: csrfOf(request), projection, parked: await parkedStreams(deps.pool, [name]) }
     return show(request, reply, frame, projectionPage(view))
   })
 
   app.get(`${root}/actions/:id`, { schema: { hide: true, params: WithId }, onRequest }, async (request, reply) => {
-    const action = await deps.findAction(request.params.id)
+    const action = await actionOf(deps, request.params.id)
     if (!action) throw new Refused('There is no such action.', 404)
     const title = `${action.action} of ${action.projection}`
     const frame = { root, title, place, ...(action.state === 'running' && { liveSeconds: liveSeconds.running }) } as const
@@ -66,27 +77,28 @@ function addOverview (app: App, deps: OpsDeps): void {
   })
 }
 
-function addDeliveries (app: App, deps: OpsDeps): void {
+function addDeliveries (app: App, deps: OpsServices): void {
   const { root, onRequest } = placed(deps)
 
   app.get(`${root}/deliveries`, { schema: { hide: true, querystring: Search }, onRequest }, async (request, reply) => {
     const { after = '', ...search } = request.query
     const keys = after === '' ? [] : keysIn(after, 'ops', cursorKeys)
     if (!keys) throw new Refused('The page that is asked for is not one of ours: begin at the first.', 404)
-    const { items, next } = await deps.findDeliveries(searchOf(search), keys)
+    const { items, next } = await findDeliveries(deps, search, keys)
     const main = deliveriesPage({ root, search, items, next: next ? nextPage(root, search, next) : undefined })
     return show(request, reply, { root, title: 'Deliveries', place: 'deliveries' }, main)
   })
 
   app.get(`${root}/deliveries/:id`, { schema: { hide: true, params: WithId }, onRequest }, async (request, reply) => {
-    const delivery = await deps.findDelivery(request.params.id)
+    const delivery = await findDelivery(deps.pool, undefined, request.params.id)
     if (!delivery) throw new Refused('There is no such delivery.', 404)
+    const sent = await findRequest(deps.pool, delivery.id, packageVersion)
     const frame = { root, title: `Delivery ${delivery.id}`, place: 'deliveries' } as const
-    return show(request, reply, frame, deliveryPage(root, csrfOf(request), delivery))
+    return show(request, reply, frame, deliveryPage(root, csrfOf(request), { ...delivery, request: sent }))
   })
 
   app.get(`${root}/endpoints`, { schema: { hide: true }, onRequest }, async (request, reply) => {
-    const main = endpointsPage(root, csrfOf(request), await deps.endpoints())
+    const main = endpointsPage(root, csrfOf(request), await interruptedEndpoints(deps.pool, mostEndpoints))
     return show(request, reply, { root, title: 'Endpoints', place: 'endpoints' }, main)
   })
 }
@@ -99,12 +111,17 @@ const csrfOf = ({ opsSession }: FastifyRequest) => opsSession?.csrf
 
 type Asked = Omit<Static<typeof Search>, 'after'>
 
-const searchOf = ({ q, user, assistant, status }: Asked) => ({
-  text: q?.trim() || undefined,
-  userId: user || undefined,
-  assistantId: assistant ? Number(assistant) : undefined,
-  status: status || undefined
-})
+/** Newest first; `next` leads behind the last one. The text is the id of a delivery or of a call. */
+async function findDeliveries (
+  { pool }: OpsServices, { q, user, assistant, status }: Asked, after: readonly string[]
+): Promise<{ items: DeliverySummary[], next: string[] | null }> {
+  const callId = q?.trim() || undefined
+  const one = callId === undefined ? undefined : await findDelivery(pool, undefined, callId)
+  if (one) return { items: [one], next: null }
+  const assistantId = assistant ? Number(assistant) : undefined
+  const filter = { userId: user || undefined, assistantId, status: status || undefined, callId }
+  return await listDeliveries(pool, filter, { perPage, after })
+}
 
 function nextPage (root: string, search: Asked, keys: readonly string[]): string {
   const given = Object.entries(search).flatMap(([name, value]): [string, string][] => value ? [[name, value]] : [])

@@ -3,7 +3,7 @@ import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import type { App } from '../../http/app-types.js'
 import { asPage } from '../csp.js'
-import type { OpsDeps } from '../deps.js'
+import type { OpsServices } from '../services.js'
 import { page } from '../pages/layout.js'
 import { loginPage, problemPage } from '../pages/other.js'
 import { live, style } from '../pages/style.js'
@@ -13,7 +13,7 @@ import { addLogin, longestForm, safeNext } from './login.js'
 import { addPages } from './pages.js'
 
 /** Register authentication and rate limits before. */
-export async function addOps (app: FastifyInstance, deps: OpsDeps): Promise<void> {
+export async function addOps (app: FastifyInstance, deps: OpsServices): Promise<void> {
   await app.register(async (scope: App) => {
     await scope.register(fastifyCookie)
     scope.decorateRequest('opsSession', null)
@@ -22,7 +22,7 @@ export async function addOps (app: FastifyInstance, deps: OpsDeps): Promise<void
   })
 }
 
-function addAllPages (app: App, deps: OpsDeps): void {
+function addAllPages (app: App, deps: OpsServices): void {
   const root = `${deps.basePath}/ops`
   takeForms(app)
   answerInHtml(app, root)

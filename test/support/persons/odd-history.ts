@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { erasureWork } from '../../../src/services/erasures.js'
-import { skipParked } from '../../../src/services/ops/parked.js'
+import { skipParked } from '../../../src/ops/parked.js'
 import { callStream } from '../../../src/features/calls/events.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
 import type { Turn } from '../../../workers/background/kind.js'

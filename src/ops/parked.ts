@@ -1,12 +1,13 @@
 // What operators do about parked events: the same from the command line and from the pages, told in the same words.
-import type { Projection } from '../../../projections/engine/projection.js'
-import { projectionNamed } from '../../../projections/operate/projection-named.js'
-import { closeBreakers } from '../../../projections/parking/circuit-breaker.js'
-import { dispatcher, notParked, ParkingRefused } from '../../../projections/parking/parked-events.js'
-import { retryStream, skipEvent, type Reprojected } from '../../../projections/operate/reproject.js'
-import type { Connections } from '../connections.js'
+import type { Projection } from '../../projections/engine/projection.js'
+import { projectionNamed } from '../../projections/operate/projection-named.js'
+import { closeBreakers } from '../../projections/parking/circuit-breaker.js'
+import { dispatcher, notParked, ParkingRefused } from '../../projections/parking/parked-events.js'
+import { retryStream, skipEvent, type Reprojected } from '../../projections/operate/reproject.js'
+import * as retry from '../../workers/dispatch/retry.js'
+import type { Services } from '../services/services.js'
 
-type BackEnds = Pick<Connections, 'pool' | 'streams'>
+type BackEnds = Pick<Services, 'pool' | 'streams'>
 
 /**
  * Projects what is parked of a stream: all of it or nothing. `name` is a projection, or `dispatcher`.
@@ -20,8 +21,7 @@ export async function retryParked (backEnds: BackEnds, name: string, stream: str
 
 /** Nothing is sent by it: what the dispatcher has to know of the stream is read again. */
 async function retryOfDispatcher (backEnds: BackEnds, stream: string): Promise<string> {
-  const { retryParked } = await import('../../../workers/dispatch/retry.js')
-  const outcome = await retryParked(backEnds, stream)
+  const outcome = await retry.retryParked(backEnds, stream)
   if (outcome.refused !== undefined) throw new ParkingRefused(`${stream} stays parked, as it was: ${outcome.refused}`)
   if (outcome.events === 0) throw notParked(dispatcher, stream)
   return `The dispatcher has read ${outcome.events} events of ${stream} again; none of its events is parked any more.`
@@ -39,8 +39,7 @@ export async function skipParked (
 async function skipOfDispatcher (
   { pool }: BackEnds, stream: string, revision: bigint, reason: string
 ): Promise<string> {
-  const { skipParked } = await import('../../../workers/dispatch/retry.js')
-  if (!await skipParked(pool, stream, revision, reason)) throw notParked(dispatcher, stream, revision)
+  if (!await retry.skipParked(pool, stream, revision, reason)) throw notParked(dispatcher, stream, revision)
   return `The dispatcher goes on without ${stream}@${revision}.`
 }
 

@@ -1,18 +1,40 @@
 // How the projections and the webhook dispatcher are, as operators see it from any process.
 import type { Pool } from 'pg'
-import { projections } from '../../../projections/index.js'
-import type { Projection } from '../../../projections/engine/projection.js'
-import { runningActions, type ActionReport } from '../../../projections/operate/actions.js'
-import { openBreakers, type OpenBreaker } from '../../../projections/parking/circuit-breaker.js'
-import { countParkedStreams } from '../../../projections/parking/count-parked-streams.js'
-import { overview, type GenerationStatus } from '../../../projections/operate/overview.js'
-import { leaseOf } from '../../../projections/generations/generations.js'
-import type { ProjectionStatus } from '../../ops/deps.js'
-import { dispatcherCheckpoint } from '../../recovery/database-state.js'
-import { readCheckpoint } from '../../subscriptions/checkpoint.js'
-import type { Services } from '../services.js'
-import { ratesByConsumer } from '../../ops/counts/minute-counts.js'
-import { behindLog, type Behind } from '../../subscriptions/lag.js'
+import { projections } from '../../projections/index.js'
+import type { Projection } from '../../projections/engine/projection.js'
+import { runningActions, type ActionReport } from '../../projections/operate/actions.js'
+import { openBreakers, type OpenBreaker } from '../../projections/parking/circuit-breaker.js'
+import { countParkedStreams } from '../../projections/parking/count-parked-streams.js'
+import { overview, type GenerationStatus } from '../../projections/operate/overview.js'
+import { leaseOf } from '../../projections/generations/generations.js'
+import { eventTypes } from '../../workers/dispatch/dispatch.js'
+import { dispatcherCheckpoint } from '../recovery/database-state.js'
+import { readCheckpoint } from '../subscriptions/checkpoint.js'
+import type { Services } from '../services/services.js'
+import { ratesByConsumer } from './counts/minute-counts.js'
+import { behindLog, type Behind } from '../subscriptions/lag.js'
+
+/** A projection, or the webhook dispatcher, as an operator sees it. */
+export interface ProjectionStatus {
+  name: string
+  /** Of what readers see. */
+  state: 'running' | 'paused' | 'stopped' | 'filling'
+  /** Why it is stopped. */
+  problem: string | null
+  /** As text: a position of the log may be larger than a number of JSON. */
+  position: string
+  /** How far the log is ahead. Beyond 10,000 events it is not exact. */
+  lag_events: number
+  lag_is_exact: boolean
+  lag_seconds: number
+  /** Events a second, in the last full minute. */
+  rate: number
+  parked_streams: number
+  /** None of the dispatcher. */
+  generations: GenerationStatus[]
+  /** What runs on it just now. */
+  action: ActionReport | null
+}
 
 interface Seen {
   breakers: OpenBreaker[]
@@ -24,7 +46,6 @@ interface Seen {
 /** Every projection, and the dispatcher, which has no generations. */
 export async function projectionStatuses ({ pool, streams }: Services): Promise<ProjectionStatus[]> {
   const head = await streams.head()
-  const dispatch = await import('../../../workers/dispatch/dispatch.js')
   const seen = await lookAround(pool)
   const ofProjection = async (projection: Projection) => {
     const generations = await overview(projection, pool, head)
@@ -35,7 +56,7 @@ export async function projectionStatuses ({ pool, streams }: Services): Promise<
   }
   const ofDispatcher = async () => {
     const position = await readCheckpoint(pool, dispatcherCheckpoint)
-    return dispatcherStatus(position, await behindLog(streams, { position, head }, dispatch.eventTypes), seen)
+    return dispatcherStatus(position, await behindLog(streams, { position, head }, eventTypes), seen)
   }
   return await Promise.all([...projections.map(ofProjection), ofDispatcher()])
 }
