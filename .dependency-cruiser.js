@@ -143,6 +143,13 @@ export default {
       from: { path: '^(packages/[^/]+|[^/]+)/' },
       to: { path: '^packages/', pathNot: '^$1/', dependencyTypes: ['local'], dependencyTypesNot: ['aliased-workspace'] }
     },
+    {
+      name: 'a feature alone',
+      comment: 'The tests of a feature import that feature and what all tests share.',
+      severity: 'error',
+      from: { path: '^test/features/([^/]+)/' },
+      to: { path: '^(src|projections|workers|bench|test)/', pathNot: '^(src/features/$1|test/features/$1|test/support)/' }
+    },
     ...roomRules,
     ...doorRules
   ],

@@ -1,22 +1,30 @@
-// The paths in the recipes of docs/adding.md are there.
-import { readFile } from 'node:fs/promises'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+// The recipes of docs/adding.md fit the files that they change. A part of `npm run test:long` also runs what they name.
+import { cpSync, existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import t from 'tap'
+import { follow, recipes, recipesIn } from '../support/documents/recipes.js'
 
-t.test('every file that docs/adding.md names is there, or is made by the recipe', async (t) => {
-  const recipes = await readFile('docs/adding.md', 'utf8')
-  const made = [...recipes.matchAll(/new file `([^`]+)`/g)].map(([, path = '']) => path)
-  const named = [...recipes.matchAll(/(?<![/\w])(?:src|projections|workers|test|docs)\/[\w./-]+\.\w+/g)].map(([path]) => path)
-  t.ok(made.length > 5 && named.length > 20, 'they are found')
-  t.same(named.filter((path) => !made.includes(path) && !existsSync(path)), [])
-})
+for (const { title, steps } of recipes()) {
+  t.test(`${title} can be added`, async (t) => {
+    const folder = t.testdir()
+    for (const step of steps) {
+      if ('commands' in step) continue
+      const copy = join(folder, step.file)
+      if (step.how !== 'new' && !existsSync(copy)) cpSync(step.file, copy, { recursive: true })
+      t.doesNotThrow(() => follow(step, folder), step.file)
+      if (step.how === 'new') t.notOk(existsSync(step.file), `${dirname(step.file)} has no such file`)
+    }
+    t.ok(steps.length > 3)
+  })
+}
 
-t.test('every import of a file that docs/adding.md makes leads to a file', async (t) => {
-  const recipes = await readFile('docs/adding.md', 'utf8')
-  const made = [...recipes.matchAll(/new file `([^`]+\.ts)`[^]*?```ts\n([^]*?)```/g)]
-  const imports = made.flatMap(([, path = '', text = '']) => [...text.matchAll(/'(\.[^']+)\.js'/g)]
-    .map(([, to = '']) => join(path, '..', `${to}.ts`)))
-  t.ok(imports.length > 15, 'they are found')
-  t.same(imports.filter((path) => !existsSync(path) && !made.some(([, each]) => each === path)), [])
+t.test('a recipe is refused where it does not say which line, or one that is not there', async (t) => {
+  const page = (words: string) => `## A\n\n${words}\n\n\`\`\`ts\nx\n\`\`\`\n`
+  t.throws(() => recipesIn(page('Somewhere:')), { message: /no sentence says where this goes/ })
+  t.throws(() => recipesIn(`${page('In `src/main.ts` at the end:')}\nafter \`y\``), { message: /nothing goes to/ })
+  const folder = t.testdir({ src: { 'main.ts': 'a\nb\nb\n' } })
+  for (const line of ['b', 'c']) {
+    const [recipe] = recipesIn(page(`In \`src/main.ts\` after \`${line}\`:`))
+    t.throws(() => recipe?.steps.forEach((step) => 'file' in step && follow(step, folder)), { message: /exactly one line/ })
+  }
 })

@@ -104,7 +104,8 @@ export const parts: Part[] = [
   {
     name: 'properties',
     files: [
-      'test/http/fuzz', 'test/projections/engine/model.test.ts', 'test/commands/phone-claims.test.ts',
+      'test/features/assistants/fuzz-create.test.ts', 'test/features/assistants/fuzz-update.test.ts',
+      'test/features/leads/fuzz-create.test.ts', 'test/projections/engine/model.test.ts', 'test/commands/phone-claims.test.ts',
       'packages/embedded-event-store/test/model.test.ts', 'packages/event-transfer/test/export.test.ts'
     ],
     env: { FUZZ_TIMES: '15' },
@@ -142,6 +143,7 @@ export const parts: Part[] = [
     guards: ['docs/clients', 'docs/tutorial.md', 'docs/site', 'examples', 'src/cli/demo.ts', 'src/cli/journey.ts', 'src/http/docs'],
     minutes: 6
   },
+  { name: 'recipes', files: ['test/long/recipes'], guards: ['docs/adding.md', 'src/features'], minutes: 30 },
   { name: 'ops', files: ['test/long/ops'], guards: ['src/ops'], minutes: 2 },
   { name: 'bench', files: ['test/long/bench'], guards: ['bench'], minutes: 5 },
   {

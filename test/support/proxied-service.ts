@@ -6,21 +6,14 @@ import { eventually } from './eventually.js'
 import { readLog } from './run/leaks.js'
 import { caller, type Call } from './running-service.js'
 import type { TestService } from './service.js'
-import { tcpProxy, type TcpProxy } from './back-ends/tcp-proxy.js'
+import { tcpProxy } from './back-ends/tcp-proxy.js'
 import type { Teardown } from './teardown.js'
 import type { Answer } from './http/answer.js'
-
-export interface ProxiedService {
-  /** As user 1, unless another token is given. */
-  call: Call
-  store: TcpProxy
-  postgres: TcpProxy
-}
 
 /** Runs roles on the back ends of `direct`, through proxies of their own. */
 export async function behindProxies (
   t: Teardown, direct: TestService, roles: Role[] = ['api']
-): Promise<ProxiedService> {
+) {
   const postgres = await tcpProxy(t, Number(new URL(direct.urls.databaseUrl).port))
   const store = await tcpProxy(t, direct.store.port)
   const databaseUrl = Object.assign(new URL(direct.urls.databaseUrl), { port: String(postgres.port) }).href
@@ -29,7 +22,8 @@ export async function behindProxies (
   t.teardown(stop)
   const token = await direct.token('1')
   const call = caller(url)
-  return { call: (method, path, request) => call(method, path, { token, ...request }), store, postgres }
+  const asUser1: Call = (method, path, request) => call(method, path, { token, ...request })
+  return { call: asUser1, store, postgres }
 }
 
 /** The answer, and how long it took in milliseconds. */

@@ -17,42 +17,11 @@ import { keySettings, secrets } from './auth/secrets.js'
 
 interface Asserts { equal (found: unknown, wanted: unknown): unknown }
 
-/** Roles of one process on a database and a log. */
-export interface Running {
-  url: string
-  stop (): Promise<unknown>
-  /** What was logged from `warn` on. */
-  logged: string[]
-  createAssistant (webhookUrl: string): Promise<Answer>
-  createLead (): Promise<Answer>
-  completeCall (callId: string, assistantId: number): Promise<Answer>
-  updateAssistant (id: number, changes: object): Promise<Answer>
-  get (path: string, headers?: Record<string, string>): Promise<Answer>
-  /** As operators see it. */
-  ready (): Promise<Answer>
-}
-
-export interface Restorable {
-  postgres: ScratchPostgres
-  urls: Urls
-  /** The variables of the command line for this database and log. */
-  env: Record<string, string>
-  start (roles?: Role[]): Promise<Running>
-  /** Copies the database as it is, file by file; nobody may be connected. */
-  backUp (): Promise<void>
-  /** Puts the copy in its place. */
-  restore (): Promise<void>
-  /** An empty database instead. */
-  lose (): Promise<void>
-  /** The same for the log; the event store is stopped meanwhile. */
-  backUpLog (): Promise<void>
-  restoreLog (): Promise<void>
-  /** On the back ends, for as long as `work` takes. */
-  withParts<Result> (work: (parts: Connections) => Promise<Result>): Promise<Result>
-}
+export type Restorable = Awaited<ReturnType<typeof restorable>>
+export type Running = Awaited<ReturnType<typeof start>>
 
 /** With the example catalogue in the log. */
-export async function restorable (t: Teardown): Promise<Restorable> {
+export async function restorable (t: Teardown) {
   const [postgres, now, log] =
     await Promise.all([scratchPostgres(t), scratchPostgres(t, 'service'), scratchPostgres(t, 'service')])
   const [nowName, logName] = [nameOf(now), nameOf(log)]
@@ -72,28 +41,33 @@ export async function restorable (t: Teardown): Promise<Restorable> {
     await work()
     store = await eventStoreOn(log.url, Number(new URL(store.url).port)) // roles that run find it again
   }
-  const withParts: Restorable['withParts'] = async (work) => {
-    const parts = await openConnections(urls, keySettings, pino({ level: 'silent' }))
-    return await work(parts).finally(() => parts.close())
-  }
 
   return {
     postgres,
     urls,
+    /** The variables of the command line for this database and log. */
     get env () { return { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl } },
-    start: (roles = ['api', 'projector', 'worker']) => start(t, urls, roles),
+    start: (roles: Role[] = ['api', 'projector', 'worker']) => start(t, urls, roles),
+    /** Copies the database as it is, file by file; nobody may be connected. */
     backUp: () => copy(nowName, `${nowName}_backup`),
     restore: () => copy(`${nowName}_backup`, nowName),
+    /** An empty database instead. */
     lose: () => sql(`DROP DATABASE ${nowName} WITH (FORCE)`, `CREATE DATABASE ${nowName}`),
+    /** The same for the log; the event store is stopped meanwhile. */
     backUpLog: () => whileStoreIsDown(() => copy(logName, `${logName}_backup`)),
     restoreLog: () => whileStoreIsDown(() => copy(`${logName}_backup`, logName)),
-    withParts
+    /** On the back ends, for as long as `work` takes. */
+    async withParts<Result> (work: (parts: Connections) => Promise<Result>): Promise<Result> {
+      const parts = await openConnections(urls, keySettings, pino({ level: 'silent' }))
+      return await work(parts).finally(() => parts.close())
+    }
   }
 }
 
 const nameOf = ({ url }: ScratchPostgres) => new URL(url).pathname.slice(1)
 
-async function start (t: Teardown, urls: Urls, roles: Role[]): Promise<Running> {
+/** Roles of one process on a database and a log. */
+async function start (t: Teardown, urls: Urls, roles: Role[]) {
   const config = configOf(localWebhooks)
   const logged: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => { logged.push(line) } })
@@ -107,17 +81,18 @@ async function start (t: Teardown, urls: Urls, roles: Role[]): Promise<Running> 
   return {
     url: service.url,
     stop,
+    /** From `warn` on. */
     logged,
-    createAssistant: async (url) => await call('POST', '/user/assistant', {
+    createAssistant: async (url: string) => await call('POST', '/user/assistant', {
       ...await as('1'), body: newAssistant({ is_webhook_active: true, webhook_url: url })
     }),
     createLead: async () =>
       await call('POST', '/user/lead', { ...await as('1'), body: newLead({ allow_dupplicate: true }) }),
-    completeCall: async (callId, id) => await call('POST', `/engine/calls/${callId}/completed`, {
+    completeCall: async (callId: string, id: number) => await call('POST', `/engine/calls/${callId}/completed`, {
       ...await as('engine', 'engine'), body: callReport(id)
     }),
-    updateAssistant: async (id, body) => await call('PUT', `/user/assistant/${id}`, { ...await as('1'), body }),
-    get: async (path, headers) => await call('GET', path, { ...await as('1'), ...(headers && { headers }) }),
+    updateAssistant: async (id: number, body: object) => await call('PUT', `/user/assistant/${id}`, { ...await as('1'), body }),
+    get: async (path: string, headers?: Record<string, string>) => await call('GET', path, { ...await as('1'), ...(headers && { headers }) }),
     ready: async () => await call('GET', '/health/ready', await as('operator', 'ops'))
   }
 }

@@ -3,7 +3,6 @@ import t from 'tap'
 import { assistantDecider, type RestoreAssistant, type UpdateAssistant } from '../../../src/features/assistants/model.js'
 import type { AssistantEvent, AssistantSettings, AssistantStatus } from '../../../src/features/assistants/events.js'
 import { validateChanges, validateRestore, type PastFacts } from '../../../src/features/assistants/validate.js'
-import { fold } from '../../../src/domain/decider.js'
 import { settings } from '../../support/events/call-events.js'
 import { invalid, scenarios } from '../../support/commands/given.js'
 
@@ -89,6 +88,6 @@ t.test('a revision that the assistant never had is refused', async (t) => {
 
 t.test('each of these events moves the time of the last change', async (t) => {
   for (const event of [deactivated, activated, deleted]) {
-    t.match(fold(assistantDecider, [created(), event]), { updated_at: now, created_at: '2026-01-31T12:00:00.000Z' })
+    t.match(given([created(), event]).state(), { updated_at: now, created_at: '2026-01-31T12:00:00.000Z' })
   }
 })

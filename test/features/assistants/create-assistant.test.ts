@@ -5,15 +5,14 @@ import {
 } from '../../../src/features/assistants/validate.js'
 import { assistantDecider, type CreateAssistant } from '../../../src/features/assistants/model.js'
 import type { AssistantEvent, AssistantSettings } from '../../../src/features/assistants/events.js'
-import type { FieldErrors } from '../../../src/domain/rejection.js'
-import { invalid, scenarios } from '../../support/commands/given.js'
+import { invalid, scenarios, type Refusal } from '../../support/commands/given.js'
 import { requiredFields, documentedDefaults } from '../../support/bodies/bodies.js'
 
 const given = scenarios(assistantDecider)
 const now = '2026-01-31T12:00:00.000Z'
 const allExists: AssistantFacts = { voiceExists: true, languageExists: true, ownsPhoneNumber: true }
 
-interface Circumstances { refused?: FieldErrors, facts?: Partial<AssistantFacts> }
+interface Circumstances { refused?: Refusal['errors'], facts?: Partial<AssistantFacts> }
 
 const create = (body: AssistantBody, { refused, facts = {} }: Circumstances = {}) => (): CreateAssistant => ({
   ...validateNewAssistant(

@@ -3,17 +3,15 @@ import t from 'tap'
 import { assistantDecider, evolve, summarize, type UpdateAssistant } from '../../../src/features/assistants/model.js'
 import type { AssistantEvent, AssistantSettings } from '../../../src/features/assistants/events.js'
 import { validateChanges, type AssistantBody, type AssistantFacts } from '../../../src/features/assistants/validate.js'
-import type { FieldErrors } from '../../../src/domain/rejection.js'
 import { settings } from '../../support/events/call-events.js'
-import { fold } from '../../../src/domain/decider.js'
-import { invalid, scenarios } from '../../support/commands/given.js'
+import { invalid, scenarios, type Refusal } from '../../support/commands/given.js'
 
 const given = scenarios(assistantDecider)
 const now = '2026-02-01T12:00:00.000Z'
 const url = 'https://example.com/hook'
 const allExists: AssistantFacts = { voiceExists: true, languageExists: true, ownsPhoneNumber: true }
 
-interface Circumstances { userId?: string, refused?: FieldErrors, facts?: Partial<AssistantFacts> }
+interface Circumstances { userId?: string, refused?: Refusal['errors'], facts?: Partial<AssistantFacts> }
 
 const created = (changes: Partial<AssistantSettings> = {}): AssistantEvent =>
   ({
@@ -132,9 +130,7 @@ t.test('the rules of creation hold for the fields that are given', async (t) => 
 })
 
 t.test('the summary says what the interface calls direction and engine', async (t) => {
-  const state = fold(assistantDecider, [
-    created(), ...updated({ calls_direction: 'receive', engine_type: 'multimodal' })
-  ])
+  const state = given([created(), ...updated({ calls_direction: 'receive', engine_type: 'multimodal' })]).state()
   t.strictSame(state && summarize(state), {
     id: 7, name: 'Front desk', status: 'active', type: 'inbound', mode: 'multimodal'
   })

@@ -4,9 +4,8 @@ import { callDecider, type CallFacts, erasingDecider, validateReport } from '../
 import {
   type CallCompleted, type CallEvent, callIdOf, type CompleteCallBody, isCallId
 } from '../../../src/features/calls/events.js'
-import type { FieldErrors } from '../../../src/domain/rejection.js'
 import { call } from '../../support/events/call-events.js'
-import { invalid, scenarios } from '../../support/commands/given.js'
+import { invalid, scenarios, type Refusal } from '../../support/commands/given.js'
 
 const given = scenarios(callDecider)
 const { call_id: callId, ...body } = call('c-1', { lead_id: 3 })
@@ -14,7 +13,7 @@ const completed = (changes: Partial<CallCompleted> = {}) =>
   ({ type: 'CallCompleted' as const, data: call('c-1', { lead_id: 3, ...changes }) })
 
 const complete = (
-  changes: Partial<CompleteCallBody> = {}, { refused, facts = {} }: { refused?: FieldErrors, facts?: CallFacts } = {}
+  changes: Partial<CompleteCallBody> = {}, { refused, facts = {} }: { refused?: Refusal['errors'], facts?: CallFacts } = {}
 ) =>
   () => validateReport(callId, { body: { ...body, ...changes }, ...(refused && { refused }) }, facts)
 

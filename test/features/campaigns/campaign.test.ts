@@ -2,7 +2,6 @@
 import t from 'tap'
 import { campaignDecider, importedCampaignDecider, nameIn } from '../../../src/features/campaigns/model.js'
 import type { CampaignEvent } from '../../../src/features/campaigns/events.js'
-import { fold } from '../../../src/domain/decider.js'
 import { invalid, scenarios } from '../../support/commands/given.js'
 
 const now = '2026-02-01T12:00:00.000Z'
@@ -76,7 +75,7 @@ t.test('no import brings back what its user deleted', async (t) => {
 })
 
 t.test('times are those that the events say', async (t) => {
-  t.match(fold(campaignDecider, [created('Spring'), { ...deleted, data: { ...deleted.data, deleted_at: '2026-02-02T12:00:00.000Z' } }]), {
+  t.match(given([created('Spring'), { ...deleted, data: { ...deleted.data, deleted_at: '2026-02-02T12:00:00.000Z' } }]).state(), {
     created_at: now, updated_at: '2026-02-02T12:00:00.000Z', isDeleted: true
   })
 })

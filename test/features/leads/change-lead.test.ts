@@ -1,6 +1,5 @@
 // What changing and deleting a lead lead to, and creating its number anew.
 import t from 'tap'
-import { fold } from '../../../src/domain/decider.js'
 import {
   leadDecider, oneLeadDecider, type UpdateLead, type UpdateLeadBody, validateLead, validateLeadChanges
 } from '../../../src/features/leads/decide.js'
@@ -37,7 +36,7 @@ const moved = (status: LeadStatus, contact_id: number | null = null): LeadEvent 
 const deleted: LeadEvent = { type: 'LeadDeleted', data: { ...ids, deleted_at: now } }
 
 const found = (events: LeadEvent[] = [created()]): Lead => {
-  const lead = fold(decider, events)
+  const lead = given(events).state()
   if (!lead) throw new Error('there is no lead')
   return lead
 }

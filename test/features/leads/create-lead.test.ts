@@ -1,19 +1,17 @@
 // What creating a lead leads to.
 import t from 'tap'
-import type { CallCompleted } from '../../../src/features/calls/events.js'
 import {
   type CreateLead, type CreateLeadBody, leadDecider, type LeadFacts, validateLead
 } from '../../../src/features/leads/decide.js'
 import { type LeadCreatedEvent, leadStatuses } from '../../../src/features/leads/events.js'
 import { afterCall, describeLead, leadOf } from '../../../src/features/leads/model.js'
-import type { FieldErrors } from '../../../src/domain/rejection.js'
-import { invalid, scenarios } from '../../support/commands/given.js'
+import { invalid, scenarios, type Refusal } from '../../support/commands/given.js'
 
 const given = scenarios(leadDecider)
 const now = '2026-01-31T12:00:00.987Z'
 const number = (index: number) => `+1555123000${index}`
 
-interface Circumstances { refused?: FieldErrors, facts?: LeadFacts }
+interface Circumstances { refused?: Refusal['errors'], facts?: LeadFacts }
 
 const create = (
   given: Partial<CreateLeadBody>, { refused, facts = { campaignName: 'Spring' } }: Circumstances = {}
@@ -117,7 +115,7 @@ t.test('the lead is described with exactly the documented keys, in UTC, seconds 
 
 t.test('a call moves the lead to the status the engine gives; a completed call without one completes it', async (t) => {
   const fresh = { status: 'created' as const, newest_report_at: null }
-  const after = (report: Pick<CallCompleted, 'status' | 'lead_status'>) =>
+  const after = (report: Omit<Parameters<typeof afterCall>[1], 'ended_at'>) =>
     afterCall(fresh, { ...report, ended_at: '2026-01-31T13:00:00+01:00' })
   const at = { newest_report_at: '2026-01-31T12:00:00.000Z' }
   t.strictSame(after({ status: 'failed', lead_status: 'rescheduled' }), { status: 'rescheduled', ...at })

@@ -37,6 +37,12 @@ const importCases: ImportCase[] = [
     bad: 'pg bullmq ../../log/event-log.js ../../../projections/leads.js ../../features/leads/routes.js'
   },
   {
+    rule: 'the tests of a feature import that feature and what all tests share',
+    file: 'test/features/leads/create-lead.test.ts',
+    good: '../../../src/features/leads/decide.js ../../support/commands/given.js ./fields.js node:fs',
+    bad: '../../../src/features/calls/events.js ../../../src/domain/decider.js ../../../projections/leads.js ../../run/files.js'
+  },
+  {
     rule: 'projections never import workers',
     file: 'projections/leads.ts',
     good: './engine/run.js ../src/features/leads/model.js ../src/subscriptions/run.js ../src/postgres/pool.js pg',

@@ -61,25 +61,9 @@ export function signedAsIs (payload: object, header: object = { alg: 'HS256' }, 
   return `${token}.${createHmac('sha256', key).update(token).digest('base64url')}`
 }
 
-export interface Issuer {
-  jwksUrl: string
-  /** The number of requests for the keys. */
-  fetches (): number
-  /** Publishes a new key, in place of all others when `alone`. */
-  rotate (kid: string, alg?: 'RS256' | 'ES256', alone?: boolean): Promise<void>
-  /** Publishes a new RSA key in another form; `formOf` gets the usual form and the private one. */
-  publish (kid: string, formOf: (proper: JWK, privateForm: JWK) => object): Promise<void>
-  /** Answers instead of the issuer, while it is set. */
-  answer: ((response: ServerResponse) => void) | undefined
-  /** Withdraws the key. */
-  withdraw (kid: string): void
-  /** `down`: every connection is cut; `broken`: the answers hold no keys. */
-  state: 'up' | 'down' | 'broken'
-  sign (kid: string, claims: JWTPayload, header?: object): Promise<string>
-  publicPem (kid: string): Promise<string>
-}
+export type Issuer = Awaited<ReturnType<typeof tokenIssuer>>
 
-export async function tokenIssuer (t: Teardown): Promise<Issuer> {
+export async function tokenIssuer (t: Teardown) {
   const keys = new IssuerKeys()
   let fetches = 0
   const server = createServer((request, response) => {
@@ -96,16 +80,19 @@ export async function tokenIssuer (t: Teardown): Promise<Issuer> {
   })
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('no port')
-  const issuer: Issuer = {
+  const issuer = {
     jwksUrl: `http://127.0.0.1:${address.port}/jwks.json`,
+    /** The number of requests for the keys. */
     fetches: () => fetches,
-    rotate: (kid, alg = 'RS256', alone = false) => keys.rotate(kid, alg, alone),
-    publish: (kid, formOf) => keys.publish(kid, formOf),
-    answer: undefined,
-    withdraw: (kid) => keys.withdraw(kid),
-    state: 'up',
-    sign: (kid, claims, header = {}) => keys.sign(kid, claims, header),
-    publicPem: async (kid) => await exportSPKI(keys.pairOf(kid).publicKey)
+    rotate: keys.rotate.bind(keys),
+    publish: keys.publish.bind(keys),
+    /** Answers instead of the issuer, while it is set. */
+    answer: undefined as ((response: ServerResponse) => void) | undefined,
+    withdraw: keys.withdraw.bind(keys),
+    /** `down`: every connection is cut; `broken`: the answers hold no keys. */
+    state: 'up' as 'up' | 'down' | 'broken',
+    sign: keys.sign.bind(keys),
+    publicPem: async (kid: string) => await exportSPKI(keys.pairOf(kid).publicKey)
   }
   return issuer
 }
@@ -120,12 +107,14 @@ class IssuerKeys {
       form ?? { ...await exportJWK(publicKey), kid, alg, use: 'sig' }))
   }
 
-  async rotate (kid: string, alg: string, alone: boolean): Promise<void> {
+  /** Publishes a new key, in place of all others when `alone`. */
+  async rotate (kid: string, alg: 'RS256' | 'ES256' = 'RS256', alone = false): Promise<void> {
     const pair = await generateKeyPair(alg, { extractable: true })
     if (alone) this.#pairs.clear()
     this.#pairs.set(kid, { ...pair, alg })
   }
 
+  /** Publishes a new RSA key in another form; `formOf` gets the usual form and the private one. */
   async publish (kid: string, formOf: (proper: JWK, privateForm: JWK) => object): Promise<void> {
     const pair = await generateKeyPair('RS256', { extractable: true })
     const proper = { ...await exportJWK(pair.publicKey), kid, alg: 'RS256', use: 'sig' }
@@ -137,7 +126,7 @@ class IssuerKeys {
     this.#pairs.delete(kid)
   }
 
-  async sign (kid: string, claims: JWTPayload, header: object): Promise<string> {
+  async sign (kid: string, claims: JWTPayload, header: object = {}): Promise<string> {
     const { alg, privateKey } = this.pairOf(kid)
     return await new SignJWT(claims).setProtectedHeader({ alg, kid, ...header }).sign(privateKey)
   }

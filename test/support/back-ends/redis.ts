@@ -10,17 +10,6 @@ import { eventually } from '../eventually.js'
 import { onPath } from '../processes/on-path.js'
 import type { Teardown } from '../teardown.js'
 
-export interface ScratchRedis {
-  url: string
-  /** kill -9: without persistence everything is gone. `start` brings it back, empty, on the same port. */
-  kill (): Promise<void>
-  start (): Promise<void>
-  flush (): Promise<void>
-  keys (pattern: string): Promise<string[]>
-  /** All that it has on disk, once it has written it there; nothing where it keeps nothing. */
-  files (): Promise<Buffer[]>
-}
-
 /** Why there is no Redis here, or false. With REQUIRE_REDIS=1 that is an error. */
 export function noRedis (): string | false {
   if (onPath('redis-server')) return false
@@ -28,20 +17,23 @@ export function noRedis (): string | false {
   return 'redis-server is not on the PATH'
 }
 
+export type ScratchRedis = Awaited<ReturnType<typeof scratchRedis>>
+
 /** @param isKept whether it writes everything to its files, as a production one may */
-export async function scratchRedis (t: Teardown, isKept = false): Promise<ScratchRedis> {
+export async function scratchRedis (t: Teardown, isKept = false) {
   const home = mkdtempSync(join(tmpdir(), 'rl-redis-'))
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
   const keeping = ['--save', '', '--appendonly', isKept ? 'yes' : 'no']
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', home, ...keeping]
   let server: ChildProcess | undefined
-  const redis: ScratchRedis = {
+  const redis = {
     url,
     async start () {
       server = spawn('redis-server', settings, { stdio: 'ignore' })
       await eventually(() => withClient(url, (client) => client.ping()))
     },
+    /** kill -9: without persistence everything is gone. `start` brings it back, empty, on the same port. */
     async kill () {
       if (!server || server.exitCode !== null || server.signalCode !== null) return
       const exited = once(server, 'exit')
@@ -49,7 +41,8 @@ export async function scratchRedis (t: Teardown, isKept = false): Promise<Scratc
       await exited
     },
     flush: async () => { await withClient(url, (client) => client.flushall()) },
-    keys: (pattern) => withClient(url, (client) => client.keys(pattern)),
+    keys: (pattern: string) => withClient(url, (client) => client.keys(pattern)),
+    /** All that it has on disk, once it has written it there; nothing where it keeps nothing. */
     async files () {
       if (isKept) await withClient(url, (client) => client.save())
       const found = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())

@@ -5,18 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Teardown } from '../teardown.js'
 
-export interface SmallDisk {
-  path: string
-  /** Leaves nothing free, or so many bytes. */
-  fill (leave?: number): void
-  makeRoom (): void
-}
+export type SmallDisk = Exclude<ReturnType<typeof smallDisk>, string>
 
 /**
  * Or why there is none, where this process may not mount. What runs on it is started later, and so stopped before.
  * `files` is how many files it has room for.
  */
-export function smallDisk (t: Teardown, megabytes: number, files = 100_000): SmallDisk | string {
+export function smallDisk (t: Teardown, megabytes: number, files = 100_000) {
   const path = mkdtempSync(join(tmpdir(), 'rl-disk-'))
   const options = `size=${megabytes}m,nr_inodes=${files},mode=755`
   const { status, stderr, error } = spawnSync(
@@ -33,6 +28,7 @@ export function smallDisk (t: Teardown, megabytes: number, files = 100_000): Sma
   const ballast = join(path, 'ballast')
   return {
     path,
+    /** Leaves nothing free, or so many bytes. */
     fill: (leave = 0) => fill(ballast, leave),
     makeRoom: () => rmSync(ballast)
   }

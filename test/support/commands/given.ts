@@ -10,6 +10,7 @@ export function scenarios<State, Event extends { type: string }, Command extends
   decider: Decider<State, Event, Command>
 ) {
   return (events: Event[]) => ({
+    state: () => fold(decider, events),
     /** The command, or what validates it: nothing is decided of a body that is refused. */
     when: (command: Command | (() => Command)) => ({
       /** Asserts exactly these events, or the refusal. */

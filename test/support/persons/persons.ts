@@ -13,37 +13,24 @@ import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { connectionTo } from '../back-ends/scratch-event-store.js'
 import type { Teardown } from '../teardown.js'
 
-export interface KnownPerson {
-  phoneNumber: string
-  /** Of the lead with the number, and of another's whose secondary contact has it. */
-  leadId: number
-  holderId: number
-  calls: string[]
-  entryId: number
-}
-
-export interface Persons {
-  /** A lead, a contact, a call over HTTP, one that the engine appended, and a do-not-call entry. */
-  known (): Promise<KnownPerson>
-  /** Asks for the erasure. @returns the id of the request */
-  ask (person: KnownPerson): Promise<string>
-  /** Holds all that is answered and stored to what an erasure promises. */
-  isErased (t: Test, person: KnownPerson, requestId: string): Promise<void>
-}
-
 let numbers = 0
 
-export async function persons (service: TestService): Promise<Persons> {
+export type KnownPerson = Awaited<ReturnType<typeof known>>
+
+export async function persons (service: TestService) {
   const sent = await sender(service)
   const assistant = (await sent.dataOf('POST', '/user/assistant', newAssistant())).id
   return {
     known: () => known(sent, assistant),
-    ask: async ({ phoneNumber }) => (await sent.dataOf('POST', '/user/person/erase', { phone_number: phoneNumber })).id,
-    isErased: (t, person, requestId) => isErased(t, sent, person, requestId)
+    /** Asks for the erasure. @returns the id of the request */
+    ask: async ({ phoneNumber }: KnownPerson): Promise<string> => (await sent.dataOf('POST', '/user/person/erase', { phone_number: phoneNumber })).id,
+    /** Holds all that is answered and stored to what an erasure promises. */
+    isErased: (t: Test, person: KnownPerson, requestId: string) => isErased(t, sent, person, requestId)
   }
 }
 
-async function known (sent: Sent, assistant_id: number): Promise<KnownPerson> {
+/** A lead, a contact of another one, a call over HTTP, one that the engine appended, and a do-not-call entry. */
+async function known (sent: Sent, assistant_id: number) {
   const phone_number = `+1555765${String(++numbers).padStart(4, '0')}`
   const person = { phone_number, variables: { customer_name: 'Ada Hidden', email: 'ada@hidden.example' } }
   const lead = await sent.dataOf('POST', '/user/lead', newLead(person))
@@ -57,7 +44,7 @@ async function known (sent: Sent, assistant_id: number): Promise<KnownPerson> {
   await sent.service.parts.streams.append(callStream(byEvent), [event], -1n)
   await Promise.all([byHttp, byEvent].map((id) => sent.isThere(`/user/call/${id}`)))
   const entry = await sent.dataOf('POST', '/user/blacklist', { phone_number, reason: 'Ada Hidden asked' })
-  const ids = { leadId: lead.id, holderId: holder.id, entryId: entry.id }
+  const ids: Record<'leadId' | 'holderId' | 'entryId', number> = { leadId: lead.id, holderId: holder.id, entryId: entry.id }
   return { phoneNumber: phone_number, calls: [byHttp, byEvent], ...ids }
 }
 

@@ -1,23 +1,17 @@
 // `ringledger api` as a process of its own, on the back ends of a test's service: it can be killed.
-import { dataDir, ringledger, type Environment, type Ringledger } from '../ringledger.js'
+import { dataDir, ringledger, type Environment } from '../ringledger.js'
 import { caller, type Call } from '../running-service.js'
 import type { TestService } from '../service.js'
 import type { Teardown } from '../teardown.js'
 import { secrets } from '../auth/secrets.js'
 import { listeningUrl } from './role-log.js'
 
-export interface ApiProcess {
-  /** As user 1, unless another token is given. */
-  call: Call
-  process: Ringledger
-  /** kill -9 */
-  kill (): Promise<void>
-}
+export type ApiProcess = Awaited<ReturnType<typeof apiProcess>>
 
-/** Starts it; `environment` overrides settings, for instance with the address of a proxy. */
+/** Starts it; `environment` overrides settings. Calls are those of user 1, unless another token is given. */
 export async function apiProcess (
   t: Teardown, { urls, token }: TestService, environment: Environment = {}
-): Promise<ApiProcess> {
+) {
   const process = ringledger(t, ['api'], {
     ...secrets,
     DATABASE_URL: urls.databaseUrl,
@@ -30,9 +24,11 @@ export async function apiProcess (
   })
   const call = caller(await process.says(listeningUrl))
   const user = await token('1')
+  const asUser1: Call = (method, path, request) => call(method, path, { token: user, ...request })
   return {
-    call: (method, path, request) => call(method, path, { token: user, ...request }),
+    call: asUser1,
     process,
+    /** kill -9 */
     async kill () {
       process.signal('SIGKILL')
       await process.ended

@@ -17,25 +17,16 @@ import type { Projection } from '../../../projections/engine/projection.js'
 import type { BuildOptions } from '../../../projections/replay/build.js'
 import { projections } from '../../../projections/index.js'
 import { watchedPool, type Watching } from '../postgres/statements.js'
-import { mainProcess, type MainProcess } from '../processes/main-process.js'
+import { mainProcess } from '../processes/main-process.js'
 
-export interface ReplayRig {
-  postgres: ScratchPostgres
-  eventStoreUrl: string
-  streams: Streams
-  /** Stops the event store, and starts it again at the same place. */
-  restartEventStore (): Promise<void>
-  /** Appends events to their streams, and answers the position of the last one. */
-  append (told: Told[]): Promise<bigint>
-  /** A migrated database of its own, with empty read models. */
-  database (t: Teardown, given?: DatabaseOptions): Promise<ReplayDatabase>
-}
+export type ReplayRig = Awaited<ReturnType<typeof replayRig>>
+export type ReplayDatabase = Awaited<ReturnType<typeof replayDatabase>>
 
 /** `isSealed`: what a process of the service is to read as well, which takes no person in plain. */
 type RigOptions = Parameters<typeof scratchEventStore>[1] & { isSealed?: boolean }
 
 /** On back ends of its own, or on those given. */
-export async function replayRig (t: Teardown, given: RigOptions = {}): Promise<ReplayRig> {
+export async function replayRig (t: Teardown, given: RigOptions = {}) {
   const { postgres, store, connection } = await scratchEventStore(t, given)
   const raw = new EventLog(connection)
   const streams = given.isSealed ? await sealed(t, raw) : raw
@@ -44,13 +35,17 @@ export async function replayRig (t: Teardown, given: RigOptions = {}): Promise<R
     postgres,
     eventStoreUrl: store.url,
     streams,
+    /** Stops the event store, and starts it again at the same place. */
     async restartEventStore () {
       await store.close()
       const again = await eventStoreOn(postgres.url, store.port)
       t.teardown(() => again.close())
     },
-    append: (told) => append(...told),
-    database: (t, given) => replayDatabase(t, { postgres, streams, watching: {}, head: 0n, ...given })
+    /** Answers the position of the last one. */
+    append: (told: Told[]) => append(...told),
+    /** A migrated database of its own, with empty read models. */
+    database: (t: Teardown, given?: DatabaseOptions) =>
+      replayDatabase(t, { postgres, streams, watching: {}, head: 0n, ...given })
   }
 }
 
@@ -85,30 +80,13 @@ export interface DatabaseOptions {
   head?: bigint
 }
 
-export interface ReplayDatabase {
-  databaseUrl: string
-  pool: Pool
-  /** Projects live, until stopped or the test ends. */
-  project (t: Teardown, ...live: Projection[]): { stop (): Promise<void> }
-  /** Resolves when readers see the position. */
-  reached (projection: Projection, position: bigint): Promise<void>
-  /** What readers of the projection are past; nothing while it is filled. */
-  passed (projection: Projection): Promise<bigint | undefined>
-  /** For replays and their like; `said` is the output for people. */
-  options (given?: Partial<BuildOptions>): BuildOptions & { said: string[] }
-  /** Expires them at once; by themselves they expire four seconds after their owners have died. */
-  expireLeases (): Promise<unknown>
-  /** The generations there are, as `2 active`. */
-  generations (projection: Projection): Promise<string[]>
-}
-
 /** So that projectors see soon which generations there are. */
 export const checkEveryMs = 50
 
 /** A migrated database with empty read models. */
 export async function replayDatabase (
   t: Teardown, { postgres, streams, watching, head }: Required<DatabaseOptions>
-): Promise<ReplayDatabase> {
+) {
   const { databaseUrl, pool } = await scratchLedger(t, postgres)
   const watched = watchedPool(pool, watching)
   await ensureProjections(pool, projections, async () => head === 0n)
@@ -116,14 +94,20 @@ export async function replayDatabase (
   return {
     databaseUrl,
     pool,
-    project: (t, ...live) => project(t, live, { pool: watched, streams }),
-    async reached ({ name }, position) {
+    /** Projects live, until stopped or the test ends. */
+    project: (t: Teardown, ...live: Projection[]) => project(t, live, { pool: watched, streams }),
+    /** Resolves when readers see the position. */
+    async reached ({ name }: Projection, position: bigint) {
       if (!await positions.reached(name, position, 60_000)) throw new Error(`${name} did not reach ${position}`)
     },
-    passed: ({ name }) => positions.passed(name),
-    options: (given = {}) => ({ ...replayOptions(watched, streams), ...given }),
+    /** What readers of the projection are past; nothing while it is filled. */
+    passed: ({ name }: Projection) => positions.passed(name),
+    /** For replays and their like; `said` is the output for people. */
+    options: (given: Partial<BuildOptions> = {}) => ({ ...replayOptions(watched, streams), ...given }),
+    /** By themselves they expire four seconds after their owners have died. */
     expireLeases: () => pool.query("UPDATE ledger.leases SET expires_at = '-infinity'"),
-    async generations (projection) {
+    /** The generations there are, as `2 active`. */
+    async generations (projection: Projection) {
       return (await generationsOf(pool, projection)).map(({ generation, state }) => `${generation} ${state}`)
     }
   }
@@ -158,9 +142,9 @@ export interface SignalAt { signal: NodeJS.Signals, at: string, nth?: number }
 /** Starts a command. It prints the statement at which it signals itself, or all of them, and then its error. */
 export function replayProcesses (
   t: Teardown, eventStoreUrl: string
-): (databaseUrl: string, command: Command, signalAt?: SignalAt) => MainProcess<string> {
-  return (databaseUrl, command, signalAt) => {
+) {
+  return (databaseUrl: string, command: Command, signalAt?: SignalAt) => {
     const options = { databaseUrl, eventStoreUrl, command, at: '', nth: 1, checkEveryMs, ...signalAt }
-    return mainProcess(t, new URL('./replay-main.js', import.meta.url), [JSON.stringify(options)])
+    return mainProcess<string>(t, new URL('./replay-main.js', import.meta.url), [JSON.stringify(options)])
   }
 }

@@ -3,22 +3,12 @@ import type { Answer } from '../http/answer.js'
 import { eventually } from '../eventually.js'
 import type { TestService } from '../service.js'
 
-export interface Imports {
-  /** Sends leads as JSON. */
-  sendJson (body: object, headers?: Record<string, string>): Promise<Answer>
-  /** Sends CSV to campaign 1, or as the query string says. */
-  sendCsv (text: string | Uint8Array, query?: string, headers?: Record<string, string>): Promise<Answer>
-  status (id: string): Promise<Answer['body']>
-  /** The import when it has ended. */
-  ended (id: string, withinMs?: number): Promise<Answer['body']>
-  results (id: string, query?: string): Promise<Answer['body']>
-}
-
-export function imports ({ url, call, token }: Pick<TestService, 'url' | 'call' | 'token'>, user = '1'): Imports {
+export function imports ({ url, call, token }: Pick<TestService, 'url' | 'call' | 'token'>, user = '1') {
   const status = async (id: string) => (await call('GET', `/user/lead-import/${id}`, undefined, { user })).body.data
   return {
-    sendJson: (body, headers = {}) => call('POST', '/user/leads/import', body, { user, headers }),
-    async sendCsv (text, query = 'campaign_id=1', headers = {}) {
+    sendJson: (body: object, headers: Record<string, string> = {}) => call('POST', '/user/leads/import', body, { user, headers }),
+    /** Sends CSV to campaign 1, or as the query string says. */
+    async sendCsv (text: string | Uint8Array, query = 'campaign_id=1', headers: Record<string, string> = {}): Promise<Answer> {
       const response = await fetch(`${url}/user/leads/import?${query}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${await token(user)}`, 'content-type': 'text/csv', ...headers },
@@ -27,11 +17,12 @@ export function imports ({ url, call, token }: Pick<TestService, 'url' | 'call' 
       return { status: response.status, headers: response.headers, body: await response.json() }
     },
     status,
-    async ended (id, withinMs = 90_000) {
+    /** The import when it has ended. */
+    async ended (id: string, withinMs = 90_000) {
       await eventually(async () => (await status(id))?.status !== 'processing', withinMs)
       return await status(id)
     },
-    results: async (id, query = '') => (await call('GET', `/user/lead-import/${id}/results?${query}`, undefined, { user })).body
+    results: async (id: string, query = '') => (await call('GET', `/user/lead-import/${id}/results?${query}`, undefined, { user })).body
   }
 }
 

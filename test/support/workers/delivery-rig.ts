@@ -3,12 +3,11 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { deliverer } from '../../../workers/deliver/deliver.js'
-import type { Job } from '../../../workers/deliveries/attempts/attempt.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { openEnqueuer, type Enqueuer } from '../../../workers/queue/enqueue.js'
 import { openPoster } from '../../../workers/deliver/post.js'
-import { openQueue, type JobQueue, type QueueOptions } from '../../../workers/queue/queue.js'
-import { reconcile, type Reconciled } from '../../../workers/queue/reconcile.js'
+import { openQueue, type QueueOptions } from '../../../workers/queue/queue.js'
+import { reconcile } from '../../../workers/queue/reconcile.js'
 import { logOf, type Told } from '../events/call-events.js'
 import { commitEvents } from '../events/appender.js'
 import { keepingLog, scratchLedger, type ScratchLedger } from '../postgres/ledger.js'
@@ -16,27 +15,8 @@ import { eventually } from '../eventually.js'
 import type { ScratchRedis } from '../back-ends/redis.js'
 import type { Teardown } from '../teardown.js'
 
-export interface Rig extends ScratchLedger {
-  queue: JobQueue
-  enqueuer: Enqueuer
-  log: ReturnType<typeof keepingLog>
-  keys: { current: Buffer, previous: Buffer[] }
-  /** What a worker of the queue does with a job. */
-  deliver (job: Job): Promise<void>
-  /** Aborts running attempts, as a stop that takes too long does. */
-  hurry: AbortController
-  /** Dispatches events; their users' due deliveries are queued when `enqueues`. */
-  tell (...events: Told[]): Promise<StoredEvent[]>
-  tellStored (events: StoredEvent[]): Promise<void>
-  reconcile (): Promise<Reconciled>
-  /** Forgets everything that is queued, as an emptied Redis or a dropped schema does. */
-  emptyQueue (): Promise<void>
-  /** The ids of all jobs in the queue: waiting, running, completed and failed. */
-  jobs (): Promise<string[]>
-  deliveries (): Promise<Row[]>
-  attempts (): Promise<Row[]>
-}
 export type Row = Record<string, unknown>
+export type Rig = Awaited<ReturnType<typeof deliveryRig>>
 
 export interface RigOptions {
   /** Has the queue; it is in Postgres when absent. */
@@ -59,7 +39,7 @@ export interface RigOptions {
 }
 
 /** On a database of its own; its queue is in Redis where that is given, and is emptied before. */
-export async function deliveryRig (t: Teardown, options: RigOptions = {}): Promise<Rig> {
+export async function deliveryRig (t: Teardown, options: RigOptions = {}) {
   const { redis, timeoutMs = 2_000, everyMs = 0, abandonedAfterMs = 2 * timeoutMs } = options
   const ledger = await scratchLedger(t)
   const { pool } = ledger
@@ -73,14 +53,17 @@ export async function deliveryRig (t: Teardown, options: RigOptions = {}): Promi
     ...ledger,
     ...delivery,
     log,
-    async tell (...events) {
+    /** Dispatches events; their users' due deliveries are queued when `enqueues`. */
+    async tell (...events: Told[]) {
       const stored = place(events)
       await tellStored(stored)
       return stored
     },
     tellStored,
     reconcile: () => reconcile({ pool, queue, enqueuer, everyMs, abandonedAfterMs }),
+    /** Forgets everything that is queued, as an emptied Redis or a dropped schema does. */
     emptyQueue: () => redis ? redis.flush() : emptySchema(pool),
+    /** The ids of all jobs in the queue: waiting, running, completed and failed. */
     jobs: () => redis ? jobsIn(redis) : jobsInSchema(pool),
     deliveries: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_deliveries ORDER BY position')).rows,
     attempts: async () => (await pool.query<Row>(`
@@ -88,13 +71,15 @@ export async function deliveryRig (t: Teardown, options: RigOptions = {}): Promi
   }
 }
 
+type Log = ReturnType<typeof keepingLog>
+
 const defaultSchedule = [0, 50, 50]
 const stopWithinMs = 1_000
 
 /** The queue, and what makes the attempts of its jobs. */
 async function openDelivery (
-  t: Teardown, { pool, databaseUrl }: ScratchLedger, log: Rig['log'], options: RigOptions & { timeoutMs: number }
-): Promise<Pick<Rig, 'queue' | 'enqueuer' | 'keys' | 'deliver' | 'hurry'>> {
+  t: Teardown, { pool, databaseUrl }: ScratchLedger, log: Log, options: RigOptions & { timeoutMs: number }
+) {
   const { redis, schedule = defaultSchedule, timeoutMs, allowCidrs = ['127.0.0.0/8'], works = true } = options
   const { queuePort, patience, bodyBytes } = options
   const through = (url: string) => Object.assign(new URL(url), queuePort && { port: String(queuePort) }).href
@@ -103,8 +88,8 @@ async function openDelivery (
   })
   const enqueuer = openEnqueuer({ pool, queue, maySend: () => true, log })
   const poster = openPoster({ allowCidrs })
-  const keys = { current: randomBytes(32), previous: [] }
-  const hurry = new AbortController()
+  const keys: { current: Buffer, previous: Buffer[] } = { current: randomBytes(32), previous: [] }
+  const hurry = new AbortController() // aborts running attempts, as a stop that takes too long does
   const rules = { allowHttp: true, allowCidrs }
   const sending = { pool, poster, enqueuer, keys, schedule, timeoutMs, rules, signal: hurry.signal, log }
   const deliver = deliverer({ ...sending, bodyBytes, version: '0.0.0' })
@@ -120,12 +105,12 @@ async function openDelivery (
 
 /** The dispatcher, which gets events from the test. */
 async function openDispatch (
-  pool: Pool, enqueuer: Enqueuer, log: Rig['log'], { schedule = defaultSchedule, enqueues = true }: RigOptions
-): Promise<Rig['tellStored']> {
+  pool: Pool, enqueuer: Enqueuer, log: Log, { schedule = defaultSchedule, enqueues = true }: RigOptions
+) {
   const onDispatched = (users: Iterable<string>) => { if (enqueues) enqueuer.enqueueSoon(users) }
   const giveSlots = enqueues ? enqueuer : undefined
   const consumer = await dispatcher({ pool, firstDelayMs: schedule[0] ?? 0, onDispatched, giveSlots, log }).open()
-  return (events) => commitEvents(consumer, events, pool)
+  return (events: StoredEvent[]) => commitEvents(consumer, events, pool)
 }
 
 /** Resolves when every delivery has this status and none is being attempted. */

@@ -6,25 +6,11 @@ import type { ScratchRedis } from '../back-ends/redis.js'
 import { secrets } from '../auth/secrets.js'
 import type { TestService } from '../service.js'
 
-export interface RoleProcess {
-  role: string
-  /** Where it listens, or listened last. */
-  url (): string
-  /** Starts it, again and again while a back end is away. Nothing waits for it, so that it can be killed meanwhile. */
-  start (): void
-  /** Resolves when it listens; rejects when it has not come that far within two minutes. */
-  up (): Promise<void>
-  /** kill -9 of its whole process group, also while it starts. */
-  kill (): Promise<void>
-  /** The last output each time that it ended by itself after it had listened. */
-  deaths: string[]
-  /** The last of its output. */
-  words (): string
-}
-
 const startWithinMs = 120_000
 
-export function roleProcess (t: Teardown, role: string, env: Environment): RoleProcess {
+export type RoleProcess = ReturnType<typeof roleProcess>
+
+export function roleProcess (t: Teardown, role: string, env: Environment) {
   const deaths: string[] = []
   let run = 0
   let process: Ringledger | undefined
@@ -32,14 +18,20 @@ export function roleProcess (t: Teardown, role: string, env: Environment): RoleP
   let listening = Promise.resolve()
   return {
     role,
+    /** The last output each time that it ended by itself after it had listened. */
     deaths,
+    /** Where it listens, or listened last. */
     url: () => url,
+    /** Resolves when it listens; rejects when it has not come that far within two minutes. */
     up: () => listening,
+    /** The last of its output. */
     words: () => process?.stdout().slice(-1_500) ?? '',
+    /** Starts it, again and again while a back end is away; nothing waits for it. */
     start () {
       listening = listens(++run)
       listening.catch(() => {}) // told by `up`
     },
+    /** kill -9 of its whole process group, also while it starts. */
     async kill () {
       run++
       process?.signal('SIGKILL')
@@ -66,15 +58,8 @@ export function roleProcess (t: Teardown, role: string, env: Environment): RoleP
 const lastOf = (started: Ringledger, { signal, code }: Ended) =>
   `ended with ${signal ?? code}: ${started.stdout().slice(-500)}${started.stderr().slice(-500)}`
 
-export interface KilledWorkers {
-  /** Resolves when both are up. */
-  start (): Promise<void>
-  /** kill -9 of both. */
-  kill (): Promise<void>
-}
-
 /** On the back ends of the service, with the queue in Redis where there is one. They are to be started. */
-export function twoWorkers (t: Teardown, { urls }: Pick<TestService, 'urls'>, redis?: ScratchRedis): KilledWorkers {
+export function twoWorkers (t: Teardown, { urls }: Pick<TestService, 'urls'>, redis?: ScratchRedis) {
   const env = {
     ...secrets,
     DATABASE_URL: urls.databaseUrl,
@@ -87,6 +72,7 @@ export function twoWorkers (t: Teardown, { urls }: Pick<TestService, 'urls'>, re
   const kill = async () => { await Promise.all(workers.map((worker) => worker.kill())) }
   t.teardown(kill)
   return {
+    /** Resolves when both are up. */
     async start () {
       for (const worker of workers) worker.start()
       await Promise.all(workers.map(({ up }) => up()))

@@ -8,13 +8,10 @@ import { proposed, type Told } from '../events/call-events.js'
 import { keepingLog, scratchLedger } from '../postgres/ledger.js'
 import type { Teardown } from '../teardown.js'
 
-export interface WorkerSite {
-  deps: WorkerDeps
-  tell (told: Told): Promise<unknown>
-}
+export type WorkerSite = Awaited<ReturnType<typeof workerSite>>
 
 /** With another database beside its log a worker would send nothing. */
-export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}): Promise<WorkerSite> {
+export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}) {
   const ledger = await scratchLedger(t)
   const { connection } = await scratchEventStore(t, { postgres: ledger.postgres })
   const streams = new EventLog(connection)
@@ -32,5 +29,5 @@ export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}):
     reconcileEveryMs: 200,
     ...given
   }
-  return { deps, tell: (told) => streams.append(told.stream, [proposed(told)], noStream) }
+  return { deps, tell: (told: Told) => streams.append(told.stream, [proposed(told)], noStream) }
 }

@@ -1,8 +1,8 @@
 // A history costs what a page costs, and to others no more than what is not there.
 import t from 'tap'
-import { findAssistantHistory } from '../../../projections/assistants.js'
-import { watchedPool } from '../../support/postgres/statements.js'
-import { newAssistant, testService } from '../../support/service.js'
+import { findAssistantHistory } from '../../projections/assistants.js'
+import { watchedPool } from '../support/postgres/statements.js'
+import { newAssistant, testService } from '../support/service.js'
 
 const { call, parts: { pool } } = await testService(t)
 const { id } = (await call('POST', '/user/assistant', newAssistant)).body.data

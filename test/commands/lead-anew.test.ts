@@ -1,12 +1,12 @@
 // A number that is deleted and created anew from several processes at once is a lead once, in every order.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { oneLeadDecider } from '../../../src/features/leads/decide.js'
-import { leadStream } from '../../../src/features/leads/events.js'
-import type { OneLeadState } from '../../../src/features/leads/model.js'
-import { EventLog, type Streams } from '../../../src/log/event-log.js'
-import { handleOn, leadRequest } from '../../support/commands/handle-on.js'
-import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+import { oneLeadDecider } from '../../src/features/leads/decide.js'
+import { leadStream } from '../../src/features/leads/events.js'
+import type { OneLeadState } from '../../src/features/leads/model.js'
+import { EventLog, type Streams } from '../../src/log/event-log.js'
+import { handleOn, leadRequest } from '../support/commands/handle-on.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { connection } = await scratchEventStore(t)
 const streams = new EventLog(connection)
