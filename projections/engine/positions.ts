@@ -3,8 +3,7 @@ import type { Pool } from 'pg'
 import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { Projection } from './projection.js'
-import { awaitedChannel, checkpointChannel, hasSetApartSql } from '../generations/readers.js'
-import { activeCheckpoint } from '../generations/views.js'
+import { awaitedChannel, checkpointChannel, hasSetApartSql, activeCheckpoint } from './generations.js'
 
 /** The read model has not come as far as the log was when a fact was missing: whether it exists is not known. */
 export class NotKnownYet extends Error {

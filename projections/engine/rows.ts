@@ -3,7 +3,7 @@ import type { RowKey, Rows } from './projection.js'
 import { keyOf, type AnyTable, type Key, type Table } from './table.js'
 import { sizeOf } from '../../src/log/stored.js'
 
-export interface RowsOptions {
+interface RowsOptions {
   /** The tables in the database are empty: a row that was never put does not exist. */
   isEmpty?: boolean
   /** Memory for rows that are in the database, in bytes. */

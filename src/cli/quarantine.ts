@@ -1,9 +1,10 @@
 // `ringledger projections quarantine`: events that a projection cannot take, and what to do about them.
 import { projections } from '../../projections/index.js'
-import { projectionNamed } from '../../projections/operate/projection-named.js'
-import { openBreakers } from '../../projections/parking/circuit-breaker.js'
-import { skippedEvents } from '../../projections/parking/park.js'
-import { dispatcher, parkedEvent, parkedStreams, type ParkedStream } from '../../projections/parking/parked-events.js'
+import { projectionNamed } from '../../projections/engine/operations.js'
+import { openBreakers } from '../../projections/engine/circuit-breaker.js'
+import {
+  dispatcher, parkedEvent, parkedStreams, skippedEvents, type ParkedStream
+} from '../../projections/engine/parked.js'
 import { closeBreaker, retryParked, skipParked } from '../ops/parked.js'
 import type { Connections } from '../services/connections.js'
 import type { StoredEvent } from '../domain/stored-event.js'

@@ -1,9 +1,9 @@
 // What operators do about parked events: the same from the command line and from the pages, told in the same words.
 import type { Projection } from '../../projections/engine/projection.js'
-import { projectionNamed } from '../../projections/operate/projection-named.js'
-import { closeBreakers } from '../../projections/parking/circuit-breaker.js'
-import { dispatcher, notParked, ParkingRefused } from '../../projections/parking/parked-events.js'
-import { retryStream, skipEvent, type Reprojected } from '../../projections/operate/reproject.js'
+import { projectionNamed } from '../../projections/engine/operations.js'
+import { closeBreakers } from '../../projections/engine/circuit-breaker.js'
+import { dispatcher, notParked, ParkingRefused } from '../../projections/engine/parked.js'
+import { retryStream, skipEvent, type Reprojected } from '../../projections/engine/reproject.js'
 import * as retry from '../../workers/dispatch/retry.js'
 import type { Services } from '../services/services.js'
 

@@ -1,6 +1,6 @@
 // What the pages for operators and their API work with.
 import { hkdfSync } from 'node:crypto'
-import type { Action, OperationInput } from '../../projections/operate/operations.js'
+import type { Action, OperationInput } from '../../projections/engine/operations.js'
 import { lastUnaccounted } from '../../workers/operate/audit.js'
 import { deliveryDay } from '../../workers/operate/charts.js'
 import { queueStatus } from '../../workers/operate/stats.js'

@@ -1,8 +1,8 @@
 // What a process measures of itself: subscriptions, leases, connections, and what waits in the database.
 import type { Pool } from 'pg'
 import { projections } from '../../projections/index.js'
-import { openBreakers } from '../../projections/parking/circuit-breaker.js'
-import { countParkedStreams } from '../../projections/parking/count-parked-streams.js'
+import { openBreakers } from '../../projections/engine/circuit-breaker.js'
+import { countParkedStreams } from '../../projections/engine/parked.js'
 import { packageVersion } from '../package-root.js'
 import type { Metrics, Sample } from '../http/metrics.js'
 import { countersByConsumer, type Counters } from '../subscriptions/counters.js'

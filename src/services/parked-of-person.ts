@@ -2,9 +2,9 @@
 // once the key of the person has ended, they never will.
 import { calls } from '../../projections/calls.js'
 import { catalog } from '../../projections/catalog.js'
-import { activeGeneration, schemaOf } from '../../projections/generations/generations.js'
+import { activeGeneration, schemaOf } from '../../projections/engine/generations.js'
 import { leads } from '../../projections/leads.js'
-import { dispatcher } from '../../projections/parking/parked-events.js'
+import { dispatcher } from '../../projections/engine/parked.js'
 import {
   findHalfKnown, findOwnCalls, findOwner, findParked, findUnowned, type ParkedStream, type Person, type Unowned
 } from '../../projections/persons.js'

@@ -1,8 +1,8 @@
 // The projector role: runs every projection, and replays what an earlier version of the code has folded.
-import { feedGenerations } from '../../projections/engine/feed.js'
-import { outdated } from '../../projections/generations/generations.js'
+import { feedGenerations } from '../../projections/engine/run.js'
+import { outdated } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
-import { findAction, type ActionReport } from '../../projections/operate/actions.js'
+import { findAction, type ActionReport } from '../../projections/engine/actions.js'
 import { endsWithin } from '../postgres/ends-within.js'
 import { pause } from '../timing/pause.js'
 import { openActions } from './actions.js'

@@ -1,10 +1,9 @@
 // How a process is: whether it is ready, for probes, and what it measures, for Prometheus.
 import { activePositions } from '../../projections/engine/positions.js'
 import type { Projection } from '../../projections/engine/projection.js'
-import { incomplete } from '../../projections/generations/complete.js'
-import { generationsOf } from '../../projections/generations/generations.js'
+import { generationsOf, incomplete } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
-import { openBreakers, type OpenBreaker } from '../../projections/parking/circuit-breaker.js'
+import { openBreakers, type OpenBreaker } from '../../projections/engine/circuit-breaker.js'
 import type { HealthChecks, Remark } from '../http/health.js'
 import { openMetrics, type Metrics } from '../http/metrics.js'
 import { recordMinutes } from '../ops/counts/minute-counts.js'

@@ -80,7 +80,7 @@ export const parts: Part[] = [
   {
     name: 'persons-generations',
     files: ['test/long/persons-generations'],
-    guards: ['workers/persons', 'projections/generations', 'projections/replay'],
+    guards: ['workers/persons', 'projections/engine'],
     minutes: 12
   },
   {
@@ -134,7 +134,7 @@ export const parts: Part[] = [
   {
     name: 'release',
     files: ['test/long/release'],
-    guards: ['src/domain/events.ts', 'src/postgres', 'migrations', 'projections/generations'],
+    guards: ['src/domain/events.ts', 'src/postgres', 'migrations', 'projections/engine'],
     minutes: 3
   },
   {

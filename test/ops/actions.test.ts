@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { assistants } from '../../projections/assistants.js'
 import { projections } from '../../projections/index.js'
-import { beginAction, findAction } from '../../projections/operate/actions.js'
+import { beginAction, findAction } from '../../projections/engine/actions.js'
 import { eventually } from '../support/eventually.js'
 import { newAssistant, testService } from '../support/service.js'
 

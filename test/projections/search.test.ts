@@ -1,7 +1,7 @@
 // Words as searches compare them, and lists of so many rows that a search does not read all that it finds.
 import t from 'tap'
 import { findLeads } from '../../projections/find-leads.js'
-import { ensureProjections } from '../../projections/generations/generations.js'
+import { ensureProjections } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
 import { wordsOf } from '../../projections/search.js'
 import { scratchLedger } from '../support/postgres/ledger.js'

@@ -1,6 +1,6 @@
 // The smaller pages: how an action gets on, logging in, what went wrong, and the page at the root of the service.
 import { html } from 'ghtml'
-import type { ActionReport } from '../../../projections/operate/actions.js'
+import type { ActionReport } from '../../../projections/engine/actions.js'
 import { packageVersion } from '../../package-root.js'
 import { badge, form, link, time } from './layout.js'
 

@@ -1,6 +1,6 @@
 // What runs, how far it is, what waits, and what the last day was like.
 import { html } from 'ghtml'
-import type { ActionReport } from '../../../projections/operate/actions.js'
+import type { ActionReport } from '../../../projections/engine/actions.js'
 import type { ProjectionStatus } from '../projection-statuses.js'
 import type { Day, QueueStatus } from '../services.js'
 import { chart } from './charts.js'

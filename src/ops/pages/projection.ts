@@ -1,7 +1,7 @@
 // One projection: its generations, what can be done to it, and what it has parked.
 import { html } from 'ghtml'
-import type { GenerationStatus } from '../../../projections/operate/overview.js'
-import type { ParkedStream } from '../../../projections/parking/parked-events.js'
+import type { GenerationStatus } from '../../../projections/engine/overview.js'
+import type { ParkedStream } from '../../../projections/engine/parked.js'
 import type { ProjectionStatus } from '../projection-statuses.js'
 import { badge, form, link, table, text, time } from './layout.js'
 import { lagOf, projectionState } from './overview.js'

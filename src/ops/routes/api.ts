@@ -1,6 +1,6 @@
 // What the pages can do to projections, for programs.
 import Type from 'typebox'
-import { findAction, type ActionReport } from '../../../projections/operate/actions.js'
+import { findAction, type ActionReport } from '../../../projections/engine/actions.js'
 import { projections } from '../../../projections/index.js'
 import type { App } from '../../http/app-types.js'
 import type { OpsServices } from '../services.js'

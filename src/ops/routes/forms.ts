@@ -1,8 +1,8 @@
 // The forms of the pages: each does one thing, and leads to the page that shows what became of it.
 import type { FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
-import { projectionNamed, UnknownProjection } from '../../../projections/operate/projection-named.js'
-import { ParkingRefused } from '../../../projections/parking/parked-events.js'
+import { projectionNamed, UnknownProjection } from '../../../projections/engine/operations.js'
+import { ParkingRefused } from '../../../projections/engine/parked.js'
 import { resumeEndpoint } from '../../../workers/operate/endpoints.js'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import type { App } from '../../http/app-types.js'

@@ -1,8 +1,8 @@
 // The pages that show something.
 import Type, { type Static } from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { newestActions } from '../../../projections/operate/actions.js'
-import { parkedStreams } from '../../../projections/parking/parked-events.js'
+import { newestActions } from '../../../projections/engine/actions.js'
+import { parkedStreams } from '../../../projections/engine/parked.js'
 import { findDelivery, listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
 import { findRequest } from '../../../workers/deliveries/read/find-request.js'
 import { interruptedEndpoints } from '../../../workers/operate/endpoints.js'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { findCalls } from '../../../projections/calls.js'
 import { findLeads } from '../../../projections/find-leads.js'
-import { ensureProjections } from '../../../projections/generations/generations.js'
+import { ensureProjections } from '../../../projections/engine/generations.js'
 import { projections } from '../../../projections/index.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { pagesRead } from '../../support/postgres/plan.js'

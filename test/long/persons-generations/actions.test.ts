@@ -2,8 +2,8 @@
 // rows differ, nor when such differences are accepted.
 import t from 'tap'
 import { leads } from '../../../projections/leads.js'
-import { activeGeneration, generationsOf } from '../../../projections/generations/generations.js'
-import { newestActions } from '../../../projections/operate/actions.js'
+import { activeGeneration, generationsOf } from '../../../projections/engine/generations.js'
+import { newestActions } from '../../../projections/engine/actions.js'
 import { newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { erasing } from '../../support/persons/erasing.js'

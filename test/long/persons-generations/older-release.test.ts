@@ -2,7 +2,7 @@
 // readers may still see: these, too, have nothing of a person who is erased meanwhile.
 import t, { type Test } from 'tap'
 import { calls } from '../../../projections/calls.js'
-import { generationsOf as allGenerations, outdated } from '../../../projections/generations/generations.js'
+import { generationsOf as allGenerations, outdated } from '../../../projections/engine/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { consumers } from '../../support/persons/consumers.js'
 import { erasing, type Meanwhile } from '../../support/persons/erasing.js'

@@ -1,9 +1,9 @@
 // Readers are led back to a former generation while a person is erased who is in it alone: either it is dropped, or the
 // erasure looks through it as well.
 import t, { type Test } from 'tap'
-import { generationsOf as allGenerations } from '../../../projections/generations/generations.js'
+import { generationsOf as allGenerations } from '../../../projections/engine/generations.js'
 import { leads } from '../../../projections/leads.js'
-import { skipEvent } from '../../../projections/operate/reproject.js'
+import { skipEvent } from '../../../projections/engine/reproject.js'
 import { newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { Gate, watchedPool } from '../../support/postgres/statements.js'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Pool } from 'pg'
 import { findCalls } from '../../../projections/calls.js'
-import { ensureProjections } from '../../../projections/generations/generations.js'
+import { ensureProjections } from '../../../projections/engine/generations.js'
 import { findLead, findLeadOwner, findLeads } from '../../../projections/find-leads.js'
 import { projections } from '../../../projections/index.js'
 import { packageRoot } from '../../../src/package-root.js'

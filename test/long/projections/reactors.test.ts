@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { Projection } from '../../../projections/engine/projection.js'
-import type { replay } from '../../../projections/replay/replay.js'
+import type { replay } from '../../../projections/engine/replay.js'
 import { projections } from '../../../projections/index.js'
 import type { Consumer } from '../../../src/subscriptions/consumer.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'

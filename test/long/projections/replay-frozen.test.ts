@@ -1,8 +1,8 @@
 // A replay that is frozen past its lease: another one replaces it, and its late writes are refused.
 import t, { type Test } from 'tap'
-import { checkpointOf, generationsOf } from '../../../projections/generations/generations.js'
+import { checkpointOf, generationsOf } from '../../../projections/engine/generations.js'
 import { leads } from '../../../projections/leads.js'
-import { replay } from '../../../projections/replay/replay.js'
+import { replay } from '../../../projections/engine/replay.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { eventually } from '../../support/eventually.js'
 import { rowsOf } from '../../support/projections/projected.js'

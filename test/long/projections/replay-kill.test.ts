@@ -1,10 +1,9 @@
 // A replay that is killed, wherever it is, is gone on with, and rows are the fold of the log.
 import t, { type Test } from 'tap'
-import { checkpointOf, generationsOf } from '../../../projections/generations/generations.js'
+import { checkpointOf, generationsOf } from '../../../projections/engine/generations.js'
 import { leads } from '../../../projections/leads.js'
-import { drop } from '../../../projections/replay/drop.js'
-import { replay } from '../../../projections/replay/replay.js'
-import { rollback } from '../../../projections/replay/rollback.js'
+import { drop, rollback } from '../../../projections/engine/operations.js'
+import { replay } from '../../../projections/engine/replay.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { rowsOf } from '../../support/projections/projected.js'
 import {

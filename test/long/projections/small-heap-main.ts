@@ -1,8 +1,8 @@
 // Work of operators on large events and rows, in a process with a small heap. It prints what came of it.
 import { assistants } from '../../../projections/assistants.js'
 import { leads } from '../../../projections/leads.js'
-import { retryStream } from '../../../projections/operate/reproject.js'
-import { verifyAgainstLog } from '../../../projections/replay/verify/verify.js'
+import { retryStream } from '../../../projections/engine/reproject.js'
+import { verifyAgainstLog } from '../../../projections/engine/verify.js'
 import { EventStoreConnection } from '../../../src/log/connection.js'
 import { EventLog } from '../../../src/log/event-log.js'
 import { openPool } from '../../../src/postgres/pool.js'

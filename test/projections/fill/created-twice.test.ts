@@ -2,7 +2,7 @@
 import t from 'tap'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
-import { replay } from '../../../projections/replay/replay.js'
+import { replay } from '../../../projections/engine/replay.js'
 import { callCompleted, leadCreated } from '../../support/events/call-events.js'
 import { rowsOf } from '../../support/projections/projected.js'
 import { replayRig } from '../../support/replay/replay-rig.js'

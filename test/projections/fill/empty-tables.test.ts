@@ -2,7 +2,7 @@
 import t from 'tap'
 import { findLead } from '../../../projections/find-leads.js'
 import { leads } from '../../../projections/leads.js'
-import { replay } from '../../../projections/replay/replay.js'
+import { replay } from '../../../projections/engine/replay.js'
 import { planOf } from '../../support/postgres/plan.js'
 import { replayRig } from '../../support/replay/replay-rig.js'
 

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { leads } from '../../../projections/leads.js'
-import { holdsNothing, incomplete } from '../../../projections/generations/complete.js'
+import { holdsNothing, incomplete } from '../../../projections/engine/generations.js'
 import { assistantUpdated, leadCreated, type Told } from '../../support/events/call-events.js'
 import { parkedEvents, rowsOf } from '../../support/projections/projected.js'
 import { type ReplayDatabase, replayProcesses, history, replayRig } from '../../support/replay/replay-rig.js'

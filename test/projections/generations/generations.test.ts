@@ -1,10 +1,10 @@
 // Generations: made once, and named when other code has folded them.
 import t from 'tap'
-import { ensureProjections, generationsOf, outdated, schemaOf } from '../../../projections/generations/generations.js'
-import { incomplete } from '../../../projections/generations/complete.js'
+import {
+  ensureProjections, generationsOf, outdated, schemaOf, incomplete, pointReaders
+} from '../../../projections/engine/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { assistants } from '../../../projections/assistants.js'
-import { pointReaders } from '../../../projections/generations/views.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { projections } from '../../../projections/index.js'

@@ -1,7 +1,7 @@
 // What operators see beside a projection is the action that runs, however many have ended since it began.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { beginAction, endAction, runningActions } from '../../../projections/operate/actions.js'
+import { beginAction, endAction, runningActions } from '../../../projections/engine/actions.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 
 const { pool } = await scratchLedger(t)

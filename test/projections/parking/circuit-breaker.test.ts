@@ -1,7 +1,7 @@
 // More than ten streams refused within a minute are a bug: the projection stops, and loses nothing by going on.
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { closeBreakers } from '../../../projections/parking/circuit-breaker.js'
+import { closeBreakers } from '../../../projections/engine/circuit-breaker.js'
 import { CannotProject, type Projection } from '../../../projections/engine/projection.js'
 import { Stopped } from '../../../src/subscriptions/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'

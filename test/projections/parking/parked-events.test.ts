@@ -2,8 +2,8 @@
 // and the live projection goes on meanwhile.
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { parkedEvent, parkedStreams } from '../../../projections/parking/parked-events.js'
-import { retryStream, skipEvent } from '../../../projections/operate/reproject.js'
+import { parkedEvent, parkedStreams } from '../../../projections/engine/parked.js'
+import { retryStream, skipEvent } from '../../../projections/engine/reproject.js'
 import { CannotProject, type Projection } from '../../../projections/engine/projection.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'

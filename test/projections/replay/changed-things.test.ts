@@ -4,8 +4,8 @@ import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { openIds } from '../../../src/commands/ids.js'
-import { replay } from '../../../projections/replay/replay.js'
-import { verifyAgainstLog } from '../../../projections/replay/verify/verify.js'
+import { replay } from '../../../projections/engine/replay.js'
+import { verifyAgainstLog } from '../../../projections/engine/verify.js'
 import {
   assistantDeleted, assistantSwitched, assistantUpdated, callCompleted, type Told, leadDeleted, leadStatusChanged,
   leadUpdated

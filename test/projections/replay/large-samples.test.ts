@@ -1,8 +1,8 @@
 // A verification holds rows in memory several times, so a sample of large rows is smaller.
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { compareGenerations } from '../../../projections/replay/verify/compare.js'
-import { Sample } from '../../../projections/replay/verify/sample.js'
+import { compareGenerations } from '../../../projections/engine/compare.js'
+import { Sample } from '../../../projections/engine/verify.js'
 import { inSnapshot } from '../../../src/postgres/transaction.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { emptyReadModels } from '../../support/projections/projected.js'

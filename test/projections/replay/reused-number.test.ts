@@ -1,9 +1,9 @@
 // A replay that lost its lease unnoticed says nothing of a generation that has got the number of its own.
 import t, { type Test } from 'tap'
-import { generationsOf } from '../../../projections/generations/generations.js'
+import { generationsOf } from '../../../projections/engine/generations.js'
 import { leads } from '../../../projections/leads.js'
-import { drop } from '../../../projections/replay/drop.js'
-import { replay } from '../../../projections/replay/replay.js'
+import { drop } from '../../../projections/engine/operations.js'
+import { replay } from '../../../projections/engine/replay.js'
 import { Gate, watchedPool } from '../../support/postgres/statements.js'
 import { type ReplayDatabase, history, replayRig } from '../../support/replay/replay-rig.js'
 

@@ -1,8 +1,8 @@
 // A projector of a new release rebuilds what the former one has folded, when it is told to.
 import t from 'tap'
 import { leads } from '../../../projections/leads.js'
-import { newestActions } from '../../../projections/operate/actions.js'
-import { generationsOf } from '../../../projections/generations/generations.js'
+import { newestActions } from '../../../projections/engine/actions.js'
+import { generationsOf } from '../../../projections/engine/generations.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
 

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { claimCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { projections } from '../../../projections/index.js'
-import { activeGeneration, checkpointOf, ensureProjections, schemaOf } from '../../../projections/generations/generations.js'
+import { activeGeneration, checkpointOf, ensureProjections, schemaOf } from '../../../projections/engine/generations.js'
 import type { Projection } from '../../../projections/engine/projection.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 

@@ -1,7 +1,6 @@
 // What the dispatcher has parked is counted, listed, read again and given up, like what projections have.
 import t from 'tap'
-import { countParkedStreams } from '../../../projections/parking/count-parked-streams.js'
-import { parkedEvent, parkedStreams } from '../../../projections/parking/parked-events.js'
+import { countParkedStreams, parkedEvent, parkedStreams } from '../../../projections/engine/parked.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { retryParked, skipParked } from '../../../workers/dispatch/retry.js'
 import {

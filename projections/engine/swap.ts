@@ -3,12 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { changeState, checkpointOf, schemaOf } from './generations.js'
-import type { Projection } from '../engine/projection.js'
-import { notifyReaders } from './readers.js'
-import { pointReaders } from './views.js'
+import { changeState, checkpointOf, schemaOf, notifyReaders, pointReaders } from './generations.js'
+import type { Projection } from './projection.js'
 
-export interface Swap { from: number, to: number }
+interface Swap { from: number, to: number }
 
 /** For so long the present generation may be held while the next one comes level, in milliseconds. */
 const levelWithinMs = 250

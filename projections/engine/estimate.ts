@@ -2,13 +2,13 @@
 import type { Pool } from 'pg'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { Streams } from '../../src/log/event-log.js'
-import { checkpointOf, generationsOf, schemaOf } from '../generations/generations.js'
-import type { Projection } from '../engine/projection.js'
-import { fold, readEvents } from '../engine/fold.js'
-import { MemoryRows } from '../engine/rows.js'
-import { loadSkipped } from '../parking/park.js'
-import { cannotProject } from '../generations/refused.js'
-import { planReplay, type Plan } from './begin.js'
+import { checkpointOf, generationsOf, schemaOf } from './generations.js'
+import type { Projection } from './projection.js'
+import { fold, readEvents } from './fold.js'
+import { MemoryRows } from './rows.js'
+import { loadSkipped } from './parked.js'
+import { cannotProject } from './refused.js'
+import { planReplay, type Plan } from './replay.js'
 
 export interface Estimate extends Plan {
   /** Where in the log it begins, and where the log ends now. */
@@ -26,7 +26,7 @@ export interface Estimate extends Plan {
 const measuredForMs = 2_000
 const cacheBytes = 16 * 2 ** 20
 
-export interface EstimateOptions { pool: Pool, streams: Streams, signal: AbortSignal }
+interface EstimateOptions { pool: Pool, streams: Streams, signal: AbortSignal }
 
 /**
  * Folds the beginning of the log for two seconds, in memory, and takes the rest to be like that.

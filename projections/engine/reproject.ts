@@ -5,11 +5,11 @@ import { readParts } from '../../src/log/read.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { Writer, type Refused } from '../engine/writer.js'
-import type { Projection } from '../engine/projection.js'
-import { checkpointOf, generationsOf, isFed, schemaOf } from '../generations/generations.js'
+import { Writer, type Refused } from './writer.js'
+import type { Projection } from './projection.js'
+import { checkpointOf, generationsOf, isFed, schemaOf } from './generations.js'
 import { storable } from '../../src/subscriptions/park.js'
-import { notParked, parkedRows, ParkingRefused, type BackEnds, type ParkedRow } from '../parking/parked-events.js'
+import { notParked, parkedRows, ParkingRefused, type BackEnds, type ParkedRow } from './parked.js'
 
 /** What became of the parked events of a stream. */
 export interface Reprojected {

@@ -2,10 +2,10 @@
 import { DatabaseError, type Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import type { Projection } from '../engine/projection.js'
-import { drop } from '../replay/drop.js'
-import { checkpointOf, generationsOf, isFed, leaseOf, schemaOf, type Generation } from '../generations/generations.js'
-import { ReplayRefused } from '../generations/refused.js'
+import type { Projection } from './projection.js'
+import { drop } from './operations.js'
+import { checkpointOf, generationsOf, isFed, leaseOf, schemaOf, type Generation } from './generations.js'
+import { ReplayRefused } from './refused.js'
 
 export interface LookedThrough {
   /** The generation that readers saw. */

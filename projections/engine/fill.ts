@@ -7,10 +7,12 @@ import { Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { skipProcessed } from '../../src/subscriptions/skip-processed.js'
 import { Stopped } from '../../src/subscriptions/run.js'
 import { pause } from '../../src/timing/pause.js'
-import type { Projection } from '../engine/projection.js'
-import { Writer, type WriterOptions } from '../engine/writer.js'
-import { checkpointOf } from '../generations/generations.js'
-import { ReplayRefused } from '../generations/refused.js'
+import type { Projection } from './projection.js'
+import { Writer, type WriterOptions } from './writer.js'
+import { checkpointOf, generationsOf, markComplete, notifyReaders } from './generations.js'
+import { ReplayRefused } from './refused.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import type { Holder } from '../../src/subscriptions/consumer.js'
 
 export interface FoldOptions extends Pick<WriterOptions, 'refuse'> {
   pool: Pool
@@ -99,4 +101,33 @@ async function foldFrom (
     waiting = []
     ;[bytes, written, writtenAt] = [0, position, performance.now()]
   }
+}
+
+const tellEveryMs = 10_000
+
+/**
+ * Brings the generation to the end that the log has now, from wherever an earlier fill was broken off: then readers see
+ * it. @returns where its checkpoint is @throws Fenced when another process fills it
+ */
+export async function fillFirst (
+  projection: Projection, generation: number, pool: Pool, holder: Holder & Pick<WriterOptions, 'refuse'>
+): Promise<bigint> {
+  const { name } = projection
+  const checkpoint = checkpointOf(projection, generation)
+  const generations = await generationsOf(pool, projection)
+  const isComplete = generations.find((each) => each.generation === generation)?.complete
+  if (isComplete) return await readCheckpoint(pool, checkpoint)
+  let toldAt = performance.now()
+  const onProgress = (events: number, done: number) => {
+    if (performance.now() - toldAt < tellEveryMs) return
+    toldAt = performance.now()
+    holder.log.info({ projection: name, events, percent: Math.round(done * 100) }, 'a read model is being filled')
+  }
+  await foldUntil(projection, generation, await holder.streams.head(), { ...holder, pool, onProgress })
+  const position = await readCheckpoint(pool, checkpoint)
+  await inTransaction(pool, async (tx) => {
+    await markComplete(tx, projection, generation)
+    await notifyReaders(tx, projection, generation, position)
+  })
+  return position
 }

@@ -1,6 +1,6 @@
 // Errors whose message says what an operator has to do.
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Projection } from '../engine/projection.js'
+import type { Projection } from './projection.js'
 
 /** The operation does not go on as things are; the message says why and what to run. */
 export class ReplayRefused extends Error {

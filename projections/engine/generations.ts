@@ -1,11 +1,11 @@
 // Which generations of a projection there are, where each one lives, and which one readers see.
 import type { Pool, PoolClient } from 'pg'
-import { checkpointTable } from '../../src/subscriptions/checkpoint.js'
+import { checkpointTable, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import type { Projection } from '../engine/projection.js'
-import { createIndexes, createTable } from '../engine/table.js'
-import { markComplete } from './complete.js'
-import { pointReaders } from './views.js'
+import type { Projection } from './projection.js'
+import { createIndexes, createTable } from './table.js'
+import { askedTogether } from '../../src/postgres/asked-together.js'
+import type { Streams } from '../../src/log/event-log.js'
 
 /**
  * `building` by a replay; `ready` to be swapped in; `active`, which readers see; `retained` after a swap, to be swapped
@@ -61,7 +61,7 @@ export async function ensureProjections (
 }
 
 /** A projection whose active generation other code has folded, and the command that mends it. */
-export interface Outdated { name: string, foldedBy: number, version: number, mend: string }
+interface Outdated { name: string, foldedBy: number, version: number, mend: string }
 
 export async function outdated (pool: Pool, projections: readonly Projection[]): Promise<Outdated[]> {
   const found = await Promise.all(projections.map(async (projection) => {
@@ -80,7 +80,7 @@ export async function generationsOf (db: Pool | PoolClient, { name }: Pick<Proje
 }
 
 /** Of the projections with these names; all of what a Generation has, and the name. */
-export const generationsSql = `
+const generationsSql = `
   SELECT projection, generation, state, code_version AS "codeVersion", verified, complete, paused.since AS "pausedSince"
   FROM ledger.generations LEFT JOIN ledger.paused_projections paused USING (projection)
   WHERE projection = ANY($1) ORDER BY generation`
@@ -132,4 +132,119 @@ export async function removeGeneration (tx: PoolClient, projection: Projection, 
   await tx.query('DELETE FROM ledger.circuit_breakers WHERE consumer = $1', [schema])
   await tx.query(
     'DELETE FROM ledger.generations WHERE projection = $1 AND generation = $2', [projection.name, generation])
+}
+
+/** Every generation that there is of a projection, the oldest first. */
+export const lookAtGenerations = askedTogether(async (pool, names: string[]): Promise<Map<string, Generation[]>> => {
+  const { rows } = await pool.query<Generation & { projection: string }>({
+    name: 'generations', text: generationsSql, values: [names]
+  })
+  return new Map(names.map((name) => [name, rows.filter(({ projection }) => projection === name)]))
+})
+
+/** From now on readers see the generation. */
+export async function markComplete (
+  db: Pool | PoolClient, { name }: Projection, generation: number
+): Promise<void> {
+  await db.query(
+    'UPDATE ledger.generations SET complete = true WHERE projection = $1 AND generation = $2', [name, generation])
+}
+
+/** The read models of these that are still filled for the first time, by name. */
+export async function incomplete (pool: Pool, projections: readonly Projection[]): Promise<string[]> {
+  const { rows } = await pool.query<{ projection: string }>(`
+    SELECT projection FROM ledger.generations
+    WHERE state = 'active' AND NOT complete AND projection = ANY($1)`, [projections.map(({ name }) => name)])
+  return rows.map(({ projection }) => projection)
+}
+
+/** A log that has more to read than is read within this time is not taken for empty. */
+const soonMs = 2_000
+
+/** Whether the log has no event for these, as far as that is known soon: a server has events of its own. */
+export async function holdsNothing (
+  { head, follow }: Pick<Streams, 'head' | 'follow'>, projections: readonly Projection[]
+): Promise<boolean> {
+  const eventTypes = projections.flatMap((projection) => projection.eventTypes)
+  const end = await head()
+  if (end === 0n) return true
+  try {
+    for await (const { events, position } of follow({ after: 0n, eventTypes, signal: AbortSignal.timeout(soonMs) })) {
+      if (events.length > 0) return false
+      if (position >= end) return true
+    }
+  } catch {} // then they are filled like any others
+  return false
+}
+
+/** Where readers of a projection find how far its rows are. */
+export const activeCheckpoint = (name: string) => `read_model.${name}_checkpoint`
+
+/** How far each read model has read the log. */
+export async function checkpointsOf (
+  pool: Pool, projections: readonly Projection[]
+): Promise<Array<{ name: string, position: bigint }>> {
+  return await Promise.all(projections.map(async ({ name }) =>
+    ({ name: `the projection ${name}`, position: await readCheckpoint(pool, activeCheckpoint(name)) })))
+}
+
+/**
+ * Leads the views of a projection to the tables in `schema`; with the transaction's commit, all in one instant. A view
+ * never loses a column, so that readers of any release go on: what this generation does not have is null.
+ */
+export async function pointReaders (tx: PoolClient, projection: Projection, schema: string): Promise<void> {
+  for (const { name, columns, internal } of projection.tables) {
+    if (internal) continue
+    const former = await columnsOf(tx, `read_model.${name}`)
+    const kept = former.map(({ column, type }) => column in columns ? `"${column}"` : `NULL::${type} AS "${column}"`)
+    const isNew = (column: string) => !former.some((known) => known.column === column)
+    const added = Object.keys(columns).filter(isNew).map((column) => `"${column}"`)
+    const list = [...kept, ...added].join(', ')
+    await tx.query(`CREATE OR REPLACE VIEW read_model.${name} AS SELECT ${list} FROM ${schema}.${name}`)
+  }
+  await tx.query(`
+    CREATE OR REPLACE VIEW ${activeCheckpoint(projection.name)} AS
+    SELECT position, updated_at FROM ${schema}.checkpoint`)
+}
+
+async function columnsOf (tx: PoolClient, view: string): Promise<Array<{ column: string, type: string }>> {
+  const { rows } = await tx.query<{ column: string, type: string }>(`
+    SELECT attname AS column, format_type(atttypid, atttypmod) AS type
+    FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`, [view])
+  return rows
+}
+
+/** Carries `<projection> <position>` whenever readers can see more, and ` parked` where rows lack what events say. */
+export const checkpointChannel = 'ringledger_checkpoint'
+
+/** Told when somebody waits in vain: a subscription that has heard nothing for long looks at the log itself. */
+export const awaitedChannel = 'ringledger_awaited'
+
+/** The name of the projection and a position, as readers are told them. */
+export const told = (name: string, position: bigint, hasSetApart: boolean) =>
+  `${name} ${position}${hasSetApart ? parked : ''}`
+
+const parked = ' parked'
+
+/** Whether an event of the generation is parked, or was skipped. */
+export const hasSetApartSql = (schema: string, name: string) => `(
+  EXISTS (SELECT FROM ledger.parked_events WHERE consumer = ${schema})
+  OR EXISTS (SELECT FROM ledger.skipped_events WHERE projection = ${name}))`
+
+/** How far readers can see, if this is the generation that they see. */
+export const notifyReadersSql = (channel: string, payload: string, name: string, generation: string) => `
+  SELECT pg_notify(${channel}, ${payload}) FROM ledger.generations
+  WHERE projection = ${name} AND generation = ${generation} AND state = 'active' AND complete`
+
+/**
+ * Notifies how far readers can see, if this is the generation that they see. `tx` has moved the checkpoint, and a swap
+ * holds it: so what is found here stays true until `tx` has committed.
+ */
+export async function notifyReaders (
+  tx: PoolClient, projection: Projection, generation: number, position: bigint
+): Promise<void> {
+  const { name } = projection
+  const payload = `$2 || CASE WHEN ${hasSetApartSql('$5', '$3')} THEN '${parked}' ELSE '' END`
+  const values = [checkpointChannel, told(name, position, false), name, generation, schemaOf(projection, generation)]
+  await tx.query(notifyReadersSql('$1', payload, '$3', '$4'), values)
 }

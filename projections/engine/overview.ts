@@ -1,8 +1,8 @@
 // How far every generation of a projection is, and which command is due.
 import type { Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
-import { checkpointOf, generationsOf, leaseOf, type Generation, type State } from '../generations/generations.js'
-import type { Projection } from '../engine/projection.js'
+import { checkpointOf, generationsOf, leaseOf, type Generation, type State } from './generations.js'
+import type { Projection } from './projection.js'
 
 export interface GenerationStatus {
   projection: string

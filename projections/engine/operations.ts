@@ -1,0 +1,236 @@
+// What an operator can do to a projection: the same from the command line and from the pages, told in the same words.
+import { setFlagsFromString } from 'node:v8'
+import type { Projection } from './projection.js'
+import { pauseProjection, resumeProjection } from './parked.js'
+import {
+  activeGeneration, changeState, generationsOf, leaseOf, lockGenerations, type Generation, removeGeneration
+} from './generations.js'
+import { type OperationOptions, replay, awaitSwap } from './replay.js'
+import { ReplayRefused } from './refused.js'
+import { describe } from './compare.js'
+import { usualSample, verifyAgainstLog, type Verified } from './verify.js'
+import { leaseHolder } from '../../src/subscriptions/lease-row.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { pause } from '../../src/timing/pause.js'
+import type { Pool, PoolClient } from 'pg'
+import { projections } from '../index.js'
+
+/** What may be asked for with an operation; each takes what concerns it. */
+export interface OperationInput {
+  /** Of a replay: swap although rows differ from those that readers see. */
+  acceptDifferences?: boolean | undefined
+  /** To drop: only this generation, whatever its state. */
+  generation?: number | undefined
+  /** To verify: rows of each table. */
+  sample?: number | undefined
+  /** To verify: the same seed, the same sample. */
+  seed?: number | undefined
+}
+
+export interface Operation {
+  /** For the operator, when it is broken off. */
+  stopped: string
+  /** @returns what became of it, for people. @throws ReplayRefused, BrokenOff */
+  run (projection: Projection, options: OperationOptions, input: OperationInput): Promise<string>
+}
+
+export type Action = 'replay' | 'pause' | 'resume' | 'verify' | 'rollback' | 'drop'
+
+export const operations: Readonly<Record<Action, Operation>> = {
+  replay: {
+    stopped: 'The replay was stopped; readers see what they saw. ' +
+      'Run the same command again to go on where it stands, or see `ringledger projections list`.',
+    async run (projection, options, { acceptDifferences }) {
+      // Nearly all that a replay allocates is garbage soon. By default V8 lets a small heap grow to four times its use.
+      setFlagsFromString('--heap-growing-percent=100')
+      const began = Date.now()
+      const generation = await replay(projection, { ...options, acceptDifferences })
+      const seconds = ((Date.now() - began) / 1000).toFixed(1)
+      const { name } = projection
+      return `Replayed ${name} in ${seconds} s; readers see generation ${generation} now. The former one is kept level ` +
+        `for \`ringledger projections rollback ${name}\`, until \`ringledger projections drop ${name}\`.`
+    }
+  },
+  pause: {
+    stopped: 'The command was stopped.',
+    async run (projection, { pool }) {
+      const { name } = projection
+      if (!await pauseProjection(pool, projection)) throw new ReplayRefused(`${name} is paused already.`)
+      return `${name} is paused within a second: readers see what they saw, and the log waits. ` +
+        `\`ringledger projections resume ${name}\` lets it go on.`
+    }
+  },
+  resume: {
+    stopped: 'The command was stopped.',
+    async run (projection, { pool }) {
+      const { name } = projection
+      if (await resumeProjection(pool, projection)) return `${name} goes on within a second, where it stood.`
+      throw new ReplayRefused(`${name} is not paused. If it stands still because it refused too many streams: ` +
+        `\`ringledger projections quarantine resume ${name}\`.`)
+    }
+  },
+  verify: {
+    stopped: 'The verification was stopped.',
+    async run (projection, options, { sample: rows = usualSample, seed }) {
+      const { name } = projection
+      const generation = await activeGeneration(options.pool, projection)
+      const onProgress = (events: number, done: number) => options.onProgress?.({ doing: name, events, done })
+      const sample = { rows, ...(seed !== undefined && { seed }) }
+      const verified = await verifyAgainstLog(projection, generation, sample, { ...options, onProgress })
+      if (verified.differences.length > 0) throw differ(name, verified, options.showsValues)
+      return `The rows of ${name} are as they should be: ${verified.found} has the same as ${verified.how}.`
+    }
+  },
+  rollback: {
+    stopped: 'The command was stopped; the swap is made all the same, by the next projector that can.',
+    async run (projection, options) {
+      const generation = await rollback(projection, options)
+      const { name } = projection
+      return `Readers of ${name} see generation ${generation} again. ` +
+        `\`ringledger projections rollback ${name}\` goes back to the other one.`
+    }
+  },
+  drop: {
+    stopped: 'The command was stopped: run it again to finish.',
+    async run (projection, options, { generation }) {
+      const dropped = await drop(projection, generation, options)
+      return `Dropped of ${projection.name}: generation ${dropped.join(', ')}.`
+    }
+  }
+}
+
+function differ (name: string, verified: Verified, showsValues?: boolean): ReplayRefused {
+  return new ReplayRefused([
+    `${verified.found} of ${name} and ${verified.expected} differ, at least in these rows (${verified.how}):`,
+    ...verified.differences.map((difference) => `  ${describe(difference, verified, showsValues)}`),
+    `To build the rows anew: ringledger projections replay ${name} --accept-differences`
+  ].join('\n'))
+}
+
+/**
+ * Swaps the newest retained generation in as a replay does: level with the active one, which is retained then.
+ * @returns the generation that readers see now
+ * @throws ReplayRefused when there is none, or no process can bring it level
+ */
+export async function rollback (projection: Projection, options: OperationOptions): Promise<number> {
+  const { pool } = options
+  const target = await inTransaction(pool, async (tx) => {
+    await lockGenerations(tx)
+    const found = targetOf(projection, await generationsOf(tx, projection))
+    const feeder = await leaseHolder(pool, leaseOf(projection, found.generation))
+    const isFed = found.codeVersion === projection.version || feeder !== undefined
+    if (!isFed) throw new ReplayRefused(stale(projection, found))
+    await changeState(tx, projection, found.generation, 'retained', 'ready')
+    return found
+  })
+  await awaitSwap(projection, target.generation, options)
+  return target.generation
+}
+
+function targetOf ({ name }: Projection, generations: readonly Generation[]): Generation {
+  const active = generations.find(({ state }) => state === 'active')
+  const next = generations.find(({ state }) => state === 'building' || state === 'ready')
+  const isGoingBack = next?.state === 'ready' && active && next.generation < active.generation // a rollback broke off
+  if (next && !isGoingBack) throw new ReplayRefused(isUnderWay(name, next))
+  const target = next ?? generations.findLast(({ state }) => state === 'retained')
+  if (!target) throw new ReplayRefused(`There is no retained generation of ${name} to go back to.`)
+  return target
+}
+
+function isUnderWay (name: string, { generation, state }: Generation): string {
+  const drop = `ringledger projections drop ${name} --generation ${generation}`
+  return `Generation ${generation} of ${name} is ${state}: let its replay end, or give it up with \`${drop}\`.`
+}
+
+function stale ({ name, version }: Projection, { generation, codeVersion }: Generation): string {
+  return `Generation ${generation} of ${name} was folded by version ${codeVersion} of its code, ` +
+    'and no projector of that version runs: it stands still, and readers would go back in time. ' +
+    `This release has version ${version}.\n` +
+    `Start a projector of the release that has version ${codeVersion}, ` +
+    'then run this command again, with either release.'
+}
+
+type DropOptions = Pick<OperationOptions, 'pool' | 'signal'>
+
+/** A projector looks once a second which generations it feeds; a dead one's lease is over within four. */
+const releasedWithinMs = 10_000
+
+/**
+ * Drops the generation named, or all retained ones; also what an earlier call has begun to drop.
+ * @returns those that were dropped
+ * @throws ReplayRefused for the active one, for one that a replay builds just now, and where there is nothing to drop
+ */
+export async function drop (
+  projection: Projection, wanted: number | undefined, options: DropOptions
+): Promise<number[]> {
+  const { pool } = options
+  const chosen = await inTransaction(pool, async (tx) => {
+    await lockGenerations(tx)
+    const found = choose(projection, await generationsOf(tx, projection), wanted)
+    for (const each of found) await beginDrop(tx, projection, each, pool)
+    return found
+  })
+  for (const { generation } of chosen) {
+    await awaitRelease(projection, generation, options)
+    await inTransaction(pool, async (tx) => {
+      await removeGeneration(tx, projection, generation)
+    })
+  }
+  return chosen.map(({ generation }) => generation)
+}
+
+async function beginDrop (
+  tx: PoolClient, projection: Projection, { generation, state }: Generation, pool: Pool
+): Promise<void> {
+  const name = `Generation ${generation} of ${projection.name}`
+  const builder = state === 'building' ? await leaseHolder(pool, leaseOf(projection, generation)) : undefined
+  if (builder !== undefined) {
+    throw new ReplayRefused(`${name} is being built just now, by ${builder}: stop that replay first.`)
+  }
+  if (await changeState(tx, projection, generation, state, 'dropping')) return
+  throw new ReplayRefused(`${name} is no longer ${state}: look again.`)
+}
+
+function choose (
+  { name }: Projection, generations: readonly Generation[], wanted: number | undefined
+): Generation[] {
+  if (wanted === undefined) {
+    const all = generations.filter(({ state }) => state === 'retained' || state === 'dropping')
+    if (all.length === 0) throw new ReplayRefused(`There is no retained generation of ${name}.`)
+    return all
+  }
+  const one = generations.find(({ generation }) => generation === wanted)
+  if (!one) throw new ReplayRefused(`There is no generation ${wanted} of ${name}: see \`ringledger projections list\`.`)
+  if (one.state === 'active') {
+    throw new ReplayRefused(`Readers see generation ${wanted} of ${name}: it cannot be dropped.`)
+  }
+  return [one]
+}
+
+/** Waits until no process feeds it any more. */
+async function awaitRelease (
+  projection: Projection, generation: number, { pool, signal }: DropOptions
+): Promise<void> {
+  const name = leaseOf(projection, generation)
+  const giveUpAt = performance.now() + releasedWithinMs
+  for (let holder = await leaseHolder(pool, name); holder !== undefined; holder = await leaseHolder(pool, name)) {
+    signal.throwIfAborted()
+    if (performance.now() > giveUpAt) {
+      const held = `generation ${generation} of ${projection.name}`
+      throw new ReplayRefused(`${holder} does not release ${held}: end it, then run this command again.`)
+    }
+    await pause(100, signal)
+  }
+}
+
+export class UnknownProjection extends Error {
+  override readonly name = 'UnknownProjection'
+}
+
+/** @throws UnknownProjection, with the names that exist */
+export function projectionNamed (name: string): Projection {
+  const projection = projections.find((known) => known.name === name)
+  if (projection) return projection
+  const names = projections.map((known) => known.name).join(', ')
+  throw new UnknownProjection(`there is no projection ${name}: choose one of ${names}`)
+}
