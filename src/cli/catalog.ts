@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox'
 import { catalog } from '../../projections/catalog.js'
 import { feedGenerations } from '../../projections/engine/run.js'
 import { commandHandler, type HandleCommand } from '../commands/handle.js'
-import { phoneClaims, type PhoneClaims } from '../commands/phone-claims.js'
+import { PhoneClaims } from '../commands/phone-claims.js'
 import { holdToLeadDigestKey } from '../commands/phone-hash.js'
 import { digestOfNumbers } from '../services/complete-config.js'
 import type { Connections } from '../services/connections.js'
@@ -126,7 +126,7 @@ export async function importAndProject (
     await holdToLeadDigestKey(streams, digest)
     const handle = commandHandler(streams)
     await raiseIds(pool, contents)
-    const position = await importCatalog({ handle, claims: phoneClaims(handle, digest) }, contents)
+    const position = await importCatalog({ handle, claims: new PhoneClaims(handle, digest) }, contents)
     if (await positions.reached('catalog', position, projectedWithinMs)) return position
     throw new Error('the catalogue is in the log, but its projection has not caught up within ' +
       `${projectedWithinMs / 1000} s: see \`ringledger projections list\``)

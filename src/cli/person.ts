@@ -18,7 +18,7 @@ import { readExport } from '../../workers/persons/parts.js'
 import { mostOfUser, noteRequest, removeRequest } from '../../workers/persons/requests.js'
 import { commandHandler } from '../commands/handle.js'
 import { findRequest } from '../commands/person-requests.js'
-import { phoneClaims } from '../commands/phone-claims.js'
+import { PhoneClaims } from '../commands/phone-claims.js'
 import { holdToLeadDigestKey } from '../commands/phone-hash.js'
 import { isPhoneNumber, notE164 } from '../domain/json.js'
 import { type PersonRequest, personRequestDecider } from '../features/persons/model.js'
@@ -71,7 +71,7 @@ async function appendRequest (
   const id = randomUUID()
   await holdToLeadDigestKey(streams, digest)
   const handle = commandHandler(streams)
-  if (await phoneClaims(handle, digest).isOwn(userId, phoneNumber, { correlationId: id })) {
+  if (await new PhoneClaims(handle, digest).isOwn(userId, phoneNumber, { correlationId: id })) {
     throw new Error(`<phone> is one of the phone numbers of user ${userId}, and no person`)
   }
   await note(id)

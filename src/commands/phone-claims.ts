@@ -18,39 +18,20 @@ export interface Claimant extends Holder {
 
 type Cause = Pick<Origin, 'correlationId' | 'userId' | 'isRetry'>
 
-export interface PhoneClaims {
+export class PhoneClaims {
+  constructor (private readonly handle: HandleCommand, private readonly digest: PhoneHash) {}
+
   /**
    * Returns when the number is the claimant's to add. A claim of others that is over, by a release or because its
    * number was never added, is taken over.
    * @throws Rejection `invalid` when somebody holds it; StreamBusy and the errors of `Streams`
    */
-  claim (claimant: Claimant, cause: Cause): Promise<void>
-  /** Whether the user has the number now, as the log says: no read model is waited for. */
-  isOwn (userId: string, phoneNumber: string, cause: Cause): Promise<boolean>
-  /** Gives the number back, if it is held under this id. @throws as `claim` */
-  free (claimant: Pick<Claimant, 'phone_number' | 'phone_number_id'>, cause: Cause): Promise<void>
-}
-
-export function phoneClaims (handle: HandleCommand, digest: PhoneHash): PhoneClaims {
-  const claiming = new Claiming(handle, digest)
-  return {
-    claim: (claimant, cause) => claiming.claim(claimant, cause),
-    isOwn: (userId, phoneNumber, cause) => claiming.isOwn(userId, phoneNumber, cause),
-    async free ({ phone_number, phone_number_id }, cause) {
-      await claiming.atHolder(phone_number, { type: 'free', phone_number_id }, cause)
-    }
-  }
-}
-
-class Claiming {
-  constructor (private readonly handle: HandleCommand, private readonly digest: PhoneHash) {}
-
   async claim (claimant: Claimant, cause: Cause): Promise<void> {
     if (cause.isRetry && await this.#isBegun(claimant, cause)) return // its stream says how far an earlier try came
     const { phone_number, phone_number_id, user_id } = claimant
     const ended = new Set<number>()
     for (;;) {
-      const holder = await this.atHolder(phone_number, { type: 'claim', phone_number_id, user_id, ended }, cause)
+      const holder = await this.#atHolder(phone_number, { type: 'claim', phone_number_id, user_id, ended }, cause)
       if (!holder) throw new Error('a claim left a phone number without a holder')
       if (holder.phone_number_id === phone_number_id && holder.user_id === user_id) return
       if (!await this.#isOver(holder, phone_number, cause)) throw numberTaken()
@@ -58,15 +39,23 @@ class Claiming {
     }
   }
 
-  async atHolder (phoneNumber: string, command: HolderCommand, cause: Cause): Promise<HolderState> {
-    return await this.#run(holderDecider, phoneHolderStream(this.digest(phoneNumber)), command, cause)
-  }
-
+  /** Whether the user has the number now, as the log says: no read model is waited for. */
   async isOwn (userId: string, phoneNumber: string, cause: Cause): Promise<boolean> {
     const holder = await this.#look(holderDecider, phoneHolderStream(this.digest(phoneNumber)), cause)
     if (holder?.user_id !== userId) return false
     const state = await this.#look(phoneNumberDecider, phoneNumberStream(holder.phone_number_id), cause)
     return state?.phone_number === phoneNumber && !state.isReleased
+  }
+
+  /** Gives the number back, if it is held under this id. @throws as `claim` */
+  async free (
+    { phone_number, phone_number_id }: Pick<Claimant, 'phone_number' | 'phone_number_id'>, cause: Cause
+  ): Promise<void> {
+    await this.#atHolder(phone_number, { type: 'free', phone_number_id }, cause)
+  }
+
+  async #atHolder (phoneNumber: string, command: HolderCommand, cause: Cause): Promise<HolderState> {
+    return await this.#run(holderDecider, phoneHolderStream(this.digest(phoneNumber)), command, cause)
   }
 
   async #isBegun ({ phone_number_id }: Claimant, cause: Cause): Promise<boolean> {

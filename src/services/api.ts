@@ -6,7 +6,7 @@ import { redisTeller } from '../../workers/queue/back-ends/redis-trouble.js'
 import { buildApp } from '../app.js'
 import { assistantOwners, pastAssistants } from '../commands/facts.js'
 import { Idempotency } from '../commands/idempotency.js'
-import { phoneClaims } from '../commands/phone-claims.js'
+import { PhoneClaims } from '../commands/phone-claims.js'
 import type { App } from '../http/app-types.js'
 import { commandRoutes, ledgerRoutes } from '../http/command-route.js'
 import { opsServices } from '../ops/services.js'
@@ -32,7 +32,7 @@ export async function startApi (services: Services, status: Status): Promise<App
     handleLedger: ledgerRoutes(idempotency),
     assistantAt: pastAssistants(streams),
     ownerOf: assistantOwners(streams),
-    phoneClaims: phoneClaims(commands, phoneHash)
+    phoneClaims: new PhoneClaims(commands, phoneHash)
   }
   const actions = openActions(services)
   const redis = redisUrl === undefined ? undefined : connectForCounts(redisUrl, log)

@@ -1,7 +1,7 @@
 // Several users want one phone number at once: one gets it, in every order of their reads and appends, and
 import { randomUUID } from 'node:crypto'
 import { commandHandler } from '../../src/commands/handle.js'
-import { phoneClaims, type Claimant } from '../../src/commands/phone-claims.js'
+import { PhoneClaims, type Claimant } from '../../src/commands/phone-claims.js'
 import { phoneHash } from '../../src/commands/phone-hash.js'
 import { phoneNumberDecider, type NumberState } from '../../src/features/phone-numbers/model.js'
 import { phoneNumberStream, phoneHolderStream } from '../../src/features/phone-numbers/events.js'
@@ -34,7 +34,7 @@ function claimingProcess (turn: (doing: string) => Promise<void> = async () => {
     }
   }
   const handle = commandHandler(taking)
-  const claims = phoneClaims(handle, digest)
+  const claims = new PhoneClaims(handle, digest)
   /** As the route does it: claim, then add. True when the number was added. */
   async function add (claimant: Claimant, commandId: string = randomUUID(), isRetry = false): Promise<boolean> {
     const { phone_number, phone_number_id, user_id: userId } = claimant

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { commandHandler } from '../../../src/commands/handle.js'
 import { Idempotency } from '../../../src/commands/idempotency.js'
 import { openIds } from '../../../src/commands/ids.js'
-import { phoneClaims } from '../../../src/commands/phone-claims.js'
+import { PhoneClaims } from '../../../src/commands/phone-claims.js'
 import { phoneHash } from '../../../src/commands/phone-hash.js'
 import { keyBytes } from '../../../src/services/complete-config.js'
 import { idAt } from '../../../src/domain/decider.js'
@@ -26,7 +26,7 @@ const handle = commandHandler({
     return await once(process, 'never').then(() => { throw new Error('not killed') })
   }
 })
-const claims = phoneClaims(handle, phoneHash(keyBytes(secrets.LEAD_DIGEST_KEY)))
+const claims = new PhoneClaims(handle, phoneHash(keyBytes(secrets.LEAD_DIGEST_KEY)))
 const ids = openIds(pool, async () => true)
 const now = new Date().toISOString()
 const unsealed = { seal: () => { throw new Error('nothing is kept') }, unseal: () => '' }

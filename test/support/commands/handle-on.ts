@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ImportTools } from '../../../src/cli/catalog.js'
 import { commandHandler, type HandleCommand } from '../../../src/commands/handle.js'
-import { phoneClaims } from '../../../src/commands/phone-claims.js'
+import { PhoneClaims } from '../../../src/commands/phone-claims.js'
 import { phoneHash } from '../../../src/commands/phone-hash.js'
 import { keyBytes } from '../../../src/services/complete-config.js'
 import { assistantDecider, type AssistantCommand, type AssistantState } from '../../../src/features/assistants/model.js'
@@ -24,7 +24,7 @@ export const handleOn = (streams: Streams): HandleCommand => commandHandler(stre
 /** What a catalogue is imported with, by the LEAD_DIGEST_KEY of the tests. */
 export function importingOn (streams: Streams): ImportTools {
   const handle = handleOn(streams)
-  return { handle, claims: phoneClaims(handle, phoneHash(keyBytes(secrets.LEAD_DIGEST_KEY))) }
+  return { handle, claims: new PhoneClaims(handle, phoneHash(keyBytes(secrets.LEAD_DIGEST_KEY))) }
 }
 
 /** The same streams, with a look at what a handler asks: from which revisions it read, how often it appended. */
