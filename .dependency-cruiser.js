@@ -21,7 +21,7 @@ const rooms = {
   'src/postgres': { ours: [], packages: ['pg'] },
   'src/subscriptions': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
   'src/recovery': { ours: [...LOG, 'src/postgres', 'src/subscriptions'], packages: ['pg'] },
-  'src/privacy': { ours: [...LOG, 'src/postgres'], packages: ['pg', 'p-limit'] },
+  'src/privacy': { ours: [...LOG, 'src/postgres'], packages: ['pg', 'p-limit', 'lru-cache', 'dataloader'] },
   'src/commands': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg', 'lru-cache'] },
   'src/http': {
     ours: [...DOMAIN, 'src/(commands|timing|tracing)', 'src/(config|errors|package-root|text-files)[.]ts', POSITIONS],

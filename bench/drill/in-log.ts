@@ -16,11 +16,10 @@ export async function namesInLog (env: Environment, walker: string): Promise<Map
   const connection = new EventStoreConnection(EVENTSTORE_URL)
   const pool = openPool(DATABASE_URL, { applicationName: 'drill', max: 1, onError: () => {} })
   const keys = { secrets: { secretKey, leadDigestKey }, previousSecretKeys: [] }
-  const { streams, personKeys } = openSealing(new EventLog(connection), pool, keys)
+  const { streams } = openSealing(new EventLog(connection), pool, keys)
   try {
     return await namesIn(streams, walker)
   } finally {
-    personKeys.close()
     await Promise.all([connection.close(), pool.end()])
   }
 }

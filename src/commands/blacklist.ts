@@ -1,6 +1,6 @@
 // Which numbers a user does not want called: from the streams themselves, where Postgres does not rule an entry out.
 import type { Pool } from 'pg'
-import { blacklistStream, personOfBlacklist } from '../features/blacklist/events.js'
+import { blacklistStream } from '../features/blacklist/events.js'
 import { blacklistDecider, isListed, type Listed } from '../features/blacklist/model.js'
 import type { Streams } from '../log/event-log.js'
 import { batcher } from '../postgres/batcher.js'
@@ -39,14 +39,6 @@ async function isListedIn (streams: Pick<Streams, 'last' | 'visit'>, stream: str
   return newest.type === 'PhoneNumberBlacklisted' || isListed((await foldStream(streams, blacklistDecider, stream)).state)
 }
 
-/** What else is looked up of the persons whom entries are about, in the same statement. */
-interface LookedUpBeside<Row extends object> {
-  /** Selects one row at most. @param person the column that names the person */
-  select (person: string): string
-  /** @param at when the statement was sent, on the clock of `performance.now()` */
-  found (persons: readonly string[], rows: readonly Row[], at: number): void
-}
-
 interface NotedEntries {
   /** To be awaited before the event of an entry is appended to the stream. */
   note: (stream: string) => Promise<void>
@@ -56,15 +48,12 @@ interface NotedEntries {
 
 /**
  * What was noted is in the ledger. Where that was lost, the read model makes up for it once it has passed all that was
- * in the log at our start (`isCaughtUp`); until then every stream may have an entry. Who is asked about here is mostly
- * about to be written of: the key that this is sealed under is looked up in the same statement.
+ * in the log at our start (`isCaughtUp`); until then every stream may have an entry.
  */
-export function notedEntries<Row extends object> (
-  pool: Pool, beside: LookedUpBeside<Row>, isCaughtUp: () => Promise<boolean>
-): NotedEntries {
+export function notedEntries (pool: Pool, isCaughtUp: () => Promise<boolean>): NotedEntries {
   const isNoted = batcher<string, boolean>({
-    runBatch: (streams) => find(pool, beside, streams),
-    runOne: async (stream) => (await find(pool, beside, [stream])).get(stream) === true,
+    runBatch: (streams) => find(pool, streams),
+    runOne: async (stream) => (await find(pool, [stream])).get(stream) === true,
     isOfOne: isAboutData,
     limit: 1_000,
     lanes: 2 // one statement on a connection that died silently does not stop the others
@@ -85,20 +74,14 @@ export function notedEntries<Row extends object> (
   }
 }
 
-async function find<Row extends object> (
-  pool: Pool, beside: LookedUpBeside<Row>, streams: string[]
-): Promise<Map<string, boolean>> {
-  const persons = streams.map(personOfBlacklist)
-  const at = performance.now()
-  const { rows } = await pool.query<Row & { stream: string, is_noted: boolean }>({
+async function find (pool: Pool, streams: string[]): Promise<Map<string, boolean>> {
+  const { rows } = await pool.query<{ stream: string, is_noted: boolean }>({
     name: 'noted-entries',
     text: `
       SELECT asked.stream, EXISTS (SELECT FROM ledger.noted_entries WHERE stream = asked.stream) OR EXISTS (
-        SELECT FROM read_model.blacklist WHERE stream = asked.stream AND NOT is_deleted) AS is_noted, beside.*
-      FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS asked (stream, person)
-      LEFT JOIN LATERAL (${beside.select('asked.person')}) beside ON true`,
-    values: [streams, persons]
+        SELECT FROM read_model.blacklist WHERE stream = asked.stream AND NOT is_deleted) AS is_noted
+      FROM unnest((SELECT $1::text[])) AS asked (stream)`,
+    values: [streams]
   })
-  beside.found(persons, rows, at)
   return new Map(rows.map(({ stream, is_noted }) => [stream, is_noted]))
 }

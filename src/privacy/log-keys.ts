@@ -22,9 +22,6 @@ export class PersonKeyUnreadable extends Error {
 
 type LogStreams = Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
 
-/** As it is in the log, and as it is where this process has made it. */
-export interface Created { kept: KeptKey, key?: Buffer }
-
 interface Newest { event: PersonKeyEvent, revision: bigint }
 
 /**
@@ -42,62 +39,56 @@ export async function aFewAtOnce<Item, Result> (
 /** Two processes that make or erase a key of one person at once are done after a few rounds. */
 const giveUpAfterMs = 5_000
 
-export class LogKeys {
-  constructor (private readonly streams: LogStreams, private readonly secretKeys: SecretKeys) {}
-
-  /**
-   * Makes a key for the person, unless another process does it first: then it is that one. Where it is not known
-   * whether there is a key now, surely nothing was sealed under it, nor sent: that is no outcome which is not known.
-   * @throws EventStoreUnavailable and the other errors of `Streams`, but for AppendOutcomeUnknown
-   */
-  async create (person: string): Promise<Created> {
-    return await this.#create(person).catch((cause: unknown) => {
-      if (!(cause instanceof AppendOutcomeUnknown)) throw cause
-      throw new EventStoreUnavailable('the event store did not say whether a person has a key', { cause })
-    })
-  }
-
-  async #create (person: string): Promise<Created> {
-    const keyId = randomUUID()
-    const key = randomBytes(32)
-    const wrapped = seal(this.secretKeys, wrappedFor(person, keyId), key.toString('base64'))
-    const { key_id: wrapped_by, sealed } = wrapped
-    const data = { key_id: keyId, wrapped_by, wrapped: sealed, created_at: new Date().toISOString() }
+/**
+ * Makes a key for the person, unless another process does it first: then it is that one. Where it is not known
+ * whether there is a key now, surely nothing was sealed under it, nor sent: that is no outcome which is not known.
+ * @throws EventStoreUnavailable and the other errors of `Streams`, but for AppendOutcomeUnknown
+ */
+export async function createKey (streams: LogStreams, secretKeys: SecretKeys, person: string): Promise<KeptKey> {
+  const keyId = randomUUID()
+  const wrapped = seal(secretKeys, wrappedFor(person, keyId), randomBytes(32).toString('base64'))
+  const { key_id: wrapped_by, sealed } = wrapped
+  const data = { key_id: keyId, wrapped_by, wrapped: sealed, created_at: new Date().toISOString() }
+  try {
     for (const giveUpAt = Date.now() + giveUpAfterMs; Date.now() < giveUpAt; await delay(Math.random() * 20)) {
-      if (await this.#append(person, { type: 'PersonKeyCreated', data }, noStream)) {
-        return { kept: { person, keyId, wrapped }, key }
-      }
-      const newest = await newestOf(this.streams, person)
+      const isMade = await append(streams, person, { type: 'PersonKeyCreated', data }, noStream)
+      if (isMade) return { person, keyId, wrapped }
+      const newest = await newestOf(streams, person)
       const theirs = newest && keptIn(person, newest.event)
-      if (theirs) return { kept: theirs }
-      if (newest) await this.#delete(person, newest.revision) // what an erasure that ended early has left
+      if (theirs) return theirs
+      if (newest) await end(streams, person, newest.revision) // what an erasure that ended early has left
     }
-    throw new EventStoreUnavailable('the stream of a person\'s key is written to by others all the time')
+  } catch (cause) {
+    if (!(cause instanceof AppendOutcomeUnknown)) throw cause
+    throw new EventStoreUnavailable('the event store did not say whether a person has a key', { cause })
   }
+  throw new EventStoreUnavailable('the stream of a person\'s key is written to by others all the time')
+}
 
-  /** Ends the key that the person has, for good. @returns its id, if there was one */
-  async erase (person: string): Promise<string | undefined> {
-    for (;;) {
-      const newest = await newestOf(this.streams, person)
-      if (!newest) return undefined
-      const { event: { type, data: { key_id } }, revision } = newest
-      const erasure = { type: 'PersonKeyErased' as const, data: { key_id, erased_at: new Date().toISOString() } }
-      if (type === 'PersonKeyErased') await this.#delete(person, revision)
-      else if (await this.#append(person, erasure, revision)) await this.#delete(person, revision + 1n)
-      else continue
-      return key_id
-    }
+/** Ends the key that the person has, for good. @returns its id, if there was one */
+export async function eraseKey (streams: LogStreams, person: string): Promise<string | undefined> {
+  for (;;) {
+    const newest = await newestOf(streams, person)
+    if (!newest) return undefined
+    const { event: { type, data: { key_id } }, revision } = newest
+    const erasure = { type: 'PersonKeyErased' as const, data: { key_id, erased_at: new Date().toISOString() } }
+    if (type === 'PersonKeyErased') await end(streams, person, revision)
+    else if (await append(streams, person, erasure, revision)) await end(streams, person, revision + 1n)
+    else continue
+    return key_id
   }
+}
 
-  /** False when another process was first. */
-  async #append (person: string, { type, data }: PersonKeyEvent, expected: bigint): Promise<boolean> {
-    const proposed = { id: randomUUID(), type, data, metadata: { schema_version: currentVersion(type) } }
-    return await isDone(this.streams.append(personKeyStream(person), [proposed], expected))
-  }
+/** False when another process was first. */
+async function append (
+  streams: LogStreams, person: string, { type, data }: PersonKeyEvent, expected: bigint
+): Promise<boolean> {
+  const proposed = { id: randomUUID(), type, data, metadata: { schema_version: currentVersion(type) } }
+  return await isDone(streams.append(personKeyStream(person), [proposed], expected))
+}
 
-  async #delete (person: string, expected: bigint): Promise<void> {
-    await isDone(this.streams.delete(personKeyStream(person), expected))
-  }
+async function end (streams: LogStreams, person: string, expected: bigint): Promise<void> {
+  await isDone(streams.delete(personKeyStream(person), expected))
 }
 
 /** The key that an event has made, when it is sound and on the stream of a person. */
@@ -163,10 +154,10 @@ async function isDone (work: Promise<unknown>): Promise<boolean> {
 export interface KeptKey { person: string, keyId: string, wrapped: SealedRow | undefined }
 
 /** As `keyColumns` gives them. */
-export interface KeyRow { person: string, id: string, key_id: string | null, sealed: string | null }
+interface KeyRow { person: string, id: string, key_id: string | null, sealed: string | null }
 
 /** Of `ledger.person_keys`. */
-export const keyColumns = 'key_id AS id, person, wrapped_by AS key_id, encode(wrapped, \'base64\') AS sealed'
+const keyColumns = 'key_id AS id, person, wrapped_by AS key_id, encode(wrapped, \'base64\') AS sealed'
 
 const keyOfPerson = {
   name: 'person-key',
@@ -174,74 +165,49 @@ const keyOfPerson = {
   text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE person = $1 AND wrapped IS NOT NULL`
 }
 
-export class LedgerKeys {
-  constructor (private readonly pool: Pool) {}
-
-  /** The key that is not erased. Look-ups of one moment share a statement. */
-  async current (person: string): Promise<KeptKey | undefined> {
-    const row = await lookUp<KeyRow>(this.pool, keyOfPerson, [person])
-    return row && keptKey(row)
-  }
-
-  /** In one statement. */
-  async find (keyIds: readonly string[]): Promise<KeptKey[]> {
-    const { rows } = await this.pool.query<KeyRow>({
-      name: 'person-keys',
-      // Planned once for any number: Postgres does not see how many there are.
-      text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE key_id = ANY ((SELECT $1::uuid[])::uuid[])`,
-      values: [keyIds]
-    })
-    return rows.map(keptKey)
-  }
-
-  /** One that was erased stays so. */
-  async note (keys: readonly KeptKey[]): Promise<void> {
-    await this.pool.query({
-      name: 'note-person-keys',
-      text: `
-        INSERT INTO ledger.person_keys (key_id, person, wrapped_by, wrapped)
-        SELECT id, person, wrapped_by, decode(wrapped, 'base64')
-        FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS noted (id, person, wrapped_by, wrapped)
-        ORDER BY id
-        ON CONFLICT (key_id) DO UPDATE SET wrapped_by = NULL, wrapped = NULL WHERE excluded.wrapped IS NULL`,
-      values: [
-        keys.map(({ keyId }) => keyId), keys.map(({ person }) => person),
-        keys.map(({ wrapped }) => wrapped?.key_id ?? null), keys.map(({ wrapped }) => wrapped?.sealed ?? null)
-      ]
-    })
-  }
-
-  /** Every key that is known of a person. */
-  async idsOf (person: string): Promise<string[]> {
-    const { rows } = await this.pool.query<{ id: string }>(
-      'SELECT key_id AS id FROM ledger.person_keys WHERE person = $1', [person])
-    return rows.map(({ id }) => id)
-  }
+/** The key of the person that is not erased, as the ledger has it. Look-ups of one moment share a statement. */
+export async function keyOf (pool: Pool, person: string): Promise<KeptKey | undefined> {
+  const row = await lookUp<KeyRow>(pool, keyOfPerson, [person])
+  return row && keptKey(row)
 }
 
-/** The key of a row that was found. */
-export function keptKey ({ person, id: keyId, key_id, sealed }: KeyRow): KeptKey {
-  return { person, keyId, wrapped: key_id === null || sealed === null ? undefined : { key_id, sealed } }
+/** What the ledger has of them, in one statement. */
+export async function findKeys (pool: Pool, keyIds: readonly string[]): Promise<KeptKey[]> {
+  const { rows } = await pool.query<KeyRow>({
+    name: 'person-keys',
+    // Planned once for any number: Postgres does not see how many there are.
+    text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE key_id = ANY ((SELECT $1::uuid[])::uuid[])`,
+    values: [keyIds]
+  })
+  return rows.map(keptKey)
 }
 
-/** One that was erased stays so. What was looked at and is not there any more, its row tells nothing of. */
-export async function correct (
-  pool: Pool, keys: readonly KeptKey[], lookedAt: readonly string[]
-): Promise<void> {
-  await pool.query(`
-    WITH there AS (
+/** Writes them to the ledger. One that was erased stays so. */
+export async function noteKeys (pool: Pool, keys: readonly KeptKey[]): Promise<void> {
+  await pool.query({
+    name: 'note-person-keys',
+    text: `
       INSERT INTO ledger.person_keys (key_id, person, wrapped_by, wrapped)
       SELECT id, person, wrapped_by, decode(wrapped, 'base64')
-      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS kept (id, person, wrapped_by, wrapped) ORDER BY id
-      ON CONFLICT (key_id) DO UPDATE SET wrapped_by = excluded.wrapped_by, wrapped = excluded.wrapped
-        WHERE person_keys.wrapped IS NOT NULL
-    )
-    DELETE FROM ledger.person_keys
-    WHERE key_id = ANY ($5::uuid[]) AND key_id <> ALL ($1::uuid[]) AND wrapped IS NOT NULL`,
-  [
-    keys.map(({ keyId }) => keyId), keys.map(({ person }) => person),
-    keys.map(({ wrapped }) => wrapped?.key_id), keys.map(({ wrapped }) => wrapped?.sealed), lookedAt
-  ])
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS noted (id, person, wrapped_by, wrapped)
+      ORDER BY id
+      ON CONFLICT (key_id) DO UPDATE SET wrapped_by = NULL, wrapped = NULL WHERE excluded.wrapped IS NULL`,
+    values: [
+      keys.map(({ keyId }) => keyId), keys.map(({ person }) => person),
+      keys.map(({ wrapped }) => wrapped?.key_id ?? null), keys.map(({ wrapped }) => wrapped?.sealed ?? null)
+    ]
+  })
+}
+
+/** Every key that the ledger knows of a person. */
+export async function idsOf (pool: Pool, person: string): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    'SELECT key_id AS id FROM ledger.person_keys WHERE person = $1', [person])
+  return rows.map(({ id }) => id)
+}
+
+function keptKey ({ person, id: keyId, key_id, sealed }: KeyRow): KeptKey {
+  return { person, keyId, wrapped: key_id === null || sealed === null ? undefined : { key_id, sealed } }
 }
 
 /** Nothing when it was erased. @throws PersonKeyUnreadable */
@@ -251,16 +217,6 @@ export function unwrap (secretKeys: SecretKeys, { person, keyId, wrapped }: Kept
     return Buffer.from(unseal(secretKeys, wrappedFor(person, keyId), wrapped), 'base64')
   } catch (cause) {
     throw new PersonKeyUnreadable(cause instanceof UnknownSecretKey ? otherKey : changed, { cause })
-  }
-}
-
-/** Nothing when it cannot be read, too: who needs the key is told then. */
-export function unwrapIfReadable (secretKeys: SecretKeys, kept: KeptKey): Buffer | undefined {
-  try {
-    return unwrap(secretKeys, kept)
-  } catch (error) {
-    if (error instanceof PersonKeyUnreadable) return undefined
-    throw error
   }
 }
 

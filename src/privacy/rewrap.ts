@@ -6,8 +6,8 @@ import { personKeyStream, type PersonKeyCreatedEvent, personIn } from '../featur
 import { RevisionConflict } from '../log/errors.js'
 import { noStream, type Streams } from '../log/event-log.js'
 import {
-  unwrap, type KeptKey, newestIn, wrappedFor, correct, aFewAtOnce, otherKey, currentKey, LedgerKeys, keyErasedBy,
-  keyMadeBy, PersonKeyUnreadable
+  aFewAtOnce, currentKey, keyErasedBy, keyMadeBy, newestIn, noteKeys, otherKey, PersonKeyUnreadable, unwrap, wrappedFor,
+  type KeptKey
 } from './log-keys.js'
 import { keyId as idOf, seal, type SealedRow, type SecretKeys } from './sealed-text.js'
 import type { Pool } from 'pg'
@@ -194,11 +194,10 @@ export interface WalkOptions {
  */
 export async function noteKeysOfLog (options: WalkOptions): Promise<void> {
   const { pool, streams, signal, onProgress = () => {}, onLater = async () => {} } = options
-  const ledger = new LedgerKeys(pool)
   let count = 0
   for await (const { keys, later, share } of keysOfLog(streams, signal)) {
     if (keys.length > 0) {
-      await ledger.note(keys)
+      await noteKeys(pool, keys)
       await settle(pool, streams, keys)
     }
     if (later.length > 0) await onLater(later)
@@ -247,4 +246,24 @@ function newestOfEach (events: readonly StoredEvent[]): KeptKey[] {
     if (key) keys.set(key.keyId, key)
   }
   return [...keys.values()]
+}
+
+/** One that was erased stays so. What was looked at and is not there any more, its row tells nothing of. */
+async function correct (
+  pool: Pool, keys: readonly KeptKey[], lookedAt: readonly string[]
+): Promise<void> {
+  await pool.query(`
+    WITH there AS (
+      INSERT INTO ledger.person_keys (key_id, person, wrapped_by, wrapped)
+      SELECT id, person, wrapped_by, decode(wrapped, 'base64')
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS kept (id, person, wrapped_by, wrapped) ORDER BY id
+      ON CONFLICT (key_id) DO UPDATE SET wrapped_by = excluded.wrapped_by, wrapped = excluded.wrapped
+        WHERE person_keys.wrapped IS NOT NULL
+    )
+    DELETE FROM ledger.person_keys
+    WHERE key_id = ANY ($5::uuid[]) AND key_id <> ALL ($1::uuid[]) AND wrapped IS NOT NULL`,
+  [
+    keys.map(({ keyId }) => keyId), keys.map(({ person }) => person),
+    keys.map(({ wrapped }) => wrapped?.key_id), keys.map(({ wrapped }) => wrapped?.sealed), lookedAt
+  ])
 }

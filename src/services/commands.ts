@@ -3,16 +3,15 @@ import { openBlacklists, notedEntries } from '../commands/blacklist.js'
 import { commandHandler, type HandleCommand } from '../commands/handle.js'
 import { openIds, type Ids } from '../commands/ids.js'
 import { holdToLeadDigestKey } from '../commands/phone-hash.js'
-import { keysBeside } from '../privacy/person-keys.js'
 import type { Services } from './services.js'
 
 export type CommandServices = Pick<
-  Services, 'pool' | 'streams' | 'positions' | 'personKeys' | 'phoneHash' | 'restoreGuard' | 'logGuard'
+  Services, 'pool' | 'streams' | 'positions' | 'phoneHash' | 'restoreGuard' | 'logGuard'
 >
 
 /** `cacheBytes` bounds what is remembered of streams. */
 export async function openCommands (services: CommandServices, cacheBytes: number) {
-  const { pool, streams, positions, personKeys, phoneHash, restoreGuard, logGuard } = services
+  const { pool, streams, positions, phoneHash, restoreGuard, logGuard } = services
   await holdToLeadDigestKey(streams, phoneHash)
   const given = openIds(pool, () => positions.isCaughtUp(), restoreGuard.assertMayGiveIds)
   const ids: Ids = {
@@ -21,7 +20,7 @@ export async function openCommands (services: CommandServices, cacheBytes: numbe
       return await given.take(kind, count)
     }
   }
-  const entries = notedEntries(pool, keysBeside(personKeys), () => positions.isCaughtUp(0))
+  const entries = notedEntries(pool, () => positions.isCaughtUp(0))
   return {
     handle: handleOnSameLog(commandHandler(streams, cacheBytes), services),
     ids,

@@ -14,7 +14,7 @@ import type { PhoneHash } from '../commands/phone-hash.js'
 import { endsWithin } from '../postgres/ends-within.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
-import { openPersonKeys, type PersonKeys } from '../privacy/person-keys.js'
+import { PersonKeys } from '../privacy/person-keys.js'
 import type { SecretKeys } from '../privacy/sealed-text.js'
 import { keyTypes, sealedStreams } from '../privacy/sealed-streams.js'
 import { digestOfNumbers, secretKeys, type KeySettings } from './complete-config.js'
@@ -84,7 +84,6 @@ export async function openConnections (
   const streams = shareTail(sealed, { eventTypes: consumedTypes })
   const disconnect = async () => {
     eventStore.close()
-    sealing.personKeys.close()
     const ended = [pool, consumerPool].map((each) => endsWithin(endWithinMs, each.end()))
     await Promise.all([connection.close(), ...ended])
   }
@@ -114,7 +113,7 @@ export function openSealing (
   raw: Streams, pool: Pool, settings: KeySettings
 ): Pick<Connections, 'streams' | 'personKeys' | 'keys' | 'phoneHash'> {
   const [phoneHash, keys] = [digestOfNumbers(settings), secretKeys(settings)]
-  const personKeys = openPersonKeys({ pool, streams: raw, secretKeys: keys, digest: phoneHash })
+  const personKeys = new PersonKeys({ pool, streams: raw, secretKeys: keys, digest: phoneHash })
   return { personKeys, keys, phoneHash, streams: sealedStreams(raw, { keys: personKeys, digest: phoneHash }) }
 }
 

@@ -1,8 +1,8 @@
-// Who reads the log as it grows, or has just looked at the ledger, asks nobody for keys.
-import t, { type Test } from 'tap'
+// Who reads the log as it grows asks nobody for keys.
+import t from 'tap'
 import { EventLog, noStream, type Streams } from '../../src/log/event-log.js'
 import { openPool } from '../../src/postgres/pool.js'
-import { openPersonKeys, keyTrustedMs } from '../../src/privacy/person-keys.js'
+import { keyTrustedMs, PersonKeys } from '../../src/privacy/person-keys.js'
 import { sealedStreams } from '../../src/privacy/sealed-streams.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { nextEvents, until } from '../support/projections/following.js'
@@ -16,14 +16,8 @@ const secretKeys = { current: Buffer.alloc(32, 'secret'), previous: [] }
 const digest = (text: string) => text.replaceAll(/[-+]/g, '')
 
 /** A process without a ledger. `through` is how it reaches the log. */
-function processOf (t: Test, through: Streams = streams) {
-  const keys = openPersonKeys({
-    pool: nowhere,
-    streams: through,
-    secretKeys,
-    digest
-  })
-  t.teardown(() => keys.close())
+function processOf (through: Streams = streams) {
+  const keys = new PersonKeys({ pool: nowhere, streams: through, secretKeys, digest })
   return { keys, streams: sealedStreams(streams, { keys, digest }) }
 }
 
@@ -44,7 +38,7 @@ const entry = (number: string) => ({
 
 t.test('a key that was just made passes before what is sealed under it, which every follower opens', async (t) => {
   const after = await streams.head()
-  const [writer, reader] = [processOf(t), processOf(t, deaf)]
+  const [writer, reader] = [processOf(), processOf(deaf)]
   const followed = reader.streams.follow({ after, eventTypes: ['PhoneNumberBlacklisted'], signal: until(t).signal })
   for (const number of ['+15551230001', '+15551230002']) {
     const arriving = nextEvents(followed)
@@ -57,17 +51,17 @@ t.test('who takes events as they are stored gets them sealed, without any key', 
   const after = await streams.head()
   const eventTypes = ['PhoneNumberBlacklisted']
   const options = { after, eventTypes, asStored: true, signal: until(t).signal }
-  const arriving = nextEvents(processOf(t, deaf).streams.follow(options))
-  await processOf(t).streams.append('blacklist-1-15551230009', [entry('+15551230009')], noStream)
+  const arriving = nextEvents(processOf(deaf).streams.follow(options))
+  await processOf().streams.append('blacklist-1-15551230009', [entry('+15551230009')], noStream)
   const { events: [event] } = await arriving
   t.match(event, { type: 'PhoneNumberBlacklisted', data: { sealed: Object, phone_number: undefined } })
 })
 
 t.test('a key in the log that was made long ago is looked at again: it may be erased by now', async (t) => {
   const person = '1-15551230003'
-  const { keyId } = [...(await processOf(t).keys.toSealFor([person])).values()][0] ?? { keyId: '' }
+  const { keyId } = [...(await processOf().keys.toSealFor([person])).values()][0] ?? { keyId: '' }
   const made = await streams.read(`person-${person}`)
-  const [known, unknown] = [processOf(t, deaf).keys, processOf(t, deaf).keys]
+  const [known, unknown] = [processOf(deaf).keys, processOf(deaf).keys]
   known.learn(made)
   t.equal((await known.toOpen([{ person, keyId }])).size, 1)
   unknown.learn(made.map((event) => ({ ...event, created: new Date(Date.now() - keyTrustedMs) })))
@@ -75,36 +69,12 @@ t.test('a key in the log that was made long ago is looked at again: it may be er
 })
 
 t.test('a key that was erased right behind its making is not taken from the log', async (t) => {
-  const { keys } = processOf(t)
+  const { keys } = processOf()
   const person = '1-15551230006'
   const { keyId } = [...(await keys.toSealFor([person])).values()][0] ?? { keyId: '' }
   const [made] = await streams.read(`person-${person}`)
   const erased = { ...made, type: 'PersonKeyErased', data: { key_id: keyId, erased_at: '2026-01-01T00:00:00.000Z' } }
-  const reader = processOf(t, deaf).keys
+  const reader = processOf(deaf).keys
   if (made) reader.learn([made, { ...made, ...erased }])
   t.strictSame((await reader.toOpen([{ person, keyId }])).size, 0)
-})
-
-t.test('who is not in the ledger gets a key without a further look at it', async (t) => {
-  const asked: string[] = []
-  const pool = openPool('postgres://127.0.0.1:1/none', { applicationName: 'test', onError: () => {} })
-  t.teardown(() => pool.end())
-  const keys = openPersonKeys({
-    pool: Object.assign(pool, {
-      async query ({ name }: { name: string }) {
-        asked.push(name)
-        return { rows: [] }
-      }
-    }),
-    streams,
-    secretKeys,
-    digest
-  })
-  t.teardown(() => keys.close())
-  keys.learnFromLedger(['1-15551230004'], [], performance.now())
-  const made = await keys.toSealFor(['1-15551230004'])
-  t.strictSame(asked, [])
-  t.strictSame(await keys.toSealFor(['1-15551230004']), made)
-  await keys.toSealFor(['1-15551230005'])
-  t.strictSame(asked, ['person-key'])
 })

@@ -8,7 +8,7 @@ import { first, second, secretKeyRig, third } from './secret-keys.js'
 const { pool, streams, keysOf, made, openIn, resealTo, forgetLedger, visible } = await secretKeyRig(t)
 
 t.test('a lost key refuses a start and a reseal, with an empty ledger too, and nothing is changed', async (t) => {
-  const [key] = await made(t, second)
+  const [key] = await made(second)
   const start = (current: Buffer, ...previous: Buffer[]) =>
     refuseLostKeysAtStart({ pool, streams, secretKeys: { current, previous } })
   for (const forget of [async () => {}, forgetLedger]) {
@@ -21,16 +21,16 @@ t.test('a lost key refuses a start and a reseal, with an empty ledger too, and n
 })
 
 t.test('a ledger that is older than the log is mended, not believed', async (t) => {
-  const [key] = await made(t, second)
+  const [key] = await made(second)
   const { rows: [row] } = await pool.query('SELECT * FROM ledger.person_keys WHERE key_id = $1', [key?.keyId])
   await resealTo(third, [second, first])
   await pool.query('UPDATE ledger.person_keys SET wrapped_by = $2, wrapped = $3 WHERE key_id = $1', [row.key_id, row.wrapped_by, row.wrapped])
   await refuseLostKeysAtStart({ pool, streams, secretKeys: { current: third, previous: [] } })
-  t.strictSame(key && await openIn(keysOf(t, third), key), key?.key)
+  t.strictSame(key && await openIn(keysOf(third), key), key?.key)
 })
 
 t.test('a start tells how many persons need a former key, though the ledger knows none of them', async (t) => {
-  await made(t, first, 2)
+  await made(first, 2)
   await forgetLedger()
   const told: Array<[object, string]> = []
   const info = (details: object, message: string) => { told.push([details, message]) }
@@ -46,7 +46,7 @@ t.test('a start tells how many persons need a former key, though the ledger know
 })
 
 t.test('a key that is in the log twice is known as its newest, though the log tells of it in many batches', async (t) => {
-  const keys = await made(t, first, 1_100)
+  const keys = await made(first, 1_100)
   await resealTo(third, [second, first])
   await forgetLedger()
   await noteKeysOfLog({ pool, streams, signal: new AbortController().signal })

@@ -7,14 +7,14 @@ import { first, second, secretKeyRig, third } from './secret-keys.js'
 const { pool, streams, keysOf, made, stored, openIn, resealTo, forgetLedger, visible } = await secretKeyRig(t)
 
 t.test('the current SECRET_KEY alone opens every person afterwards, and what the former one encrypted is gone', async (t) => {
-  const keys = [...await made(t, first, 3), ...await made(t, second, 2), ...await made(t, third)]
+  const keys = [...await made(first, 3), ...await made(second, 2), ...await made(third)]
   await pool.query('DELETE FROM ledger.person_keys WHERE person = $1', [keys[0]?.person])
   const shares: number[] = []
   const count = await resealTo(third, [second, first], { batchSize: 2, onProgress: (_, share) => shares.push(share) })
   t.strictSame([count, shares.at(-1)], [5, 1])
   for (const forget of [async () => {}, forgetLedger]) {
     await forget()
-    for (const key of keys) t.strictSame(await openIn(keysOf(t, third), key), key.key)
+    for (const key of keys) t.strictSame(await openIn(keysOf(third), key), key.key)
   }
   for (const { person, keyId: id } of keys) {
     t.match(await visible(person), [{ type: 'PersonKeyCreated', data: { key_id: id, wrapped_by: keyId(third) } }])
@@ -49,32 +49,32 @@ const moments = (['last', 'read', 'append', 'truncate'] as const).flatMap((call)
 
 for (const { call, when } of moments) {
   t.test(`a person who is erased ${when} the ${call} stays erased, and nothing of the key is left`, async (t) => {
-    const [key] = await made(t, first)
+    const [key] = await made(first)
     const { person = '' } = key ?? {}
-    const erase = async () => { await keysOf(t, third, first).erase('user', person.slice('user-'.length)) }
+    const erase = async () => { await keysOf(third, first).erase('user', person.slice('user-'.length)) }
     await resealTo(third, [first], { streams: around(call, when, erase) })
     t.strictSame(await visible(person), [])
-    t.equal(key && await openIn(keysOf(t, third, first), key), undefined)
+    t.equal(key && await openIn(keysOf(third, first), key), undefined)
     await forgetLedger()
-    t.equal(key && await openIn(keysOf(t, third, first), key), undefined)
+    t.equal(key && await openIn(keysOf(third, first), key), undefined)
     t.notMatch(await stored(person), 'wrapped')
-    const [anew] = (await keysOf(t, third).toSealFor([person])).values()
-    t.strictSame(anew && await openIn(keysOf(t, third), anew), anew?.key, 'and a new key is whole')
+    const [anew] = (await keysOf(third).toSealFor([person])).values()
+    t.strictSame(anew && await openIn(keysOf(third), anew), anew?.key, 'and a new key is whole')
   })
 
   t.test(`a process that ends ${when} the ${call} leaves what the next one ends`, async (t) => {
-    const [key] = await made(t, first)
+    const [key] = await made(first)
     const die = async () => { throw new Error('the process ends here') }
     await t.rejects(resealTo(third, [first], { streams: around(call, when, die) }), /ends here/)
-    t.strictSame(key && await openIn(keysOf(t, third, first), key), key?.key, 'it can be opened meanwhile')
+    t.strictSame(key && await openIn(keysOf(third, first), key), key?.key, 'it can be opened meanwhile')
     await resealTo(third, [first])
     t.equal((await visible(key?.person ?? '')).length, 1)
-    t.strictSame(key && await openIn(keysOf(t, third), key), key?.key)
+    t.strictSame(key && await openIn(keysOf(third), key), key?.key)
   })
 }
 
 t.test('two that reseal at once append each key once', async (t) => {
-  const keys = await made(t, first, 40)
+  const keys = await made(first, 40)
   await Promise.all([resealTo(third, [first]), resealTo(third, [first])])
   for (const { person } of keys) t.match(await visible(person), [{ revision: 1n }])
 })

@@ -1,8 +1,7 @@
 // Processes with one SECRET_KEY or another, on one log and one ledger, and what is stored of persons' keys.
-import type { Test } from 'tap'
 import { personKeyStream } from '../../src/features/persons/events.js'
 import { EventLog } from '../../src/log/event-log.js'
-import { openPersonKeys, type PersonKeys } from '../../src/privacy/person-keys.js'
+import { PersonKeys } from '../../src/privacy/person-keys.js'
 import type { KeyName } from '../../src/privacy/log-keys.js'
 import { resealKeys, type ResealKeysOptions } from '../../src/privacy/rewrap.js'
 import { collect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
@@ -22,16 +21,13 @@ export async function secretKeyRig (t: Teardown) {
   const { connection, postgres, client } = await scratchEventStore(t)
   const [streams, { pool }] = [new EventLog(connection), await scratchLedger(t, postgres)]
   /** Another process: nothing is in its memory. */
-  function keysOf (t: Teardown, current: Buffer, ...previous: Buffer[]): PersonKeys {
-    const keys = openPersonKeys({ pool, streams, secretKeys: { current, previous }, digest })
-    t.teardown(() => keys.close())
-    return keys
-  }
+  const keysOf = (current: Buffer, ...previous: Buffer[]) =>
+    new PersonKeys({ pool, streams, secretKeys: { current, previous }, digest })
 
   /** Once they are noted in the ledger, for which nobody else waits. */
-  async function made (t: Test, current: Buffer, count = 1) {
+  async function made (current: Buffer, count = 1) {
     const names = somebodies(count)
-    const keys = [...(await keysOf(t, current).toSealFor(names)).values()]
+    const keys = [...(await keysOf(current).toSealFor(names)).values()]
     const noted = () => pool.query('SELECT FROM ledger.person_keys WHERE person = ANY ($1)', [names])
     await eventually(async () => (await noted()).rowCount === count)
     return keys

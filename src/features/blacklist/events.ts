@@ -36,9 +36,6 @@ export const blacklistEventTypes = [
 /** The digests hide user and number: one stream says whether this user may have this number called. */
 export const blacklistStream = (userDigest: string, numberDigest: string) => `blacklist-${userDigest}-${numberDigest}`
 
-/** Whom the entry is about, as the stream of their key names them. */
-export const personOfBlacklist = (stream: string) => stream.slice('blacklist-'.length)
-
 /** Which digests are right only a process with their key can tell. */
 export const isBlacklistStream = (stream: string) => /^blacklist-[^-]+-[^-]+$/.test(stream)
 

@@ -23,20 +23,17 @@ const campaign = (await call('POST', '/user/campaign', { name: 'Other' })).body.
 const created = async (lead: object) => (await call('POST', '/user/lead', newLead(lead))).body.data.id
 
 /** Another process, whose keys of persons are its own. */
-function process (t: Test, through: Partial<Streams> = {}): Streams {
-  const { streams, personKeys } = openSealing({ ...raw, ...through }, parts.pool, config)
-  t.teardown(() => personKeys.close())
-  return streams
-}
+const process = (through: Partial<Streams> = {}): Streams =>
+  openSealing({ ...raw, ...through }, parts.pool, config).streams
 
 let ids = 1_000_000
 /** A creation of another process that has sealed its event, and whose append has not left. */
-async function begun (t: Test, phone_number: string): Promise<{ id: number, append: () => Promise<void> }> {
+async function begun (phone_number: string): Promise<{ id: number, append: () => Promise<void> }> {
   let leave = () => {}
   const mayLeave = new Promise<void>((resolve) => { leave = resolve })
   let isSealed = () => {}
   const sealed = new Promise<void>((resolve) => { isSealed = resolve })
-  const streams = process(t, {
+  const streams = process({
     async append (stream, events, expected) {
       if (!stream.startsWith('lead-')) return await raw.append(stream, events, expected) // of a key
       isSealed()
@@ -64,7 +61,7 @@ async function begun (t: Test, phone_number: string): Promise<{ id: number, appe
 async function isOneOrTheOther (t: Test, what: string, id: number, stream: string): Promise<string> {
   await parts.positions.reached('leads', await raw.head(), 10_000)
   const { status, body } = await call('GET', `/user/lead/${id}`)
-  const events = await process(t).read(stream)
+  const events = await process().read(stream)
   const isReadable = events.some(({ type, data }) => type === 'LeadCreated' && Object(data).lead_id === id)
   t.equal(isReadable, status === 200, `${what}: the log can be read exactly where callers see the lead`)
   if (status === 200) t.match(body.data, { variables }, `${what}: it is whole`)
@@ -78,7 +75,7 @@ t.test('in whatever step it comes', async (t) => {
   const outcomes = await Promise.all(steps.map(async (step, nth) => {
     const phone_number = `+1555876${String(nth).padStart(4, '0')}`
     const before = await created({ phone_number, variables })
-    const other = await begun(t, phone_number)
+    const other = await begun(phone_number)
     let during = 0
     const creations = async () => {
       await other.append()

@@ -107,7 +107,7 @@ export function generationsOf (t: Teardown, { config, parts, urls }: TestService
   const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
   /** @returns why it was refused, if so */
   const both = (work: (projection: Projection, options: BuildOptions) => Promise<unknown>) => async () => {
-    const { streams, personKeys } = openSealing(raw, parts.pool, config)
+    const { streams } = openSealing(raw, parts.pool, config)
     const { pool, consumerPool } = parts
     const holder = `test ${randomUUID()}`
     const options = { pool, consumerPool, streams, holder, signal: new AbortController().signal, log: keepingLog() }
@@ -116,7 +116,6 @@ export function generationsOf (t: Teardown, { config, parts, urls }: TestService
         if (!(error instanceof ReplayRefused)) throw error
         return [error.message]
       })))
-    personKeys.close()
     return refused.flat()
   }
   return {
@@ -154,7 +153,7 @@ export function replaysHeld (t: Teardown, service: TestService) {
   /** Begins a replay. @returns once it is held */
   return async (projection: Projection, { at, isFrozen, isFirst }: HeldOptions): Promise<Held> => {
     const gate = new Gate()
-    const { streams, personKeys } = openSealing(at === 'half read' ? oneByOne(raw, gate, isFirst) : raw, pool, config)
+    const { streams } = openSealing(at === 'half read' ? oneByOne(raw, gate, isFirst) : raw, pool, config)
     const letGo = at === 'ready' ? await reading(pool, projection) : async () => gate.open()
     const watched = (of: Pool) => watchedPool(of, { before: () => gate.pass() })
     const replaying = replay(projection, {
@@ -176,7 +175,7 @@ export function replaysHeld (t: Teardown, service: TestService) {
       await pool.query("UPDATE ledger.leases SET expires_at = '-infinity' WHERE name = $1",
         [leaseOf(projection, (await newest())?.generation ?? 0)])
     }
-    return { goOn: letGo, ended: problemOf(replaying).finally(() => personKeys.close()) }
+    return { goOn: letGo, ended: problemOf(replaying) }
   }
 }
 

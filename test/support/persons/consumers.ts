@@ -28,7 +28,7 @@ export function consumers (t: Teardown, { config, parts, urls }: TestService, po
   /** @param projection of a release of its own, under another name */
   function start (name: string, projection = projections.find((known) => known.name === name)): void {
     const stopping = new AbortController()
-    const { streams, personKeys } = openSealing(raw, pool, config)
+    const { streams } = openSealing(raw, pool, config)
     const options = {
       pool, streams, holder: `test ${randomUUID()}`, signal: stopping.signal, log: keepingLog(), checkEveryMs: 50
     }
@@ -38,7 +38,6 @@ export function consumers (t: Teardown, { config, parts, urls }: TestService, po
     running.set(name, async () => {
       stopping.abort()
       await done
-      personKeys.close()
     })
   }
 

@@ -40,7 +40,6 @@ export async function findEverywhere (
     const connection = new EventStoreConnection(urls.eventStoreUrl)
     const { personKeys: keys } = openSealing(new EventLog(connection), pool, config)
     for (const event of await openEvents({ keys }, events)) look(`the log: ${event.type} of ${event.stream}`, textOf(event))
-    keys.close()
     await connection.close()
   }
 

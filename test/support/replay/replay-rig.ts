@@ -51,9 +51,7 @@ export async function replayRig (t: Teardown, given: RigOptions = {}) {
 
 async function sealed (t: Teardown, raw: Streams): Promise<Streams> {
   const { pool } = await scratchLedger(t)
-  const { streams, personKeys } = openSealing(raw, pool, keySettings)
-  t.teardown(() => personKeys.close())
-  return streams
+  return openSealing(raw, pool, keySettings).streams
 }
 
 /** Two updates, a lead with a contact and a call of each of `count` assistants, with ids from `first` on. */

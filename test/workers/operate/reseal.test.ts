@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { Idempotency } from '../../../src/commands/idempotency.js'
 import { keyBytes } from '../../../src/services/complete-config.js'
 import { EventLog } from '../../../src/log/event-log.js'
-import { openPersonKeys } from '../../../src/privacy/person-keys.js'
+import { PersonKeys } from '../../../src/privacy/person-keys.js'
 import { prepareErasure } from '../../../workers/persons/erasures/request.js'
 import { currentSecret, userSecrets } from '../../../workers/deliver/secrets.js'
 import { seal, unseal, type SecretKeys } from '../../../src/privacy/sealed-text.js'
@@ -41,10 +41,9 @@ made.push(await currentSecret(pool, keysOf(second, first), '4'))
 await answerOf(keysOf(second, first))
 const erasure = { id: randomUUID(), userId: '1', phoneNumber: '+15550000001' }
 await prepareErasure(pool, keysOf(first), erasure)
-const personKeys = (keys: SecretKeys) => openPersonKeys({ pool, streams, secretKeys: keys, digest: (text) => text.replaceAll('-', '_') })
+const personKeys = (keys: SecretKeys) => new PersonKeys({ pool, streams, secretKeys: keys, digest: (text) => text.replaceAll('-', '_') })
 const makers = personKeys(keysOf(second))
 const [ofPerson] = (await makers.toSealFor(['user-number'])).values()
-makers.close()
 
 t.test('several former keys decrypt, and a start tells which of them are needed', async (t) => {
   const keys = keysOf(third, second, first)
@@ -87,7 +86,6 @@ t.test('reseal encrypts all with the current key; secrets and kept answers stay 
   )
   t.equal(unseal(alone, '1', input), erasure.phoneNumber, 'the number of an erasure that waits')
   const opening = personKeys(alone)
-  t.teardown(() => opening.close())
   const found = ofPerson && await opening.toOpen([ofPerson])
   t.strictSame(found?.get(ofPerson?.keyId ?? ''), ofPerson?.key, 'the key of a person in the log')
   t.match((await run(t, ['secrets', 'reseal'], env)).stderr, 'already')
