@@ -11,10 +11,11 @@ import {
   appendError, AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, NoAnswer, readError, RevisionConflict,
   StreamGone
 } from './errors.js'
-import { followLog, type Batch, type FollowOptions } from './follow.js'
+import { followLog, type Batch, type FollowOptions, type IsUnhurried } from './follow.js'
 import { Outages, type CallKind, type OutageLog } from './outage.js'
-import { Reader, type Limit } from './read.js'
+import { Reader, readPart, type Limit } from './read.js'
 import { scavengeEmbedded, type Scavenged } from './scavenge.js'
+import { SharedTail, type ShareOptions } from './tail.js'
 
 /** The revision of a stream that has no events. */
 export const noStream = -1n
@@ -22,11 +23,25 @@ export const noStream = -1n
 export interface EventLogOptions extends Partial<AppendTimes> {
   /** Is told of outages, during which calls fail at once; without it each call waits for its own answer. */
   outages?: OutageLog
+  /** Whose followers share a subscription at the end of the log. */
+  shared?: ShareOptions
 }
 
-/** What may stand in for the log, such as one that opens what is sealed. */
+/** Changes events on their way into the log, and back on their way out. */
+export interface Codec {
+  seal (stream: string, events: readonly Proposed[]): Promise<readonly Proposed[]>
+  open (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]>
+  /** Whether it changes any event of the type. */
+  changes (type: string): boolean
+  /** What is needed to open events behind them: followers of these learn from them, and nobody else gets them. */
+  ownTypes: readonly string[]
+  learn (events: readonly StoredEvent[]): void
+}
+
+/** What may stand in for the log. */
 export type Streams = Pick<EventLog,
-  'read' | 'visit' | 'last' | 'limitOf' | 'append' | 'delete' | 'truncate' | 'head' | 'scavenge' | 'follow' | 'lookNow'>
+  'read' | 'visit' | 'last' | 'limitOf' | 'append' | 'delete' | 'truncate' | 'head' | 'scavenge' | 'follow' |
+  'followStored' | 'lookNow'>
 
 /** Between two looks during an outage. */
 const lookEveryMs = 1_000
@@ -41,7 +56,10 @@ export class EventLog {
   readonly #reader: Reader
   readonly #appender: Appender
   readonly #outages: Outages | undefined
-  readonly #shared = new SharedLook(() => this.#reader.head())
+  readonly #sharedLook = new SharedLook(() => this.#reader.head())
+  readonly #tail: SharedTail | undefined
+  /** Set before the first event is read or appended that it changes. */
+  codec: Codec | undefined
   /** Called when somebody waits for those who follow. */
   readonly #awaited = new Set<() => void>()
   #asked: Promise<bigint> | undefined
@@ -49,31 +67,46 @@ export class EventLog {
   #isClosed = false
 
   constructor (private readonly connection: EventStoreConnection, options: EventLogOptions = {}) {
-    const { answerWithinMs = 4_000, resolveWithinMs = 5_000, quietAfterMs = 1_000, outages } = options
+    const { answerWithinMs = 4_000, resolveWithinMs = 5_000, quietAfterMs = 1_000, outages, shared } = options
     this.#answerWithinMs = answerWithinMs
     this.#reader = new Reader(connection, answerWithinMs)
     this.#appender = new Appender(connection, this.#reader, { answerWithinMs, resolveWithinMs, quietAfterMs })
     this.#outages = outages && new Outages(outages)
+    const follow = (following: FollowOptions) => this.#followOpened(following)
+    this.#tail = shared && new SharedTail({ head: () => this.head(), follow }, shared)
   }
 
   /**
    * The events of a stream from `fromRevision` on, oldest first, `maxCount` at most; none when there is no such stream.
-   * @throws EventStoreUnavailable
+   * @throws EventStoreUnavailable, and what the codec throws, as all that read and append
    */
-  read = (stream: string, fromRevision?: bigint, maxCount?: number): Promise<StoredEvent[]> =>
-    this.#call('read', () => this.#reader.read(stream, fromRevision, maxCount))
+  read = async (stream: string, fromRevision?: bigint, maxCount?: number): Promise<StoredEvent[]> =>
+    await this.#opened(await this.#call('read', () => this.#reader.read(stream, fromRevision, maxCount)))
 
   /**
-   * Hands the same events to `take`, one by one as they arrive, so that a long stream takes no memory. False when the
-   * stream is not there, or was deleted.
+   * Hands the same events to `take`, one by one, in parts that fit into memory. False when the stream is not there, or
+   * was deleted.
    * @throws EventStoreUnavailable, StreamTruncated, and what `take` throws
    */
-  visit = (
-    stream: string, fromRevision: bigint, take: (event: StoredEvent) => void, maxCount?: number
-  ): Promise<boolean> => this.#call('read', () => this.#reader.visit(stream, fromRevision, take, maxCount))
+  visit = async (
+    stream: string, fromRevision: bigint, take: (event: StoredEvent) => void, maxCount = Number.MAX_SAFE_INTEGER
+  ): Promise<boolean> => {
+    const visit: Reader['visit'] = (...given) => this.#call('read', () => this.#reader.visit(...given))
+    for (let [next, left] = [fromRevision, maxCount]; ;) {
+      const { events, isThere, isFull } = await readPart({ visit }, stream, next, left)
+      for (const event of await this.#opened(events)) take(event)
+      const last = events.at(-1)
+      left -= events.length
+      if (!isFull || !last || left <= 0) return isThere
+      next = last.revision + 1n
+    }
+  }
 
   /** The newest event of a stream, if it has one. @throws EventStoreUnavailable */
-  last = (stream: string): Promise<StoredEvent | undefined> => this.#call('read', () => this.#reader.last(stream))
+  last = async (stream: string): Promise<StoredEvent | undefined> => {
+    const newest = await this.#call('read', () => this.#reader.last(stream))
+    return newest && (await this.#opened([newest]))[0]
+  }
 
   /** What hides events of a stream, if its metadata can be read; a command that fails for it says so itself. */
   limitOf = (stream: string): Promise<Limit | undefined> => this.#reader.limitOf(stream)
@@ -83,8 +116,10 @@ export class EventLog {
    * A lost acknowledgement is resolved by repeating the same append, which the store recognises by its ids.
    * @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendTooLarge, AppendOutcomeUnknown
    */
-  append = (stream: string, events: Proposed[], expected: bigint): Promise<Appended> =>
-    this.#call('append', () => this.#appender.append(stream, events, expected))
+  append = async (stream: string, events: readonly Proposed[], expected: bigint): Promise<Appended> => {
+    const sealed = [...await this.codec?.seal(stream, events) ?? events]
+    return await this.#call('append', () => this.#appender.append(stream, sealed, expected))
+  }
 
   /**
    * Hides the events of a stream whose last revision is `expected`, for a scavenge to take them away but for the last
@@ -118,10 +153,17 @@ export class EventLog {
    * Batches of events in log order, for ever. The events that arrive while the caller works are the next batch.
    * @throws when the subscription fails or ends: call it again with the last position
    */
-  follow = (options: FollowOptions): AsyncGenerator<Batch, void> => this.#follow(options)
+  follow = (options: FollowOptions): AsyncGenerator<Batch, void> =>
+    this.#tail?.takes(options) ? this.#tail.follow(options) : this.#followOpened(options)
+
+  /** The same, as they are in the log, and not opened: who does not need that does not look up keys. */
+  followStored = (options: FollowOptions): AsyncGenerator<Batch, void> => this.#follow(options)
 
   /** Somebody waits for those who follow: they look now whether the log has gone on without them. */
-  lookNow = (): void => { for (const look of this.#awaited) look() }
+  lookNow = (): void => {
+    this.#tail?.lookNow()
+    for (const look of this.#awaited) look()
+  }
 
   /** @throws what calls fail with now */
   async assertAnswers (): Promise<void> {
@@ -153,8 +195,25 @@ export class EventLog {
     }
   }
 
+  async * #followOpened (options: FollowOptions): AsyncGenerator<Batch, void> {
+    const { codec } = this
+    if (!codec || !options.eventTypes.some((type) => codec.changes(type))) return yield * this.followStored(options)
+    // What is needed to open an event is in the log before it: so nobody has to be asked for what was just made.
+    const isOwn = ({ type }: Pick<StoredEvent, 'type'>) => codec.ownTypes.includes(type)
+    const eventTypes = [...options.eventTypes, ...codec.ownTypes]
+    const isUnhurried: IsUnhurried = (event) => isOwn(event) || options.isUnhurried?.(event) === true
+    for await (const { events, position } of this.followStored({ ...options, eventTypes, isUnhurried })) {
+      codec.learn(events.filter(isOwn))
+      yield { events: await this.#opened(events.filter((event) => !isOwn(event))), position }
+    }
+  }
+
+  async #opened (events: StoredEvent[]): Promise<StoredEvent[]> {
+    return [...await this.codec?.open(events) ?? events]
+  }
+
   async #call<Result> (kind: CallKind, work: () => Promise<Result>): Promise<Result> {
-    if (this.#outages?.isOut) await this.#noticed('read', () => this.#shared.join())
+    if (this.#outages?.isOut) await this.#noticed('read', () => this.#sharedLook.join())
     return await this.#noticed(kind, work)
   }
 

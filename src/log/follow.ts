@@ -38,8 +38,6 @@ export interface CatchUpOptions {
 export interface FollowOptions extends CatchUpOptions {
   /** Ends the iteration. */
   signal: AbortSignal
-  /** As they are in the log, with what they say of persons sealed: who does not need that does not look up keys. */
-  asStored?: boolean
   /** For who follows the log for long: at its end it may do so with others of the process. */
   mayShare?: boolean
 }

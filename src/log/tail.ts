@@ -1,6 +1,5 @@
 // One subscription at the end of the log for all of a process who follow it there: events are decoded and opened once.
 import { type FollowOptions, type Batch, unhurriedMs } from './follow.js'
-import type { Streams } from './event-log.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { sizeOf } from './stored.js'
 
@@ -11,27 +10,20 @@ export interface ShareOptions {
   maxBytes?: number
 }
 
-const usualMaxBytes = 8 * 2 ** 20
-
-/** The same streams. Who follows them with `mayShare` does so with others, while it is near the end of the log. */
-export function shareTail (streams: Streams, options: ShareOptions): Streams {
-  const shared = new SharedTail(streams, options)
-  return {
-    ...streams,
-    follow: (following) => shared.takes(following) ? shared.follow(following) : streams.follow(following),
-    lookNow () {
-      shared.lookNow()
-      streams.lookNow()
-    }
-  }
+interface Followed {
+  head (): Promise<bigint>
+  follow (options: FollowOptions): AsyncGenerator<Batch, void>
 }
 
-class SharedTail {
+const usualMaxBytes = 8 * 2 ** 20
+
+/** Who follows with `mayShare` does so with others, while it is near the end of the log. */
+export class SharedTail {
   readonly #types: ReadonlySet<string>
   readonly #readers = new Set<TailReader>()
   #last: Tail | undefined
 
-  constructor (private readonly streams: Streams, private readonly options: ShareOptions) {
+  constructor (private readonly streams: Followed, private readonly options: ShareOptions) {
     this.#types = new Set(options.eventTypes)
   }
 
@@ -106,7 +98,7 @@ export class Tail {
   readonly #readers = new Set<() => void>()
   #isOver = false
 
-  constructor (streams: Pick<Streams, 'follow'>, { after, eventTypes, maxBytes }: TailOptions) {
+  constructor (streams: Pick<Followed, 'follow'>, { after, eventTypes, maxBytes }: TailOptions) {
     this.events = new KeptEvents(after, maxBytes)
     const following = streams.follow({ after, eventTypes, signal: this.#closing.signal })
     // Who reads it goes on with a subscription of its own, and hears from that one what is wrong.
@@ -132,7 +124,7 @@ export class Tail {
     if (this.#readers.size === 0) this.#end()
   }
 
-  async #keepAll (following: ReturnType<Streams['follow']>): Promise<void> {
+  async #keepAll (following: ReturnType<Followed['follow']>): Promise<void> {
     for await (const { events, position } of following) {
       this.events.keep(events, position)
       this.#tell()

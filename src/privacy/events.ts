@@ -1,24 +1,34 @@
-// Seals what is about to be appended, and opens what was read.
+// What events say of persons is sealed in the log, and plain for the service.
 import {
   changeParts, contactsWithoutKey, engineType, type Fields, isFields, leftOf, type PersonalPart, personalParts,
-  type Sealed, sealedIn, type Whose
+  saysOfPersons, type Sealed, sealedIn, type Whose
 } from '../domain/sealed.js'
+import type { DomainEvent } from '../domain/events.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import type { Proposed } from '../log/append-call.js'
+import type { Codec } from '../log/event-log.js'
 import type { PersonKeys } from './person-keys.js'
 import type { KeyName } from './log-keys.js'
 import { openText, sealText } from './sealed-text.js'
 
-export interface SealingOptions {
-  keys: Pick<PersonKeys, 'personOf' | 'toSealFor' | 'toOpen' | 'learn'>
-  /** Stands for a number in the name of a stream. */
-  digest (phoneNumber: string): string
-}
+/**
+ * `seal` throws as `toSealFor`, `open` as `toOpen`.
+ * @param digest stands for a number in the name of a stream
+ */
+export const personCodec = (keys: PersonKeys, digest: (phoneNumber: string) => string): Codec => ({
+  seal: (stream, events) => sealEvents(keys, digest, stream, events),
+  open: (events) => openEvents(keys, events),
+  changes: saysOfPersons,
+  ownTypes: keyTypes,
+  learn: (events) => keys.learn(events)
+})
 
-/** @throws as `toSealFor` */
-export async function sealEvents (
-  { keys, digest }: SealingOptions, stream: string, events: readonly Proposed[]
-): Promise<Proposed[]> {
+/** These nobody gets who follows what is said of persons: they are for the streams themselves. */
+export const keyTypes: readonly string[] = ['PersonKeyCreated', 'PersonKeyErased'] satisfies Array<DomainEvent['type']>
+
+async function sealEvents (
+  keys: PersonKeys, digest: (phoneNumber: string) => string, stream: string, events: readonly Proposed[]
+): Promise<readonly Proposed[]> {
   const persons = new Map<string, string>() // each digest is made once, though every part is looked at twice
   const personIn = ({ data, ofUser }: Proposed, whose: Whose): string | undefined => {
     const userId = isFields(data) && 'user_id' in data ? data.user_id : ofUser
@@ -35,7 +45,7 @@ export async function sealEvents (
       return part
     })
   }
-  if (persons.size === 0) return [...events]
+  if (persons.size === 0) return events
   const found = await keys.toSealFor([...persons.values()])
   return events.map((event) => ({
     ...event,
@@ -51,7 +61,7 @@ export async function sealEvents (
 
 /** The events with what they say of persons, as far as their keys are there. @throws as `toOpen` */
 export async function openEvents (
-  { keys }: { keys: Pick<PersonKeys, 'toOpen'> }, events: readonly StoredEvent[]
+  keys: Pick<PersonKeys, 'toOpen'>, events: readonly StoredEvent[]
 ): Promise<StoredEvent[]> {
   const names: KeyName[] = []
   for (const event of events) {

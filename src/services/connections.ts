@@ -8,15 +8,14 @@ import { projections } from '../../projections/index.js'
 import { eventVersions } from '../domain/events.js'
 import { EventStoreConnection } from '../log/connection.js'
 import { EventLog, type Streams } from '../log/event-log.js'
-import { shareTail } from '../log/tail.js'
 import { packageRoot } from '../package-root.js'
 import type { PhoneHash } from '../commands/phone-hash.js'
 import { endsWithin } from '../postgres/ends-within.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
+import { keyTypes, personCodec } from '../privacy/events.js'
 import { PersonKeys } from '../privacy/person-keys.js'
 import type { SecretKeys } from '../privacy/sealed-text.js'
-import { keyTypes, sealedStreams } from '../privacy/sealed-streams.js'
 import { digestOfNumbers, secretKeys, type KeySettings } from './complete-config.js'
 import { reachableHead, reachablePostgres } from './back-end-unreachable.js'
 
@@ -79,11 +78,10 @@ export async function openConnections (
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const connection = new EventStoreConnection(eventStoreUrl)
-  const eventStore = new EventLog(connection, { outages: log })
-  const { streams: sealed, ...sealing } = openSealing(eventStore, pool, settings)
-  const streams = shareTail(sealed, { eventTypes: consumedTypes })
+  const streams = new EventLog(connection, { outages: log, shared: { eventTypes: consumedTypes } })
+  const sealing = openSealing(streams, pool, settings)
   const disconnect = async () => {
-    eventStore.close()
+    streams.close()
     const ended = [pool, consumerPool].map((each) => endsWithin(endWithinMs, each.end()))
     await Promise.all([connection.close(), ...ended])
   }
@@ -105,16 +103,15 @@ export async function openConnections (
     await notifications.close()
     await disconnect()
   }
-  return { pool, consumerPool, streams, ...sealing, eventStore, positions, notifications, close }
+  return { pool, consumerPool, ...sealing, eventStore: streams, positions, notifications, close }
 }
 
-/** Streams that seal and open what events say of persons. Their keys are to be closed. */
-export function openSealing (
-  raw: Streams, pool: Pool, settings: KeySettings
-): Pick<Connections, 'streams' | 'personKeys' | 'keys' | 'phoneHash'> {
+/** From now on what events say of persons is sealed in this log, and open in what is read of it. */
+export function openSealing (streams: EventLog, pool: Pool, settings: KeySettings) {
   const [phoneHash, keys] = [digestOfNumbers(settings), secretKeys(settings)]
-  const personKeys = new PersonKeys({ pool, streams: raw, secretKeys: keys, digest: phoneHash })
-  return { personKeys, keys, phoneHash, streams: sealedStreams(raw, { keys: personKeys, digest: phoneHash }) }
+  const personKeys = new PersonKeys({ pool, streams, secretKeys: keys, digest: phoneHash })
+  streams.codec = personCodec(personKeys, phoneHash)
+  return { streams, personKeys, keys, phoneHash }
 }
 
 function openPools (

@@ -3,7 +3,7 @@ import t from 'tap'
 import { EventLog, noStream, type Streams } from '../../src/log/event-log.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { keyTrustedMs, PersonKeys } from '../../src/privacy/person-keys.js'
-import { sealedStreams } from '../../src/privacy/sealed-streams.js'
+import { personCodec } from '../../src/privacy/events.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { nextEvents, until } from '../support/projections/following.js'
 
@@ -18,7 +18,9 @@ const digest = (text: string) => text.replaceAll(/[-+]/g, '')
 /** A process without a ledger. `through` is how it reaches the log. */
 function processOf (through: Streams = streams) {
   const keys = new PersonKeys({ pool: nowhere, streams: through, secretKeys, digest })
-  return { keys, streams: sealedStreams(streams, { keys, digest }) }
+  const sealing = new EventLog(connection)
+  sealing.codec = personCodec(keys, digest)
+  return { keys, streams: sealing }
 }
 
 /** Every look at the log for a key fails. */
@@ -50,8 +52,8 @@ t.test('a key that was just made passes before what is sealed under it, which ev
 t.test('who takes events as they are stored gets them sealed, without any key', async (t) => {
   const after = await streams.head()
   const eventTypes = ['PhoneNumberBlacklisted']
-  const options = { after, eventTypes, asStored: true, signal: until(t).signal }
-  const arriving = nextEvents(processOf(deaf).streams.follow(options))
+  const options = { after, eventTypes, signal: until(t).signal }
+  const arriving = nextEvents(processOf(deaf).streams.followStored(options))
   await processOf().streams.append('blacklist-1-15551230009', [entry('+15551230009')], noStream)
   const { events: [event] } = await arriving
   t.match(event, { type: 'PhoneNumberBlacklisted', data: { sealed: Object, phone_number: undefined } })

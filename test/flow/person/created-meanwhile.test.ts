@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { openSealing } from '../../../src/services/connections.js'
 import { digestOfNumbers } from '../../../src/services/complete-config.js'
 import { leadStream } from '../../../src/features/leads/events.js'
-import { EventLog, type Streams } from '../../../src/log/event-log.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { keyTrustedMs } from '../../../src/privacy/person-keys.js'
 import { connectionTo } from '../../support/back-ends/scratch-event-store.js'
 import { newLead } from '../../support/bodies/bodies.js'
@@ -17,14 +17,13 @@ const { call, config, parts, urls } = service
 t.setTimeout(240_000)
 const erase = erasing(service, {}, keyTrustedMs)
 const digest = digestOfNumbers(config)
-const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
+const connection = connectionTo(t, urls.eventStoreUrl)
 const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
 const campaign = (await call('POST', '/user/campaign', { name: 'Other' })).body.data.id
 const created = async (lead: object) => (await call('POST', '/user/lead', newLead(lead))).body.data.id
 
 /** Another process, whose keys of persons are its own. */
-const process = (through: Partial<Streams> = {}): Streams =>
-  openSealing({ ...raw, ...through }, parts.pool, config).streams
+const process = () => openSealing(new EventLog(connection), parts.pool, config).streams
 
 let ids = 1_000_000
 /** A creation of another process that has sealed its event, and whose append has not left. */
@@ -33,14 +32,18 @@ async function begun (phone_number: string): Promise<{ id: number, append: () =>
   const mayLeave = new Promise<void>((resolve) => { leave = resolve })
   let isSealed = () => {}
   const sealed = new Promise<void>((resolve) => { isSealed = resolve })
-  const streams = process({
-    async append (stream, events, expected) {
-      if (!stream.startsWith('lead-')) return await raw.append(stream, events, expected) // of a key
+  const streams = process()
+  const { codec } = streams
+  streams.codec = codec && {
+    ...codec,
+    async seal (stream, events) {
+      const sealed = await codec.seal(stream, events)
+      if (!stream.startsWith('lead-')) return sealed // of a key
       isSealed()
       await mayLeave
-      return await raw.append(stream, events, expected)
+      return sealed
     }
-  })
+  }
   const id = ids += 10
   const created_at = new Date().toISOString()
   const whose = { lead_id: id, user_id: '1', campaign_id: campaign }
@@ -59,7 +62,7 @@ async function begun (phone_number: string): Promise<{ id: number, append: () =>
 
 /** Erased, or whole: for callers, and for a process that knows no key. */
 async function isOneOrTheOther (t: Test, what: string, id: number, stream: string): Promise<string> {
-  await parts.positions.reached('leads', await raw.head(), 10_000)
+  await parts.positions.reached('leads', await parts.streams.head(), 10_000)
   const { status, body } = await call('GET', `/user/lead/${id}`)
   const events = await process().read(stream)
   const isReadable = events.some(({ type, data }) => type === 'LeadCreated' && Object(data).lead_id === id)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Batch, IsUnhurried } from '../../../src/log/follow.js'
 import { noStream, type Streams } from '../../../src/log/event-log.js'
-import { shareTail } from '../../../src/log/tail.js'
+import { SharedTail, type ShareOptions } from '../../../src/log/tail.js'
 import type { Teardown } from '../../support/teardown.js'
 
 /** The same streams; `open()` is the number of subscriptions that there are, `opened()` how many there have been. */
@@ -27,6 +27,19 @@ export function countingFollowers (streams: Streams): Streams & { open (): numbe
 
 /** Those that followers may share. */
 export const types = ['A', 'B', 'C', 'D']
+
+/** The same streams, as the log has them whose followers share. */
+export function shareTail (streams: Streams, options: ShareOptions): Streams {
+  const shared = new SharedTail(streams, options)
+  return {
+    ...streams,
+    follow: (following) => shared.takes(following) ? shared.follow(following) : streams.follow(following),
+    lookNow () {
+      shared.lookNow()
+      streams.lookNow()
+    }
+  }
+}
 
 /** Streams whose followers share one subscription, and how many subscriptions that takes. */
 export function sharing (through: Streams, maxBytes?: number) {

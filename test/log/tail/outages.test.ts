@@ -3,13 +3,12 @@ import t from 'tap'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { isOneOf, type IsUnhurried } from '../../../src/log/follow.js'
 import { EventLog, type Streams } from '../../../src/log/event-log.js'
-import { shareTail } from '../../../src/log/tail.js'
 import { skipProcessed } from '../../../src/subscriptions/skip-processed.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { eventually } from '../../support/eventually.js'
 import { fc } from '../../support/fuzz/property.js'
-import { countingFollowers, happen } from './followers.js'
+import { countingFollowers, happen, shareTail } from './followers.js'
 
 const { store, connection } = await scratchEventStore(t)
 const direct = new EventLog(connection)

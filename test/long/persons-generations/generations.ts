@@ -104,10 +104,10 @@ async function differences ({ pool, streams }: TestService['parts']) {
 }
 
 export function generationsOf (t: Teardown, { config, parts, urls }: TestService) {
-  const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
+  const connection = connectionTo(t, urls.eventStoreUrl)
   /** @returns why it was refused, if so */
   const both = (work: (projection: Projection, options: BuildOptions) => Promise<unknown>) => async () => {
-    const { streams } = openSealing(raw, parts.pool, config)
+    const { streams } = openSealing(new EventLog(connection), parts.pool, config)
     const { pool, consumerPool } = parts
     const holder = `test ${randomUUID()}`
     const options = { pool, consumerPool, streams, holder, signal: new AbortController().signal, log: keepingLog() }
@@ -149,11 +149,12 @@ interface HeldOptions {
 
 export function replaysHeld (t: Teardown, service: TestService) {
   const { config, urls, parts: { pool, consumerPool } } = service
-  const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
+  const connection = connectionTo(t, urls.eventStoreUrl)
   /** Begins a replay. @returns once it is held */
   return async (projection: Projection, { at, isFrozen, isFirst }: HeldOptions): Promise<Held> => {
     const gate = new Gate()
-    const { streams } = openSealing(at === 'half read' ? oneByOne(raw, gate, isFirst) : raw, pool, config)
+    const { streams } = openSealing(new EventLog(connection), pool, config)
+    if (at === 'half read') streams.followStored = oneByOne(streams.followStored, gate, isFirst)
     const letGo = at === 'ready' ? await reading(pool, projection) : async () => gate.open()
     const watched = (of: Pool) => watchedPool(of, { before: () => gate.pass() })
     const replaying = replay(projection, {
@@ -200,7 +201,7 @@ export async function reading (pool: Pool, { tables: [table] }: Projection): Pro
 type IsFirst = HeldOptions['isFirst']
 
 function heldAt (at: Point, streams: Streams, gate: Gate, isFirst: IsFirst): Streams {
-  if (at === 'half') return oneByOne(streams, gate, isFirst)
+  if (at === 'half') return { ...streams, follow: oneByOne(streams.follow, gate, isFirst) }
   return at === 'read' ? beforeFirst(streams, gate, isFirst) : streams
 }
 
@@ -219,18 +220,15 @@ function beforeFirst (streams: Streams, gate: Gate, isFirst: IsFirst): Streams {
 }
 
 /** Each event is a batch: behind the first one of the person comes the next one once the gate opens. */
-function oneByOne (streams: Streams, gate: Gate, isFirst: IsFirst): Streams {
-  return {
-    ...streams,
-    async * follow (options) {
-      for await (const { events, position } of streams.follow(options)) {
-        for (const event of events) {
-          await gate.pass()
-          yield { events: [event], position: event.position }
-          if (isFirst(event)) gate.close()
-        }
-        yield { events: [], position }
+function oneByOne (follow: Streams['follow'], gate: Gate, isFirst: IsFirst): Streams['follow'] {
+  return async function * (options) {
+    for await (const { events, position } of follow(options)) {
+      for (const event of events) {
+        await gate.pass()
+        yield { events: [event], position: event.position }
+        if (isFirst(event)) gate.close()
       }
+      yield { events: [], position }
     }
   }
 }

@@ -161,7 +161,8 @@ function delivering (log: StoredEvent[], steps: Iterator<Step>, restart: () => v
 /** Short, as a lease may be acquired although its statement seems to fail. */
 const leaseTimes = { renewEvery: 50, expiresAfter: 200, tryEvery: 20 }
 const noReads = { read: unused, visit: unused, last: unused, limitOf: unused, head: unused }
-const onlyFollow = { ...noReads, append: unused, delete: unused, scavenge: unused, truncate: unused, lookNow: unused }
+const noWrites = { append: unused, delete: unused, scavenge: unused, truncate: unused }
+const onlyFollow = { ...noReads, ...noWrites, followStored: unused, lookNow: unused }
 function unused (): never { throw new Error('unused') }
 const positionOf = (projection: Projection, generation: number) =>
   readCheckpoint(pool, checkpointOf(projection, generation))

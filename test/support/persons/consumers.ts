@@ -18,7 +18,7 @@ import type { Teardown } from '../teardown.js'
  * @returns what starts a reader, and what stops it
  */
 export function consumers (t: Teardown, { config, parts, urls }: TestService, pool = parts.pool) {
-  const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
+  const connection = connectionTo(t, urls.eventStoreUrl)
   const running = new Map<string, () => Promise<void>>()
   const others = projections.filter(({ name }) => name !== 'leads' && name !== 'calls').map(({ name }) => name)
   for (const name of others) start(name)
@@ -28,7 +28,7 @@ export function consumers (t: Teardown, { config, parts, urls }: TestService, po
   /** @param projection of a release of its own, under another name */
   function start (name: string, projection = projections.find((known) => known.name === name)): void {
     const stopping = new AbortController()
-    const { streams } = openSealing(raw, pool, config)
+    const { streams } = openSealing(new EventLog(connection), pool, config)
     const options = {
       pool, streams, holder: `test ${randomUUID()}`, signal: stopping.signal, log: keepingLog(), checkEveryMs: 50
     }

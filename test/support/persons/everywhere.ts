@@ -39,7 +39,7 @@ export async function findEverywhere (
     for (const event of events) look(`the log: ${event.type} of ${event.stream}`, textOf(event))
     const connection = new EventStoreConnection(urls.eventStoreUrl)
     const { personKeys: keys } = openSealing(new EventLog(connection), pool, config)
-    for (const event of await openEvents({ keys }, events)) look(`the log: ${event.type} of ${event.stream}`, textOf(event))
+    for (const event of await openEvents(keys, events)) look(`the log: ${event.type} of ${event.stream}`, textOf(event))
     await connection.close()
   }
 

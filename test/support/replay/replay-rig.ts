@@ -49,7 +49,7 @@ export async function replayRig (t: Teardown, given: RigOptions = {}) {
   }
 }
 
-async function sealed (t: Teardown, raw: Streams): Promise<Streams> {
+async function sealed (t: Teardown, raw: EventLog): Promise<Streams> {
   const { pool } = await scratchLedger(t)
   return openSealing(raw, pool, keySettings).streams
 }

@@ -58,8 +58,8 @@ t.test('a count that was broken off goes on where it ended, and says nothing bef
   let parts = 0
   const slow: Streams = {
     ...streams,
-    async * follow (options) {
-      for await (const { events, ...batch } of streams.follow(options)) {
+    async * followStored (options) {
+      for await (const { events, ...batch } of streams.followStored(options)) {
         for (const event of events) yield { ...batch, events: [event], position: event.position }
         yield { ...batch, events: [] }
       }

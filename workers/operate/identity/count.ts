@@ -4,7 +4,7 @@ import { typeInLog } from '../../../src/domain/sealed.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Streams } from '../../../src/log/event-log.js'
 
-export type CountedLog = Pick<Streams, 'follow' | 'read' | 'head'>
+export type CountedLog = Pick<Streams, 'followStored' | 'read' | 'head'>
 
 /** How far a count has come. */
 export interface Count {
@@ -37,7 +37,7 @@ export async function * countOn (
   let count = from
   if (end <= count.position) return
   const eventTypes = [report, erasure]
-  for await (const batch of streams.follow({ after: count.position, eventTypes, asStored: true, signal })) {
+  for await (const batch of streams.followStored({ after: count.position, eventTypes, signal })) {
     count = { ...count }
     for (const event of batch.events) {
       if (event.position > end || callIdOf(event.stream) === undefined) continue

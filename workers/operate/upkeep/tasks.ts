@@ -19,7 +19,7 @@ export interface AlertHook {
 
 export interface TaskOptions {
   pool: Pool
-  streams: Pick<Streams, 'read' | 'follow' | 'head'>
+  streams: Pick<Streams, 'read' | 'followStored' | 'head'>
   /** There is none unless operators want to be told. */
   alert?: AlertHook | undefined
   /** False in a restored database: what it has to tell may be told already. */
