@@ -26,16 +26,14 @@ const rememberedKeys = 20_000
 const mostAtOnce = 500
 
 interface Looked {
-  connections: {
-    pool: Pool, streams: Pick<Streams, 'last'>, positions: { passed (source: string): Promise<bigint | undefined> }
-  }
+  pool: Pool
+  streams: Pick<Streams, 'last'>
+  positions: { passed (source: string): Promise<bigint | undefined> }
   log: { debug (details: object, message: string): void }
 }
 
 /** A process without requests looks nothing up. */
-export function openCredentials (
-  { connections: { pool, streams, positions }, log }: Looked
-): OpenCredentials {
+export function openCredentials ({ pool, streams, positions, log }: Looked): OpenCredentials {
   const isFilled = async () => await positions.passed('keys') !== undefined
   const uses = new KeyUses(pool, (error) => log.debug({ err: error }, 'last uses of API keys were not written'))
   const findKeys = async (hashes: string[]) => {

@@ -83,7 +83,7 @@ export async function openServices (
     }
     for (const { problem, ...about } of await findLimitedStreams(streams)) log.error(about, problem)
     await prepare?.(connections)
-    const credentials = openCredentials({ connections, log })
+    const credentials = openCredentials({ ...connections, log })
     stops.push(() => endsWithin(lookWithinMs, credentials.close()))
     return { ...connections, ...given, restoreGuard, logGuard, credentials, holder, close }
   } catch (error) {

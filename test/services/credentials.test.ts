@@ -28,7 +28,7 @@ function opened () {
     }
   })
   const [streams, positions] = [{ last: async () => undefined }, { passed: async () => 1n }]
-  const credentials = openCredentials({ connections: { pool: watched, streams, positions }, log: keepingLog() })
+  const credentials = openCredentials({ pool: watched, streams, positions, log: keepingLog() })
   return { ...credentials, looks, setAway: (away: boolean) => { isAway = away } }
 }
 

@@ -6,14 +6,12 @@ import { idAt } from '../../domain/decider.js'
 import { type FieldErrors, Rejection } from '../../domain/rejection.js'
 import { soundFields, type Submitted } from '../../domain/validation.js'
 import { firstOfRow } from '../../http/field-errors.js'
+import type { Services } from '../../services/services.js'
 import { type Listed, numbersOf } from '../blacklist/model.js'
 import { type CreateLeadBody, isDuplicate, leadDecider, validateLead } from './decide.js'
 import { leadStream } from './events.js'
 
-interface ImportLeadDeps {
-  handle: HandleCommand
-  phoneHash (phoneNumber: string): string
-}
+type Importing = Pick<Services, 'phoneHash'> & { handle: HandleCommand }
 
 /** A row on its way. */
 interface LeadRow {
@@ -56,9 +54,9 @@ class DuplicateLead extends Error {
 }
 
 /** @throws StreamBusy, NotKnownYet and the errors of `Streams`: then the row is repeated */
-export async function importLead (deps: ImportLeadDeps, row: LeadRow): Promise<ImportedLead> {
+export async function importLead (services: Importing, row: LeadRow): Promise<ImportedLead> {
   try {
-    return await create(deps, row)
+    return await create(services, row)
   } catch (error) {
     if (error instanceof DuplicateLead) return { outcome: { outcome: 'duplicate' } }
     if (!(error instanceof Rejection)) throw error
@@ -67,14 +65,14 @@ export async function importLead (deps: ImportLeadDeps, row: LeadRow): Promise<I
 }
 
 /** A row that is in the log was created, though it would be refused by now, or its lead was erased since. */
-async function create (deps: ImportLeadDeps, row: LeadRow): Promise<ImportedLead> {
+async function create ({ handle, phoneHash }: Importing, row: LeadRow): Promise<ImportedLead> {
   const { commandId, importId, userId, submitted, listed, ids, isRetry } = row
   const facts = { listed }
   const { campaign_id, phone_number } = submitted.refused ? validateLead(submitted, facts) : submitted.body
   const now = new Date().toISOString()
-  const outcome = await deps.handle({
+  const outcome = await handle({
     aggregate: leadDecider,
-    stream: leadStream(campaign_id, deps.phoneHash(phone_number)),
+    stream: leadStream(campaign_id, phoneHash(phone_number)),
     decide (state) {
       const lead = validateLead(submitted, facts)
       if (isDuplicate(lead, state)) throw new DuplicateLead()

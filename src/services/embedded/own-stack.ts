@@ -1,12 +1,59 @@
 // Starts the embedded back ends of a DATA_DIR whose lock this process holds, and stops them.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startEventStoreProcess } from '@ringledger/embedded-event-store/child'
-import { startPostgres } from '@ringledger/embedded-postgres'
+import { freePort, listenOnce, startPostgres } from '@ringledger/embedded-postgres'
 import { explained } from '@ringledger/embedded-postgres/data-dir'
-import type { Lock } from '@ringledger/embedded-postgres/lock'
-import { eventStorePort } from './event-store-port.js'
-import type { EmbeddedRequest, EmbeddedStack } from './request.js'
-import { removeRunFile, writeRunFile } from './run-file.js'
+import type { Lock, Role } from '@ringledger/embedded-postgres/lock'
+import { removeRunFile, writeRunFile } from './running-stack.js'
+
+/** The service that will listen beside the back ends. */
+export interface Listening {
+  port: number
+  /** @throws when another process listens there */
+  assertCanListen (): Promise<void>
+}
+
+export interface EmbeddedRequest {
+  /** Absolute or relative to the working directory; created, mode 0700, when missing. */
+  dataDir: string
+  /** `start` publishes run.json for other commands. */
+  role: Role
+  /** For the error of another process that is refused, such as `ringledger start`. */
+  command: string
+  /** Given: no embedded Postgres. */
+  databaseUrl?: string
+  /** Given: no embedded event store. */
+  eventStoreUrl?: string
+  /** Of a `start`; 0 for any free one, absent for one that is kept. A command takes any. */
+  eventStorePort?: number | undefined
+  /** Its port is looked at before anything starts, and no back end takes it. */
+  listening?: Listening | undefined
+  /** Called before an embedded event store may write to the database. @throws when none may */
+  check?: (databaseUrl: string) => Promise<void>
+  /** Receives progress, a line at a time, for people. */
+  log: (line: string) => void
+}
+
+export interface EmbeddedStack {
+  databaseUrl: string
+  eventStoreUrl: string
+  /** The directory of the embedded Postgres, where there is one. */
+  dataIn?: string | undefined
+  /** Whether this is the stack of a running `start`, which close() leaves alone. */
+  joined: boolean
+  pids: Record<string, number>
+  /** Settles when an embedded process ended without being closed. */
+  lost: Promise<Error>
+  /** Role `start`: writes run.json (mode 0600, atomically) with URLs, pids and these further values. */
+  publish(extra: Record<string, unknown>): Promise<void>
+  /**
+   * Stops the event store, then Postgres, then releases DATA_DIR. Idempotent. At once: both are killed, as there is a
+   * Postgres that does not answer; it recovers at the next start.
+   */
+  close(options?: { atOnce?: boolean }): Promise<void>
+}
 
 interface Part {
   lost: Promise<Error>
@@ -77,3 +124,50 @@ async function closeAll (dataDir: string, lock: Lock, parts: Part[], how: Closin
     lock.release()
   }
 }
+
+export interface PortRequest {
+  dataDir: string
+  /** Of `EMBEDDED_EVENTSTORE_PORT`; 0 for any free one. Absent: the kept one, else 2113, else any that is free. */
+  wanted?: number | undefined
+  /** Of EventStoreDB unless given. */
+  usual?: number
+  /** Where the service itself will listen. */
+  servicePort?: number | undefined
+  log: (line: string) => void
+}
+
+/**
+ * The port for the event store to listen on, which is free now. Without a wish it is kept in DATA_DIR, so that a call
+ * engine finds it again.
+ * @throws when the wanted port is taken
+ */
+export async function eventStorePort (
+  { dataDir, wanted, usual = 2113, servicePort = 0, log }: PortRequest
+): Promise<number> {
+  if (wanted === 0) return servicePort === 0 ? 0 : await freePort([servicePort])
+  if (wanted !== undefined) {
+    if (await isFree(wanted)) return wanted
+    throw new Error(`EMBEDDED_EVENTSTORE_PORT is ${wanted}, and another process listens there: choose another port`)
+  }
+  const kept = keptPort(dataDir)
+  const first = kept ?? usual
+  const isOurs = first === servicePort
+  const port = !isOurs && await isFree(first) ? first : await freePort([servicePort])
+  const why = isOurs ? 'that of PORT' : 'taken'
+  if (port !== first) log(`Port ${first} is ${why}, so the event store listens on ${port} from now on`)
+  if (port !== kept) writeFileSync(portFile(dataDir), `${port}\n`, { mode: 0o600 })
+  return port
+}
+
+const portFile = (dataDir: string) => join(dataDir, 'event-store.port')
+
+function keptPort (dataDir: string): number | undefined {
+  try {
+    const port = Number(readFileSync(portFile(dataDir), 'utf8'))
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isFree = (port: number) => listenOnce(port).then(() => true, () => false)

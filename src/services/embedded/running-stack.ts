@@ -1,9 +1,10 @@
-// Which stack runs on a DATA_DIR now, for those who only look: nothing is started, acquired or made.
-import { resolve } from 'node:path'
-import { lookAtDataDir } from '@ringledger/embedded-postgres/data-dir'
+// Which stack runs on a DATA_DIR now, for those who only look: nothing is started, acquired or made. Commands find it
+// through run.json in DATA_DIR.
+import { rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { isObject, lookAtDataDir, readJsonObject, writeJsonObject } from '@ringledger/embedded-postgres/data-dir'
 import { liveHolder } from '@ringledger/embedded-postgres/lock'
 import { findCluster } from '@ringledger/embedded-postgres/place'
-import { readRunFile, type RunFile } from './run-file.js'
 
 export interface Found {
   /** Of a `start` that has published its stack. */
@@ -40,3 +41,32 @@ export async function runningStack (dataDir: string): Promise<Found> {
   const where = heldBy.isElsewhere ? 'in another container' : `pid ${heldBy.pid}`
   return { run, cluster, heldBy: `\`${heldBy.command}\` (${where})` }
 }
+
+/** What a running `start` publishes for other commands; it may add further keys. */
+export interface RunFile {
+  /** The number of the lock that its holder has. */
+  lock: number
+  databaseUrl: string
+  eventStoreUrl: string
+  pids: Record<string, number>
+}
+
+/** Publishes a running stack, mode 0600, whole or not at all. */
+export function writeRunFile (dataDir: string, run: RunFile & Record<string, unknown>): void {
+  writeJsonObject(runPath(dataDir), run)
+}
+
+/** The published stack of that holder of the directory; undefined while it has not published one. */
+export function readRunFile (dataDir: string, lock: number): RunFile | undefined {
+  const run = readJsonObject(runPath(dataDir))
+  if (run === undefined || run.lock !== lock) return undefined
+  const { databaseUrl, eventStoreUrl } = run
+  if (typeof databaseUrl !== 'string' || typeof eventStoreUrl !== 'string') return undefined
+  const pids = isObject(run.pids) ? run.pids : {}
+  const known = Object.entries(pids).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
+  return { lock, databaseUrl, eventStoreUrl, pids: Object.fromEntries(known) }
+}
+
+export const removeRunFile = (dataDir: string) => rmSync(runPath(dataDir), { force: true })
+
+const runPath = (dataDir: string) => join(dataDir, 'run.json')

@@ -3,10 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { explained, prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
 import { acquireLock, DataDirInUseError, type Lock, type Role } from '@ringledger/embedded-postgres/lock'
 import { findCluster } from '@ringledger/embedded-postgres/place'
-import type { EmbeddedRequest, EmbeddedStack, Listening } from './request.js'
-import { readRunFile, type RunFile } from './run-file.js'
-
-export type { EmbeddedRequest, EmbeddedStack, Listening }
+import type { EmbeddedRequest, EmbeddedStack } from './own-stack.js'
+import { readRunFile, type RunFile } from './running-stack.js'
 
 // A command's own back ends live as long as the command; a start that begins may have migrations to run.
 const WAIT_SECONDS: Record<Role, number> = { command: 10, start: 60 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { freePort as freeBeside } from '@ringledger/embedded-postgres'
 import { freePort } from '@ringledger/embedded-postgres/testing'
-import { eventStorePort } from '../../../src/services/embedded/event-store-port.js'
+import { eventStorePort } from '../../../src/services/embedded/own-stack.js'
 import { dataDir } from '../../support/ringledger.js'
 
 /** Takes any free port until the end of the test. @returns which */
