@@ -50,7 +50,7 @@ export const parts: Part[] = [
     name: 'sender',
     files: ['test/long/sender'],
     guards: ['workers/deliver'],
-    minutes: 8
+    minutes: 3
   },
   {
     name: 'deliveries',
@@ -143,7 +143,7 @@ export const parts: Part[] = [
     guards: ['docs/clients', 'docs/tutorial.md', 'docs/site', 'examples', 'src/cli/demo.ts', 'src/cli/journey.ts', 'src/http/docs'],
     minutes: 6
   },
-  { name: 'recipes', files: ['test/long/recipes'], guards: ['docs/adding.md', 'src/features'], minutes: 30 },
+  { name: 'recipes', files: ['test/long/recipes'], guards: ['docs/adding.md', 'src/features'], minutes: 12 },
   { name: 'ops', files: ['test/long/ops'], guards: ['src/ops'], minutes: 2 },
   { name: 'bench', files: ['test/long/bench'], guards: ['bench'], minutes: 5 },
   {
