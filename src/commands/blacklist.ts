@@ -32,11 +32,12 @@ export function openBlacklists (
   }
 }
 
-/** The newest event says it where it is the entry; else the whole stream does, which few numbers have. */
+/** The newest event says it where it is the entry; else all that can be read does, which few numbers have. */
 async function isListedIn (streams: Pick<Streams, 'last' | 'visit'>, stream: string): Promise<boolean> {
   const newest = await streams.last(stream)
   if (!newest) return false
-  return newest.type === 'PhoneNumberBlacklisted' || isListed((await foldStream(streams, blacklistDecider, stream)).state)
+  if (newest.type === 'PhoneNumberBlacklisted') return true
+  return isListed((await foldStream(streams, { ...blacklistDecider, isWrittenOnce: true }, stream)).state)
 }
 
 interface NotedEntries {

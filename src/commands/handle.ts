@@ -7,7 +7,7 @@ import { Rejection } from '../domain/rejection.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { isErasing } from '../features/persons/model.js'
 import type { Appended, Proposed } from '../log/append-call.js'
-import { RevisionConflict, StreamTruncated } from '../log/errors.js'
+import { RevisionConflict, StreamGone, StreamTruncated } from '../log/errors.js'
 import { noStream, type Streams } from '../log/event-log.js'
 import { eventId, sizeOf } from '../log/stored.js'
 import { tracing } from '../tracing/tracing.js'
@@ -246,6 +246,13 @@ function refuseHalf<State> (
   state: State, first: StoredEvent | undefined
 ): void {
   if (first && first.revision > 0n && state === initialState && !isErasing(first)) throw new StreamTruncated(stream, '$tb')
+}
+
+/** Of an error that each repetition would meet again: why, as a field of a refusal says it. */
+export function whyUnreadable (error: unknown): string | undefined {
+  if (error instanceof StreamGone) return 'has a history that was deleted for good'
+  const isUnreadable = error instanceof StreamTruncated || (error instanceof DecodeError && !error.isOfLater)
+  return isUnreadable ? 'has a history that cannot be read: an operator must mend it' : undefined
 }
 
 /** Appends within a span, where tracing is on; the events carry it. */

@@ -82,6 +82,10 @@ const deepest = 500
 /** A stored event has another shape than its type and version, an unknown version, or the wrong stream. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError'
+  /** `isOfLater`: once the release that wrote it runs everywhere, it can be read. */
+  constructor (message: string, readonly isOfLater = false) {
+    super(message)
+  }
 }
 
 type Decodable = Pick<StoredEvent, 'type' | 'data' | 'metadata' | 'stream' | 'revision'>
@@ -99,7 +103,7 @@ export function decode ({ type, data, metadata, stream, revision }: Decodable): 
   const reader = versions.get(written)
   if (!reader) {
     const unknown = `schema_version ${written} is not known to this release`
-    throw new DecodeError(`${type} at ${stream}@${revision}: ${unknown}; its latest is ${versions.size}`)
+    throw new DecodeError(`${type} at ${stream}@${revision}: ${unknown}; its latest is ${versions.size}`, /^\d+$/.test(written))
   }
   if (!reader.validator().Check(data)) {
     const misfits = misfitsInWords(reader.schema, data, reader.validator().Errors(data))

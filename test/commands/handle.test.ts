@@ -1,7 +1,9 @@
 // Read, fold, decide, append, answer: against the real event store.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { findRequest } from '../../src/commands/person-requests.js'
 import { assistantDecider } from '../../src/features/assistants/model.js'
+import { personRequestStream } from '../../src/features/persons/events.js'
 import { fold } from '../../src/domain/decider.js'
 import { decode } from '../../src/domain/events.js'
 import { Rejection } from '../../src/domain/rejection.js'
@@ -121,4 +123,14 @@ t.test('a stream with an event that cannot be read is an error, not a refusal', 
   const failure: unknown = await handleOn(streams)(updateRequest(id, {})).catch((error: unknown) => error)
   t.match(failure, { name: 'DecodeError' })
   t.notOk(failure instanceof Rejection)
+})
+
+t.test('what somebody appends to a request of a person, and nobody can read, says nothing of it', async (t) => {
+  const id = randomUUID()
+  const asked = { person_request_id: id, user_id: '1', type: 'export', number_digest: '0'.repeat(32), requested_at: new Date().toISOString() }
+  await streams.append(personRequestStream(id), [
+    { id: randomUUID(), type: 'PersonRequested', data: asked, metadata: {} },
+    { id: randomUUID(), type: 'PersonRequestCompleted', data: { bad: 1 }, metadata: {} }
+  ], noStream)
+  t.match(await findRequest(streams, id), { request: { status: 'processing' } })
 })

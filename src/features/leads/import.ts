@@ -1,7 +1,7 @@
 // One row of an import: the rules of POST /user/lead, under a command id that every repetition of the row has. Whether
 // the campaign takes leads, and which numbers must not be called, was looked up for many rows at once.
 import type { Blacklists } from '../../commands/blacklist.js'
-import type { HandleCommand } from '../../commands/handle.js'
+import { whyUnreadable, type HandleCommand } from '../../commands/handle.js'
 import { idAt } from '../../domain/decider.js'
 import { type FieldErrors, Rejection } from '../../domain/rejection.js'
 import { soundFields, type Submitted } from '../../domain/validation.js'
@@ -59,9 +59,17 @@ export async function importLead (services: Importing, row: LeadRow): Promise<Im
     return await create(services, row)
   } catch (error) {
     if (error instanceof DuplicateLead) return { outcome: { outcome: 'duplicate' } }
-    if (!(error instanceof Rejection)) throw error
-    return { outcome: { outcome: 'invalid', errors: firstOfRow(error.errors ?? { body: [error.message] }) } }
+    const errors = refusalIn(error)
+    if (!errors) throw error
+    return { outcome: { outcome: 'invalid', errors: firstOfRow(errors) } }
   }
+}
+
+/** Of what stays as it is, however often the row is repeated. */
+function refusalIn (error: unknown): FieldErrors | undefined {
+  if (error instanceof Rejection) return error.errors ?? { body: [error.message] }
+  const why = whyUnreadable(error)
+  return why === undefined ? undefined : { phone_number: [why] }
 }
 
 /** A row that is in the log was created, though it would be refused by now, or its lead was erased since. */

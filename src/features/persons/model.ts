@@ -34,6 +34,7 @@ export interface EndRequest { type: 'end', isDone: boolean, now: string }
 export const personRequestDecider: Decider<PersonRequestState, PersonRequestEvent, RequestPerson | EndRequest> = {
   initialState: undefined,
   eventTypes: personRequestEventTypes,
+  isWrittenOnce: true,
   ownerOf: (state) => state?.user_id,
   evolve (state, event) {
     switch (event.type) {

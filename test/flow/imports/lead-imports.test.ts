@@ -1,5 +1,7 @@
 // Bulk imports of leads from the request to the results, by JSON and by CSV.
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { newLead } from '../../support/bodies/bodies.js'
 import { imports, numberOf } from '../../support/scenes/imports.js'
 import { testService } from '../../support/service.js'
 
@@ -38,6 +40,30 @@ t.test('leads in JSON become leads, row by row', async (t) => {
   t.match(lead, { id: data[0].lead_id, variables: { customer_name: 'Ada', email: '', plan: 'a' }, campaign_id: 1 })
   t.equal(lead.secondary_contacts[0].phone_number, numberOf(2))
   t.equal((await pool.query('SELECT FROM ledger.lead_import_parts')).rowCount, 0, 'the rows themselves are gone')
+})
+
+t.test('a row with a history that cannot be read is refused, and the others are leads', async (t) => {
+  const [told, gone, listed] = [numberOf(900), numberOf(901), numberOf(902)]
+  const idOf = async (path: string, body: object) => (await call('POST', path, body)).body.data.id
+  const leads = [await idOf('/user/lead', newLead({ phone_number: told })), await idOf('/user/lead', newLead({ phone_number: gone }))]
+  const entry = await idOf('/user/blacklist', { phone_number: listed })
+  const streams = service.parts.streams
+  const streamOf = async (table: string, id: number) =>
+    (await pool.query(`SELECT stream FROM read_model.${table} WHERE id = $1`, [id])).rows[0].stream
+  const malformed = { id: randomUUID(), data: { bad: 1 }, metadata: {} }
+  const [first, second] = await Promise.all(leads.map((id) => streamOf('leads', id)))
+  await streams.append(first, [{ ...malformed, type: 'LeadUpdated' }], 0n)
+  await streams.truncate(second, 1n)
+  await streams.append(second, [{ ...malformed, id: randomUUID(), type: 'Other' }], 0n)
+  await streams.append(await streamOf('blacklist', entry), [{ ...malformed, id: randomUUID(), type: 'PhoneNumberUnblacklisted' }], 0n)
+  const rows = [told, gone, listed, numberOf(903)].map((phone_number) => ({ phone_number }))
+  const { body } = await sendJson({ campaign_id: 1, leads: rows })
+  t.match(await ended(body.data.id), { status: 'completed', created: 1, invalid: 3 })
+  const unreadable = 'has a history that cannot be read: an operator must mend it'
+  t.match((await results(body.data.id)).data, [
+    { errors: { phone_number: [unreadable] } }, { errors: { phone_number: [unreadable] } },
+    { errors: { phone_number: [/do.not.call/] } }, { outcome: 'created' }
+  ])
 })
 
 t.test('CSV with a byte order mark, quotes and line breaks; rows with other counts of cells are named', async (t) => {
