@@ -1,7 +1,10 @@
 // Clients that take what they can, beside a good user: a stranger, a user with uploads, and readers that do not read.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Pool } from 'pg'
 import type { Teardown } from '../teardown.js'
+import type { Answered, GoodUser } from './good-user-main.js'
 
 export interface HostileScene {
   url: string
@@ -40,8 +43,8 @@ export async function hostileRun (t: Teardown, scene: HostileScene): Promise<Rou
 async function hostileRound (
   t: Teardown, { url, token, times, rows }: HostileScene, good: string, campaign: number, n: number
 ): Promise<Round> {
-  const from = 2 * n * times
-  const alone = await asGoodUser(url, good, campaign, times, from)
+  const user = { url, token: good, campaign, times, from: 2 * n * times }
+  const alone = await asGoodUser(user)
   const { hostname, port } = new URL(url)
   const open = (head: string[], isReading = true) => {
     const socket = connect(Number(port), hostname).on('error', () => {})
@@ -60,7 +63,7 @@ async function hostileRound (
   const heavy = await token(`heavy-${n}`) // imports of before have not ended
   const to = await newCampaign(url, heavy)
   const uploads = Promise.all(Array.from({ length: 8 }, () => upload(url, heavy, to, rows)))
-  const beside = await asGoodUser(url, good, campaign, times, from + times)
+  const beside = await asGoodUser({ ...user, from: user.from + times })
   const answer = await fetch(`${url}/user/leads/export`, { headers: { authorization: `Bearer ${good}` } })
   await answer.arrayBuffer()
   for (const socket of sockets) socket.destroy()
@@ -76,20 +79,10 @@ async function newCampaign (url: string, token: string): Promise<number> {
   return data.id
 }
 
-async function asGoodUser (
-  url: string, token: string, campaign: number, times: number, from: number
-): Promise<Outcome> {
-  const headers = headersOf(token)
-  const statuses: number[] = []
-  const took: number[] = []
-  for (let n = from; n < from + times; n++) {
-    const began = performance.now()
-    const lead = JSON.stringify({ phone_number: `+1777${String(n).padStart(7, '0')}`, campaign_id: campaign })
-    const answer = await fetch(`${url}/user/lead`, { method: 'POST', headers, body: lead })
-    await answer.arrayBuffer()
-    took.push(performance.now() - began)
-    statuses.push(answer.status)
-  }
+async function asGoodUser (user: GoodUser): Promise<Outcome> {
+  const child = fork(new URL('good-user-main.js', import.meta.url))
+  child.send(user)
+  const [{ statuses, took }] = await once(child, 'message', { signal: AbortSignal.timeout(300_000) }) as [Answered]
   took.sort((one, two) => one - two)
   return { statuses, p99: took[Math.floor(took.length * 0.99)] ?? 0 }
 }
