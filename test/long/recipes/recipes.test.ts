@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { follow, recipes } from '../../support/documents/recipes.js'
+import { eventually } from '../../support/eventually.js'
 import { checkout, inCheckout } from '../../support/processes/checkout.js'
 import { listeningUrl } from '../../support/processes/role-log.js'
 import { ringledger } from '../../support/ringledger.js'
@@ -31,9 +32,7 @@ for (const { title, steps } of recipes()) {
     async function started (): Promise<string> {
       await inCheckout(folder, 'npm run build')
       const changed = ringledger(t, ['start'], { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }, [join(folder, 'bin/ringledger.js')])
-      const listening = await changed.says(listeningUrl)
-      await untilReady(listening)
-      return listening
+      return await changed.says(listeningUrl)
     }
 
     for (const step of steps) {
@@ -44,7 +43,9 @@ for (const { title, steps } of recipes()) {
       const isOnService = step.commands.includes('/tmp/try') || step.commands.includes(':4000')
       if (isOnService) url ??= await started()
       const typed = step.commands.replaceAll('/tmp/try', dataDir).replaceAll('http://127.0.0.1:4000', url ?? '')
-      t.comment(await inCheckout(folder, typed, isOnService ? { TOKEN: await token('1') } : {}))
+      const env = isOnService ? { TOKEN: await token('1') } : undefined
+      const type = () => inCheckout(folder, typed, env)
+      t.comment(await (isOnService ? eventually(type, 120_000, 1_000) : type())) // rows come a moment later
       t.pass(step.commands)
     }
     t.comment(await inCheckout(folder, 'npm run check'))
