@@ -47,7 +47,7 @@ const lookEveryMs = 100
 const announceEveryMs = 500
 /** A look that takes longer is given up: the next one takes another connection. */
 const lookWithinMs = 2_000
-/** A probe waits no longer for positions that are being looked up. */
+/** Positions are looked up meanwhile: so long a probe waits, and a creation, however short answers wait. */
 const probeMs = 500
 
 /** A source is a projection, by its name, or the dispatcher as `deliveries`. Nothing runs before the first question. */
@@ -136,7 +136,7 @@ export class Positions {
    * Once true it stays true, also where positions begin anew.
    * @throws EventStoreUnavailable
    */
-  async isCaughtUp (withinMs = this.waitMs): Promise<boolean> {
+  async isCaughtUp (withinMs = Math.max(this.waitMs, probeMs)): Promise<boolean> {
     if (this.#isCaughtUp) return true
     const start = this.#start ??= await this.options.head()
     const { raising = [] } = this.options

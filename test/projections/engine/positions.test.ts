@@ -210,6 +210,8 @@ t.test('ids wait for what raises them to pass the log as it was first found, and
   end = 10_000n
   t.equal(await projectOne(), 100n)
   t.equal(await positions.isCaughtUp(5_000), true)
+  const hasty = positionsOf(t, deaf(t), pool, { head: async () => 100n, raising: ['assistants'], waitMs: 0 })
+  t.equal(await hasty.isCaughtUp(), true, 'the first look is waited for')
   await emptyReadModels(pool, [assistants])
   t.equal(await positions.isCaughtUp(0), true)
 })
