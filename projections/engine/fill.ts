@@ -18,7 +18,7 @@ export interface FoldOptions extends Pick<WriterOptions, 'refuse'> {
   pool: Pool
   streams: Streams
   signal: AbortSignal
-  /** Of the holder's lease. */
+  /** The epoch of the holder's lease. */
   epoch: bigint
   /** Events since this call, and which part of them this is, 0 to 1. */
   onProgress? (events: number, done: number): void
@@ -35,7 +35,7 @@ export interface Limits {
 }
 
 const usualLimits: Limits = { cacheBytes: 16 * 2 ** 20, events: 20_000 }
-/** Of the events of one batch, about. */
+/** The events of one batch have about this size. */
 const batchBytes = 4 * 2 ** 20
 /** What a kill costs at most, where events come slowly. */
 const longestMs = 5_000

@@ -17,7 +17,7 @@ import { projections } from '../index.js'
 
 /** What may be asked for with an operation; each takes what concerns it. */
 export interface OperationInput {
-  /** Of a replay: swap although rows differ from those that readers see. */
+  /** A replay swaps although rows differ from those that readers see. */
   acceptDifferences?: boolean | undefined
   /** To drop: only this generation, whatever its state. */
   generation?: number | undefined
@@ -207,7 +207,7 @@ function choose (
   return [one]
 }
 
-/** Waits until no process feeds it any more. */
+/** Waits until every process has stopped feeding it. */
 async function awaitRelease (
   projection: Projection, generation: number, { pool, signal }: DropOptions
 ): Promise<void> {

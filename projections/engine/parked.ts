@@ -92,7 +92,7 @@ export interface ParkedRow { revision: bigint, error: string, since: Date }
 interface ParkedEvent extends ParkedRow {
   generation: number | null
   parked: number
-  /** Absent when the log does not have it any more. */
+  /** Absent when the log has lost it. */
   event?: StoredEvent | undefined
 }
 

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg'
 import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import { joinRunning } from '../../src/timing/at-most-every.js'
 import type { Projection } from './projection.js'
 import { awaitedChannel, checkpointChannel, hasSetApartSql, activeCheckpoint } from './generations.js'
 
@@ -31,11 +32,11 @@ interface Seen {
 
 /** What this process knows of one checkpoint. */
 interface Known extends Seen {
-  read (): Promise<Seen | undefined>
+  /** Calls at one time share one look. */
+  look (): Promise<bigint | undefined>
   /** As the last look found it: it is filled for the first time, and no row of it may be shown. */
   isHidden: boolean
   lookedAt: number
-  looking?: Promise<bigint | undefined> | undefined
 }
 
 interface Waiter { known: Known, position: bigint, isLate: boolean, settle (isReached: boolean): void }
@@ -172,10 +173,18 @@ export class Positions {
     const known = this.#sources.get(source)
     if (known) return known
     const { pool } = this.options
-    const read = async () => source === 'deliveries'
-      ? { position: await readCheckpoint(pool, 'ledger.dispatcher_checkpoint', lookWithinMs), isWhole: true }
-      : await readVisible(pool, source)
-    const added = { ...unknown, read, isHidden: false }
+    const added: Known = {
+      ...unknown,
+      isHidden: false,
+      look: joinRunning(async () => {
+        const seen = source === 'deliveries'
+          ? { position: await readCheckpoint(pool, 'ledger.dispatcher_checkpoint', lookWithinMs), isWhole: true }
+          : await readVisible(pool, source)
+        added.isHidden = seen === undefined
+        if (seen) this.#advance(added, seen)
+        return seen?.position
+      })
+    }
     this.#sources.set(source, added)
     return added
   }
@@ -231,14 +240,9 @@ export class Positions {
     })
   }
 
-  /** Calls at one time share one look. */
   async #look (known: Known): Promise<bigint | undefined> {
     known.lookedAt = performance.now()
-    return await (known.looking ??= known.read().then((seen) => {
-      known.isHidden = seen === undefined
-      if (seen) this.#advance(known, seen)
-      return seen?.position
-    }).finally(() => { known.looking = undefined }))
+    return await known.look()
   }
 }
 
@@ -251,7 +255,7 @@ export async function activePositions (pool: Pool, projections: readonly Project
   return new Map(rows.map(({ name, position }) => [name, BigInt(position)]))
 }
 
-/** Of a projection; nothing while it is filled for the first time. */
+/** Where readers see the projection; nothing while its first fill runs. */
 async function readVisible (pool: Pool, projection: string): Promise<Seen | undefined> {
   const schema = "'read_' || generations.projection || '_g' || generations.generation" // as `schemaOf`
   const text = `

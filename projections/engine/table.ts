@@ -93,21 +93,21 @@ const castOf = (type: ColumnType) => `${type === 'timestamptz' ? '::text[]' : ''
 /** A parameter with a column's values. */
 function arrayOf (values: unknown[], type: ColumnType | undefined): unknown {
   switch (type) {
-    case 'json': return textArray(values.map((value) => value == null ? null : storableJson(value)), 'json')
+    case 'json': return textArray(values.map((value) => value == null ? null : readableJson(value)), 'json')
     case 'text':
-    case 'timestamptz': return textArray(values.map((value) => value == null ? null : storable(String(value))), 'text')
+    case 'timestamptz': return textArray(values.map((value) => value == null ? null : readable(String(value))), 'text')
     default: return values
   }
 }
 
 /** Text that Postgres takes: it has no NUL, and half of a surrogate pair is encoded as U+FFFD anyway. */
-const storable = (text: string) => text.replaceAll('\0', '\ufffd')
+const readable = (text: string) => text.replaceAll('\0', '\ufffd')
 
 /** What no query of Postgres can read: NUL, and half of a surrogate pair. JSON.stringify escapes both. */
 const unreadable = /\\u(?:0000|d[89a-f][0-9a-f]{2})/
 
 /** JSON that every query can read: what Postgres has no text for is U+FFFD, as in columns of text. */
-function storableJson (value: unknown): string {
+function readableJson (value: unknown): string {
   const json = JSON.stringify(value)
   if (!unreadable.test(json)) return json
   return json.replace(/\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g, (escape) => unreadable.test(escape) ? '\ufffd' : escape)

@@ -138,7 +138,7 @@ interface SampleSize {
   seed: number
 }
 
-/** Of the rows of each table, as text: they are in memory several times while they are compared. */
+/** A sample takes this many bytes of each table's rows as text: a comparison keeps them in memory several times. */
 const mostBytes = 6 * 2 ** 20
 
 const whole = 2 ** 32

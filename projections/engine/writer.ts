@@ -63,6 +63,7 @@ export class Writer {
    * @throws Fenced when another holder has the checkpoint; what `refuse` throws
    */
   async write (batch: Batch, from: bigint, epoch: bigint): Promise<void> {
+    this.#presumesNew = true
     const refused = new Map<StoredEvent, string>()
     const parts = [batch]
     let position = from
@@ -71,7 +72,6 @@ export class Writer {
       if (left.length === 0) position = part.position
       parts.unshift(...left)
     }
-    this.#presumesNew = true
   }
 
   /** @returns what is to be tried instead; nothing when the part is written. `refused` are events, by Postgres. */

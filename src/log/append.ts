@@ -4,6 +4,7 @@ import type { Appended, Proposed } from './append-call.js'
 import type { EventStoreConnection, Session } from './connection.js'
 import { appendError, AppendOutcomeUnknown, EventStoreUnavailable } from './errors.js'
 import type { Reader } from './read.js'
+import { joinRunning } from '../timing/at-most-every.js'
 
 export interface AppendTimes {
   /** How long the store may leave an append unanswered, in milliseconds. */
@@ -18,7 +19,8 @@ export interface AppendTimes {
 }
 
 export class Appender {
-  #checking: Promise<bigint> | undefined
+  /** Concurrent appends share one check. */
+  readonly #checkThere = joinRunning(() => this.reader.head())
 
   constructor (
     private readonly connection: EventStoreConnection, private readonly reader: Reader,
@@ -44,11 +46,6 @@ export class Appender {
         await delay(pause)
       }
     }
-  }
-
-  /** Concurrent appends share one check. */
-  async #checkThere (): Promise<void> {
-    await (this.#checking ??= this.reader.head().finally(() => { this.#checking = undefined }))
   }
 
   /** Whether the stream has the events of an unanswered append after all. */

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { ANY, NO_STREAM, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
+import { joinRunning } from '../timing/at-most-every.js'
 import { withTimeout } from '../timing/with-timeout.js'
 import { Appender, type AppendTimes } from './append.js'
 import type { Appended, Proposed } from './append-call.js'
@@ -62,7 +63,7 @@ export class EventLog {
   codec: Codec | undefined
   /** Called when somebody waits for those who follow. */
   readonly #awaited = new Set<() => void>()
-  #asked: Promise<bigint> | undefined
+  readonly #headForFollowers = joinRunning(() => this.#reader.head())
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -186,9 +187,8 @@ export class EventLog {
   }
 
   async * #follow (options: FollowOptions): AsyncGenerator<Batch, void> {
-    const head = () => this.#asked ??= this.#reader.head().finally(() => { this.#asked = undefined })
     try {
-      yield * followLog(this.connection, { head, awaited: this.#awaited }, options)
+      yield * followLog(this.connection, { head: this.#headForFollowers, awaited: this.#awaited }, options)
     } catch (error) {
       this.#notice('read', error)
       throw error
@@ -276,7 +276,7 @@ const patienceMs = 500
 const countsForMs = 100
 
 class SharedLook {
-  #looking: Promise<void> | undefined
+  readonly #lookOnce = joinRunning(() => this.#lookNow())
   #failed: { at: number, error: unknown } | undefined
 
   constructor (private readonly look: () => Promise<unknown>) {}
@@ -284,7 +284,7 @@ class SharedLook {
   /** @throws EventStoreUnavailable */
   async join (): Promise<void> {
     if (this.#failed && performance.now() - this.#failed.at < countsForMs) throw this.#failed.error
-    await (this.#looking ??= this.#lookNow().finally(() => { this.#looking = undefined }))
+    await this.#lookOnce()
   }
 
   async #lookNow (): Promise<void> {

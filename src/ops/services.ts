@@ -9,13 +9,7 @@ import { atMostEvery } from '../timing/at-most-every.js'
 import { commandDay } from './counts/minute-counts.js'
 import { projectionStatuses } from './projection-statuses.js'
 
-export interface QueueStatus {
-  due: number
-  queued: number
-  in_flight: number
-  held: number
-  oldest_due: string | null
-  suspended_endpoints: number
+export interface QueueStatus extends Awaited<ReturnType<typeof queueStatus>> {
   /** Calls without a row in the delivery log; null before the first count. */
   unaccounted: number | null
 }

@@ -9,6 +9,7 @@ import { digestOf, keyPattern, type ApiKeyUser, type Credentials, type KeyRefusa
 import type { Streams } from '../log/event-log.js'
 import { batcher } from '../postgres/batcher.js'
 import { endsWithin } from '../postgres/ends-within.js'
+import { joinRunning } from '../timing/at-most-every.js'
 
 export interface OpenCredentials extends Credentials {
   close (): Promise<void>
@@ -88,18 +89,17 @@ function judge (key: KnownKey | undefined): ApiKeyUser | KeyRefusal {
 /** Their digests as they were last found; nothing before the first time. */
 function revokedTokens (find: () => Promise<string[] | undefined>, onError: (error: unknown) => void) {
   let digests: ReadonlySet<string> | undefined
-  let looking: Promise<void> | undefined
   let [beganAt, isAsOf] = [-Infinity, -Infinity]
-  async function look (): Promise<void> {
+  const look = joinRunning(async () => {
     beganAt = performance.now()
-    const found = await find()
+    const found = await find().catch(onError)
     if (!found) return
     digests = new Set(found)
     isAsOf = beganAt
-  }
+  })
   return async () => {
     if (performance.now() - isAsOf < trustedMs) return digests
-    looking ??= look().catch(onError).finally(() => { looking = undefined })
+    const looking = look()
     await endsWithin(Math.max(0, beganAt + waitMs - performance.now()), looking)
     return digests
   }

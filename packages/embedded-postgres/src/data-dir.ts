@@ -47,7 +47,7 @@ export function lookAtDataDir (path: string): string | undefined {
   }
 }
 
-/** Of a path that is not there yet, the folder that it will be made in. */
+/** The folder in which a path that is not there yet will be made. */
 export const nearestFolder = (path: string): string =>
   existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path))
 

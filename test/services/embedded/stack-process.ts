@@ -1,22 +1,13 @@
 // Runs stack-main as a process of its own and reads what it says; nothing of it is left when the test ends.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { bareNode, copiesOf, listenTo, type TalkingProcess, type Teardown } from '@ringledger/embedded-postgres/testing'
+import { bareNode, copiesOf, listenTo, type SaidOf, type TalkingProcess, type Teardown } from '@ringledger/embedded-postgres/testing'
 
-export interface Opened {
+interface Opened {
   databaseUrl: string
   eventStoreUrl: string
   joined: boolean
   pids: Record<string, number>
-}
-
-export interface Said {
-  log?: string
-  opened?: Opened
-  lost?: string
-  closed?: boolean
-  refused?: string
-  inUse?: boolean
 }
 
 export interface StackOptions {
@@ -33,14 +24,14 @@ export const dataDirs = (t: Teardown): Promise<(t: Teardown) => string> =>
   copiesOf(t, (dataDir) => startStack(t, dataDir, { how: 'once' }).ended)
 
 /** Starts `stack-main` on that DATA_DIR, in a process group of its own. */
-export function startStack (t: Teardown, dataDir: string, options: StackOptions = {}): TalkingProcess<Said> {
+export function startStack (t: Teardown, dataDir: string, options: StackOptions = {}): TalkingProcess<SaidOf<Opened>> {
   const { role = 'start', how = 'stay', env = { STACK_EVENT_STORE_URL: 'esdb://127.0.0.1:1' } } = options
   const child = spawn('env', [...bareNode(env), main, dataDir, role, how], {
     detached: true,
     cwd: '/',
     stdio: ['ignore', 'pipe', 'inherit']
   })
-  return listenTo<Said>(t, child, (said) => {
+  return listenTo<SaidOf<Opened>>(t, child, (said) => {
     const opened = said.find(({ opened }) => opened)?.opened
     return opened?.joined === false ? Object.values(opened.pids) : []
   })

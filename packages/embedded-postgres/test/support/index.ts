@@ -13,6 +13,6 @@ export { scratchPostgres } from './scratch-postgres.js'
 export { seeded } from './seeded.js'
 export { type ScratchPostgres, sessionsOf } from './sessions.js'
 export {
-  bareNode, copiesOf, gone, listenTo, openDirectory, type TalkingProcess
+  bareNode, copiesOf, gone, listenTo, openDirectory, type SaidOf, type TalkingProcess
 } from './talking-process.js'
 export type { Teardown } from './teardown.js'

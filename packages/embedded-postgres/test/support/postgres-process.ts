@@ -1,21 +1,12 @@
 // Runs postgres-main as a process of its own and reads what it says; nothing of it is left when the test ends.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { bareNode, copiesOf, listenTo, type TalkingProcess, type Teardown } from './index.js'
+import { bareNode, copiesOf, listenTo, type SaidOf, type TalkingProcess, type Teardown } from './index.js'
 import { programIn } from './checkout.js'
 
 export interface Opened {
   databaseUrl: string
   pids: Record<string, number>
-}
-
-export interface Said {
-  log?: string
-  opened?: Opened
-  lost?: string
-  closed?: boolean
-  refused?: string
-  inUse?: boolean
 }
 
 export interface ProcessOptions {
@@ -24,7 +15,7 @@ export interface ProcessOptions {
   uid?: number
 }
 
-export type PostgresProcess = TalkingProcess<Said>
+export type PostgresProcess = TalkingProcess<SaidOf<Opened>>
 
 /** Copies of a DATA_DIR with a cluster. */
 export const dataDirs = (t: Teardown, checkout: string): Promise<(t: Teardown) => string> =>
@@ -41,7 +32,8 @@ export function postgresProcess (
     stdio: ['ignore', 'pipe', 'inherit'],
     ...(uid === undefined ? {} : { uid, gid: uid })
   })
-  return listenTo<Said>(t, child, (said) => Object.values(said.find(({ opened }) => opened)?.opened?.pids ?? {}))
+  const left = (said: Array<SaidOf<Opened>>) => Object.values(said.find(({ opened }) => opened)?.opened?.pids ?? {})
+  return listenTo(t, child, left)
 }
 
 /** Runs so many processes that lock these directories at the same instants: for each process, which ones it got. */

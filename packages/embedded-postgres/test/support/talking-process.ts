@@ -9,6 +9,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { identify } from '../../src/process-identity.js'
 import type { Teardown } from './teardown.js'
 
+/** What a process says that opens a cluster or a stack. */
+export interface SaidOf<Opened> {
+  log?: string
+  opened?: Opened
+  lost?: string
+  closed?: boolean
+  refused?: string
+  inUse?: boolean
+}
+
 export interface TalkingProcess<Said> {
   pid: number
   said: Said[]
