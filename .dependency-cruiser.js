@@ -46,7 +46,7 @@ const rooms = {
     packages: ['pg']
   },
   workers: {
-    ours: [...LOG, 'src/(privacy|subscriptions|recovery|postgres|tracing)'],
+    ours: [...LOG, 'src/(commands|privacy|subscriptions|recovery|postgres|tracing)', SERVICES, 'projections'],
     packages: ['pg', 'bullmq', 'ioredis', 'undici', 'ipaddr.js', 'lru-cache']
   },
   'src/services/embedded': { ours: [], packages: ['@ringledger/embedded-[^/]+'] },

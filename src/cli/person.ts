@@ -11,8 +11,7 @@ import { acceptRequest, dropPrepared, progressOf } from '../../workers/backgroun
 import { giveTurn } from '../../workers/background/turns.js'
 import { dispatcher } from '../../workers/dispatch/dispatch.js'
 import { continueRequests, type PersonWork } from '../../workers/persons/continue.js'
-import { erasures, parkedEvents } from '../../workers/persons/erasures/erasures.js'
-import type { ErasureProgress } from '../../workers/persons/erasures/progress.js'
+import { erasures, type ErasureProgress, parkedEvents } from '../../workers/persons/erasures/erasures.js'
 import { erasureKind, prepareErasure } from '../../workers/persons/erasures/request.js'
 import { readExport } from '../../workers/persons/parts.js'
 import { mostOfUser, noteRequest, removeRequest } from '../../workers/persons/requests.js'
@@ -28,8 +27,6 @@ import { isSubject } from '../http/credentials.js'
 import { BehindLog, explainBehind, readDatabaseState } from '../recovery/database-state.js'
 import type { CompleteConfig } from '../services/complete-config.js'
 import type { Connections } from '../services/connections.js'
-import { erasureWork } from '../services/erasures.js'
-import { personWork } from '../services/persons.js'
 import { runSubscription } from '../subscriptions/run.js'
 import { pause } from '../timing/pause.js'
 import { printJson } from './output.js'
@@ -103,7 +100,6 @@ export async function exportPerson (phoneNumber: string, { user }: { user: strin
 /** The text of the document, part by part. @throws Error when it was not made */
 async function * exportNow (scene: Scene): AsyncGenerator<string, void> {
   const { pool, consumerPool, streams, positions, keys, log, person } = scene
-  const work = personWork(scene, ['leads', 'calls'])
   const stopping = new AbortController()
   const holder = `person export ${process.pid}`
   const projecting = [leads, calls].map((projection) =>
@@ -117,7 +113,7 @@ async function * exportNow (scene: Scene): AsyncGenerator<string, void> {
       async drop (id) { await removeRequest(pool, id) }
     })
     await positions.reached('deliveries', position, dispatchedWithinMs)
-    const { status } = await untilEnded(work, id)
+    const { status } = await untilEnded({ ...scene, sources: ['leads', 'calls'] }, id)
     if (status !== 'completed') throw new Error('the export was not made: the log of the worker, or this one, says why')
     yield * readExport(pool, keys, { id, userId: person.userId })
   } finally {
@@ -129,7 +125,7 @@ async function * exportNow (scene: Scene): AsyncGenerator<string, void> {
 async function untilEnded (work: PersonWork, id: string): Promise<PersonRequest> {
   const giveUp = AbortSignal.timeout(madeWithinMs)
   while (!giveUp.aborted) {
-    const { request } = await work.find(id) ?? {}
+    const { request } = await findRequest(work.streams, id) ?? {}
     if (request && request.status !== 'processing') return request
     await continueRequests(work, giveUp, id)
     await pause(lookMs, giveUp)
@@ -159,7 +155,7 @@ async function eraseNow (scene: Scene): Promise<string> {
   const following = follow(scene, holder, stopping.signal)
   try {
     const id = await requestErasure(scene)
-    const kinds = { [erasureKind]: erasures(erasureWork(scene)) }
+    const kinds = { [erasureKind]: erasures(scene) }
     const giveUp = AbortSignal.timeout(doneWithinMs)
     while (!giveUp.aborted) {
       const { request } = await findRequest(streams, id) ?? {}

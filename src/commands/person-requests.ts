@@ -1,9 +1,10 @@
 // Requests for a person's data as the log has them.
+import { randomUUID } from 'node:crypto'
 import { isUuid } from '../domain/json.js'
 import { personRequestStream } from '../features/persons/events.js'
 import { type PersonRequest, personRequestDecider } from '../features/persons/model.js'
 import type { Streams } from '../log/event-log.js'
-import { foldStream } from './handle.js'
+import { commandHandler, foldStream } from './handle.js'
 
 /** More than a request has. */
 const mostEvents = 10
@@ -15,6 +16,17 @@ export async function findRequest (
   if (!isUuid(id)) return undefined
   const { state, position } = await foldStream(streams, personRequestDecider, personRequestStream(id), mostEvents)
   return state && { request: state, position }
+}
+
+/** Appends how it ended, once. */
+export async function endRequest (streams: Streams, id: string, isDone: boolean): Promise<void> {
+  const now = new Date().toISOString()
+  await commandHandler(streams)({
+    aggregate: personRequestDecider,
+    stream: personRequestStream(id),
+    decide: (state) => personRequestDecider.decide({ type: 'end', isDone, now }, state),
+    origin: { commandId: randomUUID(), correlationId: id }
+  })
 }
 
 /** A database that was restored or replaced may know nothing of a request: then nobody does what it asks for. */

@@ -10,7 +10,6 @@ import { cutOff, knock } from '../postgres/pool.js'
 import { startApi } from './api.js'
 import type { CompleteConfig } from './complete-config.js'
 import type { Connections, Urls } from './connections.js'
-import { startPersons } from './persons.js'
 import { rebuildOutdated, startProjector } from './projector.js'
 import { openServices, type Role, type Services } from './services.js'
 import { openStatus, type Status } from './status.js'
@@ -92,7 +91,7 @@ async function startParts (
     const { startWorker } = await import('./worker.js') // others have no code that sends
     worker = await startWorker(services, status.metrics)
     onWorker(worker)
-    stops.push(startPersons(services), worker.stop)
+    stops.push(worker.stop)
   }
   return app
 }

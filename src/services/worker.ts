@@ -7,6 +7,7 @@ import { startBackground, type Background } from '../../workers/background/start
 import { leadImports } from '../../workers/imports/lead-imports.js'
 import { erasures } from '../../workers/persons/erasures/erasures.js'
 import { lateCalls } from '../../workers/persons/erasures/late-calls.js'
+import { startPersons } from '../../workers/persons/run.js'
 import { startWorkers } from '../../workers/start.js'
 import { leadImportStream } from '../features/imports/events.js'
 import { endDecider } from '../features/imports/model.js'
@@ -17,7 +18,6 @@ import { uuidV5 } from '../log/stored.js'
 import { packageVersion } from '../package-root.js'
 import { openCommands, type CommandServices } from './commands.js'
 import { alertHook } from './complete-config.js'
-import { erasureWork, lateCallWork } from './erasures.js'
 import type { Services } from './services.js'
 import { measureBackground, observeAttempts, observeImports } from './metrics.js'
 
@@ -49,15 +49,16 @@ export async function startWorker (services: Services, metrics: Metrics): Promis
     await workers.stop()
     throw error
   })
-  return { ...workers, stop: async () => { await Promise.all([workers.stop(), background.stop()]) } }
+  const endPersons = startPersons(services)
+  return { ...workers, stop: async () => { await Promise.all([workers.stop(), background.stop(), endPersons()]) } }
 }
 
 async function startBackgroundOf (services: Services, metrics: Metrics): Promise<Background> {
   const { urls: { databaseUrl, redisUrl }, consumerPool, restoreGuard: { maySend: mayWork } } = services
   const kinds: BackgroundKinds = {
     'lead-import': await leadImportsOf(services, observeImports(metrics)),
-    'person-erasure': erasures(erasureWork(services)),
-    'late-call-erasure': lateCalls(lateCallWork(services))
+    'person-erasure': erasures(services),
+    'late-call-erasure': lateCalls(services)
   }
   measureBackground(metrics, Object.keys(kinds), () => countUnfinished(services.pool))
   return await startBackground({ ...services, pool: consumerPool, databaseUrl, redisUrl, kinds, mayWork })

@@ -1,25 +1,20 @@
 // Does what users asked for of a person. Whatever breaks off is done again from its beginning.
 import type { Pool, PoolClient } from 'pg'
+import { digested, findPerson } from '../../projections/persons.js'
+import { endRequest, findRequest } from '../../src/commands/person-requests.js'
 import type { PersonRequest } from '../../src/features/persons/model.js'
 import { isOfOutage } from '../../src/log/errors.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import type { SecretKeys } from '../../src/privacy/sealed-text.js'
-import { writeDocument, type KnownPerson } from './document.js'
+import type { Services } from '../../src/services/services.js'
+import { writeDocument } from './document.js'
 import { beginExport } from './parts.js'
 import { findDue, lockRequest, postpone, removeRequest, type DueRequest, type NewPersonRequest } from './requests.js'
 
-export interface PersonWork {
-  pool: Pool
-  keys: SecretKeys
-  /** The request as the log has it, and the position of its last event; nothing when it is not there. */
-  find (id: string): Promise<{ request: PersonRequest, position: bigint } | undefined>
-  /** Appends how it ended. */
-  end (id: string, isDone: boolean): Promise<void>
-  /** Whether all that was appended before the position can be read. */
-  hasCome (position: bigint): Promise<boolean>
-  /** What is known of the person, on the snapshot of the transaction. */
-  known (snapshot: PoolClient, person: { userId: string, phoneNumber: string }, signal: AbortSignal): KnownPerson
+export interface PersonWork extends Pick<Services, 'pool' | 'streams' | 'positions' | 'keys' | 'phoneHash'> {
   log: { warn (details: object, message: string): void }
+  /** What has to have come as far as a request. */
+  sources?: readonly string[]
+  find?: typeof findPerson
 }
 
 /**
@@ -33,15 +28,15 @@ export async function continueRequests (work: PersonWork, signal: AbortSignal, i
 
 /** @returns whether it has come to its end, or will never: nothing is left of it */
 async function continueRequest (work: PersonWork, due: DueRequest, signal: AbortSignal): Promise<boolean> {
-  const { pool } = work
-  const found = await work.find(due.id)
+  const { pool, streams, positions, sources = ['leads', 'calls', 'deliveries'] } = work
+  const found = await findRequest(streams, due.id)
   if (!found) return await leave(pool, due)
   const { request, position } = found
   if (request.status === 'processing') {
-    if (!await work.hasCome(position)) return await later(pool, due.id)
+    if ((await areBefore(positions, sources, position)).length > 0) return await later(pool, due.id)
     const isDone = await tryTo(work, due, request, signal)
     if (isDone === undefined) return false
-    await work.end(due.id, isDone)
+    await endRequest(streams, due.id, isDone)
   }
   await removeRequest(pool, due.id)
   return true
@@ -87,9 +82,20 @@ async function tryTo (
 }
 
 async function exportPerson (
-  { keys, known }: PersonWork, tx: PoolClient, asked: NewPersonRequest, signal: AbortSignal
+  { keys, phoneHash, find = findPerson }: PersonWork, tx: PoolClient, asked: NewPersonRequest, signal: AbortSignal
 ): Promise<void> {
   const { write, end } = await beginExport(tx, keys, asked)
-  await writeDocument(tx, asked, known(tx, asked, signal), write)
+  await writeDocument(tx, asked, find(tx, digested(asked, phoneHash), signal), write)
   await end()
+}
+
+/** Each look at a source that is behind takes so long, in milliseconds. */
+const lookMs = 1_000
+
+/** Which of them have not come as far as the position. */
+export async function areBefore (
+  positions: Services['positions'], who: readonly string[], position: bigint
+): Promise<string[]> {
+  const come = await Promise.all(who.map((source) => positions.reached(source, position, lookMs)))
+  return who.filter((_source, nth) => !come[nth])
 }

@@ -1,32 +1,23 @@
 // The document of an export: one JSON object, written piece by piece, however much is known of the person.
 import type { PoolClient } from 'pg'
+import type { findPerson } from '../../projections/persons.js'
+import type { CallReport } from '../../src/features/calls/model.js'
 import { findWholeDeliveries } from '../deliveries/read/find-deliveries.js'
 
 type Visit<Item> = (items: Item[]) => Promise<void>
-
-/** What the read model knows of a person, in parts of bounded bytes. */
-export interface KnownPerson {
-  leads (visit: Visit<object>): Promise<void>
-  contacts (visit: Visit<object>): Promise<void>
-  calls (visit: Visit<KnownCall>): Promise<void>
-  callIds (visit: Visit<string>): Promise<void>
-  blacklistEntry (): Promise<object | null>
-}
-
-interface KnownCall { call_id: string, erased?: true }
 interface Asked { userId: string, phoneNumber: string }
 /** @param ofCall which the text tells of, unless it is erased */
 type Write = (text: string, ofCall?: string) => Promise<void>
 
 export async function writeDocument (
-  tx: PoolClient, { userId, phoneNumber }: Asked, known: KnownPerson, write: Write
+  tx: PoolClient, { userId, phoneNumber }: Asked, known: ReturnType<typeof findPerson>, write: Write
 ): Promise<void> {
   const now = new Date().toISOString()
   await write(`{\n"phone_number": ${JSON.stringify(phoneNumber)},\n"exported_at": ${JSON.stringify(now)}`)
   await writeList(write, 'leads', (visit) => known.leads(visit))
   await writeList(write, 'contacts', (visit) => known.contacts(visit))
-  const callOf = ({ call_id, erased }: KnownCall) => erased ? undefined : call_id
-  await writeList<KnownCall>(write, 'calls', (visit) => known.calls(visit), callOf)
+  const callOf = ({ call_id, erased }: CallReport) => erased ? undefined : call_id
+  await writeList(write, 'calls', (visit) => known.calls(visit), callOf)
   await writeList(write, 'deliveries', (visit) => known.callIds(async (ids) => {
     for (const id of ids) await visit(await findWholeDeliveries(tx, userId, id))
   }))

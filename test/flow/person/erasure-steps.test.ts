@@ -1,12 +1,10 @@
 // An erasure whose worker ends after each of its steps, and within them: it is done all the same, and once.
 import t from 'tap'
-import { erasureWork } from '../../../src/services/erasures.js'
 import { callStream } from '../../../src/features/calls/events.js'
 import type { Streams } from '../../../src/log/event-log.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
 import type { Turn } from '../../../workers/background/kind.js'
-import { erasures } from '../../../workers/persons/erasures/erasures.js'
-import type { ErasureProgress } from '../../../workers/persons/erasures/progress.js'
+import { erasures, type ErasureProgress } from '../../../workers/persons/erasures/erasures.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { oddHistory } from '../../support/persons/odd-history.js'
 import { newAssistant, testService } from '../../support/service.js'
@@ -29,8 +27,7 @@ async function person (phone_number: string) {
 
 /** Does the work again and again, each time with what was kept last. */
 async function workOn (phoneNumber: string, on: Streams, keep: (progress: ErasureProgress) => boolean) {
-  const work = erasureWork({ ...parts, streams: on, config, log })
-  const kind = erasures({ ...work, settleMs: 50 })
+  const kind = erasures({ ...parts, streams: on, config, log, settleMs: 50 })
   const id = '5f0c1f9e-6a6b-4c1d-8f10-5a5f3c0f0a01'
   let kept: Partial<ErasureProgress> = {}
   const turn: Turn<ErasureProgress> = {
@@ -41,7 +38,7 @@ async function workOn (phoneNumber: string, on: Streams, keep: (progress: Erasur
       kept = progress
     }
   }
-  const request = { id, kind: 'person-erasure', userId: '1', input: seal(work.keys, '1', phoneNumber), failures: 0, createdAt: new Date() }
+  const request = { id, kind: 'person-erasure', userId: '1', input: seal(parts.keys, '1', phoneNumber), failures: 0, createdAt: new Date() }
   for (let tries = 0; tries < 200; tries += 1) {
     const ended = await kind.work({ ...request, progress: kept }, turn).catch((error: Error) => error.message)
     if (typeof ended === 'object') return ended

@@ -6,8 +6,8 @@ import { activeGeneration } from '../../../projections/engine/generations.js'
 import { verifyAgainstLog } from '../../../projections/engine/verify.js'
 import { erasuresFound } from '../../../src/cli/doctor/service.js'
 import { skipParked } from '../../../src/ops/parked.js'
-import { lateCallWork } from '../../../src/services/erasures.js'
-import { parkedOf } from '../../../src/services/parked-of-person.js'
+import { usersOfLateCalls } from '../../../workers/persons/erasures/late-calls.js'
+import { parkedOf } from '../../../workers/persons/erasures/parked.js'
 import { callStream } from '../../../src/features/calls/events.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
@@ -188,9 +188,8 @@ t.test('a call that is reported again after its erasure, or for an assistant of 
   for (const id of ['erased-by-event', 'of-nobody']) t.strictSame(await typesOf(id), ['CallErased'], id)
   t.strictSame(await typesOf('of-parked'), ['CallCompleted'], 'readers may come to know whose it is')
   await haveCome(service)
-  t.strictSame(await lateCallWork(parts).users(), [])
-  const known = { streams: async () => [], leadIds: async () => [] }
-  t.strictSame(await parkedOf(parts, { userId: '1', phoneNumber: from }, known, randomUUID()), ['assistant-9001'])
+  t.strictSame(await usersOfLateCalls(parts), [])
+  t.strictSame(await parkedOf(parts, { userId: '1', phoneNumber: from }, randomUUID()), ['assistant-9001'])
 })
 
 t.test('a call that was reported again goes with whomever any of its reports names', async (t) => {

@@ -1,7 +1,6 @@
 // Requests for persons whose work broke off, failed, or is not known any more.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { personWork } from '../../../src/services/persons.js'
 import { personRequestStream } from '../../../src/features/persons/events.js'
 import { continueRequests, type PersonWork } from '../../../workers/persons/continue.js'
 import { beginExport, readExport } from '../../../workers/persons/parts.js'
@@ -16,7 +15,7 @@ const { pool, streams } = parts
 const phone_number = '+15557654321'
 const warned: string[] = []
 const log = { warn (_details: object, message: string) { warned.push(message) } }
-const work = personWork({ ...parts, log }, ['leads', 'calls'])
+const work = { ...parts, log, sources: ['leads', 'calls'] }
 const { signal } = new AbortController()
 
 const ask = async (): Promise<string> => (await call('POST', '/user/person/export', { phone_number })).body.data.id
@@ -31,8 +30,9 @@ const untilDone = (id: string) => eventually(async () => {
 t.test('one that broke off after its document was written is done again, and ends once', async (t) => {
   const id = await ask()
   t.equal((await call('GET', `/user/person-request/${id}/download`)).status, 409)
-  const end = async () => { throw new Error('the process ends here') }
-  const broken = await eventually(() => work1(id, { ...work, end }).then(() => false as const, (error: Error) => error))
+  const append = async () => { throw new Error('the process ends here') }
+  const broken = await eventually(() => work1(id, { ...work, streams: { ...streams, append } })
+    .then(() => false as const, (error: Error) => error))
   t.match(broken, { message: /ends here/ })
   t.equal(await statusOf(id), 'processing')
   await untilDone(id)
@@ -42,10 +42,10 @@ t.test('one that broke off after its document was written is done again, and end
 
 t.test('one that fails again and again is given up, in words without the number', async (t) => {
   const id = await ask()
-  const known = () => { throw new Error('cannot be read') }
+  const find = () => { throw new Error('cannot be read') }
   await eventually(async () => {
     await dueNow(id)
-    await work1(id, { ...work, known })
+    await work1(id, { ...work, find })
     return await statusOf(id) === 'failed'
   })
   t.equal(warned.filter((message) => /failed/.test(message)).length, 5)

@@ -2,7 +2,7 @@
 // leaves none of these, whether it was made before, or is made meanwhile. Copies that have nothing of the other stay.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { personWork } from '../../../src/services/persons.js'
+import { findPerson } from '../../../projections/persons.js'
 import { continueRequests, type PersonWork } from '../../../workers/persons/continue.js'
 import { readExport } from '../../../workers/persons/parts.js'
 import { noteRequest } from '../../../workers/persons/requests.js'
@@ -19,7 +19,6 @@ const { call, parts, parts: { pool } } = service
 const erase = erasing(service)
 const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
 const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
-const work = personWork({ ...parts, log: { warn () {} } })
 let count = 0
 
 interface Answered { asker: string, gone: string, callId: string }
@@ -51,25 +50,33 @@ const keptParts = async (id: string) =>
 async function textOf (id: string): Promise<string> {
   if (await keptParts(id) === 0) return ''
   let text = ''
-  for await (const part of readExport(pool, work.keys, { id, userId: '1' })) text += part
+  for await (const part of readExport(pool, parts.keys, { id, userId: '1' })) text += part
   return text
 }
 
 /** A copy that another worker makes, and that has read all but the do-not-call entry of its snapshot. */
 async function beingMade (phoneNumber: string): Promise<{ id: string, finish: () => Promise<void> }> {
   const id = randomUUID() // the worker of the service does not know its event, and leaves it alone
-  await noteRequest(pool, work.keys, { id, userId: '1', phoneNumber })
+  await noteRequest(pool, parts.keys, { id, userId: '1', phoneNumber })
   let [mayEnd, hasRead] = [() => {}, () => {}]
   const ends = new Promise<void>((resolve) => { mayEnd = resolve })
   const read = new Promise<void>((resolve) => { hasRead = resolve })
   const requested_at = new Date().toISOString()
-  const request = { person_request_id: id, user_id: '1', type: 'export', number_digest: '', requested_at } as const
+  const request = { person_request_id: id, user_id: '1', type: 'export', number_digest: '0'.repeat(32), requested_at }
+  const event = { id, revision: 0n, position: 0n, type: 'PersonRequested', data: request, metadata: { schema_version: '1' } }
   const held: PersonWork = {
-    ...work,
-    find: async () => ({ request: { ...request, status: 'processing', finished_at: null }, position: 0n }),
-    async end () {},
-    known: (...given) => ({
-      ...work.known(...given),
+    ...parts,
+    log: { warn () {} },
+    streams: {
+      ...parts.streams,
+      async visit (stream, _from, take) {
+        take({ ...event, stream, created: new Date() })
+        return true
+      },
+      append: async () => ({ revision: 1n, position: 1n })
+    },
+    find: (...given) => ({
+      ...findPerson(...given),
       async blacklistEntry () {
         hasRead()
         await ends

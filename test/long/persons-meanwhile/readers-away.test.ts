@@ -2,7 +2,7 @@
 // any more. Nothing of the person stays with the others, who had read it, and nobody stands still.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { areBehind } from '../../../src/services/erasures.js'
+import { areBehind } from '../../../workers/persons/erasures/erasures.js'
 import { callStream } from '../../../src/features/calls/events.js'
 import type { LeadStatus } from '../../../src/features/leads/events.js'
 import { EventLog } from '../../../src/log/event-log.js'
@@ -24,7 +24,7 @@ const { start, stop } = consumers(t, service)
 const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
 /** A reader that goes away just then is no longer waited for before the key ends. */
 let hasEndedKey = false
-const erase = erasing(service, {}, 50, { behind: async () => hasEndedKey ? await areBehind(service.parts) : [] })
+const erase = erasing(service, {}, 50, { behind: async (of) => hasEndedKey ? await areBehind(of) : [] })
 const engine = { headers: { authorization: `Bearer ${await service.token('engine', 'engine')}` } }
 const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl, DATA_DIR: dataDir(t) }
 let count = 0

@@ -1,12 +1,10 @@
 // Erasures in the process of the test, so that something comes at a step of them, and not by chance.
 import { randomUUID } from 'node:crypto'
-import { erasureWork, lateCallWork } from '../../../src/services/erasures.js'
 import type { Connections } from '../../../src/services/connections.js'
 import { seal, type SealedRow } from '../../../src/privacy/sealed-text.js'
 import type { Turn, BackgroundKind } from '../../../workers/background/kind.js'
-import { erasures, type ErasureWork } from '../../../workers/persons/erasures/erasures.js'
-import { lateCalls } from '../../../workers/persons/erasures/late-calls.js'
-import type { ErasureProgress } from '../../../workers/persons/erasures/progress.js'
+import { erasures, type ErasureProgress, type ErasureWork } from '../../../workers/persons/erasures/erasures.js'
+import { lateCalls, usersOfLateCalls } from '../../../workers/persons/erasures/late-calls.js'
 import { eventually } from '../eventually.js'
 import type { TestService } from '../service.js'
 import type { CompleteConfig } from '../../../src/services/complete-config.js'
@@ -28,8 +26,7 @@ export type Meanwhile = Partial<Record<Step | `${number} ${Step}` | 'waits', (wa
 export function erasing (
   { config, parts }: TestService, on: Partial<Connections> = {}, settleMs = 50, given: Partial<ErasureWork> = {}
 ) {
-  const work = erasureWork({ ...parts, ...on, config, log: { warn () {} } })
-  const kind = erasures({ ...work, settleMs, ...given })
+  const kind = erasures({ ...parts, ...on, config, log: { warn () {} }, settleMs, ...given })
   return async (phoneNumber: string, meanwhile: Meanwhile = {}): Promise<void> => {
     let progress: Partial<ErasureProgress> = {}
     const left = new Map(Object.entries(meanwhile))
@@ -52,7 +49,7 @@ export function erasing (
         await come(`${kept.round} ${kept.step}`)
       }
     }
-    const input = seal(work.keys, '1', phoneNumber)
+    const input = seal(parts.keys, '1', phoneNumber)
     const request = { id: randomUUID(), kind: 'person-erasure', userId: '1', input, failures: 0, createdAt: new Date() }
     await eventually(async () => {
       const ended = await kind.work({ ...request, progress }, turn)
@@ -70,11 +67,10 @@ export function erasing (
 
 /** Calls of persons who were erased before, as workers do it within ten seconds. */
 export async function eraseLate ({ parts }: Pick<TestService, 'parts'>): Promise<void> {
-  const work = lateCallWork(parts)
   const turn = { signal: new AbortController().signal, isOver: () => false, async keep () {} }
-  for (const userId of await work.users()) {
+  for (const userId of await usersOfLateCalls(parts)) {
     const request = { id: randomUUID(), kind: 'late', userId, input: {}, progress: {}, failures: 0, createdAt: new Date() }
-    await eventually(async () => await lateCalls(work).work(request, turn) !== 'again')
+    await eventually(async () => await lateCalls(parts).work(request, turn) !== 'again')
   }
 }
 
@@ -109,7 +105,7 @@ function kindOf ({ config, connections, log, pass }: PassingOptions): Background
       return answer
     }
   const { streams, personKeys } = connections
-  const work = erasureWork({
+  const kind = erasures({
     ...connections,
     config,
     streams: {
@@ -121,9 +117,9 @@ function kindOf ({ config, connections, log, pass }: PassingOptions): Background
     personKeys: Object.assign(Object.create(personKeys), {
       erase: around('the end of the key', (userId: string, phoneNumber: string) => personKeys.erase(userId, phoneNumber))
     }),
-    log
+    log,
+    settleMs: 50
   })
-  const kind = erasures({ ...work, settleMs: 50 })
   return {
     ...kind,
     work: (request, turn) => kind.work(request, {

@@ -3,13 +3,11 @@
 // why, before anything is lost.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { erasureWork } from '../../../src/services/erasures.js'
 import { skipParked } from '../../../src/ops/parked.js'
 import { callStream } from '../../../src/features/calls/events.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
 import type { Turn } from '../../../workers/background/kind.js'
-import { erasures } from '../../../workers/persons/erasures/erasures.js'
-import type { ErasureProgress } from '../../../workers/persons/erasures/progress.js'
+import { erasures, type ErasureProgress } from '../../../workers/persons/erasures/erasures.js'
 import type { ScratchRedis } from '../back-ends/redis.js'
 import { callReport, newAssistant, newLead } from '../bodies/bodies.js'
 import { call as reported } from '../events/call-events.js'
@@ -194,8 +192,7 @@ class OddHistory {
   async #erase (person: Person): Promise<void> {
     const { on: { service } } = this
     this.#persons.splice(this.#persons.indexOf(person), 1)
-    const work = erasureWork({ ...service.parts, config: service.config, log: { warn () {} } })
-    const kind = erasures({ ...work, settleMs: 20 })
+    const kind = erasures({ ...service.parts, config: service.config, log: { warn () {} }, settleMs: 20 })
     let progress: Partial<ErasureProgress> = {}
     const turn: Turn<ErasureProgress> = {
       signal: new AbortController().signal,
@@ -206,7 +203,7 @@ class OddHistory {
         if (next) await this.#go(next)
       }
     }
-    const asked = { ...request, id: randomUUID(), input: seal(work.keys, '1', person.number) }
+    const asked = { ...request, id: randomUUID(), input: seal(service.parts.keys, '1', person.number) }
     await eventually(async () => {
       const isBefore = (progress.step ?? 'key') === 'key' && (progress.round ?? 1) === 1
       const before = isBefore ? await this.#settled(wordsOf(person)) : []

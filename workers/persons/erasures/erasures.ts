@@ -4,56 +4,64 @@
 // person ends, so that nobody can read what is sealed under it. Then every stream that tells of
 // the person gets an event that stands for what was before, and that is hidden; readers and the dispatcher follow these
 // events. What came meanwhile, under another key, is found by the next round: the last one finds nothing.
-import type { Pool } from 'pg'
-import type { PersonRequest } from '../../../src/features/persons/model.js'
+import { calls } from '../../../projections/calls.js'
+import { activeGeneration, outdated } from '../../../projections/engine/generations.js'
+import { isOnlyGeneration } from '../../../projections/engine/only-generation.js'
+import { leads } from '../../../projections/leads.js'
+import { callKeys, findCallIds, findReport, leadKeys, type Person } from '../../../projections/persons.js'
+import { eraseCall } from '../../../src/commands/erase-streams.js'
+import { endRequest, findRequest } from '../../../src/commands/person-requests.js'
+import { keyTrustedMs } from '../../../src/privacy/person-keys.js'
+import { unseal, type SealedRow } from '../../../src/privacy/sealed-text.js'
+import type { Services } from '../../../src/services/services.js'
 import { pause } from '../../../src/timing/pause.js'
 import type { BackgroundKind, Turn } from '../../background/kind.js'
-import { unseal, type SealedRow, type SecretKeys } from '../../../src/privacy/sealed-text.js'
-import { forgetAnswers } from './forget-answers.js'
-import { forgetDispatched } from './forget-dispatched.js'
-import { eraseLedger, type LedgerQuestions } from './ledger.js'
-import { erasePendingRows } from './pending-imports.js'
-import { anotherRound, begun, type ErasureProgress } from './progress.js'
-import type { Person } from './request.js'
+import { abandonedAfter } from '../../deliveries/attempts/abandoned.js'
+import { areBefore } from '../continue.js'
+import { noteUnscavenged } from '../unscavenged.js'
+import { eraseLedger, erasePendingRows, forgetAnswers, forgetDispatched } from './ledger.js'
+import { eraseNamed, leadIdsOf, type NamedServices, streamsOf } from './named.js'
+import { halfKnown, nobodys, parkedOf } from './parked.js'
 
 /** Days that the row of one is kept after its end; its events stay. */
 const keepDays = 1
 
-/** What the log and the read models are asked for, and told. */
-export interface ErasureWork extends LedgerQuestions {
-  pool: Pool
-  keys: SecretKeys
-  /** Ends the key of the person. @returns whether there was one */
-  endKey (person: Person): Promise<boolean>
-  /** The streams of the user that stand for the number. */
-  streamsOf (person: Person): Promise<string[]>
-  /** After so many milliseconds no process uses a key that was ended. */
-  settleMs: number
-  /** Who of readers and the dispatcher has not passed yet what the log had when this was called. */
-  behind (): Promise<string[]>
-  /** Streams with parked events that are of the person, or may be. */
-  parked (person: Person, requestId: string): Promise<string[]>
-  /** The generations of read models that readers see, in one order. */
-  generations (): Promise<number[]>
-  /** Whether no other generation has more of the person than these; nothing where readers see others by now. */
-  areOnlyIn (
-    generations: readonly number[], person: Person, leads: readonly number[], signal: AbortSignal
-  ): Promise<boolean | undefined>
-  /** Of leads and contacts with the number. */
-  leadIds (person: Person): Promise<number[]>
-  /** Erases leads, do-not-call entries, and those contacts. @returns whether there were any, or may be */
-  eraseNamed (person: Person, leadIds: readonly number[], requestId: string): Promise<boolean>
-  /** The next calls that are not erased yet, on the number or of these leads. */
-  callIds (person: Person, leads: readonly number[], after: string, most: number): Promise<string[]>
-  eraseCall (callId: string, person: Person, requestId: string): Promise<void>
-  /** Takes out of the store what is hidden, or notes that its operator has to. */
-  scavenge (requestId: string): Promise<void>
-  find (id: string): Promise<PersonRequest | undefined>
-  end (id: string, isDone: boolean, at: string): Promise<void>
+export interface ErasureWork extends NamedServices, Pick<Services, 'keys' | 'personKeys'> {
+  config: { webhook: { timeoutMs: number } }
   log: { warn (details: object, message: string): void }
+  /** After so many milliseconds no process uses a key that was ended. */
+  settleMs?: number
+  behind?: typeof areBehind
 }
 
-const callsAtOnce = 100
+type Step = 'key' | 'settle' | 'leads' | 'named' | 'calls' | 'erase-calls' | 'ledger' | 'scavenge' | 'done'
+
+export interface ErasureProgress {
+  step: Step
+  round: number
+  /** Until when the step waits, in milliseconds since 1970. */
+  until: number
+  /** Of all rounds: their calls are found by them when their rows have no number any more. */
+  leads: number[]
+  /** Of read models, that this round looks through. */
+  generations: number[]
+  /** Calls that may be half erased, and up to which one this round has come. */
+  calls: string[]
+  after: string
+  /** Whether this round found anything. */
+  hasFound: boolean
+  /** Why the last look had to wait, in words for its user; absent where it went on. */
+  waits_for?: string | undefined
+}
+
+const begun: ErasureProgress = {
+  step: 'key', round: 1, until: 0, leads: [], generations: [], calls: [], after: '', hasFound: false
+}
+
+const anotherRound = (done: ErasureProgress): ErasureProgress =>
+  ({ ...done, step: 'key', round: done.round + 1, hasFound: false })
+
+export const callsAtOnce = 100
 /** Each round erases what came during the one before: nobody creates a person's leads for so long. */
 const mostRounds = 20
 
@@ -73,10 +81,8 @@ export function erasures (work: ErasureWork): BackgroundKind<SealedRow, ErasureP
       }
       return { state: 'completed' }
     },
-    async finish ({ id }, ended, at) {
-      await work.end(id, ended.state === 'completed', at)
-    },
-    wasAccepted: async (id) => await work.find(id) !== undefined
+    finish: ({ id }, ended) => endRequest(work.streams, id, ended.state === 'completed'),
+    wasAccepted: async (id) => await findRequest(work.streams, id) !== undefined
   }
 }
 
@@ -107,10 +113,11 @@ async function stepOf (
       if (done.round > mostRounds) throw new Error('what is known of a person grows while it is erased')
       const waits = await isUnread(work, id, person)
       if (waits) return waits
+      const { settleMs = keyTrustedMs } = work
       // Without the key they cannot be answered any more.
-      await forgetAnswers(work.pool, person.userId, await work.streamsOf(person))
-      const wasThere = await work.endKey(person)
-      return { ...done, step: 'settle', until: wasThere || done.round === 1 ? Date.now() + work.settleMs : 0 }
+      await forgetAnswers(work.pool, person.userId, await streamsOf(work, person))
+      const wasThere = await work.personKeys.erase(person.userId, person.phoneNumber)
+      return { ...done, step: 'settle', until: wasThere || done.round === 1 ? Date.now() + settleMs : 0 }
     }
     case 'settle':
       await pause(Math.max(0, done.until - Date.now()), signal)
@@ -120,25 +127,25 @@ async function stepOf (
     case 'leads': {
       const away = await forgetWhatWas(work, person)
       if (away) return away
-      const generations = await work.generations()
-      return { ...done, step: 'named', generations, leads: [...new Set([...done.leads, ...await work.leadIds(person)])] }
+      const generations = await Promise.all(readModels.map(({ projection }) => activeGeneration(work.pool, projection)))
+      return { ...done, step: 'named', generations, leads: [...new Set([...done.leads, ...await leadIdsOf(work, person)])] }
     }
     case 'named':
-      return { ...done, step: 'calls', after: '', hasFound: await work.eraseNamed(person, done.leads, id) || done.hasFound }
+      return { ...done, step: 'calls', after: '', hasFound: await eraseNamed(work, person, done.leads, id) || done.hasFound }
     case 'calls': {
-      const calls = await work.callIds(person, done.leads, done.after, callsAtOnce)
+      const calls = await nextCalls(work, person, done)
       if (calls.length > 0) return { ...done, step: 'erase-calls', calls, hasFound: true }
       return done.hasFound ? anotherRound(done) : { ...done, step: 'ledger' }
     }
     case 'erase-calls':
-      for (const callId of done.calls) await work.eraseCall(callId, person, id)
+      for (const callId of done.calls) await eraseCallOf(work, callId, person.userId, id)
       return { ...done, step: 'calls', calls: [], after: done.calls.at(-1) ?? done.after }
     case 'ledger':
       // What the events of this erasure say is parked, too, where others came between: they are waited for there.
-      if ((await work.parked(person, id)).length > 0) return anotherRound(done)
+      if ((await parkedOf(work, person, id)).length > 0) return anotherRound(done)
       return await eraseRest(work, person, done, signal)
     case 'scavenge':
-      await work.scavenge(id)
+      await scavengeFor(work, id)
       return { ...done, step: 'done' }
     case 'done': return done
     default: return done.step satisfies never
@@ -147,14 +154,15 @@ async function stepOf (
 
 /** The next step finds all that these take in the log, and erases it. What comes after it stays, and is whole. */
 async function forgetWhatWas (work: ErasureWork, person: Person): Promise<Waits | undefined> {
-  await forgetAnswers(work.pool, person.userId, await work.streamsOf(person))
+  await forgetAnswers(work.pool, person.userId, await streamsOf(work, person))
   await forgetDispatched(work.pool, person)
   return await areAway(work)
 }
 
 async function areAway (work: ErasureWork): Promise<Waits | undefined> {
-  const behind = await work.behind()
-  return behind.length > 0 ? { waitsFor: `who is behind the log: ${behind.join(', ')}`, inMs: 0 } : undefined
+  const { behind = areBehind } = work
+  const names = await behind(work)
+  return names.length > 0 ? { waitsFor: `who is behind the log: ${names.join(', ')}`, inMs: 0 } : undefined
 }
 
 /** What waits of imports is refused. */
@@ -170,7 +178,7 @@ export const parkedEvents = 'parked events'
 async function isUnread (work: ErasureWork, id: string, person: Person): Promise<Waits | undefined> {
   const away = await areAway(work)
   if (away) return away
-  const parked = await work.parked(person, id)
+  const parked = await parkedOf(work, person, id)
   if (parked.length === 0) return await isImported(work, person)
   const waitsFor = `${parkedEvents}, which an operator retries or skips (ringledger projections quarantine): ${parked.join(', ')}`
   return { waitsFor, inMs: parkedAgainMs }
@@ -180,9 +188,57 @@ async function isUnread (work: ErasureWork, id: string, person: Person): Promise
 async function eraseRest (
   work: ErasureWork, person: Person, done: ErasureProgress, signal: AbortSignal
 ): Promise<ErasureProgress | Waits> {
-  const areOnly = await work.areOnlyIn(done.generations, person, done.leads, signal)
+  const areOnly = await areOnlyIn(work, person, done, signal)
   if (areOnly === undefined) return anotherRound(done)
-  const underWay = areOnly ? await eraseLedger(work, person) : 'a generation of a read model that has more of the person'
+  const abandonedAfterMs = abandonedAfter(work.config.webhook)
+  const underWay = areOnly ? await eraseLedger(work, person, abandonedAfterMs) : 'a generation of a read model that has more of the person'
   if (underWay !== undefined) return { waitsFor: underWay, inMs: 0 }
   return await erasePendingRows(work.pool, person) ? { ...done, step: 'scavenge' } : anotherRound(done)
+}
+
+/** Those that have rows of persons. */
+const readModels = [{ projection: leads, keysIn: leadKeys }, { projection: calls, keysIn: callKeys }]
+
+/** Whether no other generation has more of the person than these; nothing where readers see others by now. */
+async function areOnlyIn (
+  { pool, streams }: ErasureWork, { userId, phoneNumber }: Person, done: ErasureProgress, signal: AbortSignal
+): Promise<boolean | undefined> {
+  const looked = { position: await streams.head(), values: [userId, phoneNumber, done.leads], signal }
+  const found = await Promise.all(readModels.map(({ projection, keysIn }, nth) =>
+    isOnlyGeneration(pool, projection, { ...looked, keysIn, generation: done.generations[nth] ?? 0 })))
+  return found.includes(undefined) ? undefined : !found.includes(false)
+}
+
+/** That are not erased yet, on the number or of these leads. */
+async function nextCalls (
+  work: ErasureWork, person: Person, { leads: leadIds, after }: ErasureProgress
+): Promise<string[]> {
+  const others = await halfKnown(work, person, leadIds)
+  return await findCallIds(work.pool, person, { leadIds, nobodys: await nobodys(work), others }, after, callsAtOnce)
+}
+
+type LogAndRows = Pick<Services, 'pool' | 'streams'>
+
+export async function eraseCallOf (
+  { pool, streams }: LogAndRows, callId: string, userId: string, requestId: string
+): Promise<void> {
+  const now = new Date().toISOString()
+  await eraseCall({ streams, userId, requestId, now }, callId, await findReport(pool, callId))
+}
+
+/** Takes out of the store what is hidden, or notes that its operator has to. */
+export async function scavengeFor ({ streams, pool }: LogAndRows, requestId: string): Promise<void> {
+  if (!await streams.scavenge()) await noteUnscavenged(pool, requestId)
+}
+
+/**
+ * Which readers have not passed yet what the log has now, or the dispatcher. Nor have those whose rows are of a former
+ * release: they lack what an erasure looks for.
+ */
+export async function areBehind (
+  { pool, streams, positions }: Pick<Services, 'pool' | 'streams' | 'positions'>
+): Promise<string[]> {
+  const ofFormer = await outdated(pool, [leads, calls])
+  if (ofFormer.length > 0) return ofFormer.map(({ name }) => `${name}, of a former release`)
+  return await areBefore(positions, ['leads', 'calls', 'catalog', 'deliveries'], await streams.head())
 }

@@ -1,27 +1,28 @@
 // What the ledger has of a person beside the delivery log, which follows the events.
 import type { Pool } from 'pg'
+import { hasErased, type Person } from '../../../projections/persons.js'
+import { findRequest } from '../../../src/commands/person-requests.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { unseal, type SealedRow } from '../../../src/privacy/sealed-text.js'
+import { dispatcherCheckpoint } from '../../../src/recovery/database-state.js'
+import type { Services } from '../../../src/services/services.js'
+import { touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { areErasedInFlight } from '../../deliveries/attempts/in-flight.js'
-import { unseal, type SealedRow, type SecretKeys } from '../../../src/privacy/sealed-text.js'
-import { forgetRedeliveries } from './forget-answers.js'
-import type { Person } from './request.js'
 
-export interface LedgerQuestions {
-  pool: Pool
-  keys: SecretKeys
-  /** From then on an attempt without an outcome has no worker any more, in milliseconds. */
-  abandonedAfterMs: number
-  /** Whether a request for a copy was for this person. */
-  isOf (requestId: string, person: Person): Promise<boolean>
-  /** Whether any of these calls of the user is erased. */
-  hasErased (userId: string, callIds: readonly string[]): Promise<boolean>
-}
+type LedgerServices = Pick<Services, 'pool' | 'streams' | 'keys' | 'phoneHash'>
 
-/** @returns what is under way that has the person: look again */
-export async function eraseLedger (questions: LedgerQuestions, person: Person): Promise<string | undefined> {
-  if (await areErasedInFlight(questions.pool, person.userId, questions.abandonedAfterMs)) return 'an attempt to send a webhook'
-  await forgetRedeliveries(questions.pool, person.userId)
-  if (await isBeingCopied(questions, person)) return 'a copy that is made'
-  await removeCopies(questions, person)
+/**
+ * @param abandonedAfterMs from then on an attempt without an outcome has no worker any more
+ * @returns what is under way that has the person: look again
+ */
+export async function eraseLedger (
+  services: LedgerServices, person: Person, abandonedAfterMs: number
+): Promise<string | undefined> {
+  const { pool } = services
+  if (await areErasedInFlight(pool, person.userId, abandonedAfterMs)) return 'an attempt to send a webhook'
+  await forgetRedeliveries(pool, person.userId)
+  if (await isBeingCopied(services, person)) return 'a copy that is made'
+  await removeCopies(services, person)
   return undefined
 }
 
@@ -30,7 +31,7 @@ export async function eraseLedger (questions: LedgerQuestions, person: Person): 
  * ends first. A copy for the person is waited for even when nobody has begun it. A copy of anything else that was read
  * before finds its request changed: it is made anew.
  */
-async function isBeingCopied ({ pool, keys }: LedgerQuestions, { userId, phoneNumber }: Person): Promise<boolean> {
+async function isBeingCopied ({ pool, keys }: LedgerServices, { userId, phoneNumber }: Person): Promise<boolean> {
   const { rows } = await pool.query<SealedRow & { is_begun: boolean }>(`
     WITH free AS (
       UPDATE ledger.person_requests SET due_at = due_at
@@ -42,21 +43,103 @@ async function isBeingCopied ({ pool, keys }: LedgerQuestions, { userId, phoneNu
 }
 
 /** Copies for the person, and others that have calls of the person. */
-async function removeCopies (questions: LedgerQuestions, person: Person): Promise<void> {
-  const { pool, isOf } = questions
+async function removeCopies (
+  { pool, streams, phoneHash }: LedgerServices, { userId, phoneNumber }: Person
+): Promise<void> {
   const { rows } = await pool.query<{ request_id: string }>(
-    'SELECT request_id FROM ledger.person_exports WHERE user_id = $1 AND part = 0', [person.userId])
+    'SELECT request_id FROM ledger.person_exports WHERE user_id = $1 AND part = 0', [userId])
   for (const { request_id: id } of rows) {
-    if (!await isOf(id, person) && !await hasErased(questions, person, id)) continue
+    const isOf = (await findRequest(streams, id))?.request.number_digest === phoneHash(phoneNumber)
+    if (!isOf && !await hasErasedCalls(pool, userId, id)) continue
     await pool.query('DELETE FROM ledger.person_exports WHERE request_id = $1', [id])
   }
 }
 
-async function hasErased (questions: LedgerQuestions, { userId }: Person, requestId: string): Promise<boolean> {
+async function hasErasedCalls (pool: Pool, userId: string, requestId: string): Promise<boolean> {
   for (let part = 0; ; part += 1) {
-    const { rows: [found] } = await questions.pool.query<{ call_ids: string[] }>(
+    const { rows: [found] } = await pool.query<{ call_ids: string[] }>(
       'SELECT call_ids FROM ledger.person_exports WHERE request_id = $1 AND part = $2', [requestId, part])
     if (!found) return false
-    if (await questions.hasErased(userId, found.call_ids)) return true
+    if (await hasErased(pool, userId, found.call_ids)) return true
   }
 }
+
+// Answers that Idempotency-Keys keep, and that tell of an erased person. Their retries must not make the person anew.
+const forgotten = "request_hash = '', answer_key_id = NULL, answer = NULL"
+
+/** Of all that tells of these streams. */
+export async function forgetAnswers (pool: Pool, userId: string, streams: readonly string[]): Promise<void> {
+  await pool.query(
+    `UPDATE ledger.idempotency_keys SET ${forgotten} WHERE user_id = $1 AND about && $2::text[]`, [userId, streams])
+}
+
+/** Also where no answer was kept yet, or it was lost. */
+export async function forgetCommands (pool: Pool, userId: string, commandIds: readonly string[]): Promise<void> {
+  await pool.query(
+    `UPDATE ledger.idempotency_keys SET ${forgotten} WHERE user_id = $1 AND command_id = ANY ($2::uuid[])`, [userId, commandIds])
+}
+
+/** Answers to redeliveries of erased calls show what receivers had answered. */
+async function forgetRedeliveries (pool: Pool, userId: string): Promise<void> {
+  await pool.query(`
+    UPDATE ledger.idempotency_keys kept SET ${forgotten}
+    WHERE user_id = $1 AND about[1] LIKE 'call-%' AND answer IS NOT NULL AND EXISTS (
+      SELECT FROM ledger.webhook_deliveries
+      WHERE call_id = substr(kept.about[1], 6) AND user_id = $1 AND erased_at IS NOT NULL)`, [userId])
+}
+
+/** The dispatcher may hold a listed number in memory: it reads anew what stands beside its checkpoint. */
+export async function forgetDispatched (pool: Pool, { userId, phoneNumber }: Person): Promise<void> {
+  const values = [userId, phoneNumber]
+  const those = 'WHERE user_id = $1 AND phone_number = $2'
+  const { rows: [found] } = await pool.query<{ is_there: boolean }>(`
+    SELECT EXISTS (SELECT FROM ledger.dispatch_blacklist ${those})
+        OR EXISTS (SELECT FROM ledger.dispatch_leads ${those}) AS is_there`, values)
+  if (!found?.is_there) return
+  await inTransaction(pool, async (tx) => {
+    await touchCheckpoint(tx, dispatcherCheckpoint)
+    await tx.query(`DELETE FROM ledger.dispatch_blacklist ${those}`, values)
+    await tx.query(`
+      UPDATE ledger.dispatch_leads SET phone_number = '', variables = '{"customer_name":"","email":""}' ${those}`, values)
+  })
+}
+
+interface WaitingLead { body: object, refused?: object, row: number }
+interface WaitingPart { upload_id: string, first_row: number, leads: WaitingLead[], is_begun: boolean }
+
+const partsAtOnce = 100
+
+/**
+ * Rows of imports that wait: those that name an erased person are refused, in their place, when their turn comes. Also
+ * those of a body that is still being sent, or whose process died: no request names them.
+ * @returns false while a part with the number is being done: its leads are to be looked for once it is
+ */
+export async function erasePendingRows (pool: Pool, person: Person): Promise<boolean> {
+  for (;;) {
+    const found = await refuseSome(pool, person)
+    if (found.some(({ is_begun }) => is_begun)) return false
+    if (found.length < partsAtOnce) return true
+  }
+}
+
+/** Those that are begun come last, and stay as they are. */
+async function refuseSome (pool: Pool, { userId, phoneNumber }: Person): Promise<WaitingPart[]> {
+  return await inTransaction(pool, async (tx) => {
+    const { rows } = await tx.query<WaitingPart>(`
+      SELECT upload_id, first_row, leads, ids IS NOT NULL AS is_begun FROM ledger.lead_import_parts
+      WHERE (user_id = $1 OR user_id IS NULL AND upload_id IN (
+        SELECT (input ->> 'upload_id')::uuid FROM ledger.background_requests
+        WHERE kind = 'lead-import' AND user_id = $1 AND state IN ('prepared', 'accepted')))
+        AND strpos(leads::text, $2) > 0
+      ORDER BY ids IS NOT NULL, upload_id, first_row LIMIT ${partsAtOnce} FOR UPDATE`, [userId, `"${phoneNumber}"`])
+    for (const { upload_id, first_row, leads } of rows.filter(({ is_begun }) => !is_begun)) {
+      const left = leads.map((lead) => names(lead, phoneNumber) ? { ...refused, row: lead.row } : lead)
+      await tx.query('UPDATE ledger.lead_import_parts SET leads = $3 WHERE upload_id = $1 AND first_row = $2',
+        [upload_id, first_row, JSON.stringify(left)])
+    }
+    return rows
+  })
+}
+
+const names = (lead: WaitingLead, phoneNumber: string) => JSON.stringify(lead).includes(JSON.stringify(phoneNumber))
+const refused: Omit<WaitingLead, 'row'> = { body: {}, refused: { phone_number: ['was erased before its turn came'] } }

@@ -1,10 +1,8 @@
 // A request for an erasure as its row: the number is at rest only there, encrypted, and goes when the request ends.
 import type { Pool } from 'pg'
+import type { Person } from '../../../projections/persons.js'
 import { seal, type SecretKeys } from '../../../src/privacy/sealed-text.js'
 import { prepareRequest } from '../../background/requests.js'
-
-/** Whose person, and the number in E.164. */
-export interface Person { userId: string, phoneNumber: string }
 
 export const erasureKind = 'person-erasure'
 

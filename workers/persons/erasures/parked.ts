@@ -1,51 +1,50 @@
 // Parked events that are of a person, or may be: nothing of them can be erased, as readers do not know them yet, and
 // once the key of the person has ended, they never will.
-import { calls } from '../../projections/calls.js'
-import { catalog } from '../../projections/catalog.js'
-import { activeGeneration, schemaOf } from '../../projections/engine/generations.js'
-import { leads } from '../../projections/leads.js'
-import { dispatcher } from '../../projections/engine/parked.js'
+import { calls } from '../../../projections/calls.js'
+import { catalog } from '../../../projections/catalog.js'
+import { activeGeneration, schemaOf } from '../../../projections/engine/generations.js'
+import { leads } from '../../../projections/leads.js'
+import { dispatcher } from '../../../projections/engine/parked.js'
 import {
   findHalfKnown, findOwnCalls, findOwner, findParked, findUnowned, type ParkedStream, type Person, type Unowned
-} from '../../projections/persons.js'
-import { assistantStream } from '../features/assistants/events.js'
-import { callIdOf, callStream } from '../features/calls/events.js'
-import { tryDecode } from '../domain/events.js'
-import { isFields } from '../domain/sealed.js'
-import type { StoredEvent } from '../domain/stored-event.js'
-import type { Services } from './services.js'
+} from '../../../projections/persons.js'
+import { assistantStream } from '../../../src/features/assistants/events.js'
+import { callIdOf, callStream } from '../../../src/features/calls/events.js'
+import { tryDecode } from '../../../src/domain/events.js'
+import { isFields } from '../../../src/domain/sealed.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import type { Services } from '../../../src/services/services.js'
+import { allStreamsOf, leadIdsOf, type NamedServices } from './named.js'
 
 type BackEnds = Pick<Services, 'pool' | 'streams'>
-
-/** What is known of the person: streams with events of theirs, and ids of leads and contacts. */
-export interface KnownOfPerson { streams (): Promise<readonly string[]>, leadIds (): Promise<readonly number[]> }
 
 /** No more streams than these are named at once. */
 const mostNamed = 5
 
 /** @param requestId events that the request itself has appended are the person's too @returns names of streams */
 export async function parkedOf (
-  { pool, streams }: BackEnds, person: Person, known: KnownOfPerson, requestId: string
+  services: NamedServices, person: Person, requestId: string
 ): Promise<string[]> {
+  const { pool, streams } = services
   const parked = await parkedNow(pool)
   const unowned = await findUnowned(pool)
   if (parked.length + unowned.length === 0) return []
-  const leadIds = await known.leadIds()
+  const leadIds = await leadIdsOf(services, person)
   const callIds = parked.flatMap(({ stream }) => callIdOf(stream) ?? [])
   const about = { person, leadIds, requestId }
   const ownCalls = [
-    ...await findOwnCalls(pool, person, leadIds, callIds), ...await halfKnown({ pool, streams }, person, leadIds)
+    ...await findOwnCalls(pool, person, leadIds, callIds), ...await halfKnown(services, person, leadIds)
   ]
-  const own = new Set([...await known.streams(), ...ownCalls.map(callStream)])
+  const own = new Set([...await allStreamsOf(services, person), ...ownCalls.map(callStream)])
   const found: string[] = []
   for (const { stream, revision } of parked) {
-    const isOwn = own.has(stream) || await isNamed({ pool, streams }, stream, revision, about)
+    const isOwn = own.has(stream) || await isNamed(services, stream, revision, about)
     if (isOwn && found.push(stream) === mostNamed) return found
   }
   const isParked = (stream: string) => parked.some((one) => one.stream === stream)
   const ofNobody = new Set(await nobodysAmong(streams, unowned, parked))
   for (const { id, assistantId } of unowned) {
-    if (ofNobody.has(id) || !await isNamed({ pool, streams }, callStream(id), 0n, about)) continue
+    if (ofNobody.has(id) || !await isNamed(services, callStream(id), 0n, about)) continue
     const waiting = [callStream(id), assistantStream(assistantId)].find(isParked)
     found.push(waiting ?? `${callStream(id)} (replay calls)`)
     if (found.length >= mostNamed) break
@@ -55,11 +54,11 @@ export async function parkedOf (
 
 /** Calls of which the log tells of the person, though no row says so. */
 export async function halfKnown (
-  { pool, streams }: BackEnds, person: Person, leadIds: readonly number[]
+  services: BackEnds, person: Person, leadIds: readonly number[]
 ): Promise<string[]> {
   const found: string[] = []
-  for (const id of await findHalfKnown(pool, person.userId)) {
-    if (await isNamed({ pool, streams }, callStream(id), 0n, { person, leadIds })) found.push(id)
+  for (const id of await findHalfKnown(services.pool, person.userId)) {
+    if (await isNamed(services, callStream(id), 0n, { person, leadIds })) found.push(id)
   }
   return found
 }
