@@ -46,7 +46,10 @@ const rooms = {
     packages: ['pg']
   },
   workers: {
-    ours: [...LOG, 'src/(commands|privacy|subscriptions|recovery|postgres|tracing)', SERVICES, 'projections'],
+    ours: [
+      ...LOG, 'src/(commands|privacy|subscriptions|recovery|postgres|tracing)', 'src/features/leads/import[.]ts', SERVICES,
+      'projections'
+    ],
     packages: ['pg', 'bullmq', 'ioredis', 'undici', 'ipaddr.js', 'lru-cache']
   },
   'src/services/embedded': { ours: [], packages: ['@ringledger/embedded-[^/]+'] },

@@ -1,8 +1,6 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
-import type { Pool } from 'pg'
 import { endsWithin } from '../src/postgres/ends-within.js'
-import type { Notifications } from '../src/postgres/notifications.js'
-import type { RestoreGuard } from '../src/recovery/restore-guard.js'
+import type { Services } from '../src/services/services.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import { abandonedAfter } from './deliveries/attempts/abandoned.js'
 import { deliverer, type EndedAttempt } from './deliver/deliver.js'
@@ -21,21 +19,10 @@ import { runUpkeep } from './operate/upkeep/upkeep.js'
 import { openTasks, type AlertHook } from './operate/upkeep/tasks.js'
 import { refuseLostKeys, tellNeededKeys } from './operate/reseal.js'
 
-export interface WorkerDeps {
-  /** For attempts and their slots: what is not answered within seconds is tried again on another connection. */
-  pool: Pool
-  /** For batches, which may take longer; `pool` when absent. */
-  consumerPool?: Pool
-  streams: RunOptions['streams']
-  /** Forbids sending while this database is behind the log. */
-  restoreGuard: RestoreGuard
-  sameLog?: RunOptions['sameLog']
-  notifications: Notifications
-  /** Of the queue, when there is no Redis. */
-  databaseUrl: string
-  redisUrl?: string | undefined
-  patience?: QueueOptions['patience']
-  holder: string // who this process is, for operators
+/** `pool` is for attempts: what is not answered within seconds is tried again on another connection. */
+export interface WorkerDeps extends Omit<QueueOptions, 'stalled'>,
+  Pick<Services, 'pool' | 'streams' | 'restoreGuard' | 'notifications' | 'holder' | 'keys'>,
+  Partial<Pick<Services, 'consumerPool' | 'logGuard'>> {
   log: RunOptions['log']
   webhook: {
     /** Waits before each attempt, in milliseconds. */
@@ -47,9 +34,6 @@ export interface WorkerDeps {
     /** How long payloads and attempts are kept; 90 when absent. */
     retentionDays?: number
   }
-  /** 32 bytes; the previous ones still decrypt. */
-  secretKey: Buffer
-  previousSecretKeys: readonly Buffer[]
   version: string
   /** Told of each attempt whose outcome counts. */
   onAttempt?: ((attempt: EndedAttempt) => void) | undefined
@@ -103,8 +87,7 @@ export function startWorkers (deps: WorkerDeps): Workers {
 type Running = Pick<Workers, 'handOver' | 'stop'> & { queue: JobQueue }
 
 async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<Running> {
-  const { pool, restoreGuard, log, version, webhook, webhook: { schedule, timeoutMs, retentionDays = 90 } } = deps
-  const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
+  const { pool, keys, restoreGuard, log, version, webhook, webhook: { schedule, timeoutMs, retentionDays = 90 } } = deps
   await Promise.all([refuseLostKeys(pool, keys), addMonths(pool)])
   const queue = await openQueue(deps)
   const enqueuer = openEnqueuer({ pool, queue, maySend: restoreGuard.maySend, log })
@@ -128,7 +111,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
     runUpkeep(upkeep.tasks, { ...batches, name: 'upkeep', signal }),
     upkeep.alerts.length > 0 && runUpkeep(upkeep.alerts, { ...batches, name: 'alerts', signal })
   ]))
-  const loops = [working, restoreGuard.keepChecking(signal), tellNeededKeys({ ...batches, keys, signal })]
+  const loops = [working, restoreGuard.keepChecking(signal), tellNeededKeys({ ...batches, signal })]
   return {
     ...{ queue, handOver },
     async stop () {
@@ -144,5 +127,5 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
 
 async function followCalls ({ consumer }: Marking, deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   await deps.restoreGuard.untilMaySend(signal)
-  await runSubscription(consumer, { ...deps, signal })
+  await runSubscription(consumer, { ...deps, sameLog: deps.logGuard, signal })
 }

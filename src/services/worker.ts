@@ -1,22 +1,17 @@
 // The worker role: dispatcher, deliveries and reconciler, and what is done in the background: imports of leads, and
 // erasures.
-import { findCampaign } from '../../projections/catalog.js'
 import { countUnfinished } from '../../workers/background/counts.js'
-import type { BackgroundKind, BackgroundKinds } from '../../workers/background/kind.js'
+import type { BackgroundKinds } from '../../workers/background/kind.js'
 import { startBackground, type Background } from '../../workers/background/start.js'
 import { leadImports } from '../../workers/imports/lead-imports.js'
 import { erasures } from '../../workers/persons/erasures/erasures.js'
 import { lateCalls } from '../../workers/persons/erasures/late-calls.js'
 import { startPersons } from '../../workers/persons/run.js'
 import { startWorkers } from '../../workers/start.js'
-import { leadImportStream } from '../features/imports/events.js'
-import { endDecider } from '../features/imports/model.js'
-import { importLead, listedOf } from '../features/leads/import.js'
 import { parseSchedule } from '../features/webhooks/outcome.js'
 import type { Metrics } from '../http/metrics.js'
-import { uuidV5 } from '../log/stored.js'
 import { packageVersion } from '../package-root.js'
-import { openCommands, type CommandServices } from './commands.js'
+import { openCommands } from './commands.js'
 import { alertHook } from './complete-config.js'
 import type { Services } from './services.js'
 import { measureBackground, observeAttempts, observeImports } from './metrics.js'
@@ -30,16 +25,12 @@ export interface StartedWorker {
 }
 
 export async function startWorker (services: Services, metrics: Metrics): Promise<StartedWorker> {
-  const { config, urls: { databaseUrl, redisUrl }, logGuard, keys: { current, previous } } = services
+  const { config, urls } = services
   const { webhook } = config
   const workers = startWorkers({
     ...services,
-    sameLog: logGuard,
-    databaseUrl,
-    redisUrl,
+    ...urls,
     webhook: { ...webhook, schedule: parseSchedule(webhook.schedule) },
-    secretKey: current,
-    previousSecretKeys: previous,
     onAttempt: observeAttempts(metrics),
     alert: alertHook(config),
     version: packageVersion
@@ -53,49 +44,17 @@ export async function startWorker (services: Services, metrics: Metrics): Promis
   return { ...workers, stop: async () => { await Promise.all([workers.stop(), background.stop(), endPersons()]) } }
 }
 
+/** Nobody comes back to the stream of a row soon. */
+const importCacheBytes = 2 ** 20
+
 async function startBackgroundOf (services: Services, metrics: Metrics): Promise<Background> {
-  const { urls: { databaseUrl, redisUrl }, consumerPool, restoreGuard: { maySend: mayWork } } = services
+  const { urls, consumerPool, restoreGuard: { maySend: mayWork } } = services
+  const commands = await openCommands(services, importCacheBytes)
   const kinds: BackgroundKinds = {
-    'lead-import': await leadImportsOf(services, observeImports(metrics)),
+    'lead-import': leadImports({ ...services, ...commands, onRows: observeImports(metrics) }),
     'person-erasure': erasures(services),
     'late-call-erasure': lateCalls(services)
   }
   measureBackground(metrics, Object.keys(kinds), () => countUnfinished(services.pool))
-  return await startBackground({ ...services, pool: consumerPool, databaseUrl, redisUrl, kinds, mayWork })
-}
-
-/** Nobody comes back to the stream of a row soon. */
-const cacheBytes = 2 ** 20
-/** An import goes on without readers after so long: the projector may be away. */
-const readersWithinMs = 2_000
-
-/** Rows are commands, as those of the API are. `onRows` is told what became of the rows of a part. */
-export async function leadImportsOf (
-  services: CommandServices & Pick<Services, 'consumerPool'>, onRows: (outcomes: readonly string[]) => void
-): Promise<BackgroundKind> {
-  const { pool, consumerPool, streams, positions, phoneHash } = services
-  const { handle, ids, blacklists } = await openCommands(services, cacheBytes)
-  return leadImports({
-    pool: consumerPool,
-    listed: (userId, rows) => listedOf(blacklists, userId, rows),
-    importLead: ({ number, lead, ids, isRetry }, { importId, userId }, listed) => importLead({ handle, phoneHash }, {
-      commandId: uuidV5(importId, `row ${number}`), importId, userId, submitted: lead, listed, ids, isRetry
-    }),
-    takeIds: (count) => ids.take('lead', count),
-    async campaignProblem (userId, campaignId) {
-      const campaign = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, campaignId))
-      return campaign && !campaign.isDeleted ? undefined : 'The campaign was deleted.'
-    },
-    awaitReaders: async (position) => { await positions.reached('leads', position, readersWithinMs) },
-    async end ({ importId, userId }, counts, reason, now) {
-      await handle({
-        aggregate: endDecider,
-        stream: leadImportStream(importId),
-        decide: (state) => endDecider.decide({ type: 'end', ...counts, reason, now }, state),
-        origin: { commandId: uuidV5(importId, 'end'), correlationId: importId, userId }
-      })
-    },
-    onRows,
-    isRequested: async (importId) => await streams.last(leadImportStream(importId)) !== undefined
-  })
+  return await startBackground({ ...services, ...urls, pool: consumerPool, kinds, mayWork })
 }

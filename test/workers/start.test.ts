@@ -30,7 +30,7 @@ async function journey (t: Test, given: Partial<WorkerDeps>): Promise<void> {
   await tell(assistantCreated(assistant_id, { is_webhook_active: true, webhook_url: hook.url }))
   await tell(callCompleted(callId, { assistant_id }))
   await eventually(() => hook.received.length === 2)
-  const secret = new Webhook(await currentSecret(deps.pool, { current: deps.secretKey, previous: [] }, '1'))
+  const secret = new Webhook(await currentSecret(deps.pool, deps.keys, '1'))
   for (const { headers, body } of hook.received) {
     const strings = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
     t.match(secret.verify(body, strings), { data: { call_id: callId, assistant: { id: assistant_id } } })
@@ -98,12 +98,12 @@ t.test('a Redis that is down at the start is waited for', { skip: noRedis() }, a
 t.test('workers refuse to start when the key of stored secrets is gone', async (t) => {
   const { ready, stop, deps } = await workers(t)
   await ready
-  await currentSecret(deps.pool, { current: deps.secretKey, previous: [] }, '1')
+  await currentSecret(deps.pool, deps.keys, '1')
   await stop()
-  const other = startWorkers({ ...deps, secretKey: randomBytes(32) })
+  const other = startWorkers({ ...deps, keys: { current: randomBytes(32), previous: [] } })
   await t.rejects(other.ready, /SECRET_KEY_PREVIOUS/)
   await other.stop()
-  const rotated = startWorkers({ ...deps, secretKey: randomBytes(32), previousSecretKeys: [deps.secretKey] })
+  const rotated = startWorkers({ ...deps, keys: { current: randomBytes(32), previous: [deps.keys.current] } })
   await t.resolves(rotated.ready)
   await rotated.stop()
 })

@@ -1,7 +1,13 @@
 // Imports of leads, as requests in the background: part by part, rows of different contacts side by side.
-import type { Pool } from 'pg'
-import type { Listed } from '../../src/features/blacklist/model.js'
-import type { ImportCounts } from '../../src/features/imports/model.js'
+import { findCampaign } from '../../projections/catalog.js'
+import type { Blacklists } from '../../src/commands/blacklist.js'
+import type { HandleCommand } from '../../src/commands/handle.js'
+import type { Ids } from '../../src/commands/ids.js'
+import { leadImportStream } from '../../src/features/imports/events.js'
+import { endDecider, type ImportCounts } from '../../src/features/imports/model.js'
+import { importLead, listedOf } from '../../src/features/leads/import.js'
+import { uuidV5 } from '../../src/log/stored.js'
+import type { Services } from '../../src/services/services.js'
 import type { BackgroundKind, Turn } from '../background/kind.js'
 import { importRows, type Row } from './import-rows.js'
 import { beginPart, nextPart, removeOrphans, removePart, removeUpload, type Part, type SentLead, type SentRow } from './parts.js'
@@ -21,81 +27,81 @@ export interface ImportProgress extends ImportCounts {
   kept?: number
 }
 
-/** What was written of a part, as far as readers must see it before the next one. */
-export interface WrittenRow { outcome: RowOutcome, position?: bigint | undefined }
-
-export interface LeadImportOptions {
-  pool: Pool
-  /** The numbers of the leads that their user does not want called. */
-  listed (userId: string, leads: readonly SentLead[]): Promise<Listed>
-  /** One row: validated, decided and appended, or found in the log. @throws when a back end is away */
-  importLead (row: Row, importing: Importing, listed: Listed): Promise<WrittenRow>
-  takeIds (count: number): Promise<number[]>
-  /** Why the campaign takes no lead any more; nothing while it does. */
-  campaignProblem (userId: string, campaignId: number): Promise<string | undefined>
-  /** Waits for a bounded time until readers see the position, so that nobody else's reads fall behind an import. */
-  awaitReaders (position: bigint): Promise<void>
-  /** Appends how it ended, once. */
-  end (importing: Omit<Importing, 'campaignId'>, counts: ImportCounts, reason: string | null, at: string): Promise<void>
-  isRequested (importId: string): Promise<boolean>
+/** Rows are commands, as those of the API are. */
+export interface ImportWork extends Pick<Services, 'pool' | 'consumerPool' | 'streams' | 'positions' | 'phoneHash'> {
+  handle: HandleCommand
+  ids: Ids
+  blacklists: Blacklists
   /** Told what became of the rows of a part, once it is kept. */
   onRows (outcomes: ReadonlyArray<RowOutcome['outcome']>): void
 }
 
-/** What all rows of an import have in common. */
-export interface Importing { importId: string, userId: string, campaignId: number }
+/** An import goes on without readers after so long: the projector may be away. */
+const readersWithinMs = 2_000
 
 const noRows: Omit<ImportProgress, 'total'> = { processed: 0, created: 0, duplicates: 0, invalid: 0 }
 export const nothingDone = (total: number): ImportProgress => ({ total, ...noRows })
 
-export function leadImports (options: LeadImportOptions): BackgroundKind<ImportInput, ImportProgress> {
-  const { pool, campaignProblem, end, isRequested } = options
+export function leadImports (imports: ImportWork): BackgroundKind<ImportInput, ImportProgress> {
+  const { consumerPool: pool, streams, handle } = imports
   return {
     keepDays: importDays,
     async work ({ id: importId, userId, input, progress }, turn) {
       const { upload_id: uploadId, campaign_id: campaignId } = input
-      const importing = { importId, userId, campaignId }
       let done = { ...nothingDone(0), ...progress }
       while (done.processed < done.total) {
-        const problem = await campaignProblem(userId, campaignId)
-        if (problem !== undefined) return { state: 'failed', reason: problem }
+        if (!await isOpen(imports, userId, campaignId)) return { state: 'failed', reason: 'The campaign was deleted.' }
         const part = await nextPart(pool, uploadId)
         if (!part) throw new Error(`the rows of import ${importId} are gone`)
-        done = await importPart(options, importing, uploadId, part, done, turn)
+        done = await importPart(imports, { importId, userId, uploadId }, part, done, turn)
         if (turn.isOver()) return 'again'
       }
       return { state: 'completed' }
     },
     async finish ({ id: importId, userId, input, progress }, ended, at) {
-      await end({ importId, userId }, { ...nothingDone(0), ...progress }, ended.state === 'failed' ? ended.reason : null, at)
+      const counts = { ...nothingDone(0), ...progress }
+      const reason = ended.state === 'failed' ? ended.reason : null
+      await handle({
+        aggregate: endDecider,
+        stream: leadImportStream(importId),
+        decide: (state) => endDecider.decide({ type: 'end', ...counts, reason, now: at }, state),
+        origin: { commandId: uuidV5(importId, 'end'), correlationId: importId, userId }
+      })
       if (input.upload_id !== undefined) await removeUpload(pool, input.upload_id)
     },
-    wasAccepted: isRequested,
+    wasAccepted: async (importId) => await streams.last(leadImportStream(importId)) !== undefined,
     tidy: () => removeOrphans(pool)
   }
 }
 
+async function isOpen ({ pool, positions }: ImportWork, userId: string, campaignId: number): Promise<boolean> {
+  const campaign = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, campaignId))
+  return campaign !== undefined && !campaign.isDeleted
+}
+
 /** Its ids are kept before its first row is begun: what is repeated finds its events, and names the same leads. */
 async function importPart (
-  options: LeadImportOptions, importing: Importing, uploadId: string, part: Part, done: ImportProgress,
-  turn: Turn<ImportProgress>
+  imports: ImportWork, { importId, userId, uploadId }: Record<'importId' | 'userId' | 'uploadId', string>, part: Part,
+  done: ImportProgress, turn: Turn<ImportProgress>
 ): Promise<ImportProgress> {
-  const { pool, takeIds, importLead, awaitReaders } = options
+  const { consumerPool: pool, positions, blacklists } = imports
   const { firstRow } = part
   const needed = part.leads.reduce((sum, lead) => sum + idsFor(lead), 0)
-  const { ids, leads } = await beginPart(pool, uploadId, firstRow, part.ids ?? await takeIds(needed))
+  const { ids, leads } = await beginPart(pool, uploadId, firstRow, part.ids ?? await imports.ids.take('lead', needed))
   const rows = rowsOf(leads, ids, part.ids !== undefined)
-  const listed = await options.listed(importing.userId, leads)
-  const written = await importRows(rows, (row) => importLead(row, importing, listed), turn.signal)
+  const listed = await listedOf(blacklists, userId, leads)
+  const written = await importRows(rows, ({ number, lead: submitted, ids, isRetry }) => importLead(imports, {
+    commandId: uuidV5(importId, `row ${number}`), importId, userId, submitted, listed, ids, isRetry
+  }), turn.signal)
   const last = written.reduce((latest, { position = 0n }) => position > latest ? position : latest, 0n)
-  if (last > 0n) await awaitReaders(last)
+  if (last > 0n) await positions.reached('leads', last, readersWithinMs) // nobody else's reads fall behind an import
   const { outcomes, bytes } = withinBytes(written.map(({ outcome }) => outcome), done.kept ?? 0)
   const next = { ...counted(done, outcomes), kept: bytes }
   await turn.keep(next, async (tx) => {
-    await addResults(tx, importing.importId, leads.map(({ row }) => row), outcomes)
+    await addResults(tx, importId, leads.map(({ row }) => row), outcomes)
     await removePart(tx, uploadId, firstRow)
   })
-  options.onRows(outcomes.map(({ outcome }) => outcome))
+  imports.onRows(outcomes.map(({ outcome }) => outcome))
   return next
 }
 

@@ -1,7 +1,8 @@
 // Imports with the number of a person who is erased meanwhile: whatever their worker had come to, the person is not
 // there in the end, and everybody else is.
 import t, { type Test } from 'tap'
-import { leadImportsOf } from '../../../src/services/worker.js'
+import { openCommands } from '../../../src/services/commands.js'
+import { leadImports } from '../../../workers/imports/lead-imports.js'
 import { leadStream } from '../../../src/features/leads/events.js'
 import type { Streams } from '../../../src/log/event-log.js'
 import { openLogGuard } from '../../../src/recovery/log-guard.js'
@@ -32,7 +33,7 @@ async function worker (append: Streams['append'] = streams.append) {
   const restoreGuard = openRestoreGuard({ ...parts, log })
   const logGuard = openLogGuard({ ...parts, readUpTo: async () => [], log })
   const given = { ...parts, streams: { ...streams, append }, config, restoreGuard, logGuard }
-  const kinds = { 'lead-import': await leadImportsOf(given, () => {}) }
+  const kinds = { 'lead-import': leadImports({ ...given, ...await openCommands(given, 1), onRows () {} }) }
   return (id: string) => giveTurn({ pool, kinds, holder: 'test', turnMs: 60_000, retryMs: 0, signal, log }, id)
 }
 

@@ -23,8 +23,7 @@ export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}) 
     holder: randomUUID(),
     log,
     webhook: { schedule: [0, 100], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
-    secretKey: randomBytes(32),
-    previousSecretKeys: [],
+    keys: { current: randomBytes(32), previous: [] },
     version: '1.2.3',
     reconcileEveryMs: 200,
     ...given

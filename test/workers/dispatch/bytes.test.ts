@@ -20,8 +20,7 @@ import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 const { postgres, connection } = await scratchEventStore(t)
 const streams = new EventLog(connection)
 const { pool, notifications, databaseUrl } = await scratchLedger(t, postgres)
-const secretKey = randomBytes(32)
-const keys = { current: secretKey, previous: [] }
+const keys = { current: randomBytes(32), previous: [] }
 
 /** A worker as after a start of the process: its state is in the ledger alone. */
 function worker () {
@@ -37,8 +36,7 @@ function worker () {
     webhook: {
       schedule: [0, 50, 500, 50, 500, 50, 500, 50, 500], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8']
     },
-    secretKey,
-    previousSecretKeys: [],
+    keys,
     version: '1.2.3',
     reconcileEveryMs: 200
   })

@@ -32,8 +32,7 @@ async function working (t: Test, markEveryMs: number) {
       holder: randomUUID(),
       log,
       webhook: { schedule: [0], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
-      secretKey: randomBytes(32),
-      previousSecretKeys: [],
+      keys: { current: randomBytes(32), previous: [] },
       version: '1.2.3',
       reconcileEveryMs: 100,
       markEveryMs
