@@ -11,7 +11,7 @@ import { laterOf } from '../src/domain/time.js'
 import type { Projection } from './engine/projection.js'
 import { iso, table } from './engine/table.js'
 import { fold } from './search.js'
-import { lookUp } from '../src/postgres/look-up.js'
+import { lookUp } from '../src/postgres/batcher.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 
 /** The row of an assistant that was deleted stays, so that later events of its stream make no other one. */

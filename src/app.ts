@@ -1,5 +1,4 @@
 // Builds the HTTP side: plugins, routes, error handler; never listens.
-import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyBaseLogger } from 'fastify'
 import { addFeatures } from './features/routes.js'
 import { Rejection } from './domain/rejection.js'
@@ -8,8 +7,7 @@ import { answerUnchanged } from './http/etags.js'
 import { serializerCompiler, validatorCompiler } from './http/compilers.js'
 import type { App } from './http/app-types.js'
 import { registerAuth } from './http/auth.js'
-import type { Credentials } from './http/credentials.js'
-import type { JwtSettings } from './http/jwt-settings.js'
+import type { Credentials, JwtSettings } from './http/credentials.js'
 import { addHealth, addMetrics, type HealthChecks } from './http/health.js'
 import { closeInTime, type ClosingTimes } from './http/closing.js'
 import { allowOrigins, type CorsOrigins } from './http/cors.js'
@@ -18,7 +16,7 @@ import { requestLogger } from './http/logging.js'
 import { answerMalformed, noteMethods, refuseAmbiguous, refuseTunnels, registerSecurityHeaders } from './http/edge.js'
 import type { Metrics } from './http/metrics.js'
 import { addApiDocs } from './http/docs/openapi.js'
-import { RequestLog, traceRequests } from './http/request-log.js'
+import { correlationId, RequestLog, traceRequests } from './http/request-log.js'
 import { limitBodies } from './http/limits/body-budget.js'
 import { registerRateLimits, type RateLimit } from './http/limits/rate-limit.js'
 import { registerReadSlots } from './http/limits/read-slots.js'
@@ -40,8 +38,8 @@ export interface AppDeps {
   /** How long a client may neither read nor write before its connection ends, in milliseconds; 30 s when absent. */
   idleMs?: number | undefined
   healthChecks: HealthChecks
-  /** Whether the process is asked to stop: it is not ready then, and each answer ends its connection. */
-  isLeaving?: (() => boolean) | undefined
+  /** Aborted when the process is asked to stop: it is not ready then, and each answer ends its connection. */
+  leaving?: AbortSignal | undefined
   closing?: ClosingTimes | undefined
   metrics: Metrics
   /** Opens /metrics without a user's token. */
@@ -74,7 +72,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
     registerReadSlots(scope)
     addMetrics(scope, metrics, metricsToken)
     await addApiDocs(scope, basePath, deps.publicUrl)
-    addHealth(scope, healthChecks, undefined, deps.isLeaving)
+    addHealth(scope, healthChecks, undefined, deps.leaving)
     addRoot(scope, basePath)
     await addOps(scope, deps.ops)
     await scope.register(async (api: App) => {
@@ -94,15 +92,15 @@ export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'publicUr
   await registerAuth(app, jwt, credentials)
   await registerRateLimits(app, rateLimit)
   addMetrics(app, metrics, metricsToken)
-  addHealth(app, healthChecks, undefined, deps.isLeaving)
+  addHealth(app, healthChecks, undefined, deps.leaving)
   refuseOthers()
   return app
 }
 
-type BareDeps = Pick<AppDeps, 'logger' | 'metrics' | 'idleMs' | 'isLeaving' | 'closing'> &
+type BareDeps = Pick<AppDeps, 'logger' | 'metrics' | 'idleMs' | 'leaving' | 'closing'> &
   Partial<Pick<AppDeps, 'corsOrigins'>>
 
-function bareApp ({ logger, metrics, idleMs = 30_000, isLeaving, closing, corsOrigins = [] }: BareDeps): App {
+function bareApp ({ logger, metrics, idleMs = 30_000, leaving, closing, corsOrigins = [] }: BareDeps): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
     requestTimeout: 60_000, // a body that trickles in holds no socket for ever
@@ -111,7 +109,7 @@ function bareApp ({ logger, metrics, idleMs = 30_000, isLeaving, closing, corsOr
     bodyLimit,
     routerOptions: { maxParamLength: longestPath },
     logController: new RequestLog({ requestIdLogLabel: 'correlationId' }),
-    genReqId: ({ headers }) => correlationId(headers['x-correlation-id']),
+    genReqId: correlationId,
     clientErrorHandler: answerMalformed,
     http: { requireHostHeader: false }, // its refusal would have no body: refuseWithoutOneHost has one
     frameworkErrors (error, request, reply) { answerError(error, request, reply) } // before a route is known
@@ -123,14 +121,10 @@ function bareApp ({ logger, metrics, idleMs = 30_000, isLeaving, closing, corsOr
   allowOrigins(app, corsOrigins)
   refuseAmbiguous(app)
   refuseTunnels(app)
-  closeInTime(app, isLeaving, closing)
+  closeInTime(app, leaving, closing)
   app.addHook('onSend', async (request, reply) => { reply.header('x-correlation-id', request.id) })
   app.addHook('onResponse', async (request, reply) => metrics.observe(request, reply))
   return app
 }
 
 const nothingHere = () => new Rejection('not-found', 'There is nothing at this address.')
-/** The caller's id where it is fit to be logged and stored, else one of ours. */
-function correlationId (given: string | string[] | undefined): string {
-  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()
-}

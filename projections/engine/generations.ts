@@ -4,7 +4,7 @@ import { checkpointTable, readCheckpoint } from '../../src/subscriptions/checkpo
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Projection } from './projection.js'
 import { createIndexes, createTable } from './table.js'
-import { askedTogether } from '../../src/postgres/asked-together.js'
+import { askedTogether } from '../../src/postgres/batcher.js'
 import type { Streams } from '../../src/log/event-log.js'
 
 /**

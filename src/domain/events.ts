@@ -1,4 +1,6 @@
 // Every version of each event type, and how stored data of any version becomes a typed event again.
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
 import { apiKeyEvents, tokenEvents } from '../features/api-keys/events.js'
 import { assistantEvents } from '../features/assistants/events.js'
 import { blacklistedVersions, BlacklistEntryErased, unblacklistedVersions } from '../features/blacklist/events.js'
@@ -17,7 +19,7 @@ import {
 } from '../features/persons/events.js'
 import { holderEvents, phoneNumberEvents } from '../features/phone-numbers/events.js'
 import type { StoredEvent } from './stored-event.js'
-import { firstVersion, readersOf, type Versions } from './upcast.js'
+import { firstVersion, type Versions } from './upcast.js'
 
 export type { DomainEvent }
 export type EventType = DomainEvent['type']
@@ -54,7 +56,16 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   DispatcherCheckpointed: firstVersion(DispatcherCheckpointed)
 }
 
-const readers = new Map(Object.entries(eventVersions).map(([type, versions]) => [type, readersOf(versions)]))
+/** By type and version: how data is checked, and the steps that bring it to the current one. */
+const readers = new Map(Object.entries(eventVersions).map(([type, { schemas, upcasts }]) => [type, new Map(
+  schemas.map((schema, nth) => [String(nth + 1), { schema, validator: compiled(schema), upcasts: upcasts.slice(nth) }])
+)]))
+
+/** When it is first needed: most processes see events of few types. */
+function compiled (schema: TSchema) {
+  let validator: ReturnType<typeof Compile> | undefined
+  return () => validator ??= Compile(schema)
+}
 
 /** The version that events of this type are written in. */
 export function currentVersion (type: string): string {

@@ -1,6 +1,5 @@
 // The versions of an event type: what each one holds, and the pure step from one to the next.
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 
 export type Upcast = (data: never) => unknown
 
@@ -32,18 +31,6 @@ function versions<Data> (schemas: readonly TSchema[], upcasts: readonly Upcast[]
     ...(stored && { stored }),
     next: (schema, upcast, stored) => versions([...schemas, schema], [...upcasts, upcast], stored)
   }
-}
-
-/** By version: how its data is checked, and the steps that bring it to the current one. */
-export function readersOf ({ schemas, upcasts }: Pick<Versions<unknown>, 'schemas' | 'upcasts'>) {
-  return new Map(schemas.map((schema, index) =>
-    [String(index + 1), { schema, validator: compiledOnce(schema), upcasts: upcasts.slice(index) }]))
-}
-
-/** Compiled when it is first needed: most processes see events of few types. */
-function compiledOnce (schema: TSchema) {
-  let compiled: ReturnType<typeof Compile> | undefined
-  return () => compiled ??= Compile(schema)
 }
 
 /** What readers meet of the types in a record of versions. */

@@ -8,9 +8,9 @@ import { createHmac, KeyObject, timingSafeEqual } from 'node:crypto'
 import { NotKnownYet } from '../../projections/engine/positions.js'
 import type { Scope } from '../features/api-keys/events.js'
 import {
-  type ApiKeyUser, challenge, claimedSubject, type Credentials, isSubject, keyIn, refusalOf, Refused, tokensAlone
+  type ApiKeyUser, challenge, claimedSubject, type Credentials, isSubject, type JwtSettings, keyIn, refusalOf, Refused,
+  type Role, roleOf, tokensAlone
 } from './credentials.js'
-import { type JwtSettings, type Role, roleOf } from './jwt-settings.js'
 import { note, userHash } from './request-log.js'
 
 declare module '@fastify/jwt' {

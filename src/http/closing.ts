@@ -21,7 +21,7 @@ interface Connection {
  * While the process is leaving, each answer ends its connection, unless a pipelined request waits behind it.
  */
 export function closeInTime (
-  app: App, isLeaving = () => false, { arriveWithinMs = 3_000, answerWithinMs = 10_000 }: ClosingTimes = {}
+  app: App, leaving?: AbortSignal, { arriveWithinMs = 3_000, answerWithinMs = 10_000 }: ClosingTimes = {}
 ): void {
   const connections = new Map<Socket, Connection>()
   let isClosing = false
@@ -45,7 +45,7 @@ export function closeInTime (
     })
   })
   app.addHook('onSend', async ({ raw }, reply) => {
-    if (!isClosing && !isLeaving()) return
+    if (!isClosing && !leaving?.aborted) return
     const isLast = connections.get(raw.socket)?.requests.at(-1) === raw
     reply.header('connection', isLast ? 'close' : 'keep-alive')
   })

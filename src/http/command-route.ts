@@ -16,7 +16,7 @@ import { askRules, received } from './bodies.js'
 import type { Positions } from '../../projections/engine/positions.js'
 import type { RequestHeader } from './docs/describe.js'
 import { etagOfRevision, isMatch } from './etags.js'
-import type { Role } from './jwt-settings.js'
+import type { Role } from './credentials.js'
 import { readBack, type Source, type Written } from './read-position.js'
 import { traceParentOf } from './request-log.js'
 

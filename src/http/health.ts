@@ -24,7 +24,7 @@ const reasonWithinMs = 4_000
 /** All who ask within this time get one answer: each run asks every back end. */
 const checkEveryMs = 1_000
 
-const leaving = 'The service is stopping.'
+const stopping = 'The service is stopping.'
 const notReady = 'The service is not ready.'
 
 /**
@@ -33,12 +33,12 @@ const notReady = 'The service is not ready.'
  * authentication before.
  */
 export function addHealth (
-  app: FastifyInstance, checks: HealthChecks, everyMs = checkEveryMs, isLeaving = () => false
+  app: FastifyInstance, checks: HealthChecks, everyMs = checkEveryMs, leaving?: AbortSignal
 ): void {
   const readiness = atMostEvery(everyMs, readinessOf(checks, app.log))
   app.get('/health/live', { schema: liveSchema, ...ofProbes }, () => ({ status: 'ok' }))
   app.get('/health/ready', { schema: readySchema, ...ofProbes }, async (request, reply) => {
-    if (isLeaving()) return await reply.code(503).send({ message: leaving, status: 'draining' })
+    if (leaving?.aborted) return await reply.code(503).send({ message: stopping, status: 'draining' })
     const [results, isOperator] = await Promise.all([readiness(), hasRole(request, 'ops')])
     const failing = Object.keys(results).filter((name) => results[name] === 'failing')
     const checks = isOperator && { checks: results }

@@ -1,9 +1,16 @@
-// What is noted of each request: one line in the log, and a span where tracing is on.
+// What is noted of each request: its correlation id, one line in the log, and a span where tracing is on.
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { type Span, traceOf, traceParent, type Tracer, tracing } from '../tracing/tracing.js'
 import type { App } from './app-types.js'
 import type { Refusal } from './credentials.js'
+
+/** The caller's id where it is fit to be logged and stored, else one of ours. */
+export function correlationId ({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers['x-correlation-id']
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()
+}
 
 interface Note {
   /** Stands for the user; see `userHash`. Of a refused token, the one that it names. */

@@ -1,6 +1,8 @@
-// Batches single calls: what callers want while one batch runs is the next batch.
-
+// Batches single calls: what callers want while one batch runs is the next batch. To send a statement costs more than
+// to find a row, so look-ups of one moment share one, and so do questions of those who wake at one beat.
 import { setImmediate as arrived } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { isAboutData } from './problems/about-data.js'
 
 export interface BatcherOptions<Item, Answer> {
   /** Answers as many of the items as it can at once. */
@@ -51,4 +53,90 @@ export function batcher<Item, Answer> (options: BatcherOptions<Item, Answer>): (
     onError?.(error)
     return isOfOne(error) ? runOne : async () => { throw error }
   }
+}
+
+type Ask<Item, Answer> = (item: Item) => Promise<Answer>
+
+const mostTogether = 100
+
+/**
+ * @param look answers every item, in one statement; what fails there fails for all of them
+ * @returns what asks on a pool, with all others who do so by then
+ */
+export function askedTogether<Item, Answer> (
+  look: (pool: Pool, items: Item[]) => Promise<Map<Item, Answer>>
+): (pool: Pool, item: Item) => Promise<Answer> {
+  const asks = new WeakMap<Pool, Ask<Item, Answer>>()
+  return async (pool, item) => {
+    const ask = asks.get(pool) ?? batcher({
+      runBatch: (items: Item[]) => look(pool, items),
+      runOne: async () => { throw new Error('a look answers every item') },
+      isOfOne: () => false,
+      limit: mostTogether
+    })
+    asks.set(pool, ask)
+    return await ask(item)
+  }
+}
+
+export interface LookUp {
+  /** Of the prepared statement. */
+  name: string
+  /** Of the parameters. */
+  types: readonly string[]
+  /** Finds one row by $1, $2, and so on, or none. */
+  text: string
+}
+
+type Find = (values: readonly unknown[]) => Promise<object | undefined>
+
+/** Rows of one statement; they may be large. */
+const mostAtOnce = 32
+
+/** So many statements of a kind at once: one on a connection that died silently does not stop the others. */
+const lanes = 2
+
+const finders = new WeakMap<Pick<Pool, 'query'>, Map<string, Find>>()
+
+/** The row that is found by these values, as of a statement that begins after it was asked. */
+export async function lookUp<Row extends object> (
+  db: Pick<Pool, 'query'>, what: LookUp, values: readonly unknown[]
+): Promise<Row | undefined> {
+  const ofDb = finders.get(db) ?? new Map<string, Find>()
+  finders.set(db, ofDb)
+  const find = ofDb.get(what.name) ?? finder(db, what)
+  ofDb.set(what.name, find)
+  // The text of the look-up says what its rows are.
+  return await find(values) as Row | undefined
+}
+
+function finder (db: Pick<Pool, 'query'>, { name, types, text }: LookUp): Find {
+  const shared = sharedText(types, text)
+  const findAll = async (asked: Array<readonly unknown[]>) => {
+    const columns = types.map((_, nth) => asked.map((values) => values[nth]))
+    const { rows } = await db.query<{ nth: string }>({ name, text: shared, values: columns })
+    const found = new Map(rows.map(({ nth, ...row }) => [Number(nth), row]))
+    return new Map(asked.map((values, index) => [values, { row: found.get(index + 1) }]))
+  }
+  const find = batcher<readonly unknown[], { row: object | undefined }>({
+    runBatch: findAll,
+    runOne: async (values) => (await findAll([values])).get(values) ?? { row: undefined },
+    isOfOne: isAboutData,
+    limit: mostAtOnce,
+    lanes
+  })
+  return async (values) => (await find(values)).row
+}
+
+/**
+ * Postgres does not see how many there are when it plans: else it would plan anew each time, for so many. `LIMIT` keeps
+ * it to an index for each, as few as the rows may be while it plans.
+ */
+function sharedText (types: readonly string[], text: string): string {
+  const arrays = types.map((type, nth) => `(SELECT $${nth + 1}::${type}[])`)
+  const columns = types.map((_, nth) => `value_${nth + 1}`)
+  return `
+    SELECT nth, found.*
+    FROM unnest(${arrays.join(', ')}) WITH ORDINALITY AS asked (${columns.join(', ')}, nth)
+    CROSS JOIN LATERAL (${text.replace(/\$(\d+)/g, 'asked.value_$1')} LIMIT 1) found`
 }

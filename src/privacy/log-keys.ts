@@ -10,7 +10,7 @@ import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '.
 import { noStream, type Streams } from '../log/event-log.js'
 import { seal, type SecretKeys, type SealedRow, UnknownSecretKey, unseal } from './sealed-text.js'
 import type { Pool } from 'pg'
-import { lookUp } from '../postgres/look-up.js'
+import { lookUp } from '../postgres/batcher.js'
 
 /** Names a key in what is sealed under it. */
 export interface KeyName { person: string, keyId: string }

@@ -40,7 +40,7 @@ export async function startApi (services: Services, status: Status): Promise<App
     ...status,
     healthChecks: { ...status.healthChecks, ids: () => positions.assertCaughtUp() },
     logger: log,
-    isLeaving: services.isLeaving,
+    leaving: services.leaving,
     basePath: config.basePath,
     publicUrl: config.publicUrl,
     jwt: config.jwt,

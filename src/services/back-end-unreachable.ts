@@ -1,9 +1,8 @@
 // Says which back end did not answer at the start, and which setting leads to it.
 
 import { eachHost, placeOf } from '../log/client-url.js'
-import { reasonOf as whyOf } from '../log/outage.js'
 import { EventStoreConnection } from '../log/connection.js'
-import { AccessRefused, readError } from '../log/errors.js'
+import { AccessRefused, readError, reasonOf as whyOf } from '../log/errors.js'
 import { EventLog } from '../log/event-log.js'
 import { OtherVersion } from '../postgres/migrate.js'
 import { postgresProblem } from '../postgres/problems/in-words.js'

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Config } from '../config.js'
 import { phoneHash, type PhoneHash } from '../commands/phone-hash.js'
-import type { JwtSettings } from '../http/jwt-settings.js'
+import type { JwtSettings } from '../http/credentials.js'
 
 /** Config with every secret: set, or generated. */
 export type CompleteConfig = Config & { jwt: JwtSettings, secrets: { secretKey: string, leadDigestKey: string } }

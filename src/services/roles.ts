@@ -37,20 +37,20 @@ export async function startRoles (
   roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger,
   prepare?: (connections: Connections) => Promise<void>
 ): Promise<Service> {
-  let isLeaving = false
+  const leaving = new AbortController()
   let worker: StartedWorker | undefined
-  const services = await openServices({ roles, config, urls, log, isLeaving: () => isLeaving }, prepare)
+  const services = await openServices({ roles, config, urls, log, leaving: leaving.signal }, prepare)
   const stops: Stops = [endsSoon(services.logGuard.keepChecking())]
   try {
     const app = await startParts(services, stops, (started) => { worker = started })
-    return { url: await listen(app, config), leave: () => { isLeaving = true }, stop }
+    return { url: await listen(app, config), leave: () => leaving.abort(), stop }
   } catch (error) {
     await stop()
     throw error
   }
 
   async function stop (): Promise<Stopped> {
-    isLeaving = true
+    leaving.abort()
     return await stopInTime(stopInOrder(), inReach(services, () => worker))
   }
 
@@ -97,9 +97,9 @@ async function startParts (
 }
 
 async function statusApp (
-  { config: { jwt, rateLimitPerMinute: perMinute }, credentials, log, isLeaving }: Services, status: Status
+  { config: { jwt, rateLimitPerMinute: perMinute }, credentials, log, leaving }: Services, status: Status
 ): Promise<App> {
-  return await buildStatusApp({ ...status, isLeaving, logger: log, jwt, credentials, rateLimit: { perMinute } })
+  return await buildStatusApp({ ...status, leaving, logger: log, jwt, credentials, rateLimit: { perMinute } })
 }
 
 /** @throws as `startRoles` does, which asks only after the back ends have started */

@@ -32,8 +32,8 @@ export interface Services extends Connections {
   /** Names this process in its leases: host, pid and a random part. */
   holder: string
   log: Logger
-  /** Whether it was asked to stop. */
-  isLeaving: () => boolean
+  /** Aborted when it is asked to stop. */
+  leaving: AbortSignal
 }
 
 /** What routes work with besides. */
@@ -57,7 +57,7 @@ const lookWithinMs = 1_000
 
 /** `prepare` comes first, on the same connections. */
 export async function openServices (
-  given: Pick<Services, 'roles' | 'config' | 'urls' | 'log' | 'isLeaving'>,
+  given: Pick<Services, 'roles' | 'config' | 'urls' | 'log' | 'leaving'>,
   prepare?: (connections: Connections) => Promise<void>
 ): Promise<Services> {
   const { roles, config, urls, log } = given

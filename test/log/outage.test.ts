@@ -1,7 +1,7 @@
 // What the log says of an outage of the event store.
 import t from 'tap'
 import { AccessRefused, EventStoreUnavailable } from '../../src/log/errors.js'
-import { Outages } from '../../src/log/outage.js'
+import { Outages } from '../../src/log/event-log.js'
 
 const away = new EventStoreUnavailable('no answer')
 const refused = new AccessRefused('no right')

@@ -1,6 +1,6 @@
 // Look-ups of one moment share a statement, and each gets its own row.
 import t from 'tap'
-import { lookUp, type LookUp } from '../../src/postgres/look-up.js'
+import { lookUp, type LookUp } from '../../src/postgres/batcher.js'
 import { watchedPool } from '../support/postgres/statements.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
 

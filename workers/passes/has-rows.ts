@@ -1,6 +1,6 @@
 // Tells whether work waits in a table, in one statement for all who look at one beat: most looks find nothing.
 import type { Pool } from 'pg'
-import { askedTogether } from '../../src/postgres/asked-together.js'
+import { askedTogether } from '../../src/postgres/batcher.js'
 
 const tables = ['moving_assistants', 'moving_endpoints', 'person_requests', 'webhook_recoveries'] as const
 

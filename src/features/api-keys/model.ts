@@ -1,10 +1,9 @@
 // An API key: how its events add up, the rules that it has, what callers send and see of it; and the rule for tokens.
 import Type, { type Static } from 'typebox'
-import { isBlank } from '../../domain/blank.js'
+import { isBlank, problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
 import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
 import { Id, Instant, notBlank, Nullable } from '../../domain/json.js'
 import { Rejection } from '../../domain/rejection.js'
-import { problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
 import { apiKeyEventTypes, Scope, scopes, type ApiKeyEvent, type TokenEvent } from './events.js'
 
 export interface ApiKey {

@@ -1,6 +1,6 @@
 // What the roles of valid tokens may do, and where the role stands.
 import t from 'tap'
-import { roleMapOf } from '../../../src/http/jwt-settings.js'
+import { roleMapOf } from '../../../src/http/credentials.js'
 import { claims, guarded, secret, signed } from '../../support/auth/tokens.js'
 
 const { status } = await guarded(t, { roleClaim: 'role', secret })

@@ -5,7 +5,7 @@ import {
   SignJWT, type JWTPayload, exportJWK, exportSPKI, generateKeyPair, type GenerateKeyPairResult, type JWK
 } from 'jose'
 import { only, registerAuth } from '../../../src/http/auth.js'
-import type { JwtSettings } from '../../../src/http/jwt-settings.js'
+import type { JwtSettings } from '../../../src/http/credentials.js'
 import { registerRateLimits } from '../../../src/http/limits/rate-limit.js'
 import { eventually } from '../eventually.js'
 import type { Teardown } from '../teardown.js'
