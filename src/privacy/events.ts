@@ -46,7 +46,7 @@ async function sealEvents (
     })
   }
   if (persons.size === 0) return events
-  const found = await keys.toSealFor([...persons.values()])
+  const found = await keys.toSealFor([...persons.values()], events.some(({ type }) => type === 'LeadCreated'))
   return events.map((event) => ({
     ...event,
     data: changed(event, stream, ({ part, kind, place, whose }) => {

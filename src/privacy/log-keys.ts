@@ -42,17 +42,20 @@ const giveUpAfterMs = 5_000
 /**
  * Makes a key for the person, unless another process does it first: then it is that one. Where it is not known
  * whether there is a key now, surely nothing was sealed under it, nor sent: that is no outcome which is not known.
+ * @returns with the `key` itself where it was made here
  * @throws EventStoreUnavailable and the other errors of `Streams`, but for AppendOutcomeUnknown
  */
-export async function createKey (streams: LogStreams, secretKeys: SecretKeys, person: string): Promise<KeptKey> {
-  const keyId = randomUUID()
-  const wrapped = seal(secretKeys, wrappedFor(person, keyId), randomBytes(32).toString('base64'))
+export async function createKey (
+  streams: LogStreams, secretKeys: SecretKeys, person: string
+): Promise<KeptKey & { key?: Buffer }> {
+  const [keyId, key] = [randomUUID(), randomBytes(32)]
+  const wrapped = seal(secretKeys, wrappedFor(person, keyId), key.toString('base64'))
   const { key_id: wrapped_by, sealed } = wrapped
   const data = { key_id: keyId, wrapped_by, wrapped: sealed, created_at: new Date().toISOString() }
   try {
     for (const giveUpAt = Date.now() + giveUpAfterMs; Date.now() < giveUpAt; await delay(Math.random() * 20)) {
       const isMade = await append(streams, person, { type: 'PersonKeyCreated', data }, noStream)
-      if (isMade) return { person, keyId, wrapped }
+      if (isMade) return { person, keyId, wrapped, key }
       const newest = await newestOf(streams, person)
       const theirs = newest && keptIn(person, newest.event)
       if (theirs) return theirs

@@ -31,7 +31,7 @@ export const keyTrustedMs = 2_000
  * Some 400 bytes each, and 1,000 at most: a person has 200 characters, a key id 36 and a key 32 bytes, in events of
  * other writers too. So eight megabytes, and never more than twenty.
  */
-const remembered = { max: 20_000, ttl: keyTrustedMs, ttlAutopurge: true }
+const remembered = { max: 20_000, ttl: keyTrustedMs, ttlResolution: 10 }
 
 /** Keys of one statement. */
 const mostAtOnce = 500
@@ -41,10 +41,8 @@ const noteAfterMs = 100
 const erased = Promise.resolve(undefined)
 
 export class PersonKeys {
-  /** By person. Those who ask for the key of one person at once get the same. */
-  readonly #current = new LRUCache<string, PersonKey>({
-    ...remembered, ignoreFetchAbort: true, fetchMethod: (person) => this.#findOrMake(person)
-  })
+  /** By person, also while it is looked for or made: those who ask at once get the same. */
+  readonly #current = new LRUCache<string, Promise<PersonKey>>(remembered)
 
   /** By id, also while it is looked for. */
   readonly #found = new LRUCache<string, Promise<Buffer | undefined>>(remembered)
@@ -58,6 +56,8 @@ export class PersonKeys {
     return keys
   }, { cache: false, maxBatchSize: mostAtOnce, batchScheduleFn: (note) => { setTimeout(note, noteAfterMs).unref() } })
 
+  #forgetting: NodeJS.Timeout | undefined
+
   constructor (private readonly options: PersonKeysOptions) {}
 
   /** As it stands in the names of streams. */
@@ -67,10 +67,12 @@ export class PersonKeys {
 
   /**
    * The keys to seal under, by person. One who has none gets one, which is an append for each.
+   * @param areNew most likely nobody has one: each is made at once, and looked for only where that fails
    * @throws PersonKeyUnreadable and the errors of `Streams`
    */
-  async toSealFor (persons: readonly string[]): Promise<Map<string, PersonKey>> {
-    const keys = await Promise.all([...new Set(persons)].map((person) => this.#current.forceFetch(person)))
+  async toSealFor (persons: readonly string[], areNew = false): Promise<Map<string, PersonKey>> {
+    const keys = await Promise.all([...new Set(persons)].map((person) =>
+      this.#current.get(person) ?? this.#findOrMake(person, areNew)))
     return new Map(keys.map((key) => [key.person, key]))
   }
 
@@ -121,20 +123,40 @@ export class PersonKeys {
   #keep ({ person, keyId }: KeyName, key: Buffer | undefined, at = performance.now()): void {
     if (this.#found.get(keyId) === erased) return
     this.#found.set(keyId, key ? Promise.resolve(key) : erased, { start: at })
-    if (key) this.#current.set(person, { person, keyId, key }, { start: at })
-    else if (this.#current.peek(person)?.keyId === keyId) this.#current.delete(person)
+    if (key) this.#current.set(person, Promise.resolve({ person, keyId, key }), { start: at })
+    else this.#current.delete(person)
+    this.#forgetLater()
   }
 
-  async #findOrMake (person: string): Promise<PersonKey> {
-    const { pool, streams, secretKeys } = this.options
+  /** What is not trusted any more does not stay in memory. */
+  #forgetLater (): void {
+    this.#forgetting ??= setTimeout(() => {
+      this.#forgetting = undefined
+      for (const keys of [this.#current, this.#found]) keys.purgeStale()
+      if (this.#found.size > 0) this.#forgetLater()
+    }, keyTrustedMs).unref()
+  }
+
+  /** Found in the ledger or the log, or made. */
+  #findOrMake (person: string, isNew: boolean): Promise<PersonKey> {
     const at = performance.now()
-    const inLedger = await keyOf(pool, person).catch(() => undefined) // the log has it
+    const finding = this.#inLedgerOrMade(person, isNew).then((kept) => {
+      const { keyId, key = unwrap(this.options.secretKeys, kept) } = kept
+      if (!key) throw new Error(`the key ${keyId} is erased`) // neither gives one that is
+      this.#keep(kept, key, at)
+      return { person, keyId, key }
+    })
+    this.#current.set(person, finding)
+    finding.catch(() => { if (this.#current.get(person) === finding) this.#current.delete(person) })
+    return finding
+  }
+
+  async #inLedgerOrMade (person: string, isNew: boolean): Promise<KeptKey & { key?: Buffer }> {
+    const { pool, streams, secretKeys } = this.options
+    const inLedger = isNew ? undefined : await keyOf(pool, person).catch(() => undefined) // the log has it
     const kept = inLedger ?? await createKey(streams, secretKeys, person)
     if (!inLedger) this.#notes.load(kept).catch(() => {})
-    const key = unwrap(secretKeys, kept)
-    if (!key) throw new Error(`the key ${kept.keyId} is erased`) // neither gives one that is
-    this.#keep(kept, key, at)
-    return { person, keyId: kept.keyId, key }
+    return kept
   }
 
   /**

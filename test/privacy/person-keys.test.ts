@@ -58,6 +58,7 @@ t.test('a process without the key finds it: in the ledger, and without that in t
   t.strictSame(await openIn(keysOf(), made), made.key)
   await forgetLedger()
   t.strictSame(await keyFor(keysOf(), made.person), made)
+  t.strictSame((await keysOf().toSealFor([made.person], true)).get(made.person), made, 'also where it is taken for new')
 })
 
 t.test('the key itself is nowhere in the log', async (t) => {
