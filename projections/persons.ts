@@ -1,7 +1,7 @@
 // What the read models know of a person, and what is to be erased of them.
 import type { Pool, PoolClient } from 'pg'
 import { blacklistStream } from '../src/features/blacklist/events.js'
-import { describeEntry } from '../src/features/blacklist/model.js'
+import { describeEntry, type KnownEntry } from '../src/features/blacklist/model.js'
 import type { CallErased } from '../src/features/calls/events.js'
 import { type CallReport, describeCall, type KeptReport } from '../src/features/calls/model.js'
 import type { DigestOfContact } from '../src/features/leads/events.js'
@@ -136,8 +136,6 @@ interface ContactsToErase {
   contact_ids: number[]
 }
 
-interface EntryToErase { blacklist_id: number, created_at: Date, is_deleted: boolean }
-
 /**
  * Of those with an erased person's number, of those who went with a lead before and had it, and of those who were read
  * too late to be known by one.
@@ -206,15 +204,15 @@ export async function findContacts (
 }
 
 /** Every do-not-call entry that the stream has had, in their order. */
-export async function findEntries (pool: Pool, userId: string, stream: string): Promise<EntryToErase[]> {
-  const { rows } = await pool.query<EntryToErase>({
+export async function findEntries (pool: Pool, userId: string, stream: string): Promise<KnownEntry[]> {
+  const { rows } = await pool.query<Omit<KnownEntry, 'created_at'> & { created_at: Date }>({
     text: `
-      SELECT id::float8 AS blacklist_id, created_at, is_deleted FROM read_model.blacklist
+      SELECT id::float8 AS blacklist_id, user_id, created_at, is_deleted AS "isDeleted" FROM read_model.blacklist
       WHERE user_id = $1 AND stream = $2 ORDER BY revision`,
     values: [userId, stream],
     ...patient
   })
-  return rows
+  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
 }
 
 /** Of every campaign that the user has had, and of those of leads with the number, should readers lack the campaign. */

@@ -1,9 +1,9 @@
 // What stands under the number of a person: leads, contacts and do-not-call entries.
 import * as rows from '../../../projections/persons.js'
-import { eraseContacts, eraseEntries, eraseLeads, type ErasingOptions, positionToErase } from '../../../src/commands/erase-streams.js'
 import { leadStream } from '../../../src/features/leads/events.js'
 import type { Services } from '../../../src/services/services.js'
 import { areBefore } from '../continue.js'
+import { eraseContacts, eraseEntries, eraseLeads, type ErasingOptions } from './erase-streams.js'
 import { forgetCommands } from './ledger.js'
 
 export type NamedServices = Pick<Services, 'pool' | 'streams' | 'positions' | 'phoneHash'>
@@ -39,7 +39,11 @@ export async function eraseNamed (
   const options: ErasingOptions = {
     streams, userId, requestId, now: new Date().toISOString(), forget: (ids) => forgetCommands(pool, userId, ids)
   }
-  let hasFound = await eraseOwnEntries(services, person, options)
+  const entries = entryStream(services, person)
+  let hasFound = await eraseEntries(options, entries, async (position) => {
+    await readersAt(services, position)
+    return await rows.findEntries(pool, userId, entries)
+  })
   for (const { stream, campaignId } of await leadStreams(services, person)) {
     hasFound = await eraseLeads(options, stream, campaignId, async (position) => {
       await readersAt(services, position)
@@ -47,26 +51,12 @@ export async function eraseNamed (
     }) || hasFound
   }
   const own = new Set(await streamsOf(services, person))
-  for (const { stream, ...contacts } of await rows.findContacts(pool, rows.digested(person, phoneHash))) {
+  for (const contacts of await rows.findContacts(pool, rows.digested(person, phoneHash))) {
     hasFound = true
-    if (own.has(stream) || !contacts.contact_ids.every((id) => leadIds.includes(id))) continue
-    await eraseContacts(options, stream, contacts)
+    if (own.has(contacts.stream) || !contacts.contact_ids.every((id) => leadIds.includes(id))) continue
+    await eraseContacts(options, contacts)
   }
   return hasFound
-}
-
-async function eraseOwnEntries (
-  services: NamedServices, person: rows.Person, options: ErasingOptions
-): Promise<boolean> {
-  const { userId: user_id } = person
-  const stream = entryStream(services, person)
-  const at = await positionToErase(options.streams, stream)
-  if (at === undefined) return false
-  await readersAt(services, at)
-  const entries = (await rows.findEntries(services.pool, user_id, stream)).map(
-    ({ blacklist_id, created_at, is_deleted }) =>
-      ({ blacklist_id, user_id, created_at: created_at.toISOString(), isDeleted: is_deleted }))
-  return await eraseEntries(options, stream, at, entries)
 }
 
 /** @throws Error while they are behind: it is tried again */

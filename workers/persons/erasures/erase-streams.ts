@@ -1,18 +1,19 @@
 // Takes a person out of streams: appends what is left of each, and hides what is before. Every step may be repeated.
-import { tryDecode, type DomainEvent, type EventType } from '../domain/events.js'
-import { isUuid } from '../domain/json.js'
-import { typeInLog } from '../domain/sealed.js'
-import type { StoredEvent } from '../domain/stored-event.js'
-import { erasedEntries, type KnownEntry } from '../features/blacklist/model.js'
-import { callStream } from '../features/calls/events.js'
-import { type EraseCall, erasingDecider } from '../features/calls/model.js'
-import type { DigestOfContact, LeadErasedEvent } from '../features/leads/events.js'
-import { isErasing, streamErased } from '../features/persons/model.js'
-import type { Proposed } from '../log/append-call.js'
-import { RevisionConflict } from '../log/errors.js'
-import type { Streams } from '../log/event-log.js'
-import { uuidV5 } from '../log/stored.js'
-import { proposed } from './handle.js'
+import type { findContacts, findLeadsOn, findReport } from '../../../projections/persons.js'
+import { proposed } from '../../../src/commands/handle.js'
+import { tryDecode, type DomainEvent, type EventType } from '../../../src/domain/events.js'
+import { isUuid } from '../../../src/domain/json.js'
+import { typeInLog } from '../../../src/domain/sealed.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import { erasedEntries, type KnownEntry } from '../../../src/features/blacklist/model.js'
+import { callStream } from '../../../src/features/calls/events.js'
+import { type EraseCall, erasingDecider } from '../../../src/features/calls/model.js'
+import type { LeadErasedEvent } from '../../../src/features/leads/events.js'
+import { isErasing, streamErased } from '../../../src/features/persons/model.js'
+import type { Proposed } from '../../../src/log/append-call.js'
+import { RevisionConflict } from '../../../src/log/errors.js'
+import type { Streams } from '../../../src/log/event-log.js'
+import { uuidV5 } from '../../../src/log/stored.js'
 
 export interface ErasingOptions {
   streams: Pick<Streams, 'visit' | 'append' | 'truncate'>
@@ -25,13 +26,8 @@ export interface ErasingOptions {
   forget? (commandIds: readonly string[]): Promise<void>
 }
 
-/** The position of the last event of a stream that is not erased yet; nothing where there is none, or nothing to do. */
-export async function positionToErase (
-  streams: Pick<Streams, 'visit'>, stream: string
-): Promise<bigint | undefined> {
-  const seen = await look(streams, stream)
-  return seen && !seen.isClean ? seen.position : undefined
-}
+type LeadsToErase = Awaited<ReturnType<typeof findLeadsOn>>
+type ContactsToErase = Awaited<ReturnType<typeof findContacts>>[number]
 
 /**
  * All leads of a stream. What is sealed stays, as its key is gone.
@@ -39,7 +35,7 @@ export async function positionToErase (
  * @returns false when there is nothing to tell of; otherwise it is to be looked at again, with a new key too
  */
 export async function eraseLeads (
-  options: ErasingOptions, stream: string, campaignId: number, knownAt: (position: bigint) => Promise<LeadToErase[]>
+  options: ErasingOptions, stream: string, campaignId: number, knownAt: (position: bigint) => Promise<LeadsToErase>
 ): Promise<boolean> {
   const seen = await look(options.streams, stream)
   if (!seen || seen.isClean) return false
@@ -49,11 +45,9 @@ export async function eraseLeads (
   return true
 }
 
-interface LeadToErase { lead_id: number, contacts: number[], digests: DigestOfContact[] }
-
 /** Whatever the stream does not say yet of each lead. */
 function untold (
-  { userId: user_id, now }: ErasingOptions, { erased, leads }: Seen, campaign_id: number, known: LeadToErase[]
+  { userId: user_id, now }: ErasingOptions, { erased, leads }: Seen, campaign_id: number, known: LeadsToErase
 ): LeadErasedEvent[] {
   for (const { lead_id, contacts } of known) leads.set(lead_id, contacts)
   const digestsOf = new Map(known.map(({ lead_id, digests }) => [lead_id, digests]))
@@ -64,11 +58,9 @@ function untold (
   })
 }
 
-interface ErasedContacts { lead_id: number, campaign_id: number, contact_ids: number[] }
-
 /** Secondary contacts of a lead that stays: what is before stays too, as it is another person's. */
 export async function eraseContacts (
-  options: ErasingOptions, stream: string, { lead_id, campaign_id, contact_ids }: ErasedContacts
+  options: ErasingOptions, { stream, lead_id, campaign_id, contact_ids }: ContactsToErase
 ): Promise<void> {
   const { streams, userId: user_id, now } = options
   const data = { lead_id, user_id, campaign_id, with_lead: false, contact_ids, erased_at: now }
@@ -78,14 +70,12 @@ export async function eraseContacts (
   }
 }
 
-type FoundCall = Pick<EraseCall, 'left'> & { report: EraseCall['report'] | null }
-
 /**
  * All that is in the stream goes, also where no report of it can be read.
  * @param found as readers have the call, without a report where only the log has one
  */
 export async function eraseCall (
-  options: ErasingOptions, callId: string, found: FoundCall
+  options: ErasingOptions, callId: string, found: Awaited<ReturnType<typeof findReport>>
 ): Promise<void> {
   const stream = callStream(callId)
   for (;;) {
@@ -99,9 +89,7 @@ export async function eraseCall (
 }
 
 /** Or what is plain in it. */
-async function reportIn (
-  streams: Pick<Streams, 'visit'>, stream: string
-): Promise<EraseCall['report'] | undefined> {
+async function reportIn (streams: Pick<Streams, 'visit'>, stream: string): Promise<EraseCall['report'] | undefined> {
   let report: EraseCall['report'] | undefined
   await streams.visit(stream, 0n, (stored) => {
     const { event } = tryDecode(stored)
@@ -110,14 +98,15 @@ async function reportIn (
   return report
 }
 
-/** @returns false when there is nothing to tell of; otherwise it is to be looked at again */
+/** @param knownAt as for `eraseLeads` @returns as `eraseLeads` does */
 export async function eraseEntries (
-  options: ErasingOptions, stream: string, at: bigint, entries: KnownEntry[]
+  options: ErasingOptions, stream: string, knownAt: (position: bigint) => Promise<KnownEntry[]>
 ): Promise<boolean> {
   const seen = await look(options.streams, stream)
-  const events = erasedEntries(entries, options.now)
-  if (!seen || seen.isClean || events.length === 0) return false
-  if (seen.position === at) await replace(options, stream, seen, events)
+  if (!seen || seen.isClean) return false
+  const events = erasedEntries(await knownAt(seen.position), options.now)
+  if (events.length === 0) return false
+  await replace(options, stream, seen, events)
   return true // also where somebody else appended meanwhile
 }
 
