@@ -37,7 +37,7 @@ async function isListedIn (streams: Pick<Streams, 'last' | 'visit'>, stream: str
   const newest = await streams.last(stream)
   if (!newest) return false
   if (newest.type === 'PhoneNumberBlacklisted') return true
-  return isListed((await foldStream(streams, { ...blacklistDecider, isWrittenOnce: true }, stream)).state)
+  return isListed((await foldStream(streams, { ...blacklistDecider, skipsUnreadable: true }, stream)).state)
 }
 
 interface NotedEntries {

@@ -222,7 +222,7 @@ function withNext<State, Event extends DomainEvent> (
 }
 
 function ownEvent<State, Event extends DomainEvent> (
-  { eventTypes, isWrittenOnce, initialState }: Aggregate<State, Event>, state: State, stored: StoredEvent
+  { eventTypes, skipsUnreadable, initialState }: Aggregate<State, Event>, state: State, stored: StoredEvent
 ): Event | undefined {
   const isOwn = (event: { type: string }): event is Event => eventTypes.some((type) => type === event.type)
   try {
@@ -230,7 +230,7 @@ function ownEvent<State, Event extends DomainEvent> (
     return event && isOwn(event) ? event : undefined
   } catch (error) {
     // What somebody appended to what was written says nothing, whatever it is.
-    if (isWrittenOnce && state !== initialState && error instanceof DecodeError) return undefined
+    if (skipsUnreadable && state !== initialState && error instanceof DecodeError) return undefined
     throw error
   }
 }

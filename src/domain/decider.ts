@@ -10,8 +10,10 @@ export interface Aggregate<State, Event extends { type: string }> {
   part?: string
   /** Whose the stream is, told by its first event; without it, everybody's. */
   ownerOf? (state: State): string | undefined
-  /** Its streams are written once: no state is cached, and what cannot be read behind the first event is skipped. */
+  /** Its streams are written once: no state is cached. */
   isWrittenOnce?: true
+  /** What cannot be read behind the first event says nothing: it is skipped. */
+  skipsUnreadable?: true
   /** Bytes of one encoded event; 900 KiB when absent, which every server version takes with its metadata. */
   largestEvent?: number
 }

@@ -1,7 +1,7 @@
 // Appends at exact revisions, and finds out what became of an append that was not answered.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Appended, Proposed } from './append-call.js'
-import type { EventStoreConnection, Session } from './connection.js'
+import type { EventStoreConnection } from './connection.js'
 import { appendError, AppendOutcomeUnknown, EventStoreUnavailable } from './errors.js'
 import type { Reader } from './read.js'
 import { joinRunning } from '../timing/at-most-every.js'
@@ -34,7 +34,10 @@ export class Appender {
     const withinMs = () => Math.min(answerWithinMs, Math.max(1, (giveUpAt ?? Infinity) - Date.now()))
     for (let pause = 50; ; pause *= 2) {
       try {
-        return await this.connection.onLeader((session) => appendOn(session, stream, events, expected, withinMs()))
+        return await this.connection.onLeader(async (session) => {
+          const ms = withinMs()
+          return await (await session.appends(ms)).append(stream, events, expected, ms)
+        })
       } catch (error) {
         const failure = appendError(error)
         const isStillUnknown = giveUpAt !== undefined && failure instanceof EventStoreUnavailable
@@ -60,10 +63,3 @@ export class Appender {
 }
 
 const neverAnswered = 'the event store did not say whether it wrote the events'
-
-async function appendOn (
-  session: Session, stream: string, events: readonly Proposed[], expected: bigint, withinMs: number
-): Promise<Appended> {
-  const call = await session.appends(withinMs)
-  return await call.append(stream, events, expected, withinMs)
-}

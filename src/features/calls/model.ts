@@ -72,6 +72,7 @@ const calls = {
   initialState: undefined,
   eventTypes: callEventTypes,
   isWrittenOnce: true as const,
+  skipsUnreadable: true as const,
   largestEvent,
   evolve
 }

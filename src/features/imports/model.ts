@@ -34,7 +34,8 @@ const leadImport = {
       default: return event satisfies never
     }
   },
-  isWrittenOnce: true as const
+  isWrittenOnce: true as const,
+  skipsUnreadable: true as const
 }
 
 export const requestDecider: Decider<LeadImportState, LeadImportEvent, Requested> = {

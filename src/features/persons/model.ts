@@ -35,6 +35,7 @@ export const personRequestDecider: Decider<PersonRequestState, PersonRequestEven
   initialState: undefined,
   eventTypes: personRequestEventTypes,
   isWrittenOnce: true,
+  skipsUnreadable: true,
   ownerOf: (state) => state?.user_id,
   evolve (state, event) {
     switch (event.type) {
