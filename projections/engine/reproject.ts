@@ -1,7 +1,7 @@
 // Projects parked events again: those that an operator retries, and those after an event that an operator skips.
 import type { PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { readParts } from '../../src/log/read.js'
+import { notHidden, readParts } from '../../src/log/read.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
@@ -43,7 +43,7 @@ export async function skipEvent (
   backEnds: BackEnds, projection: Projection, stream: string, revision: bigint, reason: string
 ): Promise<Reprojected> {
   const [event] = await backEnds.streams.read(stream, revision, 1)
-  if (event?.revision !== revision) throw new ParkingRefused(`the log has no event ${stream}@${revision}`)
+  if (!event) throw new ParkingRefused(`the log has no event ${stream}@${revision}`) // a later one: an erasure hid it
   await backEnds.pool.query(`
     INSERT INTO ledger.skipped_events (projection, stream, revision, reason) VALUES ($1, $2, $3, $4)
     ON CONFLICT DO NOTHING`, [projection.name, storable(stream), revision, storable(reason)])
@@ -100,7 +100,7 @@ async function * parkedParts (
 ): AsyncGenerator<StoredEvent[]> {
   const [first, last] = [parked[0], parked.at(-1)]
   if (!first || !last) return
-  const wanted = new Set(parked.map(({ revision }) => revision))
+  const wanted = new Set(await notHidden(streams, stream, parked.map(({ revision }) => revision)))
   for await (const part of readParts(streams, stream, { from: first.revision, to: last.revision })) {
     yield part.filter(({ revision }) => wanted.delete(revision))
   }

@@ -180,6 +180,15 @@ export async function * readParts (
   }
 }
 
+/** Those of some revisions, in order, that no erasure has hidden: it hides all that is before it. */
+export async function notHidden (
+  streams: Pick<Reader, 'visit'>, stream: string, revisions: readonly bigint[]
+): Promise<bigint[]> {
+  let first: bigint | undefined
+  await streams.visit(stream, revisions[0] ?? 0n, ({ revision }) => { first ??= revision }, 1)
+  return revisions.filter((revision) => revision >= (first ?? 0n))
+}
+
 /** Ends a read. */
 class Full extends Error {}
 

@@ -1,7 +1,7 @@
 // Reads parked events of the dispatcher again, after a release that can read them or a lead that came later.
 import type { Pool, PoolClient } from 'pg'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
-import { readParts } from '../../src/log/read.js'
+import { notHidden, readParts } from '../../src/log/read.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
@@ -39,7 +39,7 @@ async function retryIn (tx: PoolClient, streams: Pick<Streams, 'visit'>, stream:
   const revisions = await parkedRevisions(tx, stream)
   const [from] = revisions
   if (from === undefined) return { events: 0 }
-  const parked = new Set(revisions)
+  const parked = new Set(await notHidden(streams, stream, revisions))
   for await (const part of readParts(streams, stream, { from, to: BigInt(Number.MAX_SAFE_INTEGER) })) {
     const passed = part.filter(({ position }) => position <= reached)
     await retryPart(tx, passed.map(readEvent), (revision) => parked.delete(revision))

@@ -124,6 +124,20 @@ t.test('an event may be skipped before it comes', async (t) => {
   t.strictSame(await parkedOf(stream), [])
 })
 
+t.test('a parked event that an erasure has hidden since can be skipped, and a retry passes over it', async (t) => {
+  for (const goOn of [retryStream, (...args: Parameters<typeof retryStream>) => skipEvent(...args, 1n, 'hidden')]) {
+    const id = ++assistantIds
+    const stream = `assistant-${id}`
+    const update = (assistant_name: string) => assistantUpdated(id, { assistant_name })
+    const projector = live(t, assistants)
+    await projector.has(await append(assistantCreated(id), malformed(stream), malformed(stream), update('after')))
+    await streams.truncate(stream, 3n)
+    t.match(await goOn(on, assistants, stream), { events: 3, parked: 0, refused: undefined })
+    t.match(await named(id), { name: 'after', revision: 3 })
+    await projector.stop()
+  }
+})
+
 t.test('what is not there is refused, and nothing is kept of it', async (t) => {
   const none = 'assistant-none'
   const noStream = { name: 'ParkingRefused', message: /^assistants has not parked assistant-none: / }

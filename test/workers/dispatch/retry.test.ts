@@ -68,3 +68,11 @@ t.test('a call whose lead came later is read again without another delivery; one
   t.strictSame(await countParkedStreams(pool), [])
   t.equal((await r.deliveries()).length, 2)
 })
+
+t.test('a parked event that an erasure has hidden since is passed over', async (t) => {
+  const r = await dispatchRig(t)
+  await passAll(r)
+  const [, ...left] = await r.tell(later(assistantCreated(1)), assistantUpdated(1, webhookOn))
+  t.match(await retryParked({ pool: r.pool, streams: logOver(left).asItIs }, 'assistant-1'), { events: 1 })
+  t.strictSame(await countParkedStreams(r.pool), [])
+})
