@@ -2,6 +2,7 @@
 import t from 'tap'
 import { keyBytes } from '../src/services/complete-config.js'
 import { BadSettings, loadConfig } from '../src/config.js'
+import { Environment } from '../src/settings/environment.js'
 import { problems, refuses } from './support/config-problems.js'
 
 const secret = 'x'.repeat(31) + 'y'
@@ -45,6 +46,16 @@ t.test('the embedded event store cannot have the port of the API', (t) => {
   t.match(
     loadConfig({ PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0' }), { port: 0, embeddedEventStorePort: 0 }, 'any two are two'
   )
+  t.end()
+})
+
+t.test('every number has a most, which a refusal names', (t) => {
+  const numbers = Object.entries(Environment.properties).filter(([, rule]) => 'type' in rule && rule.type === 'integer')
+  for (const [name] of numbers) t.match(problems({ [name]: '9'.repeat(30) })[name], [/^must be between \d+ and \d{1,10}$/])
+  t.match(problems({ RATE_LIMIT_PER_MINUTE: '1e300', WEBHOOK_SCHEDULE: '0s,999999999h' }), {
+    RATE_LIMIT_PER_MINUTE: ['must be between 0 and 1000000'], WEBHOOK_SCHEDULE: [/must be the waits before each attempt, such as 0s/]
+  })
+  t.ok(numbers.length > 5)
   t.end()
 })
 

@@ -25,7 +25,8 @@ const taking = <Value>(isRight: (text: string) => boolean, valueOf: (text: strin
   }
 
 const like = (pattern: RegExp) => (text: string) => pattern.test(text)
-const timeToLive = taking(like(/^[1-9]\d*[smhd]$/), String, 'must be a number of s, m, h or d, such as 15m')
+const timeToLive = taking(
+  like(/^[1-9]\d{0,4}[smhd]$/), String, 'must be a number from 1 to 99999 of s, m, h or d, such as 15m')
 const portNumber = taking((text) => /^\d+$/.test(text) && Number(text) <= 65535, Number, 'must be a port from 0 to 65535')
 const anyId = taking(like(/^[1-9]\d{0,14}$/), Number, 'must be a number from 1 to 999999999999999')
 const positive = taking(like(/^[1-9]\d{0,8}$/), Number, 'must be a number from 1 to 999999999')

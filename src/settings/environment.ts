@@ -9,8 +9,9 @@ export const random = 'for instance from `openssl rand -base64 32`'
 const LongSecret = Type.Optional(Type.String({
   minLength: 32, pattern: '^(?!([^])\\1{31,}$)', ...inWords(`must not be one character repeated: take random ones, ${random}`)
 }))
+const Whole = (minimum: number, maximum: number, value: number) => Type.Integer({ minimum, maximum, default: value })
 /** A timer that is to wait longer fires at once. */
-const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, maximum: 2 ** 31 - 1, default: value })
+const Milliseconds = (value: number, minimum = 0) => Whole(minimum, 2 ** 31 - 1, value)
 const Text = (pattern: string, words: string, value = '') => Type.String({ default: value, pattern, ...inWords(words) })
 const oldSecret = '\\s*[^,\\s][^,]{30,}[^,\\s]\\s*'
 const OldSecrets = (what: string) => Text(
@@ -35,12 +36,14 @@ export function urlProblem (field: string, url: string): { field: string, messag
   return { field, message }
 }
 
+/** Of little more than a year at most. */
+const wait = '(\\d{1,9}ms|\\d{1,8}s|\\d{1,6}m|\\d{1,4}h)'
 const webhookSecret = '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
 
 /** Every setting, with its default. `.env.example` says what each is for. */
 export const Environment = Type.Object({
   HOST: Type.String({ default: '127.0.0.1' }),
-  PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 3000 }),
+  PORT: Whole(0, 65_535, 3000),
   BASE_PATH: Text('^(/[A-Za-z0-9._~-]+)*/?$', 'must be a path such as /api'),
   PUBLIC_URL: Matching('^https?://[^\\s/?#@]+(/[A-Za-z0-9._~-]+)*/?$', 'must be a URL such as https://api.example.com'),
   EVENTSTORE_CA_FILE: Type.Optional(Type.String()),
@@ -62,14 +65,13 @@ export const Environment = Type.Object({
   LEAD_DIGEST_KEY: LongSecret,
   READ_MODEL_WAIT_MS: Milliseconds(1_000),
   PROJECTION_REBUILD: Type.Enum(['manual', 'auto'], { default: 'manual' }),
-  DRAIN_DELAY_MS: Type.Integer({ minimum: 0, maximum: 600_000, default: 0 }),
-  RATE_LIMIT_PER_MINUTE: Type.Integer({ minimum: 0, default: 600 }),
-  STREAM_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 64 }),
-  WEBHOOK_SCHEDULE: Text('^\\d{1,9}(ms|s|m|h)(,\\d{1,9}(ms|s|m|h))*$',
-    'must be the waits before each attempt, such as 0s,5s,5m,2h', defaultSchedule),
+  DRAIN_DELAY_MS: Whole(0, 600_000, 0),
+  RATE_LIMIT_PER_MINUTE: Whole(0, 1_000_000, 600),
+  STREAM_CACHE_MB: Whole(0, 65_536, 64),
+  WEBHOOK_SCHEDULE: Text(`^${wait}(,${wait})*$`, 'must be the waits before each attempt, such as 0s,5s,5m,2h', defaultSchedule),
   WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
   WEBHOOK_ALLOW_HTTP: Flag(false),
-  WEBHOOK_RETENTION_DAYS: Type.Integer({ minimum: 1, maximum: 36_500, default: 90 }),
+  WEBHOOK_RETENTION_DAYS: Whole(1, 36_500, 90),
   WEBHOOK_ALLOW_CIDRS: Type.String({ default: '' }),
   ALERT_WEBHOOK_URL: Url('https?', 'https://alerts.example.com/ringledger'),
   ALERT_WEBHOOK_SECRET: Matching(webhookSecret, `must be whsec_ and 24 to 64 bytes in base64, ${random}`),
