@@ -8,7 +8,7 @@ import {
   exportTo, exportToFile, isSameLog, logOf, openExport, openStore, transfer, TransferRefused,
   type Store, type Transferred
 } from '@ringledger/event-transfer'
-import { withCaFile } from '../log/client-url.js'
+import { unusedOf, withCaFile } from '../log/client-url.js'
 import { lentClient } from '../log/connection.js'
 import { eventStoreProblems, settingNames, type SettingNames } from '../log/client-url.js'
 import { adoptLog } from '../recovery/adopt-log.js'
@@ -144,6 +144,8 @@ async function withStoreAt<Result> (
 ): Promise<Result> {
   const [problem] = eventStoreProblems({ EVENTSTORE_URL: url, EVENTSTORE_CA_FILE: caFile }, settings)
   if (problem !== undefined) throw new TransferRefused(`${problem.field} ${problem.message}`)
+  const unused = unusedOf(url, settings.url)
+  if (unused) say(`${unused.found}. ${unused.mend}`)
   const place = withCaFile(url, caFile)
   const store = storeAt(place, settings)
   return await closing(store, signal, async () => {

@@ -8,6 +8,7 @@ import type { Listening } from '../services/embedded/own-stack.js'
 import { generatedSecrets, keptSecrets } from '../services/generated-secrets.js'
 import { BadSettings, loadConfig, type Config } from '../config.js'
 import { collect } from '../domain/validation.js'
+import { unusedOf } from '../log/client-url.js'
 import { packageRoot } from '../package-root.js'
 import { refuseOtherVersion } from '../postgres/migrate.js'
 import { ping } from '../postgres/pool.js'
@@ -16,10 +17,13 @@ import { misspelt } from '../settings/misspelt.js'
 import { withFiles } from '../settings/secret-files.js'
 import { openLog, say } from './output.js'
 
-/** `warn` is told of each name that looks like a setting and is none. @throws BadSettings */
+/** `warn` is told of each name that looks like a setting and is none, and of what stays unused. @throws BadSettings */
 export function readSettings (warn: (line: string) => void = say): Config {
   misspelt(process.env, settingNames).forEach(warn)
-  return loadConfig(process.env)
+  const config = loadConfig(process.env)
+  const unused = unusedOf(config.backEnds.eventStoreUrl ?? '')
+  if (unused) warn(`${unused.found}. ${unused.mend}`)
+  return config
 }
 
 /** Where the back ends are, for commands that need no more than that: the other settings may be wrong. */

@@ -24,12 +24,23 @@ const hostsOf = (before: string) => before.replace(/^\w+(\+discover)?:\/\//, '')
 const noPlace = 'must be a URL such as esdb://user:password@a:2113,b:2113; write @, :, / and ? in a password as %40, ' +
   '%3A, %2F and %3F, and % as %25'
 
+const isPlain = ([name, value]: [string, string]) => flat(name) === 'tls' && value === 'false'
+
 /** With the CA of EVENTSTORE_CA_FILE, unless the URL names one itself or speaks in plain. */
 export function withCaFile (url: string, caFile: string | undefined): string {
   const given = pairsOf(splitUrl(url)[1])
-  const isPlain = given.some(([name, value]) => flat(name) === 'tls' && value === 'false')
-  if (!caFile || isPlain || given.some(([name]) => flat(name) === 'tlscafile')) return url
+  if (!caFile || given.some(isPlain) || given.some(([name]) => flat(name) === 'tlscafile')) return url
   return `${url}${url.includes('?') ? '&' : '?'}tlsCAFile=${encodeURIComponent(caFile)}`
+}
+
+/** What the client leaves unused of a URL in plain, and what to do; nothing where there is nothing. */
+export function unusedOf (url: string, setting = settingNames.url): { found: string, mend: string } | undefined {
+  const [before, query] = splitUrl(url)
+  const given = pairsOf(query)
+  const unused = [...before.includes('@') ? ['login'] : [], ...given.flatMap(([name]) => files[flat(name)] ?? [])]
+  if (unused.length === 0 || !given.some(isPlain)) return undefined
+  const found = `${setting} has tls=false, and without TLS the client does not use its ${unused.join(' and ')}`
+  return { found, mend: `Leave out tls=false, or the ${unused.join(' and ')}.` }
 }
 
 /** Without `throwOnAppendFailure` the client would answer a conflict like a success. */

@@ -47,8 +47,10 @@ t.test('every setting that .env.example offers is one', async (t) => {
 })
 
 t.test('a command says so on stderr, and does its work', async (t) => {
-  const { code, stdout, stderr } = await run(t, ['token', '--user', '1'], { ...secrets, PORRT: '4000' })
+  const env = { ...secrets, PORRT: '4000', EVENTSTORE_URL: 'esdb://user:hunter2@host?tls=false' }
+  const { code, stdout, stderr } = await run(t, ['token', '--user', '1'], env)
   t.equal(code, 0)
-  t.equal(stderr, 'PORRT is no setting: did you mean PORT?\n')
+  t.equal(stderr, 'PORRT is no setting: did you mean PORT?\nEVENTSTORE_URL has tls=false, and without TLS the client ' +
+    'does not use its login. Leave out tls=false, or the login.\n')
   t.match(stdout, /^ey/)
 })

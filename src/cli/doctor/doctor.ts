@@ -3,6 +3,7 @@ import { stat, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { BadSettings, loadConfig, type Config } from '../../config.js'
 import type { SecretKeys } from '../../privacy/sealed-text.js'
+import { unusedOf } from '../../log/client-url.js'
 import { secretKeys } from '../../services/complete-config.js'
 import type { Found as Stack } from '../../services/embedded/running-stack.js'
 import { keptSecrets } from '../../services/generated-secrets.js'
@@ -110,6 +111,8 @@ function checkSettings (environment: NodeJS.ProcessEnv): { findings: Finding[], 
   try {
     const config = loadConfig(environment)
     const own = { part, check: 'settings', level: 'ok' as const, found: 'all are right' }
+    const unused = unusedOf(config.backEnds.eventStoreUrl ?? '')
+    if (unused) first.push({ part, check: 'EVENTSTORE_URL', level: 'warning', ...unused })
     return { findings: [...first, own], config }
   } catch (error) {
     if (!(error instanceof BadSettings)) throw error

@@ -8,7 +8,7 @@ import { EventLog, type Streams } from '../../log/event-log.js'
 import { findLimitedStreams } from '../../recovery/limited-streams.js'
 import type { ScavengedStore } from './service.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
-import { placeOf } from '../../log/client-url.js'
+import { placeOf, unusedOf } from '../../log/client-url.js'
 
 /** No stream of ours comes so far: an append there is refused by the store, and writes nothing. */
 const neverReached = 10n ** 12n
@@ -73,7 +73,7 @@ function rightsChecks (url: string, streams: Streams): Check[] {
       if (login === 'admin' || login === 'ops') {
         return warning(`${login}, which may do more than it needs`, 'Use a plain user: docs/eventstoredb.md, "Rights".')
       }
-      return login ?? 'none'
+      return login === undefined || unusedOf(url) ? 'none' : login
     }],
     ['streams are whole', async () => {
       const limited = await findLimitedStreams(streams)

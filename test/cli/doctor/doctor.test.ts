@@ -68,6 +68,7 @@ t.test('a back end that is silent or away is told, not waited for, and its passw
       EVENTSTORE_URL: `esdb://user:hunter2@127.0.0.1:${port}?tls=false`
     })
     t.equal(code, 1)
+    t.match(find('Settings', 'EVENTSTORE_URL'), { level: 'warning', found: /tls=false, .* does not use its login$/ })
     for (const part of ['Postgres', 'Redis', 'Event store']) {
       t.match(find(part, 'reachable'), { level: 'error', found: /./, mend: /Check that it runs/ }, part)
     }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { reachableHead } from '../../../src/services/back-end-unreachable.js'
 import { loadConfig } from '../../../src/config.js'
+import { unusedOf } from '../../../src/log/client-url.js'
 import { EventLog } from '../../../src/log/event-log.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
@@ -106,6 +107,16 @@ t.test('options of the URL are checked by name, and its login is never shown', a
   t.match(refused({ EVENTSTORE_URL: 'esdb://user:pa@ss:word@host' }), /write @, :, \/ and \? in a password as %40/)
   t.match(refused({ EVENTSTORE_URL: 'esdb://user:100%@host' }), /and % as %25/)
   t.equal(refused({ EVENTSTORE_URL: `${url}?keepAliveInterval=-1&discoveryInterval=0` }), '')
+})
+
+t.test('what the client does not use of a URL without TLS is said, and never shown', (t) => {
+  t.strictSame(unusedOf('esdb://ringledger:s3cret@a:2113,b:2113?TLS=false'), {
+    found: 'EVENTSTORE_URL has tls=false, and without TLS the client does not use its login',
+    mend: 'Leave out tls=false, or the login.'
+  })
+  t.match(unusedOf('esdb://u:s3cret@a?tls=false&tlsCAFile=ca.pem', '--to')?.found, /^--to has .* its login and CA file$/)
+  for (const url of ['esdb://a?tls=false', 'esdb://u:s3cret@a', 'esdb://u:s3cret@a?tls=true']) t.equal(unusedOf(url), undefined)
+  t.end()
 })
 
 t.test('a keep-alive of -1 never ends a connection', async (t) => {
