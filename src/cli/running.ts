@@ -1,7 +1,6 @@
 // What commands run on: settings, back ends and connections. A refused setting is told before what connects is loaded.
 import { resolve } from 'node:path'
 import type { Logger } from 'pino'
-import { reachablePostgres } from '../services/back-end-unreachable.js'
 import type { CompleteConfig } from '../services/complete-config.js'
 import type { Connections, Urls } from '../services/connections.js'
 import type { Listening } from '../services/embedded/own-stack.js'
@@ -10,8 +9,6 @@ import { BadSettings, loadConfig, type Config } from '../config.js'
 import { collect } from '../domain/validation.js'
 import { unusedOf } from '../log/client-url.js'
 import { packageRoot } from '../package-root.js'
-import { refuseOtherVersion } from '../postgres/migrate.js'
-import { ping } from '../postgres/pool.js'
 import { settingNames } from '../settings/environment.js'
 import { misspelt } from '../settings/misspelt.js'
 import { withFiles } from '../settings/secret-files.js'
@@ -107,6 +104,10 @@ export async function openBackEnds (
   { makes, log = say, ...opening }: Opening
 ): Promise<BackEnds> {
   const { databaseUrl, eventStoreUrl, redisUrl } = backEnds
+  const [{ reachablePostgres }, { refuseOtherVersion }, { ping }, { openStack }] = await Promise.all([
+    import('../services/back-end-unreachable.js'), import('../postgres/migrate.js'), import('../postgres/pool.js'),
+    import('../services/embedded/stack.js')
+  ])
   if (databaseUrl) await opening.listening?.assertCanListen() // soonest
   // The embedded event store could not say which setting leads to a Postgres that is down.
   const postgres = databaseUrl ? await reachablePostgres({ url: databaseUrl }, () => ping(databaseUrl)) : undefined
@@ -115,7 +116,6 @@ export async function openBackEnds (
     const { assertHoldsData } = await import('../services/embedded/running-stack.js')
     await assertHoldsData(dataDir)
   }
-  const { openStack } = await import('../services/embedded/stack.js')
   const stack = await openStack({
     ...opening,
     dataDir,
