@@ -91,6 +91,24 @@ t.test('a refused command frees its key', async (t) => {
   t.equal((await call('POST', '/user/assistant', newAssistant, keyed(key))).status, 201)
 })
 
+t.test('a retry of what was refused is refused in the same words, also where a number was to be claimed before', async (t) => {
+  const taken = { phone_number: nextPhone() }
+  await call('POST', '/user/phone-number', taken, { user: '2' })
+  const { body: { data: { id } } } = await call('POST', '/user/assistant', newAssistant)
+  const lead = { phone_number: nextPhone(), campaign_id: 1 }
+  await call('POST', '/user/lead', lead)
+  for (const [method, path, body] of [
+    ['POST', '/user/phone-number', taken], ['POST', '/user/lead', lead], ['POST', '/user/lead', { ...lead, campaign_id: 999 }],
+    ['PUT', `/user/assistant/${id}`, { voice_id: 9999 }], ['POST', '/user/assistant', {}],
+    ['POST', `/user/assistant/${id}/webhook-secret`, { overlap_hours: -1 }]
+  ] as const) {
+    const key = randomUUID()
+    const [first, second] = [await call(method, path, body, keyed(key)), await call(method, path, body, keyed(key))]
+    t.equal(first.status, 422, path)
+    t.strictSame([second.status, second.body], [422, first.body], path)
+  }
+})
+
 t.test('of two requests at once one is handled, the other is told to wait or gets its answer', async (t) => {
   const key = randomUUID()
   const answers =

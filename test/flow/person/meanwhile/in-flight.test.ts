@@ -4,6 +4,7 @@ import { callReport, newAssistant, newLead } from '../../../support/bodies/bodie
 import { eventually } from '../../../support/eventually.js'
 import { erasing } from '../../../support/persons/erasing.js'
 import { answers, receiver, type Answer } from '../../../support/receivers/receiver.js'
+import { caller } from '../../../support/running-service.js'
 import { numberOf } from '../../../support/scenes/imports.js'
 import { testService } from '../../../support/service.js'
 
@@ -47,16 +48,21 @@ t.test('one of the schedule', async (t) => {
   t.match(await deliveryOf(callId), { status: 'cancelled', body: null })
 })
 
-t.test('a redelivery', async (t) => {
+t.test('a redelivery, whose kept answer is forgotten, also below BASE_PATH', async (t) => {
   const { gone, callId, hook } = await called(t, answers(200))
   await eventually(async () => (await deliveryOf(callId)).status === 'delivered')
   hook.answer = hangs
-  const { status } = await call('POST', `/user/webhook-deliveries/${(await deliveryOf(callId)).id}/redeliver`)
-  t.equal(status, 202)
+  const send = caller((await service.start(['api'], { BASE_PATH: '/v1' })).url)
+  const asked = { token: await service.token('1'), headers: { 'idempotency-key': 'again' } }
+  const again = `/v1/user/webhook-deliveries/${(await deliveryOf(callId)).id}/redeliver`
+  t.equal((await send('POST', again, asked)).status, 202)
+  t.match(await send('POST', again, asked), { status: 202, body: { data: { call_id: callId } } })
   await eventually(() => hook.received.length === 2)
   await erase(gone, {
     scavenge: async () => t.strictSame((await outcomesOf(callId)).sort(), ['delivered', 'timeout'], 'it has ended')
   })
+  const errors = { 'Idempotency-Key': ['was used for a request about a person who has been erased since'] }
+  t.match(await send('POST', again, asked), { status: 422, body: { errors } })
 })
 
 t.test('one whose worker was killed is not waited for longer than it may take', async (t) => {
