@@ -148,6 +148,8 @@ class Handling {
     }
     const visit = () => this.streams.visit(stream, current.revision + 1n, next)
     const isThere = await (cached || aggregate.isWrittenOnce ? visit() : this.#readWhole(origin, visit))
+      .catch((error: unknown) => { if (!earlier) throw error })
+    if (isThere === undefined) return { current, earlier } // a later event cannot be read
     if (cached && (!isThere || (isLate && current === cached))) {
       this.cache.delete(keyOf(request))
       return await this.#read(request, isLate)

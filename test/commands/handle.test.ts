@@ -125,6 +125,17 @@ t.test('a stream with an event that cannot be read is an error, not a refusal', 
   t.notOk(failure instanceof Rejection)
 })
 
+t.test('a retry whose event is in the log was handled, though a later event cannot be read', async (t) => {
+  const [id, commandId] = [newId(), randomUUID()]
+  const request = createRequest(id, {}, commandId)
+  await handleOn(streams)(request)
+  await streams.append(`assistant-${id}`, [{ id: randomUUID(), type: 'AssistantUpdated', data: { bad: 1 }, metadata: {} }], 0n)
+  const again = { ...request, origin: { ...request.origin, isRetry: true } }
+  t.match(await handleOn(streams)(again), { wasHandled: true, revision: 0n, state: { assistant_id: id } })
+  const other = createRequest(id)
+  await t.rejects(handleOn(streams)({ ...other, origin: { ...other.origin, isRetry: true } }), { name: 'DecodeError' })
+})
+
 t.test('what somebody appends to a request of a person, and nobody can read, says nothing of it', async (t) => {
   const id = randomUUID()
   const asked = { person_request_id: id, user_id: '1', type: 'export', number_digest: '0'.repeat(32), requested_at: new Date().toISOString() }
