@@ -1,5 +1,6 @@
-// Every command that a document names is there, with its options. What they do is tried by the tests of each.
-import { readFileSync, readdirSync } from 'node:fs'
+// Every command that a document names is there, with its options, and every file. What they do is tried by the tests of
+// each.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import t from 'tap'
 import type { Command } from 'commander'
 import { commandLine } from '../../src/cli/commands.js'
@@ -97,6 +98,22 @@ t.test('the table of commands in the README is the command line', async (t) => {
   const isShown = (command: string) => shown.some((each) => `${each} `.startsWith(`${command} `))
   t.same((await allCommands()).filter((command) => !isShown(command)), [], 'that the table leaves out')
 })
+
+t.test('every file that a document names is there', async (t) => {
+  const paths = files.filter((file) => file !== 'docs/adding.md').flatMap((file) => pathsIn(readFileSync(file, 'utf8')))
+  t.ok(paths.length > 80, `${paths.length} are found`)
+  t.same([...new Set(paths)].filter((path) => !existsSync(path)), [])
+  t.same(pathsIn('a `src/{a,b}/{c,d}.ts`'), ['src/a/c.ts', 'src/a/d.ts', 'src/b/c.ts', 'src/b/d.ts'])
+})
+
+const ourPath = /`((?:bench|bin|deploy|docs|examples|migrations|packages|projections|src|test|workers)\/[\w./{},-]+)`/g
+const pathsIn = (text: string): string[] => [...text.matchAll(ourPath)].flatMap(([, path = '']) => spread(path))
+
+/** `{a,b}` stands for each. */
+function spread (path: string): string[] {
+  const [, before = '', each, after = ''] = /^(.*?)\{(.*?)\}(.*)$/.exec(path) ?? []
+  return each === undefined ? [path] : each.split(',').flatMap((name) => spread(before + name + after))
+}
 
 t.test('every script of npm that a document names is there, and its program knows the options', async (t) => {
   const theirs = named.filter(({ command }) => command.startsWith('npm'))
