@@ -44,6 +44,8 @@ CREATE TABLE ledger.dispatch_blacklist (
   revision     bigint NOT NULL,
   PRIMARY KEY (user_id, phone_number)
 );
+-- An erasure may empty the table, and ANALYZE keeps the samples of a table without rows.
+ALTER TABLE ledger.dispatch_blacklist ALTER phone_number SET STATISTICS 0;
 
 -- How far the calls of the log were counted, to compare them with their rows in the delivery log. A call that was erased
 -- is one call, whether or not a scavenge has taken its report. The count knows it by where the log ended when the count

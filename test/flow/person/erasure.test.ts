@@ -290,6 +290,15 @@ t.test('an erasure waits for an import that has begun a row, before the key ends
   t.equal(await statusOf(`/user/lead/${lead.id}`), 404)
 })
 
+t.test('no samples are taken of what is personal in tables that may be emptied: they would keep them', async (t) => {
+  for (const phone_number of ['+15557654381', '+15557654382']) await call('POST', '/user/blacklist', { phone_number })
+  await haveCome(service)
+  await pool.query('ANALYZE ledger.dispatch_blacklist')
+  await pool.query('ANALYZE ledger.webhook_deliveries')
+  const { rows } = await pool.query("SELECT tablename, attname FROM pg_stats WHERE concat(most_common_vals, histogram_bounds) ~ '15557654'")
+  t.strictSame(rows, [])
+})
+
 t.test('nothing of it is left in the tables of the read model and the ledger', async (t) => {
   const { rows: tables } = await pool.query(`
     SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables

@@ -91,7 +91,7 @@ async function isProven (t: Test, redis?: ScratchRedis): Promise<void> {
   await db.query('CHECKPOINT')
   t.strictSame(wordsIn(filesIn(root)), [...words].sort(), 'they are found before')
   await requestEnds(send, await send('POST', '/user/person/erase', { phone_number }))
-  await db.query('VACUUM (FULL, ANALYZE)')
+  for (const command of ['ANALYZE', 'VACUUM (FULL)']) await db.query(command)
   await db.query('CHECKPOINT')
   t.strictSame(wordsIn(filesIn(root)), [], 'no file of the cluster has anything of the person')
   const here = { ...env, DATA_DIR: service.dataDir }
