@@ -1,14 +1,13 @@
 // What a replay would do, found out without changing anything.
 import type { Pool } from 'pg'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import type { Streams } from '../../src/log/event-log.js'
 import { checkpointOf, generationsOf, schemaOf } from './generations.js'
 import type { Projection } from './projection.js'
 import { fold, readEvents } from './fold.js'
 import { MemoryRows } from './rows.js'
 import { loadSkipped } from './parked.js'
 import { cannotProject } from './refused.js'
-import { planReplay, type Plan } from './replay.js'
+import { planReplay, type OperationOptions, type Plan } from './replay.js'
 
 export interface Estimate extends Plan {
   /** Where in the log it begins, and where the log ends now. */
@@ -26,13 +25,13 @@ export interface Estimate extends Plan {
 const measuredForMs = 2_000
 const cacheBytes = 16 * 2 ** 20
 
-interface EstimateOptions { pool: Pool, streams: Streams, signal: AbortSignal }
+type Given = Pick<OperationOptions, 'pool' | 'streams' | 'signal'>
 
 /**
  * Folds the beginning of the log for two seconds, in memory, and takes the rest to be like that.
  * @throws ReplayRefused as a replay would
  */
-export async function estimate (projection: Projection, options: EstimateOptions): Promise<Estimate> {
+export async function estimate (projection: Projection, options: Given): Promise<Estimate> {
   const { pool, streams } = options
   const plan = planReplay(projection, await generationsOf(pool, projection))
   const from = plan.kind === 'begin' ? 0n : await readCheckpoint(pool, checkpointOf(projection, plan.generation))
@@ -52,7 +51,7 @@ export async function estimate (projection: Projection, options: EstimateOptions
 interface Measured { events: number, passed: number, seconds: number }
 
 async function measure (
-  projection: Projection, from: bigint, until: bigint, { pool, streams, signal }: EstimateOptions
+  projection: Projection, from: bigint, until: bigint, { pool, streams, signal }: Given
 ): Promise<Measured> {
   const beganAt = performance.now()
   const rows = new MemoryRows(projection.tables, { isEmpty: true, budgetBytes: cacheBytes })

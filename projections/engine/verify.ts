@@ -48,19 +48,13 @@ export async function verifyAgainstActive (
   })
 }
 
-interface LogOptions {
-  pool: Pool
-  streams: Streams
-  signal: AbortSignal
-  onProgress? (events: number, done: number): void
-}
-
 /**
  * Compares a sample of the generation's rows with what the log gives, at the position where the generation is now.
  */
 export async function verifyAgainstLog (
   projection: Projection, generation: number,
-  { rows = usualSample, seed = randomInt(2 ** 31) }: Partial<SampleSize>, options: LogOptions
+  { rows = usualSample, seed = randomInt(2 ** 31) }: Partial<SampleSize>,
+  options: Pick<SampleFoldOptions, 'streams' | 'signal' | 'onProgress'> & { pool: Pool }
 ): Promise<Verified> {
   const schema = schemaOf(projection, generation)
   const sampled = await inSnapshot(options.pool, (snapshot) => sampleRows(snapshot, projection, schema, { rows, seed }))

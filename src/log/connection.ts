@@ -7,11 +7,7 @@ import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.j
 import { withTimeout } from '../timing/with-timeout.js'
 import { AppendCall } from './append-call.js'
 
-export interface ConnectionOptions {
-  /** A member that leaves every call unanswered for so long is given up, in milliseconds. */
-  silentAfterMs?: number
-}
-
+/** A member that leaves every call unanswered for so long is given up, in milliseconds. */
 const usualSilentAfterMs = 4_000
 
 /** A session younger than this is not replaced again: what fails on it failed on the one before as well. */
@@ -25,7 +21,7 @@ export class EventStoreConnection {
   #session: Session | undefined
   #isClosed = false
 
-  constructor (url: string, { silentAfterMs = usualSilentAfterMs }: ConnectionOptions = {}) {
+  constructor (url: string, { silentAfterMs = usualSilentAfterMs } = {}) {
     this.#url = clientUrl(url)
     this.#silentAfterMs = silentAfterMs
   }

@@ -79,16 +79,8 @@ export class SharedTail {
 
   #begin (after: bigint): Tail {
     const { eventTypes, maxBytes = usualMaxBytes } = this.options
-    return this.#last = new Tail(this.streams, { after, eventTypes, maxBytes })
+    return this.#last = new Tail(this.streams, after, { eventTypes, maxBytes })
   }
-}
-
-export interface TailOptions {
-  /** Where it begins. */
-  after: bigint
-  eventTypes: readonly string[]
-  /** Of the events that it keeps, in bytes. */
-  maxBytes: number
 }
 
 /** It is over when its subscription is, for whatever reason, or nobody reads it. Then there may be another one. */
@@ -98,7 +90,7 @@ export class Tail {
   readonly #readers = new Set<() => void>()
   #isOver = false
 
-  constructor (streams: Pick<Followed, 'follow'>, { after, eventTypes, maxBytes }: TailOptions) {
+  constructor (streams: Pick<Followed, 'follow'>, after: bigint, { eventTypes, maxBytes }: Required<ShareOptions>) {
     this.events = new KeptEvents(after, maxBytes)
     const following = streams.follow({ after, eventTypes, signal: this.#closing.signal })
     // Who reads it goes on with a subscription of its own, and hears from that one what is wrong.

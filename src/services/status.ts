@@ -33,7 +33,7 @@ export async function openStatus (services: Services, assertWorker: () => Promis
     ? monitorLag({ head: () => streams.head(), positions: () => activePositions(pool, projections) })
     : undefined
   if (lagMonitor) measureProjections(metrics, services, lagMonitor)
-  const stopRecording = recordMinutes({ pool, holder, read: () => counted(metrics), log })
+  const stopRecording = recordMinutes({ pool, holder }, () => counted(metrics), log)
   const place = diskOf(urls.dataIn, config.backEnds.eventStoreUrl)
   const disk = openDiskMonitor({ pool, disk: place, log })
   const stopLooking = disk.keepLooking()

@@ -50,7 +50,7 @@ export async function startBackground (options: BackgroundOptions): Promise<Back
   const { turnMs = usualTurnMs, retryMs = usualRetryMs, orphanedAfterMs = usualOrphanMs } = options
   const turns = { pool, kinds, holder, turnMs, retryMs, signal, log }
   queue.work(async ({ id }) => { if (mayWork()) await giveTurn(turns, id) }, options.concurrency ?? requestsAtOnce)
-  const soon = enqueueSoon({ pool, queue, mayWork, signal, log })
+  const soon = enqueueSoon(queue, options, signal)
   const onError = (err: unknown) => log.warn({ err }, 'requests in the background could not be looked for, it is tried again')
   const listener = listenForRequests(options.notifications, soon)
   const passing = repeatLeased({ pool, name: 'background', holder, signal, everyMs, onError }, async () => {
@@ -67,16 +67,10 @@ export async function startBackground (options: BackgroundOptions): Promise<Back
   }
 }
 
-interface SoonOptions {
-  pool: Pool
-  queue: RequestQueue
-  mayWork: () => boolean
-  signal: AbortSignal
-  log: TurnOptions['log']
-}
-
 /** Many calls become one or two. What fails is left to the reconciler. */
-function enqueueSoon ({ pool, queue, mayWork, signal, log }: SoonOptions): () => void {
+function enqueueSoon (
+  queue: RequestQueue, { pool, mayWork, log }: BackgroundOptions, signal: AbortSignal
+): () => void {
   let isAsked = false
   let isRunning = false
   return () => {

@@ -2,12 +2,6 @@
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 
-export interface RetentionOptions {
-  pool: Pool
-  /** How long payloads are kept after a delivery was made. */
-  days: number
-}
-
 /** What a pass removed. */
 export interface Removed { cancelled: number, payloads: number, secrets: number, notices: number }
 
@@ -18,8 +12,8 @@ const noticesKept = '90 days'
 const batchSize = 500
 const batchLimit = 20
 
-/** One pass; what it leaves is for the next pass. */
-export async function removeExpired ({ pool, days }: RetentionOptions): Promise<Removed> {
+/** One pass; what it leaves is for the next pass. @param days how long payloads are kept after a delivery was made */
+export async function removeExpired (pool: Pool, days: number): Promise<Removed> {
   return {
     cancelled: await inBatches(() => cancelHeld(pool)),
     payloads: await inBatches(() => inTransaction(pool, (tx) => removePayloads(tx, days))),

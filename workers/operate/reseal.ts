@@ -85,10 +85,10 @@ export async function neededKeys (pool: Pool, keys: SecretKeys): Promise<NeededK
   })
 }
 
-export interface TellOptions extends Omit<WalkOptions, 'onProgress'> { keys: SecretKeys, log: KeyLog }
-
 /** Tells which of the former keys are still needed, once it has gone through the keys of persons in the log. */
-export async function tellNeededKeys (options: TellOptions): Promise<void> {
+export async function tellNeededKeys (
+  options: Omit<WalkOptions, 'onProgress'> & { keys: SecretKeys, log: KeyLog }
+): Promise<void> {
   const { keys, log, pool, signal } = options
   if (keys.previous.length === 0) return
   try {
@@ -104,18 +104,14 @@ const isNeeded = ({ texts, persons }: NeededKey) => texts + persons > 0
 const needs = 'a key of SECRET_KEY_PREVIOUS is still needed: `ringledger secrets reseal` ends that'
 const free = 'a key of SECRET_KEY_PREVIOUS is not needed any more'
 
-export interface ResealOptions {
-  pool: Pool
-  keys: SecretKeys
-  batchSize?: number
-  onProgress? (resealed: number): void
-}
-
 /**
  * Encrypts with the current key what a former key encrypted, in small batches: one that was broken off goes on when it
  * is repeated. @returns how many texts @throws Error when none of the keys decrypts a secret
  */
-export async function reseal ({ pool, keys, batchSize = 500, onProgress = () => {} }: ResealOptions): Promise<number> {
+export async function reseal (
+  { pool, keys, batchSize = 500, onProgress = () => {} }:
+  { pool: Pool, keys: SecretKeys, batchSize?: number, onProgress? (resealed: number): void }
+): Promise<number> {
   await refuseLostKeys(pool, keys)
   let resealed = 0
   for (const place of [secrets, ...shortLived]) {

@@ -66,9 +66,9 @@ async function reconcileAndLog (options: ReconcilerOptions): Promise<void> {
   }
 }
 
-async function removeExpiredAndLog ({ pool, retentionDays: days, log }: ReconcilerOptions): Promise<void> {
+async function removeExpiredAndLog ({ pool, retentionDays, log }: ReconcilerOptions): Promise<void> {
   try {
-    const removed = await removeExpired({ pool, days })
+    const removed = await removeExpired(pool, retentionDays)
     if (removed.cancelled + removed.payloads > 0) log.info({ ...removed }, 'removed what is no longer kept')
   } catch (error) {
     log.warn({ err: error }, 'what is no longer kept was not removed, it is tried again')

@@ -4,18 +4,16 @@ import type { JobQueue } from './queue.js'
 
 const lookEveryMs = 1_000
 
-export interface WhileAliveOptions {
-  queue: Pick<JobQueue, 'assertAlive'>
-  signal: AbortSignal
-  log: { warn (details: object, message: string): void, info (details: object, message: string): void }
-}
+type Queue = Pick<JobQueue, 'assertAlive'>
+type Write = (details: object, message: string) => void
 
 /**
  * Runs `work` until `signal` is aborted. While the queue is dead it does not run: `work` gives up its leases when its
  * signal is aborted, so that a process whose queue answers may acquire them.
  */
 export async function whileAlive (
-  { queue, signal, log }: WhileAliveOptions, work: (signal: AbortSignal) => Promise<unknown>
+  { queue, signal, log }: { queue: Queue, signal: AbortSignal, log: Record<'warn' | 'info', Write> },
+  work: (signal: AbortSignal) => Promise<unknown>
 ): Promise<void> {
   while (!signal.aborted) {
     const ended = new AbortController()
@@ -34,7 +32,7 @@ export async function whileAlive (
 }
 
 /** @returns why it is dead; nothing when `signal` is aborted before that */
-async function untilDead (queue: WhileAliveOptions['queue'], signal: AbortSignal): Promise<string | undefined> {
+async function untilDead (queue: Queue, signal: AbortSignal): Promise<string | undefined> {
   while (!signal.aborted) {
     try {
       queue.assertAlive()
@@ -46,7 +44,7 @@ async function untilDead (queue: WhileAliveOptions['queue'], signal: AbortSignal
   return undefined
 }
 
-async function untilAlive (queue: WhileAliveOptions['queue'], signal: AbortSignal): Promise<void> {
+async function untilAlive (queue: Queue, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       return queue.assertAlive()

@@ -1,24 +1,22 @@
 // What this process does in a minute, written down once a minute: for the charts of a day, and for rates.
 import type { Pool } from 'pg'
 import { endsWithin } from '../../postgres/ends-within.js'
+import type { Services } from '../../services/services.js'
 import { pause } from '../../timing/pause.js'
-
-export interface MinuteOptions {
-  pool: Pool
-  /** Names the process. */
-  holder: string
-  /** Counters by name; they only rise. */
-  read (): Map<string, number>
-  log: { warn (details: object, message: string): void }
-}
 
 const minuteMs = 60_000
 const kept = '25 hours'
 const lastWriteMs = 1_000
 
-/** A minute in which nothing was counted writes nothing. @returns what ends it, after a last write */
-export function recordMinutes (options: MinuteOptions): () => Promise<void> {
-  const { read, log } = options
+type Process = Pick<Services, 'pool' | 'holder'>
+
+/**
+ * A minute in which nothing was counted writes nothing.
+ * @param read counters by name; they only rise @returns what ends it, after a last write
+ */
+export function recordMinutes (
+  process: Process, read: () => Map<string, number>, log: { warn (details: object, message: string): void }
+): () => Promise<void> {
   const stopping = new AbortController()
   let written = new Map<string, number>()
   const recording = (async () => {
@@ -39,13 +37,13 @@ export function recordMinutes (options: MinuteOptions): () => Promise<void> {
     const counted = read()
     const more = [...counted].map(([name, count]) => ({ name, count: count - (written.get(name) ?? 0) }))
     const news = more.filter(({ count }) => count > 0)
-    if (news.length > 0) await write(options, minute, news)
+    if (news.length > 0) await write(process, minute, news)
     written = counted
   }
 }
 
 async function write (
-  { pool, holder }: MinuteOptions, minute: Date, counts: { name: string, count: number }[]
+  { pool, holder }: Process, minute: Date, counts: { name: string, count: number }[]
 ): Promise<void> {
   await pool.query(`
     WITH old AS (DELETE FROM ledger.minute_counts WHERE minute < now() - interval '${kept}')

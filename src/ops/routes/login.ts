@@ -10,12 +10,6 @@ import { page } from '../pages/layout.js'
 import { loginPage } from '../pages/other.js'
 import { cookieName, longestSessionSeconds, signSession } from '../session.js'
 
-export interface LoginOptions {
-  /** BASE_PATH and `/ops`. */
-  root: string
-  sessionKey: Uint8Array
-}
-
 /** No form of ours is longer than a token. */
 export const longestForm = 16 * 1024
 
@@ -27,7 +21,8 @@ const Login = Type.Object({
   next: Type.Optional(Type.String({ maxLength: 2_048 }))
 })
 
-export function addLogin (app: App, { root, sessionKey }: LoginOptions): void {
+/** @param root BASE_PATH and `/ops` */
+export function addLogin (app: App, root: string, sessionKey: Uint8Array): void {
   const attempt = app.rateLimits.ofAddress(attemptsPerMinute)
   const cookie = { path: root, httpOnly: true, sameSite: 'strict' as const }
 

@@ -26,7 +26,7 @@ function addAllPages (app: App, deps: OpsServices): void {
   const root = `${deps.basePath}/ops`
   takeForms(app)
   answerInHtml(app, root)
-  addLogin(app, { root, sessionKey: deps.sessionKey })
+  addLogin(app, root, deps.sessionKey)
   addPages(app, deps)
   addForms(app, deps)
   addFile(app, `${root}/style.css`, 'text/css; charset=utf-8', style)

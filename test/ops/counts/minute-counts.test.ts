@@ -11,18 +11,17 @@ const rows = async () => (await pool.query(
 
 t.test('a process that ends has written what it counted, and nothing where it counted nothing', async (t) => {
   const first = recordMinutes(
-    { pool, holder: 'a', read: () => new Map([['commands accepted', 3], ['commands failed', 0]]), log }
-  )
-  const idle = recordMinutes({ pool, holder: 'b', read: () => new Map([['commands accepted', 0]]), log })
+    { pool, holder: 'a' }, () => new Map([['commands accepted', 3], ['commands failed', 0]]), log)
+  const idle = recordMinutes({ pool, holder: 'b' }, () => new Map([['commands accepted', 0]]), log)
   await Promise.all([first(), idle()])
   t.strictSame(await rows(), [{ process: 'a', name: 'commands accepted', count: 3 }])
-  const again = recordMinutes({ pool, holder: 'a', read: () => new Map([['commands accepted', 4]]), log })
+  const again = recordMinutes({ pool, holder: 'a' }, () => new Map([['commands accepted', 4]]), log)
   await again()
   t.strictSame(await rows(), [{ process: 'a', name: 'commands accepted', count: 7 }], 'of one minute it adds up')
 })
 
 t.test('what cannot be written ends nobody', async (t) => {
-  const broken = recordMinutes({ pool, holder: '\0', read: () => new Map([['commands accepted', 1]]), log })
+  const broken = recordMinutes({ pool, holder: '\0' }, () => new Map([['commands accepted', 1]]), log)
   await broken()
   t.match(warned, ['the counts of a minute could not be written, the next ones have them'])
 })
@@ -38,7 +37,7 @@ t.test('a day has the commands of all processes by ten minutes, and forgets olde
       (date_trunc('minute', now()) - interval '1 minute', 'a', 'events dispatcher', 120)`)
   t.match(await commandDay(pool), [{ accepted: 7, refused: 1, failed: 0 }])
   t.equal((await ratesByConsumer(pool)).get('dispatcher'), 2)
-  const next = recordMinutes({ pool, holder: 'a', read: () => new Map([['commands accepted', 1]]), log })
+  const next = recordMinutes({ pool, holder: 'a' }, () => new Map([['commands accepted', 1]]), log)
   await next()
   const { rowCount } = await pool.query("SELECT FROM ledger.minute_counts WHERE minute < now() - interval '25 hours'")
   t.equal(rowCount, 0)

@@ -1,6 +1,6 @@
 // An event store of a test's own, with a client, in a database of the run; all gone with the test.
 import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client'
-import { EventStoreConnection, type ConnectionOptions } from '../../../src/log/connection.js'
+import { EventStoreConnection } from '../../../src/log/connection.js'
 import { collect, connect } from '@ringledger/embedded-event-store/testing'
 import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
 import { serveLog, type ServedLog } from './back-ends.js'
@@ -23,7 +23,7 @@ export interface ScratchEventStoreOptions {
 }
 
 /** As the service connects; it goes away with the test. */
-export function connectionTo (t: Teardown, url: string, options?: ConnectionOptions): EventStoreConnection {
+export function connectionTo (t: Teardown, url: string, options?: { silentAfterMs?: number }): EventStoreConnection {
   const connection = new EventStoreConnection(url, options)
   t.teardown(() => connection.close())
   return connection

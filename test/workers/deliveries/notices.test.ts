@@ -84,7 +84,7 @@ t.test('notices are kept for 90 days', async (t) => {
   await r.pool.query(`
     INSERT INTO ledger.webhook_notices (user_id, type, at)
     SELECT '1', 'delivery_exhausted', now() - days * interval '1 day' FROM unnest(ARRAY[91, 89]) days`)
-  t.match(await removeExpired({ pool: r.pool, days: 90 }), { notices: 1 })
+  t.match(await removeExpired(r.pool, 90), { notices: 1 })
   t.equal((await notices(r)).length, 1)
 })
 

@@ -4,6 +4,8 @@ import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { notifyDue } from '../due-channel.js'
 import { assistantBatchSql, endpointBatchSql, isPending, zeroId } from './batch-sql.js'
+import { hasRows } from '../../passes/has-rows.js'
+import { repeatLeased, type LoopOptions } from '../../passes/leased-loop.js'
 
 /** Where the pending deliveries of an assistant go; without an endpoint they are held, as its webhook is off. */
 export interface Target { assistantId: number, endpointId: string | null }
@@ -82,4 +84,19 @@ async function moveBatch (tx: PoolClient, batchSql: string, id: string, limit: n
   const { rows: [batch = { picked: 0, due_user: null }] } = await tx.query<Batch>(batchSql, [id, limit])
   if (batch.due_user !== null) await notifyDue(tx, batch.due_user)
   return batch
+}
+
+/** Between two looks, in milliseconds. */
+const everyMs = 2_000
+
+/** Moves until `signal` is aborted, in one process of many. */
+export async function runMoves (
+  { log, ...options }: Pick<LoopOptions, 'pool' | 'holder' | 'signal'> &
+  { log: { warn (details: object, message: string): void } }
+): Promise<void> {
+  const onError = (err: unknown) => log.warn({ err }, 'pending webhooks were not moved, it is tried again')
+  await repeatLeased({ ...options, name: 'moves', everyMs, onError }, async () => {
+    if (!await hasRows(options.pool, 'moving_assistants', 'moving_endpoints')) return 'done'
+    return await continueMoves(options.pool) ? 'again' : 'done'
+  })
 }

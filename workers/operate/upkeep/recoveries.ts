@@ -8,15 +8,10 @@ import { beginAnew } from '../begin-anew.js'
 import { isRecoverable, type Recoverable } from '../request-recovery.js'
 import { buildSkippedBodies } from './skipped-bodies.js'
 
-export interface RecoveryOptions {
-  pool: Pool
-  streams: Pick<Streams, 'read'>
-}
-
 const atOnce = 20
 
 /** One batch of the oldest recovery of some assistants. @returns how many deliveries were scheduled or held */
-export async function continueRecoveries ({ pool, streams }: RecoveryOptions): Promise<number> {
+export async function continueRecoveries (pool: Pool, streams: Pick<Streams, 'read'>): Promise<number> {
   const { rows } = await pool.query<{ id: string }>(`
     SELECT id FROM (
       SELECT DISTINCT ON (assistant_id) id FROM ledger.webhook_recoveries ORDER BY assistant_id, id) oldest

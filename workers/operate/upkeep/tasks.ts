@@ -7,7 +7,7 @@ import { hasRows } from '../../passes/has-rows.js'
 import { continueAudit } from '../audit.js'
 import { sendAlerts } from './alerts.js'
 import { probeSuspended } from './probe.js'
-import { continueRecoveries, type RecoveryOptions } from './recoveries.js'
+import { continueRecoveries } from './recoveries.js'
 import type { UpkeepTask } from './upkeep.js'
 
 /** Where operators are told what users are told. */
@@ -44,18 +44,16 @@ const rarelyMs = 60_000
 const hourlyMs = 3_600_000
 
 export function openTasks ({ alert, maySend, retentionDays, ...options }: TaskOptions): Tasks {
+  const { pool, streams } = options
+  const recover = async () => { if (await hasRows(pool, 'webhook_recoveries')) await continueRecoveries(pool, streams) }
   const tasks: UpkeepTask[] = [
-    { name: 'recoveries', everyMs: soonMs, run: () => recover(options) },
-    { name: 'months', everyMs: hourlyMs, run: () => keepMonths(options.pool, retentionDays) },
-    { name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(options.pool) },
+    { name: 'recoveries', everyMs: soonMs, run: recover },
+    { name: 'months', everyMs: hourlyMs, run: () => keepMonths(pool, retentionDays) },
+    { name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(pool) },
     { name: 'identity', everyMs: rarelyMs, run: () => continueAudit(options) }
   ]
   if (!alert) return { tasks, alerts: [], close: async () => {} }
   const poster = openPoster({ allowCidrs: ['0.0.0.0/0', '::/0'] }) // operators may reach what is theirs
   const run = async () => { if (maySend()) await sendAlerts({ ...options, ...alert, poster }) }
   return { tasks, alerts: [{ name: 'alerts', everyMs: soonMs, run }], close: () => poster.close() }
-}
-
-async function recover (options: RecoveryOptions): Promise<void> {
-  if (await hasRows(options.pool, 'webhook_recoveries')) await continueRecoveries(options)
 }

@@ -1,21 +1,11 @@
 // What one process of many does now and then for all users: recoveries, probes, alerts.
-import type { Pool } from 'pg'
 import { isOfOutage } from '../../../src/log/errors.js'
-import { repeatLeased } from '../../passes/leased-loop.js'
+import { type LoopOptions, repeatLeased } from '../../passes/leased-loop.js'
 
 export interface UpkeepTask {
   name: string
   everyMs: number
   run (): Promise<unknown>
-}
-
-export interface UpkeepOptions {
-  pool: Pool
-  /** Of the lease. */
-  name: string
-  holder: string
-  signal: AbortSignal
-  log: { warn (details: object, message: string): void }
 }
 
 const restMs = 2_000
@@ -24,7 +14,10 @@ const restMs = 2_000
  * Runs each task when its time has come, one after the other, until `signal` is aborted. One that fails has its turn
  * again.
  */
-export async function runUpkeep (tasks: UpkeepTask[], options: UpkeepOptions): Promise<void> {
+export async function runUpkeep (
+  tasks: UpkeepTask[],
+  options: Omit<LoopOptions, 'everyMs' | 'onError'> & { log: { warn (details: object, message: string): void } }
+): Promise<void> {
   const { signal, log } = options
   const dueAt = new Map<UpkeepTask, number>()
   const onError = (err: unknown) => log.warn({ err }, 'the upkeep stopped, it starts again')

@@ -62,9 +62,9 @@ t.test('after five days without success an endpoint is suspended, once; a succes
 
 t.test('a delivery is cancelled after thirty days; before, it is sent when the webhook is on again', async (t) => {
   await clock.pass('24 days')
-  t.match(await removeExpired({ pool: r.pool, days: 90 }), { cancelled: 0 })
+  t.match(await removeExpired(r.pool, 90), { cancelled: 0 })
   await clock.pass('2 days')
-  const { cancelled } = await removeExpired({ pool: r.pool, days: 90 })
+  const { cancelled } = await removeExpired(r.pool, 90)
   t.ok(cancelled > 0, `${cancelled} of the first endpoint`)
   t.ok((await statusesOf(1)).includes('cancelled held_too_long'))
   t.notOk((await statusesOf(2)).includes('cancelled held_too_long'))
@@ -81,10 +81,10 @@ t.test('payloads are there for ninety days, and attempts until their month is ov
     [(await r.deliveries()).filter(({ body }) => body !== null).length, (await r.attempts()).length]
   const all = await kept()
   await clock.pass('53 days')
-  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 0 })
+  t.match(await removeExpired(r.pool, 90), { payloads: 0 })
   t.same(await kept(), all)
   await clock.pass('11 days')
-  await removeExpired({ pool: r.pool, days: 90 })
+  await removeExpired(r.pool, 90)
   await keepMonths(r.pool, 90)
   t.match(await kept(), [0, Number])
   await clock.pass('62 days') // the last of them were asked for long after the deliveries were made

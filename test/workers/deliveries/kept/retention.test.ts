@@ -21,13 +21,13 @@ t.test('a delivery that is held for thirty days is cancelled; after a resume the
   const age = (time: string) => r.pool.query(`
     UPDATE ledger.webhook_deliveries SET held_at = held_at - $1::interval`, [time])
   await age('29 days 23 hours')
-  t.equal((await removeExpired({ pool: r.pool, days: 90 })).cancelled, 0)
+  t.equal((await removeExpired(r.pool, 90)).cancelled, 0)
   await r.tell(assistantUpdated(1, { is_webhook_active: true }))
   await r.tell(assistantUpdated(1, { is_webhook_active: false }))
   await age('2 hours')
-  t.equal((await removeExpired({ pool: r.pool, days: 90 })).cancelled, 0)
+  t.equal((await removeExpired(r.pool, 90)).cancelled, 0)
   await age('30 days')
-  t.equal((await removeExpired({ pool: r.pool, days: 90 })).cancelled, 1)
+  t.equal((await removeExpired(r.pool, 90)).cancelled, 1)
   t.same(await stands(r), [['c-1', 'cancelled', 'held_too_long']])
 })
 
@@ -48,8 +48,8 @@ t.test('old payloads and attempts on demand are removed, but not the row of a ca
   await r.pool.query(`
     UPDATE ledger.webhook_deliveries SET created_at = created_at - interval '7 days 1 second'
     WHERE call_id IS DISTINCT FROM 'young'`)
-  t.match(await removeExpired({ pool: r.pool, days: 8 }), { payloads: 0 })
-  t.match(await removeExpired({ pool: r.pool, days: 7 }), { payloads: 2 })
+  t.match(await removeExpired(r.pool, 8), { payloads: 0 })
+  t.match(await removeExpired(r.pool, 7), { payloads: 2 })
   t.same((await r.deliveries()).map(({ call_id, body }) => [call_id, body !== null]), [
     ['old', false], ['redelivered', true], ['waiting', true], ['young', true], ['off', false]
   ])
@@ -58,7 +58,7 @@ t.test('old payloads and attempts on demand are removed, but not the row of a ca
     [deliveryId('redelivered')]
   )
   t.match(await redeliver(r.pool, deliveryId('old'), '1'), { kind: 'refused', why: 'its payload is no longer kept' })
-  t.match(await removeExpired({ pool: r.pool, days: 7 }), { payloads: 0 }, 'nothing is left to remove')
+  t.match(await removeExpired(r.pool, 7), { payloads: 0 }, 'nothing is left to remove')
 })
 
 t.test('rows are removed in small batches, a transaction each; a locked row is left for later', async (t) => {
@@ -70,13 +70,13 @@ t.test('rows are removed in small batches, a transaction each; a locked row is l
   const holder = await r.pool.connect()
   t.teardown(() => holder.release())
   await holder.query("BEGIN; SELECT FROM ledger.webhook_deliveries WHERE call_id = 'call-1-0' FOR SHARE")
-  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 1_100 })
+  t.match(await removeExpired(r.pool, 90), { payloads: 1_100 })
   const { rows } = await r.pool.query(`
     SELECT count(*)::integer AS size FROM ledger.webhook_deliveries
     WHERE body IS NULL GROUP BY xmin::text ORDER BY size`)
   t.same(rows, [{ size: 100 }, { size: 500 }, { size: 500 }])
   await holder.query('COMMIT')
-  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 1 })
+  t.match(await removeExpired(r.pool, 90), { payloads: 1 })
 })
 
 t.test('one pass removes ten thousand at most, the next one goes on', async (t) => {
@@ -86,6 +86,6 @@ t.test('one pass removes ten thousand at most, the next one goes on', async (t) 
       status, created_at)
     SELECT gen_random_uuid(), 'c-' || n, 'call.completed', '1', 1, n, n, '{}', 'exhausted', now() - interval '91 days'
     FROM generate_series(1, 10001) n`)
-  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 10_000 })
-  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 1 })
+  t.match(await removeExpired(r.pool, 90), { payloads: 10_000 })
+  t.match(await removeExpired(r.pool, 90), { payloads: 1 })
 })
