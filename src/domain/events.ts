@@ -3,20 +3,16 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { apiKeyEvents, tokenEvents } from '../features/api-keys/events.js'
 import { assistantEvents } from '../features/assistants/events.js'
-import { blacklistedVersions, BlacklistEntryErased, unblacklistedVersions } from '../features/blacklist/events.js'
-import { callCompletedVersions, CallErased } from '../features/calls/events.js'
+import { blacklistEvents } from '../features/blacklist/events.js'
+import { callEvents } from '../features/calls/events.js'
 import { campaignEvents } from '../features/campaigns/events.js'
 import { catalogEvents } from '../features/catalog/events.js'
 import { isAtHome, type DomainEvent } from './every-event.js'
 import { isNestedDeeper } from './json.js'
-import {
-  leadCreatedVersions, LeadDeleted, LeadErased, LeadStatusChanged, leadUpdatedVersions
-} from '../features/leads/events.js'
-import { LeadImportCompleted, LeadImportFailed, LeadImportRequested } from '../features/imports/events.js'
+import { leadEvents } from '../features/leads/events.js'
+import { leadImportEvents } from '../features/imports/events.js'
 import { DispatcherCheckpointed } from './marker.js'
-import {
-  PersonKeyCreated, PersonKeyErased, PersonRequestCompleted, PersonRequested, PersonRequestFailed
-} from '../features/persons/events.js'
+import { personKeyEvents, personRequestEvents } from '../features/persons/events.js'
 import { holderEvents, phoneNumberEvents } from '../features/phone-numbers/events.js'
 import type { StoredEvent } from './stored-event.js'
 import { firstVersion, type Versions } from './upcast.js'
@@ -29,30 +25,18 @@ type Data<Type extends EventType> = Extract<DomainEvent, { type: Type }>['data']
 /** Every version of each type. `schema_version` of the metadata says which one was written; without it, 1 was. */
 export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   ...assistantEvents,
-  LeadCreated: leadCreatedVersions,
-  LeadUpdated: leadUpdatedVersions,
-  LeadStatusChanged: firstVersion(LeadStatusChanged),
-  LeadDeleted: firstVersion(LeadDeleted),
-  LeadErased: firstVersion(LeadErased),
-  LeadImportRequested: firstVersion(LeadImportRequested),
-  LeadImportCompleted: firstVersion(LeadImportCompleted),
-  LeadImportFailed: firstVersion(LeadImportFailed),
-  CallCompleted: callCompletedVersions,
-  CallErased: firstVersion(CallErased),
+  ...leadEvents,
+  ...leadImportEvents,
+  ...callEvents,
   ...catalogEvents,
   ...campaignEvents,
   ...phoneNumberEvents,
   ...holderEvents,
   ...apiKeyEvents,
   ...tokenEvents,
-  PhoneNumberBlacklisted: blacklistedVersions,
-  PhoneNumberUnblacklisted: unblacklistedVersions,
-  BlacklistEntryErased: firstVersion(BlacklistEntryErased),
-  PersonRequested: firstVersion(PersonRequested),
-  PersonRequestCompleted: firstVersion(PersonRequestCompleted),
-  PersonRequestFailed: firstVersion(PersonRequestFailed),
-  PersonKeyCreated: firstVersion(PersonKeyCreated),
-  PersonKeyErased: firstVersion(PersonKeyErased),
+  ...blacklistEvents,
+  ...personRequestEvents,
+  ...personKeyEvents,
   DispatcherCheckpointed: firstVersion(DispatcherCheckpointed)
 }
 

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, inWords, type JsonObject, Nullable } from '../../domain/json.js'
 import { Sealed } from '../../domain/sealed.js'
-import { firstVersion } from '../../domain/upcast.js'
+import { firstVersion, typesOf, type EventOf } from '../../domain/upcast.js'
 import { LeadStatus } from '../leads/events.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
@@ -60,13 +60,8 @@ export type CallCompleted = Static<typeof CallCompleted>
 
 const { assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration } = report
 
-/** What was reported over HTTP is sealed under the key of the person who called or was called; engines seal nothing. */
-export const callCompletedVersions = firstVersion(CallCompleted).next(CallCompleted, (data) => data, Type.Object({
-  call_id: CallId, assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration, sealed: Sealed
-}))
-
 /** The call is still accounted for, and the status of its lead still follows from it. */
-export const CallErased = Type.Object({
+const CallErased = Type.Object({
   call_id: Type.String({ pattern: callIdRule.pattern, description: 'As the call engine chose it.' }),
   assistant_id,
   lead_id,
@@ -86,9 +81,24 @@ export const CallErased = Type.Object({
 })
 export type CallErased = Static<typeof CallErased>
 
-export type CallEvent = { type: 'CallCompleted', data: CallCompleted } | { type: 'CallErased', data: CallErased }
-
-export const callEventTypes = ['CallCompleted', 'CallErased'] as const
+export const callEvents = {
+  /** What came over HTTP is sealed under the key of the person who called or was called; engines seal nothing. */
+  CallCompleted: firstVersion(CallCompleted).next(CallCompleted, (data) => data, Type.Object({
+    call_id: CallId,
+    assistant_id,
+    lead_id,
+    lead_status,
+    status,
+    direction,
+    started_at,
+    ended_at,
+    duration,
+    sealed: Sealed
+  })),
+  CallErased: firstVersion(CallErased)
+}
+export type CallEvent = EventOf<typeof callEvents>
+export const callEventTypes = typesOf(callEvents)
 
 export const callStream = (callId: string) => `call-${callId}`
 

@@ -1,6 +1,7 @@
 // What happens to a bulk import of leads, on the stream `import-<id>`. Its rows are events of the leads.
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { Id, Instant, UserId, uuid } from '../../domain/json.js'
+import { firstVersion, typesOf, type EventOf } from '../../domain/upcast.js'
 
 const ids = { import_id: Type.String({ pattern: uuid, description: 'A UUID.' }), user_id: UserId, campaign_id: Id({}) }
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
@@ -22,22 +23,16 @@ export const DuplicateRule = Type.Enum([...duplicateRules], {
 
 export const LeadImportStatus = Type.Enum(['processing', 'completed', 'failed'], { title: 'LeadImportStatus' })
 
-export const LeadImportRequested = Type.Object({
-  ...ids,
-  if_duplicate: DuplicateRule,
-  total: counts.total,
-  requested_at: Instant()
-})
-export const LeadImportCompleted = Type.Object({ ...ids, ...counts, completed_at: Instant() })
-export const LeadImportFailed = Type.Object({
-  ...ids, ...counts, reason: Type.String({ description: 'Why the rows that are left cannot be imported.' }), failed_at: Instant()
-})
-
-export type LeadImportEvent =
-  | { type: 'LeadImportRequested', data: Static<typeof LeadImportRequested> }
-  | { type: 'LeadImportCompleted', data: Static<typeof LeadImportCompleted> }
-  | { type: 'LeadImportFailed', data: Static<typeof LeadImportFailed> }
-
-export const leadImportEventTypes = ['LeadImportRequested', 'LeadImportCompleted', 'LeadImportFailed'] as const
+export const leadImportEvents = {
+  LeadImportRequested: firstVersion(Type.Object({
+    ...ids, if_duplicate: DuplicateRule, total: counts.total, requested_at: Instant()
+  })),
+  LeadImportCompleted: firstVersion(Type.Object({ ...ids, ...counts, completed_at: Instant() })),
+  LeadImportFailed: firstVersion(Type.Object({
+    ...ids, ...counts, reason: Type.String({ description: 'Why the rows that are left cannot be imported.' }), failed_at: Instant()
+  }))
+}
+export type LeadImportEvent = EventOf<typeof leadImportEvents>
+export const leadImportEventTypes = typesOf(leadImportEvents)
 
 export const leadImportStream = (id: string) => `import-${id}`

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { AnyObject, documentedAs, GivenId, Id, Instant, Nullable, PhoneNumber, UserId, type JsonObject } from '../../domain/json.js'
 import { Sealed } from '../../domain/sealed.js'
-import { firstVersion } from '../../domain/upcast.js'
+import { firstVersion, typesOf, type EventOf } from '../../domain/upcast.js'
 
 export const leadStatuses = [
   'created', 'scheduled', 'processing', 'completed', 'rescheduled', 'reached-max-retries', 'blacklisted'
@@ -14,7 +14,7 @@ export const LeadStatus = (options: object) => Type.Enum([...leadStatuses], { ti
 /** Free-form variables of a contact; `customer_name` and `email` are always there, empty when not given. */
 export type ContactVariables = JsonObject & { customer_name: string, email: string }
 
-const StoredVariables = Type.Unsafe<ContactVariables>(AnyObject({
+export const StoredVariables = Type.Unsafe<ContactVariables>(AnyObject({
   ...documentedAs(AnyObject({})),
   description: 'Whatever was given with the contact. The texts `customer_name` and `email` are always there, empty when not given.',
   required: ['customer_name', 'email'],
@@ -32,22 +32,7 @@ const StoredContact = Type.Object({
 }, { title: 'StoredContact' })
 export type StoredContact = Static<typeof StoredContact>
 
-export const LeadCreated = Type.Object({
-  ...ids,
-  ...Contact,
-  secondary_contacts: Type.Array(StoredContact),
-  created_at: Instant()
-})
-
-const LeadUpdated = Type.Object({
-  ...ids,
-  changes: Type.Object({
-    variables: Type.Optional(StoredVariables),
-    secondary_contacts: Type.Optional(Type.Array(StoredContact, { description: 'All of them, in their order.' }))
-  }, { title: 'StoredLeadChanges', description: 'Only what changes, each whole.' }),
-  removed_contacts: Type.Array(GivenId(), { description: 'Secondary contacts that the lead does not have any more.' }),
-  updated_at: Instant()
-})
+const removed_contacts = Type.Array(GivenId(), { description: 'Secondary contacts that the lead does not have any more.' })
 
 /** As readers have it. */
 const withoutKey = {
@@ -58,62 +43,58 @@ const withoutKey = {
 const SealedContact = Type.Object({ id: StoredContact.properties.id, sealed: Sealed }, { title: 'SealedContact' })
 const SealedContacts = Type.Array(SealedContact, { description: 'Each under the key of its own number.' })
 
-/** Number and variables of the lead are sealed under the key of its number. */
-export const leadCreatedVersions = firstVersion(
-  Type.Object({ ...LeadCreated.properties, ...withoutKey }),
-  Type.Object({ ...ids, sealed: Sealed, secondary_contacts: SealedContacts, created_at: Instant() }))
-
-/** Variables that change are sealed under the key of the lead's number. */
-export const leadUpdatedVersions = firstVersion(
-  Type.Object({ ...LeadUpdated.properties, ...withoutKey }),
-  Type.Object({
+export const leadEvents = {
+  /** Number and variables of the lead are sealed under the key of its number. */
+  LeadCreated: firstVersion(Type.Object({
+    ...ids, ...Contact, secondary_contacts: Type.Array(StoredContact), created_at: Instant(), ...withoutKey
+  }), Type.Object({ ...ids, sealed: Sealed, secondary_contacts: SealedContacts, created_at: Instant() })),
+  /** Variables that change are sealed under the key of the lead's number. */
+  LeadUpdated: firstVersion(Type.Object({
+    ...ids,
+    changes: Type.Object({
+      variables: Type.Optional(StoredVariables),
+      secondary_contacts: Type.Optional(Type.Array(StoredContact, { description: 'All of them, in their order.' }))
+    }, { title: 'StoredLeadChanges', description: 'Only what changes, each whole.' }),
+    removed_contacts,
+    updated_at: Instant(),
+    ...withoutKey
+  }), Type.Object({
     ...ids,
     changes: Type.Object({
       sealed: Type.Optional(Sealed), secondary_contacts: Type.Optional(SealedContacts)
     }, { title: 'SealedLeadChanges', description: 'Only what changes, each whole.' }),
-    removed_contacts: LeadUpdated.properties.removed_contacts,
+    removed_contacts,
     updated_at: Instant()
+  })),
+  LeadStatusChanged: firstVersion(Type.Object({
+    ...ids,
+    contact_id: Nullable(GivenId(), { description: 'The secondary contact whose status it is; null for the lead itself.' }),
+    status: LeadStatus({ description: 'As its user set it; reports of calls move it from here on.' }),
+    changed_at: Instant()
+  })),
+  LeadDeleted: firstVersion(Type.Object({ ...ids, deleted_at: Instant() })),
+  LeadErased: firstVersion(Type.Object({
+    ...ids,
+    with_lead: Type.Boolean({ description: 'Whether the lead is erased; else it goes on without these contacts.' }),
+    contact_ids: Type.Array(GivenId(), { description: 'Secondary contacts that are erased: all of them with their lead.' }),
+    digests: Type.Optional(Type.Array(Type.Object({
+      contact_id: GivenId(), number_digest: Type.String({ pattern: '^[0-9a-f]{32}$' })
+    }, { title: 'DigestOfContact' }), {
+      description: 'Of the numbers of contacts that only went with their lead: so they are found when they are erased too.'
+    })),
+    erased_at: Instant()
   }))
-
-export const LeadStatusChanged = Type.Object({
-  ...ids,
-  contact_id: Nullable(GivenId(), { description: 'The secondary contact whose status it is; null for the lead itself.' }),
-  status: LeadStatus({ description: 'As its user set it; reports of calls move it from here on.' }),
-  changed_at: Instant()
-})
-
-export const LeadDeleted = Type.Object({ ...ids, deleted_at: Instant() })
-
-type Opened = Static<Type.TObject<typeof withoutKey>>
-export type LeadCreatedEvent = { type: 'LeadCreated', data: Static<typeof LeadCreated> & Opened }
-export type LeadUpdatedEvent = { type: 'LeadUpdated', data: Static<typeof LeadUpdated> & Opened }
-export type LeadStatusChangedEvent = { type: 'LeadStatusChanged', data: Static<typeof LeadStatusChanged> }
-export type LeadDeletedEvent = { type: 'LeadDeleted', data: Static<typeof LeadDeleted> }
-export type LeadEvent =
-  LeadCreatedEvent | LeadUpdatedEvent | LeadStatusChangedEvent | LeadDeletedEvent | LeadErasedEvent
-
-export const leadEventTypes = [
-  'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadDeleted', 'LeadErased'
-] as const
+}
+export type LeadEvent = EventOf<typeof leadEvents>
+export const leadEventTypes = typesOf(leadEvents)
+export type LeadCreatedEvent = Extract<LeadEvent, { type: 'LeadCreated' }>
+export type LeadUpdatedEvent = Extract<LeadEvent, { type: 'LeadUpdated' }>
+export type LeadStatusChangedEvent = Extract<LeadEvent, { type: 'LeadStatusChanged' }>
+export type LeadDeletedEvent = Extract<LeadEvent, { type: 'LeadDeleted' }>
+export type LeadErasedEvent = Extract<LeadEvent, { type: 'LeadErased' }>
 
 /** `digest` hides the phone number: one stream is one contact of one campaign. */
 export const leadStream = (campaignId: number, digest: string) => `lead-${campaignId}-${digest}`
-
-export const LeadErased = Type.Object({
-  lead_id: GivenId(),
-  user_id: UserId,
-  campaign_id: Id({}),
-  with_lead: Type.Boolean({ description: 'Whether the lead is erased; else it goes on without these contacts.' }),
-  contact_ids: Type.Array(GivenId(), { description: 'Secondary contacts that are erased: all of them with their lead.' }),
-  digests: Type.Optional(Type.Array(Type.Object({
-    contact_id: GivenId(), number_digest: Type.String({ pattern: '^[0-9a-f]{32}$' })
-  }, { title: 'DigestOfContact' }), {
-    description: 'Of the numbers of contacts that only went with their lead: so they are found when they are erased too.'
-  })),
-  erased_at: Instant()
-})
-
-export type LeadErasedEvent = { type: 'LeadErased', data: Static<typeof LeadErased> }
 
 export type DigestOfContact = NonNullable<LeadErasedEvent['data']['digests']>[number]
 

@@ -1,7 +1,8 @@
 // A user asked for the data of a person, on the stream `personrequest-<id>`; the number is not in it, its digest is.
 // The key that a person's data is sealed under is on the stream `person-<digest of the user>-<digest of the number>`.
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { Instant, UserId, uuid } from '../../domain/json.js'
+import { firstVersion, typesOf, type EventOf } from '../../domain/upcast.js'
 
 const personRequestTypes = ['export', 'erasure'] as const
 export type PersonRequestType = typeof personRequestTypes[number]
@@ -9,41 +10,37 @@ export const RequestType = Type.Enum([...personRequestTypes], { title: 'PersonRe
 
 const ids = { person_request_id: Type.String({ pattern: uuid }), user_id: UserId }
 
-export const PersonRequested = Type.Object({
-  ...ids,
-  type: RequestType,
-  number_digest: Type.String({
-    pattern: '^[0-9a-f]{32}$', description: 'Of the phone number, keyed by LEAD_DIGEST_KEY: nobody reads the number from it.'
-  }),
-  requested_at: Instant()
-})
-export const PersonRequestCompleted = Type.Object({ ...ids, finished_at: Instant() })
-export const PersonRequestFailed = Type.Object({ ...ids, finished_at: Instant() })
-
-export type PersonRequestEvent =
-  | { type: 'PersonRequested', data: Static<typeof PersonRequested> }
-  | { type: 'PersonRequestCompleted', data: Static<typeof PersonRequestCompleted> }
-  | { type: 'PersonRequestFailed', data: Static<typeof PersonRequestFailed> }
-
-export const personRequestEventTypes = ['PersonRequested', 'PersonRequestCompleted', 'PersonRequestFailed'] as const
+export const personRequestEvents = {
+  PersonRequested: firstVersion(Type.Object({
+    ...ids,
+    type: RequestType,
+    number_digest: Type.String({
+      pattern: '^[0-9a-f]{32}$', description: 'Of the phone number, keyed by LEAD_DIGEST_KEY: nobody reads the number from it.'
+    }),
+    requested_at: Instant()
+  })),
+  PersonRequestCompleted: firstVersion(Type.Object({ ...ids, finished_at: Instant() })),
+  PersonRequestFailed: firstVersion(Type.Object({ ...ids, finished_at: Instant() }))
+}
+export type PersonRequestEvent = EventOf<typeof personRequestEvents>
+export const personRequestEventTypes = typesOf(personRequestEvents)
 
 export const personRequestStream = (id: string) => `personrequest-${id}`
 
 const KeyId = Type.String({ pattern: uuid, description: 'Names the key, also in what is sealed under it.' })
 
-export const PersonKeyCreated = Type.Object({
-  key_id: KeyId,
-  wrapped_by: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Which SECRET_KEY the key is encrypted with.' }),
-  wrapped: Type.String({ description: 'The key, encrypted with AES-256-GCM: nonce, tag and cipher text in base64.' }),
-  created_at: Instant()
-})
-
-/** The last event of the stream, which a scavenge leaves: so nothing of the key is in it. */
-export const PersonKeyErased = Type.Object({ key_id: KeyId, erased_at: Instant() })
-
-export type PersonKeyCreatedEvent = { type: 'PersonKeyCreated', data: Static<typeof PersonKeyCreated> }
-type PersonKeyErasedEvent = { type: 'PersonKeyErased', data: Static<typeof PersonKeyErased> }
-export type PersonKeyEvent = PersonKeyCreatedEvent | PersonKeyErasedEvent
+export const personKeyEvents = {
+  PersonKeyCreated: firstVersion(Type.Object({
+    key_id: KeyId,
+    wrapped_by: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Which SECRET_KEY the key is encrypted with.' }),
+    wrapped: Type.String({ description: 'The key, encrypted with AES-256-GCM: nonce, tag and cipher text in base64.' }),
+    created_at: Instant()
+  })),
+  /** The last event of the stream, which a scavenge leaves: so nothing of the key is in it. */
+  PersonKeyErased: firstVersion(Type.Object({ key_id: KeyId, erased_at: Instant() }))
+}
+export type PersonKeyEvent = EventOf<typeof personKeyEvents>
+export type PersonKeyCreatedEvent = Extract<PersonKeyEvent, { type: 'PersonKeyCreated' }>
 
 /** A person as one user knows it; the digests hide who both are. */
 export const personOf = (userDigest: string, numberDigest: string) => `${userDigest}-${numberDigest}`

@@ -1,7 +1,7 @@
 // What a receiver gets, as schemas: bodies, the API document and the JSON Schemas for receivers come from them.
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, Nullable, PhoneNumber, type JsonObject } from '../../domain/json.js'
-import { LeadCreated, LeadStatus } from '../leads/events.js'
+import { LeadStatus, StoredVariables } from '../leads/events.js'
 import { CallCompleted } from '../calls/events.js'
 
 const { call_id, status, direction, from, to, started_at, ended_at, duration } = CallCompleted.properties
@@ -16,7 +16,7 @@ const WebhookLead = Type.Object({
   id: Id({ description: 'The lead, or the secondary contact, that was called.' }),
   primary_lead_id: Type.Optional(Id({ description: 'Of a secondary contact: the lead that it belongs to. Absent for a lead.' })),
   phone_number: PhoneNumber({ description: 'E.164.' }),
-  variables: LeadCreated.properties.variables,
+  variables: StoredVariables,
   status: LeadStatus({ description: 'As it stands after the call.' }),
   campaign: Type.Object({
     id: Id({ description: 'The campaign of the lead.' }),
