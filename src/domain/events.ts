@@ -1,29 +1,27 @@
-// Every version of each event type, and how stored data of any version becomes a typed event again.
+// Every version of each event type and the stream where it has its business, and how stored data of any version becomes
+// a typed event again.
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { apiKeyEvents, tokenEvents } from '../features/api-keys/events.js'
-import { assistantEvents } from '../features/assistants/events.js'
-import { blacklistEvents } from '../features/blacklist/events.js'
-import { callEvents } from '../features/calls/events.js'
-import { campaignEvents } from '../features/campaigns/events.js'
-import { catalogEvents } from '../features/catalog/events.js'
-import { isAtHome, type DomainEvent } from './every-event.js'
+import { apiKeyEvents, apiKeyStream, tokenEvents, tokenStream } from '../features/api-keys/events.js'
+import { type AssistantEvent, assistantEvents, assistantEventTypes, assistantStream } from '../features/assistants/events.js'
+import { type BlacklistEvent, blacklistEvents, blacklistEventTypes, isBlacklistStream } from '../features/blacklist/events.js'
+import { callEvents, callStream } from '../features/calls/events.js'
+import { campaignEvents, campaignStream } from '../features/campaigns/events.js'
+import { catalogEvents, catalogStreams } from '../features/catalog/events.js'
+import { leadImportEvents, leadImportStream } from '../features/imports/events.js'
+import { leadEvents, leadStream } from '../features/leads/events.js'
+import {
+  isPersonKeyStream, personKeyEvents, type PersonRequestEvent, personRequestEvents, personRequestEventTypes,
+  personRequestStream
+} from '../features/persons/events.js'
+import { holderEvents, phoneHolderStream, phoneNumberEvents, phoneNumberStream } from '../features/phone-numbers/events.js'
 import { isNestedDeeper } from './json.js'
-import { leadEvents } from '../features/leads/events.js'
-import { leadImportEvents } from '../features/imports/events.js'
-import { DispatcherCheckpointed } from './marker.js'
-import { personKeyEvents, personRequestEvents } from '../features/persons/events.js'
-import { holderEvents, phoneNumberEvents } from '../features/phone-numbers/events.js'
+import { DispatcherCheckpointed, markerStream } from './marker.js'
 import type { StoredEvent } from './stored-event.js'
-import { firstVersion, type Versions } from './upcast.js'
-
-export type { DomainEvent }
-export type EventType = DomainEvent['type']
-
-type Data<Type extends EventType> = Extract<DomainEvent, { type: Type }>['data']
+import { type EventOf, firstVersion } from './upcast.js'
 
 /** Every version of each type. `schema_version` of the metadata says which one was written; without it, 1 was. */
-export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
+export const eventVersions = {
   ...assistantEvents,
   ...leadEvents,
   ...leadImportEvents,
@@ -39,6 +37,8 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   ...personKeyEvents,
   DispatcherCheckpointed: firstVersion(DispatcherCheckpointed)
 }
+export type DomainEvent = EventOf<typeof eventVersions>
+export type EventType = DomainEvent['type']
 
 /** By type and version: how data is checked, and the steps that bring it to the current one. */
 const readers = new Map(Object.entries(eventVersions).map(([type, { schemas, upcasts }]) => [type, new Map(
@@ -113,6 +113,48 @@ export function decode ({ type, data, metadata, stream, revision }: Decodable): 
   if (!isAtHome(event, stream)) throw new DecodeError(`${type} does not belong on the stream ${stream}`)
   return event
 }
+
+/** Whether the stream is the one where it has its business. */
+function isAtHome (event: DomainEvent, stream: string): boolean {
+  if (isOf<AssistantEvent>(assistantEventTypes, event)) return stream === assistantStream(event.data.assistant_id)
+  if (isOf<BlacklistEvent>(blacklistEventTypes, event)) return isBlacklistStream(stream)
+  if (isOf<PersonRequestEvent>(personRequestEventTypes, event)) return stream === requestStreamOf(event)
+  const { type, data } = event
+  switch (type) {
+    case 'LeadCreated':
+    case 'LeadUpdated':
+    case 'LeadStatusChanged':
+    case 'LeadDeleted':
+    case 'LeadErased': return stream.startsWith(leadStream(data.campaign_id, ''))
+    case 'LeadImportRequested':
+    case 'LeadImportCompleted':
+    case 'LeadImportFailed': return stream === leadImportStream(data.import_id)
+    case 'CallCompleted':
+    case 'CallErased': return stream === callStream(data.call_id)
+    case 'CampaignCreated':
+    case 'CampaignRenamed':
+    case 'CampaignDeleted': return stream === campaignStream(data.campaign_id)
+    case 'PhoneNumberAdded':
+    case 'PhoneNumberReleased': return stream === phoneNumberStream(data.phone_number_id)
+    case 'PhoneNumberClaimed':
+    case 'PhoneNumberFreed': return stream.startsWith(phoneHolderStream(''))
+    case 'ApiKeyCreated':
+    case 'ApiKeyRevoked': return stream === apiKeyStream(data.api_key_id)
+    case 'TokenRevoked': return stream === tokenStream(data.jti_digest)
+    case 'PersonKeyCreated':
+    case 'PersonKeyErased': return isPersonKeyStream(stream)
+    case 'VoiceAdded': return stream === catalogStreams.voices
+    case 'LanguageAdded': return stream === catalogStreams.languages
+    case 'ModelAdded': return stream === catalogStreams.models
+    case 'DispatcherCheckpointed': return stream === markerStream
+    default: return type satisfies never
+  }
+}
+
+const requestStreamOf = ({ data }: PersonRequestEvent) => personRequestStream(data.person_request_id)
+
+const isOf = <Event extends DomainEvent>(types: readonly Event['type'][], event: DomainEvent): event is Event =>
+  types.some((type) => type === event.type)
 
 /** For readers that go on without an event that cannot be read: `problem` says why. */
 export function tryDecode (stored: Decodable): { event?: DomainEvent | undefined, problem?: string } {

@@ -24,6 +24,4 @@ export const DispatcherCheckpointed = Type.Object({
 })
 export type DispatcherCheckpointed = Static<typeof DispatcherCheckpointed>
 
-export type MarkerEvent = { type: 'DispatcherCheckpointed', data: DispatcherCheckpointed }
-
 export const markerStream = 'ringledger-marker'
