@@ -21,8 +21,7 @@ import { limitBodies } from './http/limits/body-budget.js'
 import { registerRateLimits, type RateLimit } from './http/limits/rate-limit.js'
 import { registerReadSlots } from './http/limits/read-slots.js'
 import type { OpsServices } from './ops/services.js'
-import { addRoot } from './ops/routes/root.js'
-import { addOps } from './ops/routes/routes.js'
+import { addRoot, addOps } from './ops/routes/routes.js'
 import type { ApiServices } from './services/services.js'
 
 export interface AppDeps {

@@ -1,7 +1,7 @@
 // Who is let in to the pages for operators, for how long, and what a browser may send by itself.
 import t from 'tap'
 import { SignJWT } from 'jose'
-import { signSession } from '../../src/ops/session.js'
+import { signSession } from '../../src/ops/operator.js'
 import { post, session } from '../support/ops/operator.js'
 import { sendRaw } from '../support/http/raw-http.js'
 import { secrets } from '../support/auth/secrets.js'

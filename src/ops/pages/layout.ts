@@ -1,6 +1,7 @@
 // The frame of every page. A value in a template is escaped; only `!${…}` takes HTML, and only HTML that was made here.
 import { html } from 'ghtml'
 import { packageVersion } from '../../package-root.js'
+import type { FastifyReply } from 'fastify'
 
 export interface Frame {
   /** Where the pages are: BASE_PATH and `/ops`. */
@@ -81,3 +82,16 @@ export const time = (iso: string | null | undefined) =>
 /** A state in a colour that its word does not need. */
 export const badge = (state: string, kind: 'good' | 'bad' | 'waiting' | 'plain') =>
   html`<span class="badge ${kind}">${state}</span>`
+
+/** What a browser may do with a page: show it with our style and our one script, send its forms here, nothing else. */
+const policy = [
+  "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
+  "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"
+].join('; ')
+
+/** Marks an answer as a page. */
+export const asPage = (reply: FastifyReply): FastifyReply =>
+  reply.header('content-security-policy', policy).type('text/html; charset=utf-8')
+
+export const sendPage = (reply: FastifyReply, status: number, text: string): FastifyReply =>
+  asPage(reply).code(status).send(text)

@@ -1,5 +1,5 @@
 // The forms of the pages: each does one thing, and leads to the page that shows what became of it.
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, FastifyReply } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import { projectionNamed, UnknownProjection } from '../../../projections/engine/operations.js'
 import { ParkingRefused } from '../../../projections/engine/parked.js'
@@ -10,9 +10,11 @@ import type { OpsServices } from '../services.js'
 import { assertOwnForm, operatorsOnly } from '../operator.js'
 import { closeBreaker, retryParked, skipParked } from '../parked.js'
 import { Refused } from '../refused.js'
-import { storableText } from '../storable-text.js'
 import { Action, isProjection } from './api.js'
-import { tell } from './notice.js'
+
+/** That Postgres and the event store take: without NUL, in at most so many characters. */
+export const storableText = (maxLength: number, minLength = 0) =>
+  Type.String({ minLength, maxLength, pattern: '^[^\\u0000]*$' })
 
 const Named = Type.Object({ name: Type.String() })
 const ActionOn = Type.Object({ name: Type.String(), action: Action })
@@ -96,4 +98,23 @@ async function orRefused (work: () => Promise<string>): Promise<string> {
     if (error instanceof UnknownProjection) throw new Refused(error.message, 404)
     throw error
   }
+}
+
+/** What became of a form, told once on the page that is shown after it. */
+const noticeCookie = 'ringledger_ops_notice'
+const keptSeconds = 60
+/** Browsers keep 4 KiB of a cookie. */
+const longest = 1_000
+
+/** A page after a form, so that to load it again sends nothing again. */
+async function tell (reply: FastifyReply, root: string, to: string, notice: string): Promise<FastifyReply> {
+  const value = notice.slice(0, longest).toWellFormed()
+  reply.setCookie(noticeCookie, value, { path: root, httpOnly: true, sameSite: 'strict', maxAge: keptSeconds })
+  return await reply.redirect(to, 303)
+}
+
+export function noticeOf (request: FastifyRequest, reply: FastifyReply, root: string): string | undefined {
+  const notice = request.cookies[noticeCookie]
+  if (notice !== undefined) reply.clearCookie(noticeCookie, { path: root })
+  return notice
 }

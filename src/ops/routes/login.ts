@@ -4,11 +4,9 @@ import Type from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { hasRole } from '../../http/auth.js'
 import type { App } from '../../http/app-types.js'
-import { sendPage } from '../csp.js'
-import { assertOwnForm, operatorsOnly } from '../operator.js'
-import { page } from '../pages/layout.js'
+import { sendPage, page } from '../pages/layout.js'
+import { assertOwnForm, operatorsOnly, cookieName, longestSessionSeconds, signSession } from '../operator.js'
 import { loginPage } from '../pages/other.js'
-import { cookieName, longestSessionSeconds, signSession } from '../session.js'
 
 /** No form of ours is longer than a token. */
 export const longestForm = 16 * 1024

@@ -1,16 +1,16 @@
-// Everything under `/ops`: the pages and their forms answer in HTML, the API in JSON.
+// Everything under `/ops`: the pages and their forms answer in HTML, the API in JSON. And `/` itself.
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import type { App } from '../../http/app-types.js'
-import { asPage } from '../csp.js'
+import { asPage, page, sendPage } from '../pages/layout.js'
 import type { OpsServices } from '../services.js'
-import { page } from '../pages/layout.js'
-import { loginPage, problemPage } from '../pages/other.js'
+import { loginPage, problemPage, about, rootPage } from '../pages/other.js'
 import { live, style } from '../pages/style.js'
 import { addOpsApi } from './api.js'
 import { addForms } from './forms.js'
 import { addLogin, longestForm, safeNext } from './login.js'
 import { addPages } from './pages.js'
+import { addToVary } from '../../http/cors.js'
 
 /** Register authentication and rate limits before. */
 export async function addOps (app: FastifyInstance, deps: OpsServices): Promise<void> {
@@ -68,4 +68,15 @@ function wordsOf (payload: string): string {
   const { message, errors = {} }: { message: string, errors?: Record<string, string[]> } = JSON.parse(payload)
   const fields = Object.entries(errors).map(([field, problems]) => `${field} ${problems.join(', ')}`)
   return [message, ...fields].join('\n')
+}
+
+/** A page for browsers, JSON for the others. Where there is a BASE_PATH it answers there, too. */
+export function addRoot (app: FastifyInstance, basePath: string): void {
+  for (const url of new Set(['/', basePath || '/', `${basePath}/`])) {
+    app.get(url, { schema: { hide: true }, onRequest: app.rateLimits.ofStranger }, async ({ headers }, reply) => {
+      addToVary(reply, 'Accept')
+      if (!/\btext\/html\b/i.test(headers.accept ?? '')) return about(basePath)
+      return sendPage(reply, 200, page({ root: `${basePath}/ops`, title: 'Ringledger' }, rootPage(basePath)))
+    })
+  }
 }
