@@ -116,7 +116,7 @@ export function sinceTime (text: string, now = Date.now()): Date {
   if (amount !== undefined) return new Date(now - Number(amount) * (unitMs[unit] ?? 0))
   if (isDayOrInstant(text)) return new Date(text)
   throw new Error('--since must be a day such as 2026-01-31, an instant such as 2026-01-31T12:00:00Z, ' +
-    'or how long ago, such as 90m, 12h or 3d')
+    'or how long ago, 99999 of m, h or d at most, such as 90m, 12h or 3d')
 }
 
 /** The delivery log in numbers. @throws when calls in the log have no row there, after the numbers were printed */

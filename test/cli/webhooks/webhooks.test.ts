@@ -116,6 +116,7 @@ t.test('--since is a day, an instant or how long ago', async (t) => {
   for (const text of ['', '0h', '12', '1w', '-1h', 'now', '2026-02-30']) {
     t.throws(() => sinceTime(text), /--since must be/, text)
   }
+  t.throws(() => sinceTime('100000d'), /99999 of m, h or d at most/)
 })
 
 t.test('list prints a line for each delivery, the reason of held ones, and how many there are', async (t) => {

@@ -245,7 +245,7 @@ async function parkOn (stream: string, type: string): Promise<bigint> {
 t.test('an erasure waits for parked events of the person before the key ends, and names them', async (t) => {
   const phone_number = '+15557654371'
   const lead = await newOne({ phone_number, variables })
-  await report('parked-call', { from: phone_number })
+  await report('parked-call', { from: phone_number, lead_id: lead.id })
   const { rows: [{ stream }] } = await pool.query('SELECT stream FROM read_model.leads WHERE id = $1', [lead.id])
   const parked: Array<[string, bigint]> = []
   for (const [on, type] of [[stream, 'LeadUpdated'], ['call-parked-call', 'CallCompleted']]) parked.push([on, await parkOn(on, type)])

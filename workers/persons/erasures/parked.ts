@@ -11,6 +11,7 @@ import {
 import { assistantStream } from '../../../src/features/assistants/events.js'
 import { callIdOf, callStream } from '../../../src/features/calls/events.js'
 import { tryDecode } from '../../../src/domain/events.js'
+import { isErasing } from '../../../src/features/persons/model.js'
 import { isFields } from '../../../src/domain/sealed.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Services } from '../../../src/services/services.js'
@@ -109,11 +110,13 @@ async function nobodysAmong (
   return unowned.filter((call) => isNobodys(call) && !parked.has(callStream(call.id))).map(({ id }) => id)
 }
 
-/** Whatever its shape is: an event that is parked may be malformed. */
+/** Whatever its shape is, as a parked event may be malformed. What an erasure has left names nobody. */
 function isAbout (
-  { data, metadata }: StoredEvent, { person: { phoneNumber }, leadIds, requestId }: About
+  stored: StoredEvent, { person: { phoneNumber }, leadIds, requestId }: About
 ): boolean {
+  const { data, metadata } = stored
   if (requestId !== undefined && metadata.$correlationId === requestId) return true
+  if (isErasing(stored)) return false
   if (isFields(data) && typeof data.lead_id === 'number' && leadIds.includes(data.lead_id)) return true
   const text = data instanceof Uint8Array ? Buffer.from(data).toString('utf8') : JSON.stringify(data) ?? ''
   return text.includes(phoneNumber)
