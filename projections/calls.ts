@@ -1,6 +1,5 @@
 // Calls as the owners of their assistants have them: the tables, how events fill them, and what readers ask.
 import type { Pool, PoolClient } from 'pg'
-import type { EventType } from '../src/domain/events.js'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { isUnreadable } from '../src/domain/sealed.js'
 import type { CallCompleted, CallErased, CallStatus } from '../src/features/calls/events.js'
@@ -10,7 +9,6 @@ import {
 import {
   erasedIds, isErasedPerson, type LeadCreatedEvent, type LeadErasedEvent, type LeadUpdatedEvent
 } from '../src/features/leads/events.js'
-import { isOneOf } from '../src/log/follow.js'
 import { eachPart } from '../src/postgres/each-part.js'
 import { beginning, type Conditions, type Page, type Paged, readPage } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
@@ -146,8 +144,8 @@ export const calls: Projection = {
   name: 'calls',
   version: 10,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'CallCompleted', 'CallErased'],
-  // Of these only owners are noted, for calls to come.
-  isUnhurried: isOneOf<EventType>('AssistantCreated', 'LeadCreated', 'LeadUpdated'),
+  // They only name owners for calls to come.
+  deferredTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated'],
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
     if (event.type === 'LeadUpdated') return contactIdsIn(event.data).map((id) => [leadOwners, id])

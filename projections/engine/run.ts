@@ -15,7 +15,7 @@ export function generationConsumer (projection: Projection, generation: number, 
   return {
     name: leaseOf(projection, generation),
     eventTypes: projection.eventTypes,
-    isUnhurried: projection.isUnhurried,
+    deferredTypes: projection.deferredTypes,
     async open () {
       const breaker = await CircuitBreaker.load(pool, schemaOf(projection, generation))
       const refuse = breaker.refuse.bind(breaker)

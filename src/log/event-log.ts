@@ -12,7 +12,7 @@ import {
   AccessRefused, appendError, AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, lostReasonOf, NoAnswer,
   readError, RevisionConflict, StreamGone
 } from './errors.js'
-import { followLog, type Batch, type FollowOptions, type IsUnhurried } from './follow.js'
+import { followLog, type Batch, type FollowOptions } from './follow.js'
 import { Reader, readPart, type Limit } from './read.js'
 import { scavengeEmbedded, type Scavenged } from './scavenge.js'
 import { SharedTail, type ShareOptions } from './tail.js'
@@ -200,8 +200,7 @@ export class EventLog {
     // What is needed to open an event is in the log before it: so nobody has to be asked for what was just made.
     const isOwn = ({ type }: Pick<StoredEvent, 'type'>) => codec.ownTypes.includes(type)
     const eventTypes = [...options.eventTypes, ...codec.ownTypes]
-    const isUnhurried: IsUnhurried = (event) => isOwn(event) || options.isUnhurried?.(event) === true
-    for await (const { events, position } of this.followStored({ ...options, eventTypes, isUnhurried })) {
+    for await (const { events, position } of this.followStored({ ...options, eventTypes })) {
       codec.learn(events.filter(isOwn))
       yield { events: await this.#opened(events.filter((event) => !isOwn(event))), position }
     }

@@ -17,20 +17,10 @@ export interface Batch {
   position: bigint
 }
 
-/** Whether an event may come a moment later, with others: they make fewer, larger batches. */
-export type IsUnhurried = (event: Pick<StoredEvent, 'type' | 'data'>) => boolean
-
-/** Of events of these types. */
-export function isOneOf<Type extends string> (...types: Type[]): IsUnhurried {
-  const known: ReadonlySet<string> = new Set(types)
-  return ({ type }) => known.has(type)
-}
-
 export interface CatchUpOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
   eventTypes: readonly string[]
-  isUnhurried?: IsUnhurried | undefined
   /** How long a batch that is not full waits for more, in milliseconds. Without it, batches come early and small. */
   lingerMs?: number | undefined
 }
@@ -40,6 +30,8 @@ export interface FollowOptions extends CatchUpOptions {
   signal: AbortSignal
   /** For who follows the log for long: at its end it may do so with others of the process. */
   mayShare?: boolean
+  /** Shared, events of these types wait up to 250 ms for others: many rows of one kind cost one statement. */
+  deferredTypes?: readonly string[] | undefined
 }
 
 export interface WatchedLog {
@@ -66,13 +58,13 @@ const answerWithinMs = 5_000
  * @throws when the subscription fails or ends
  */
 export async function * followLog (
-  connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, isUnhurried, signal, lingerMs }: FollowOptions
+  connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, signal, lingerMs }: FollowOptions
 ): AsyncGenerator<Batch, void> {
   let position = after
   let patienceMs = shortestPatienceMs
   let silences = 0
   while (!signal.aborted) {
-    const feed = new CatchUp(connection, { after: position, eventTypes, isUnhurried, lingerMs })
+    const feed = new CatchUp(connection, { after: position, eventTypes, lingerMs })
     const close = () => { feed.close().catch(() => {}) }
     signal.addEventListener('abort', close, { once: true })
     try {
@@ -121,7 +113,7 @@ async function next (
     })
     if (batch) return batch
     if (await head() <= position) continue
-    if (feed.flush()) return await arriving
+    if (feed.hasEvents) return await arriving
     // It may have come meanwhile.
     return await Promise.race([arriving, Promise.resolve(undefined)])
   }
@@ -160,17 +152,13 @@ async function readOn (
 
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
-/** So long an event that is unhurried waits for others. */
-export const unhurriedMs = 250
 
 export class CatchUp {
   readonly #session: Session
   readonly #take = (resolved: AllStreamResolvedEvent) => this.#arrived(resolved)
-  readonly #waiting: WaitingEvents
+  readonly #waiting = new WaitingEvents()
   readonly #stay: () => void
   #subscription: AllStreamSubscription | undefined
-  #patience: NodeJS.Timeout | undefined
-  #isFlushed = false
   #position: bigint
   #passed: bigint
   #failure: Error | undefined
@@ -178,7 +166,6 @@ export class CatchUp {
 
   constructor (connection: EventStoreConnection, private readonly options: CatchUpOptions) {
     this.#session = connection.session
-    this.#waiting = new WaitingEvents(options.isUnhurried)
     this.#position = this.#passed = options.after
     const fail = (error: Error) => this.#fail(error)
     this.#stay = this.#session.untilAbandoned(fail)
@@ -219,14 +206,13 @@ export class CatchUp {
   async next (): Promise<Batch> {
     for (;;) {
       if (this.#failure) throw this.#failure
-      const isPassed = this.#passed > this.#position // by a checkpoint, and so is all that waits
-      if (this.#waiting.isDue || (this.#waiting.count > 0 && (this.#isFlushed || isPassed))) {
+      if (this.hasEvents) {
         // Events that have arrived already come along: fewer, larger batches.
         if (this.#waiting.hasRoom) await this.#linger()
         return this.#takeBatch()
       }
       // A checkpoint runs ahead of events that are still buffered: it counts only when none is.
-      if (isPassed && !this.#subscription?.readableLength) {
+      if (this.#passed > this.#position && !this.#subscription?.readableLength) {
         this.#position = this.#passed
         return { events: [], position: this.#position }
       }
@@ -234,13 +220,9 @@ export class CatchUp {
     }
   }
 
-  /** Lets what is unhurried go at once. @returns whether there is any: then `next` resolves with it */
-  flush (): boolean {
-    clearTimeout(this.#patience)
-    this.#patience = undefined
-    this.#isFlushed = this.#waiting.count > 0
-    this.#wake()
-    return this.#isFlushed
+  /** Then `next` resolves with them. */
+  get hasEvents (): boolean {
+    return this.#waiting.count > 0
   }
 
   async close (): Promise<void> {
@@ -263,12 +245,7 @@ export class CatchUp {
   #keep (event: StoredEvent): void {
     this.#waiting.keep(event)
     if (this.#waiting.isFull) this.#subscription?.pause()
-    if (!this.#waiting.isDue) return this.#waitForOthers()
     this.#wake()
-  }
-
-  #waitForOthers (): void {
-    this.#patience ??= setTimeout(() => this.flush(), unhurriedMs)
   }
 
   #checkpointReached (position: bigint): void {
@@ -279,14 +256,11 @@ export class CatchUp {
 
   #fail (error: Error): void {
     this.#failure ??= error
-    clearTimeout(this.#patience)
     this.#wake()
   }
 
   #takeBatch (): Batch {
     const events = this.#waiting.takeBatch()
-    this.#isFlushed = false
-    if (this.#waiting.count > 0 && !this.#waiting.isDue) this.#waitForOthers()
     this.#position = events[events.length - 1]?.position ?? this.#position
     if (this.#waiting.hasRoom && this.#subscription?.isPaused()) this.#subscription.resume()
     return { events, position: this.#position }
@@ -329,18 +303,9 @@ const maxEvents = 500
 export class WaitingEvents {
   readonly #events: { event: StoredEvent, bytes: number }[] = []
   #bytes = 0
-  #unhurried = 0
-
-  /** @param isUnhurried which events wait for others */
-  constructor (private readonly isUnhurried: IsUnhurried = () => false) {}
 
   get count (): number {
     return this.#events.length
-  }
-
-  /** Not all of them wait for others, or so many do that they go alone. */
-  get isDue (): boolean {
-    return this.count > this.#unhurried || this.isFull
   }
 
   /** No more should come now. */
@@ -357,7 +322,6 @@ export class WaitingEvents {
     const bytes = sizeOf(event.data)
     this.#events.push({ event, bytes })
     this.#bytes += bytes
-    if (this.isUnhurried(event)) this.#unhurried += 1
   }
 
   /** The oldest ones, as many as one batch may hold. */
@@ -369,8 +333,6 @@ export class WaitingEvents {
       bytes += next.bytes
     }
     this.#bytes -= bytes
-    const taken = this.#events.splice(0, count).map(({ event }) => event)
-    this.#unhurried -= taken.filter(this.isUnhurried).length
-    return taken
+    return this.#events.splice(0, count).map(({ event }) => event)
   }
 }

@@ -1,5 +1,5 @@
 // One subscription at the end of the log for all of a process who follow it there: events are decoded and opened once.
-import { type FollowOptions, type Batch, unhurriedMs } from './follow.js'
+import type { Batch, FollowOptions } from './follow.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { sizeOf } from './stored.js'
 
@@ -136,25 +136,29 @@ export class Tail {
 }
 
 const mostEvents = 500
+/** How long a deferred event waits for others. */
+const deferredMs = 250
 /** So long the events of others are passed without a word: at once when the last batch had some, and else. */
 const passingMs = { busy: 250, idle: 2_000 }
 
 export class TailReader {
   readonly #types: ReadonlySet<string>
+  readonly #deferred: ReadonlySet<string>
   readonly #look = () => this.#wake()
   #found: StoredEvent[] = []
-  #hasHurried = false
+  #hasUrgent = false
   /** Everything up to here was looked at; of it, what is behind `#position` waits to be handed over. */
   #seen: bigint
   #position: bigint
   #passing: number = passingMs.busy
   #isPressed = false
-  #unhurriedTimer: NodeJS.Timeout | undefined
+  #deferredTimer: NodeJS.Timeout | undefined
   #passingTimer: NodeJS.Timeout | undefined
   #wake = () => {}
 
   constructor (private readonly tail: Tail, private readonly options: FollowOptions) {
     this.#types = new Set(options.eventTypes)
+    this.#deferred = new Set(options.deferredTypes)
     this.#seen = this.#position = options.after
     tail.join(this.#look)
     options.signal.addEventListener('abort', this.#look, { once: true })
@@ -191,7 +195,7 @@ export class TailReader {
       last = event.position
       if (!this.#types.has(event.type)) return true
       this.#found.push(event)
-      this.#hasHurried ||= this.options.isUnhurried?.(event) !== true
+      this.#hasUrgent ||= !this.#deferred.has(event.type)
       return true
     })
     const isFull = this.#found.length >= mostEvents
@@ -200,28 +204,28 @@ export class TailReader {
   }
 
   #isDue (): boolean {
-    return this.#hasHurried || this.#found.length >= mostEvents || (this.#isPressed && this.#seen > this.#position)
+    return this.#hasUrgent || this.#found.length >= mostEvents || (this.#isPressed && this.#seen > this.#position)
   }
 
   #take (): Batch {
     this.#clearTimers()
     const events = this.#found
     this.#found = []
-    this.#hasHurried = this.#isPressed = false
+    this.#hasUrgent = this.#isPressed = false
     this.#passing = events.length > 0 ? passingMs.busy : passingMs.idle
     this.#position = this.#seen
     return { events, position: this.#position }
   }
 
   #setTimers (): void {
-    if (this.#found.length > 0) this.#unhurriedTimer ??= setTimeout(() => this.press(), unhurriedMs)
+    if (this.#found.length > 0) this.#deferredTimer ??= setTimeout(() => this.press(), deferredMs)
     else if (this.#seen > this.#position) this.#passingTimer ??= setTimeout(() => this.press(), this.#passing)
   }
 
   #clearTimers (): void {
-    clearTimeout(this.#unhurriedTimer)
+    clearTimeout(this.#deferredTimer)
     clearTimeout(this.#passingTimer)
-    this.#unhurriedTimer = this.#passingTimer = undefined
+    this.#deferredTimer = this.#passingTimer = undefined
   }
 }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { noStream, EventLog } from '../../src/log/event-log.js'
-import { WaitingEvents, CatchUp } from '../../src/log/follow.js'
+import { CatchUp } from '../../src/log/follow.js'
 import { nextEvents, take, until } from '../support/projections/following.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
@@ -57,48 +57,14 @@ t.test('large events come in small batches, and all of them', async (t) => {
   t.ok(sizes.every((size) => size * text.length <= 16 * 2 ** 20), `batches of ${sizes.join(', ')}`)
 })
 
-t.test('what is unhurried comes with the first event behind it that is not, or a moment later', async (t) => {
-  const [type, unhurried] = ['Urgent', 'Unhurried'].map((name) => `${name}${Date.now()}`) as [string, string]
-  const isUnhurried = (event: { type: string }) => event.type === unhurried
-  const following = { eventTypes: [type, unhurried], isUnhurried, signal: until(t).signal }
-  const batches = direct.follow({ after: await direct.head(), ...following })
-  const pulled = nextEvents(batches)
-  const { position } = await append(unhurried, unhurried, type)
-  const together = await pulled
-  t.strictSame(together.events.map((event) => event.type), [unhurried, unhurried, type])
-  t.equal(together.position, position)
-  const last = await append(unhurried)
-  t.match(await nextEvents(batches), { events: [{ type: unhurried }], position: last.position })
-})
-
-t.test('a batch is due with its first event that is not unhurried, or once it is full', (t) => {
-  let position = 0n
-  const stored = (type: string) => ({
-    id: randomUUID(), stream: 's', revision: 0n, position: ++position, type, data: {}, metadata: {}, created: new Date()
-  })
-  const waiting = new WaitingEvents(({ type }) => type === 'Unhurried')
-  const keep = (...types: string[]) => { for (const type of types) waiting.keep(stored(type)) }
-  keep('Unhurried', 'Unhurried')
-  t.notOk(waiting.isDue)
-  keep('Urgent')
-  t.ok(waiting.isDue)
-  t.equal(waiting.takeBatch().length, 3)
-  keep(...Array<string>(999).fill('Unhurried'))
-  t.notOk(waiting.isDue)
-  keep('Unhurried')
-  t.ok(waiting.isDue, 'twice a batch')
-  t.end()
-})
-
-t.test('what is unhurried does not make a subscription look dead to one who asks for all of the log', async (t) => {
-  const unhurried = `Unhurried${Date.now()}`
+t.test('an event comes also while others ask again and again for all of the log', async (t) => {
+  const type = `Type${Date.now()}`
   const asked = new EventLog(connection)
   const signal = until(t).signal
-  const following = { eventTypes: [unhurried], isUnhurried: () => true, signal }
-  const batches = asked.follow({ after: await direct.head(), ...following })
+  const batches = asked.follow({ after: await direct.head(), eventTypes: [type], signal })
   for (let n = 0; n < 20; n++) {
     const pulled = nextEvents(batches)
-    const { position } = await append(unhurried)
+    const { position } = await append(type)
     const looking = setInterval(() => asked.lookNow?.(), 1)
     t.equal((await pulled.finally(() => clearInterval(looking))).position, position)
   }

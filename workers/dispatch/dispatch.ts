@@ -2,7 +2,7 @@
 import type { PoolClient } from 'pg'
 import type { EventType } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { isOneOf, type Batch } from '../../src/log/follow.js'
+import type { Batch } from '../../src/log/follow.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import { moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
@@ -31,9 +31,9 @@ export const eventTypes = [
   'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased', 'CampaignCreated',
   'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
 ]
-/** What is only kept for calls to come: many are written at once. */
-const isUnhurried = isOneOf<EventType>(
-  'AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated', 'CampaignRenamed')
+/** They are only kept for calls to come. */
+const deferredTypes: readonly EventType[] =
+  ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated', 'CampaignRenamed']
 
 /**
  * The subscription that gives every call exactly one row in the delivery log. It keeps what it has to know in
@@ -43,7 +43,7 @@ export function dispatcher (options: DispatcherOptions): Consumer {
   return {
     name: consumerName,
     eventTypes,
-    isUnhurried,
+    deferredTypes,
     async open () {
       const atOnce = new AtOnce(options)
       return {

@@ -1,7 +1,6 @@
 // Whatever happens to the subscription that is shared, each follower gets every event of its types once, in order.
 import t from 'tap'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { isOneOf, type IsUnhurried } from '../../../src/log/follow.js'
 import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { skipProcessed } from '../../../src/subscriptions/skip-processed.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
@@ -17,7 +16,7 @@ const types = ['A', 'B', 'C', 'D']
 const someTypes = fc.subarray(types, { minLength: 1 })
 const someone = fc.record({
   eventTypes: someTypes,
-  isUnhurried: fc.subarray(types).map((some) => isOneOf(...some)),
+  deferredTypes: fc.subarray(types),
   slowMs: fc.nat(20),
   behind: fc.nat(30)
 })
@@ -73,10 +72,10 @@ interface Consumer {
   stop (): Promise<void>
 }
 
-interface ConsumerOptions { eventTypes: string[], isUnhurried: IsUnhurried, slowMs: number, after: bigint }
+interface ConsumerOptions { eventTypes: string[], deferredTypes: string[], slowMs: number, after: bigint }
 
 /** As `runSubscription` does: it goes on from its last position after every error. */
-function consumer (streams: Streams, { eventTypes, isUnhurried, slowMs, after }: ConsumerOptions): Consumer {
+function consumer (streams: Streams, { eventTypes, deferredTypes, slowMs, after }: ConsumerOptions): Consumer {
   const [stopping, events] = [new AbortController(), [] as bigint[]]
   let turn = new AbortController()
   let position = after
@@ -100,7 +99,7 @@ function consumer (streams: Streams, { eventTypes, isUnhurried, slowMs, after }:
   }
 
   async function follow (signal: AbortSignal): Promise<void> {
-    for await (const batch of streams.follow({ after: position, eventTypes, isUnhurried, signal, mayShare: true })) {
+    for await (const batch of streams.follow({ after: position, eventTypes, deferredTypes, signal, mayShare: true })) {
       events.push(...skipProcessed(batch, position).events.map((event) => event.position))
       position = batch.position
       await pause(slowMs)

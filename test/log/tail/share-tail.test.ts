@@ -1,6 +1,5 @@
 // Who follows the end of the log shares one subscription, and is neither held up nor failed by another.
 import t from 'tap'
-import { isOneOf } from '../../../src/log/follow.js'
 import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventually } from '../../support/eventually.js'
@@ -49,9 +48,9 @@ t.test('events of others are passed at once when somebody waits, and in a while 
   t.equal(typesOf(each), 'A')
 })
 
-t.test('what is unhurried comes with what is not, or a moment later', async (t) => {
+t.test('a deferred event comes with one that is not, or a moment later', async (t) => {
   const { streams } = shared()
-  const each = follower(t, streams, { eventTypes: ['A', 'B'], isUnhurried: isOneOf('A'), after: await direct.head() })
+  const each = follower(t, streams, { eventTypes: ['A', 'B'], deferredTypes: ['A'], after: await direct.head() })
   await happen(direct, ['A', 'A', 'B'])
   await eventually(() => typesOf(each) === 'AAB')
   t.equal(each.positions.length, 1)
