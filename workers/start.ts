@@ -12,10 +12,10 @@ import { listenForDue } from './deliveries/due-channel.js'
 import { withMarkers, type Marking } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
 import { openQueue, type JobQueue, type QueueOptions } from './queue/queue.js'
-import { runReconciler } from './queue/reconcile.js'
-import { runMoves } from './deliveries/moves/moves.js'
+import { reconciling } from './queue/reconcile.js'
+import { moving } from './deliveries/moves/moves.js'
 import { whileAlive } from './queue/while-alive.js'
-import { runUpkeep } from './operate/upkeep/upkeep.js'
+import { runPeriodic } from './periodic.js'
 import { openTasks, type AlertHook } from './operate/upkeep/tasks.js'
 import { refuseLostKeys, tellNeededKeys } from './operate/reseal.js'
 
@@ -104,12 +104,10 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: abandonedAfter({ timeoutMs }), retentionDays }
   const upkeep = openTasks({ ...batches, retentionDays, maySend: restoreGuard.maySend, signal })
+  const tasks = [...reconciling({ ...batches, queue, enqueuer, ...times }), moving(batches.pool), ...upkeep.tasks]
   const working = whileAlive({ queue, signal, log }, (signal) => Promise.all([
     followCalls(marking, batches, signal),
-    runReconciler({ ...batches, queue, enqueuer, ...times, signal }),
-    runMoves({ ...batches, signal }),
-    runUpkeep(upkeep.tasks, { ...batches, name: 'upkeep', signal }),
-    upkeep.alerts.length > 0 && runUpkeep(upkeep.alerts, { ...batches, name: 'alerts', signal })
+    runPeriodic(tasks, { ...batches, name: 'worker', signal })
   ]))
   const loops = [working, restoreGuard.keepChecking(signal), tellNeededKeys({ ...batches, signal })]
   return {

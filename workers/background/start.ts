@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { endsWithin } from '../../src/postgres/ends-within.js'
 import type { Notifications } from '../../src/postgres/notifications.js'
-import { repeatLeased } from '../passes/leased-loop.js'
+import { runPeriodic } from '../periodic.js'
 import { openQueueOf, type QueueOptions } from '../queue/queue.js'
 import { listenForRequests } from './channel.js'
 import { enqueueRequests, requestJobs, type RequestQueue } from './jobs.js'
@@ -51,12 +51,11 @@ export async function startBackground (options: BackgroundOptions): Promise<Back
   const turns = { pool, kinds, holder, turnMs, retryMs, signal, log }
   queue.work(async ({ id }) => { if (mayWork()) await giveTurn(turns, id) }, options.concurrency ?? requestsAtOnce)
   const soon = enqueueSoon(queue, options, signal)
-  const onError = (err: unknown) => log.warn({ err }, 'requests in the background could not be looked for, it is tried again')
   const listener = listenForRequests(options.notifications, soon)
-  const passing = repeatLeased({ pool, name: 'background', holder, signal, everyMs, onError }, async () => {
+  const run = async () => {
     if (mayWork()) await reconcileRequests({ pool, queue, kinds, lostAfterMs: everyMs, orphanedAfterMs })
-    return 'done'
-  })
+  }
+  const passing = runPeriodic([{ name: 'background', everyMs, run }], { pool, name: 'background', holder, signal, log })
   return {
     async stop () {
       stopping.abort()

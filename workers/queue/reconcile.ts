@@ -4,7 +4,7 @@ import { closeUnknown, closeUnknownOnDemand, type Closed } from '../deliveries/a
 import { removeExpired } from '../deliveries/retention.js'
 import { passOverDue } from './due.js'
 import type { Enqueuer } from './enqueue.js'
-import { repeatLeased } from '../passes/leased-loop.js'
+import type { Periodic } from '../periodic.js'
 import { jobId, type JobQueue } from './job-queue.js'
 import { releaseSlots, unstartedJobs } from './slots.js'
 
@@ -23,12 +23,8 @@ export interface PassOptions {
 }
 
 export interface ReconcilerOptions extends PassOptions {
-  holder: string
-  /** A pass that takes longer is given up with the lease, in milliseconds. */
-  passWithinMs?: number
   /** How long payloads and attempts are kept. */
   retentionDays: number
-  signal: AbortSignal
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
 }
 
@@ -42,37 +38,27 @@ const defaultPeriodMs = 10_000
 const usersAtOnce = 100
 
 /**
- * Reconciles until `signal` is aborted, in one process of many. The first pass of a lease closes nothing: when Postgres
- * was away the lease is acquired anew, and all workers are about to write the outcomes that they kept.
+ * The first pass of a lease closes nothing: after an outage of Postgres the lease is acquired anew, and all workers are
+ * about to write the outcomes that they kept.
  */
-export async function runReconciler (options: ReconcilerOptions): Promise<void> {
-  const { log, everyMs = defaultPeriodMs } = options
-  const onError = (err: unknown) => log.warn({ err }, 'the reconciler stopped, it starts again')
-  await repeatLeased({ ...options, name: 'reconciler', everyMs, onError }, async ({ isFirst, signal }) => {
-    await reconcileAndLog({ ...options, closes: !isFirst, signal })
-    if (!signal.aborted) await removeExpiredAndLog(options)
-    return 'done'
-  })
-}
-
-async function reconcileAndLog (options: ReconcilerOptions): Promise<void> {
-  const { log } = options
-  try {
-    const found = await reconcile(options)
-    for (const delivery of found.crashed) log.warn({ delivery }, 'a delivery ended its worker again and again: it is held')
-    if (found.unknown + found.lost > 0) log.info({ ...found }, 'reconciled')
-  } catch (error) {
-    log.warn({ err: error }, 'reconciling failed, it is tried again')
-  }
-}
-
-async function removeExpiredAndLog ({ pool, retentionDays, log }: ReconcilerOptions): Promise<void> {
-  try {
-    const removed = await removeExpired(pool, retentionDays)
-    if (removed.cancelled + removed.payloads > 0) log.info({ ...removed }, 'removed what is no longer kept')
-  } catch (error) {
-    log.warn({ err: error }, 'what is no longer kept was not removed, it is tried again')
-  }
+export function reconciling (options: ReconcilerOptions): Periodic[] {
+  const { pool, retentionDays, log, everyMs = defaultPeriodMs } = options
+  return [{
+    name: 'reconciler',
+    everyMs,
+    async run ({ isFirst, signal }) {
+      const found = await reconcile({ ...options, closes: !isFirst, signal })
+      for (const delivery of found.crashed) log.warn({ delivery }, 'a delivery ended its worker again and again: it is held')
+      if (found.unknown + found.lost > 0) log.info({ ...found }, 'reconciled')
+    }
+  }, {
+    name: 'retention',
+    everyMs,
+    async run () {
+      const removed = await removeExpired(pool, retentionDays)
+      if (removed.cancelled + removed.payloads > 0) log.info({ ...removed }, 'removed what is no longer kept')
+    }
+  }]
 }
 
 /**

@@ -4,8 +4,7 @@ import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { notifyDue } from '../due-channel.js'
 import { assistantBatchSql, endpointBatchSql, isPending, zeroId } from './batch-sql.js'
-import { hasRows } from '../../passes/has-rows.js'
-import { repeatLeased, type LoopOptions } from '../../passes/leased-loop.js'
+import { hasRows, type Periodic } from '../../periodic.js'
 
 /** Where the pending deliveries of an assistant go; without an endpoint they are held, as its webhook is off. */
 export interface Target { assistantId: number, endpointId: string | null }
@@ -86,17 +85,11 @@ async function moveBatch (tx: PoolClient, batchSql: string, id: string, limit: n
   return batch
 }
 
-/** Between two looks, in milliseconds. */
-const everyMs = 2_000
-
-/** Moves until `signal` is aborted, in one process of many. */
-export async function runMoves (
-  { log, ...options }: Pick<LoopOptions, 'pool' | 'holder' | 'signal'> &
-  { log: { warn (details: object, message: string): void } }
-): Promise<void> {
-  const onError = (err: unknown) => log.warn({ err }, 'pending webhooks were not moved, it is tried again')
-  await repeatLeased({ ...options, name: 'moves', everyMs, onError }, async () => {
-    if (!await hasRows(options.pool, 'moving_assistants', 'moving_endpoints')) return 'done'
-    return await continueMoves(options.pool) ? 'again' : 'done'
-  })
-}
+export const moving = (pool: Pool): Periodic => ({
+  name: 'moves',
+  everyMs: 2_000,
+  async run () {
+    if (!await hasRows(pool, 'moving_assistants', 'moving_endpoints')) return
+    return await continueMoves(pool) ? 'again' : undefined
+  }
+})

@@ -3,12 +3,11 @@ import type { Pool } from 'pg'
 import type { Streams } from '../../../src/log/event-log.js'
 import { keepMonths } from '../../deliveries/attempts/months.js'
 import { openPoster } from '../../deliver/post.js'
-import { hasRows } from '../../passes/has-rows.js'
+import { hasRows, type Periodic } from '../../periodic.js'
 import { continueAudit } from '../audit.js'
 import { sendAlerts } from './alerts.js'
 import { probeSuspended } from './probe.js'
 import { continueRecoveries } from './recoveries.js'
-import type { UpkeepTask } from './upkeep.js'
 
 /** Where operators are told what users are told. */
 export interface AlertHook {
@@ -31,29 +30,25 @@ export interface TaskOptions {
   log: { warn (details: object, message: string): void }
 }
 
-export interface Tasks {
-  tasks: UpkeepTask[]
-  /** Apart: a hook that hangs delays nothing else. */
-  alerts: UpkeepTask[]
-  close (): Promise<void>
-}
-
 /** As others look for work, so that they look in one statement. */
 const soonMs = 2_000
 const rarelyMs = 60_000
 const hourlyMs = 3_600_000
 
-export function openTasks ({ alert, maySend, retentionDays, ...options }: TaskOptions): Tasks {
+/** What is done now and then for all users: recoveries, probes, alerts. */
+export function openTasks (
+  { alert, maySend, retentionDays, ...options }: TaskOptions
+): { tasks: Periodic[], close (): Promise<void> } {
   const { pool, streams } = options
   const recover = async () => { if (await hasRows(pool, 'webhook_recoveries')) await continueRecoveries(pool, streams) }
-  const tasks: UpkeepTask[] = [
+  const tasks: Periodic[] = [
     { name: 'recoveries', everyMs: soonMs, run: recover },
     { name: 'months', everyMs: hourlyMs, run: () => keepMonths(pool, retentionDays) },
     { name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(pool) },
     { name: 'identity', everyMs: rarelyMs, run: () => continueAudit(options) }
   ]
-  if (!alert) return { tasks, alerts: [], close: async () => {} }
+  if (!alert) return { tasks, close: async () => {} }
   const poster = openPoster({ allowCidrs: ['0.0.0.0/0', '::/0'] }) // operators may reach what is theirs
   const run = async () => { if (maySend()) await sendAlerts({ ...options, ...alert, poster }) }
-  return { tasks, alerts: [{ name: 'alerts', everyMs: soonMs, run }], close: () => poster.close() }
+  return { tasks: [...tasks, { name: 'alerts', everyMs: soonMs, run }], close: () => poster.close() }
 }

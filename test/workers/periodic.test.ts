@@ -1,0 +1,122 @@
+// Periodic work of one process of many: a pass that does not end gives the lease back, one that fails backs off alone.
+import { once } from 'node:events'
+import t from 'tap'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openPool } from '../../src/postgres/pool.js'
+import { hasRows, runPeriodic, type Pass } from '../../workers/periodic.js'
+import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
+import { eventually } from '../support/eventually.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
+
+const { pool, databaseUrl } = await scratchLedger(t)
+
+interface Told { err?: unknown, task?: string }
+const logTo = (told: Told[]) => ({ warn: (details: Told) => { told.push(details) } })
+
+t.test('a pass that waits for a dead connection is given up with the lease, and another process goes on', async (t) => {
+  const proxy = await tcpProxy(t, Number(new URL(databaseUrl).port))
+  const behindProxy = Object.assign(new URL(databaseUrl), { port: String(proxy.port) }).href
+  const stranded = openPool(behindProxy, { applicationName: 'stranded', onError: () => {} })
+  const stopping = new AbortController()
+  t.teardown(async () => {
+    stopping.abort()
+    await proxy.close()
+    await stranded.end()
+  })
+  const told: Told[] = []
+  const seen: string[] = []
+  const passes: Pass[] = []
+  const loop = (holder: string, pass: (pass: Pass) => Promise<unknown>) => runPeriodic([{
+    name: 'tried',
+    everyMs: 50,
+    passWithinMs: 300,
+    async run (given) {
+      seen.push(holder)
+      await pass(given)
+    }
+  }], { pool, name: 'tries', holder, signal: stopping.signal, log: logTo(told) })
+  await stranded.query('SELECT 1')
+  proxy.strand()
+  const loops = [loop('stuck', async (pass) => {
+    passes.push(pass)
+    if (passes.length === 1) await stranded.query('SELECT 1')
+    else await delay(10)
+  })]
+  await eventually(() => seen.length === 1)
+  loops.push(loop('other', async () => {}))
+  await eventually(() => told.length > 0)
+  t.match(told[0]?.err, /a pass of the tried did not end within 300 ms: its lease is given up/)
+  t.ok(passes[0]?.signal.aborted, 'what it would begin now is not begun')
+  await eventually(() => seen.length > 3)
+  stopping.abort()
+  await Promise.all(loops)
+})
+
+t.test('each lease has its first pass, and a pass that says `again` is followed at once', async (t) => {
+  const stopping = new AbortController()
+  const firsts: boolean[] = []
+  const told: Told[] = []
+  await runPeriodic([{
+    name: 'first',
+    everyMs: 60_000,
+    async run ({ isFirst }) {
+      firsts.push(isFirst)
+      if (firsts.length === 3) stopping.abort()
+      return 'again'
+    }
+  }], { pool, name: 'first', holder: 'one', signal: stopping.signal, log: logTo(told) })
+  t.same(firsts, [true, false, false])
+  t.same(told, [])
+})
+
+t.test('a task that fails is tried again, and neither it nor one that hangs delays the others', async (t) => {
+  const stopping = new AbortController()
+  const told: Told[] = []
+  let [failed, well] = [0, 0]
+  const running = runPeriodic([
+    { name: 'hangs', everyMs: 10, run: ({ signal }) => once(signal, 'abort') },
+    { name: 'fails', everyMs: 10, run: async () => { throw new Error(`failure ${failed += 1}`) } },
+    { name: 'well', everyMs: 10, run: async () => { well += 1 } }
+  ], { pool, name: 'beside', holder: 'one', signal: stopping.signal, log: logTo(told) })
+  await eventually(() => well > 2 && told.length > 1)
+  t.match(told, [{ task: 'fails', err: /failure 1/ }, { task: 'fails', err: /failure 2/ }])
+  stopping.abort()
+  await running
+})
+
+t.test('all who look for work at one moment ask by one statement, each of its own tables', async (t) => {
+  await pool.query('INSERT INTO ledger.moving_assistants (assistant_id) VALUES (1)')
+  let statements = 0
+  const count = () => { statements += 1 }
+  pool.on('acquire', count)
+  t.same(await Promise.all([
+    hasRows(pool, 'moving_assistants', 'moving_endpoints'),
+    hasRows(pool, 'person_requests'),
+    hasRows(pool, 'webhook_recoveries')
+  ]), [true, false, false])
+  t.equal(statements, 1)
+  pool.off('acquire', count)
+  await pool.query('DELETE FROM ledger.moving_assistants')
+  t.equal(await hasRows(pool, 'moving_assistants', 'moving_endpoints'), false, 'nothing is remembered')
+})
+
+t.test('after an outage of Postgres the next pass comes within seconds, however seldom passes are made', async (t) => {
+  const proxy = await tcpProxy(t, Number(new URL(databaseUrl).port))
+  const behindProxy = Object.assign(new URL(databaseUrl), { port: String(proxy.port) }).href
+  const cutOff = openPool(behindProxy, { applicationName: 'cut off', onError: () => {} })
+  const stopping = new AbortController()
+  const told: Told[] = []
+  let passes = 0
+  await proxy.close()
+  const looping = runPeriodic([{ name: 'seldom', everyMs: 600_000, run: async () => { passes += 1 } }], {
+    pool: cutOff, name: 'seldom', holder: 'one', signal: stopping.signal, log: logTo(told)
+  })
+  t.teardown(async () => {
+    stopping.abort()
+    await looping
+    await cutOff.end()
+  })
+  await eventually(() => told.length > 0)
+  await proxy.accept()
+  await eventually(() => passes > 0, 20_000)
+})

@@ -1,0 +1,92 @@
+// What one worker of many does again and again: a list of tasks under one lease.
+import type { Pool } from 'pg'
+import { isOfOutage } from '../src/log/errors.js'
+import { askedTogether } from '../src/postgres/batcher.js'
+import { endsWithin } from '../src/postgres/ends-within.js'
+import { wheneverLeased } from '../src/subscriptions/lease.js'
+import { beat } from '../src/timing/beat.js'
+import { pause } from '../src/timing/pause.js'
+
+export interface Periodic {
+  name: string
+  /** A pass is followed by one at the next beat, one that failed within ten seconds. */
+  everyMs: number
+  /** A pass that takes longer is given up with the lease: it may wait for a connection that is dead. */
+  passWithinMs?: number
+  /** @returns `again` when the next pass should follow at once */
+  run (pass: Pass): Promise<unknown>
+}
+
+export interface Pass {
+  /** Of this lease. */
+  isFirst: boolean
+  /** Aborted when the pass is given up: then it must begin nothing more. */
+  signal: AbortSignal
+}
+
+export interface PeriodicOptions {
+  pool: Pool
+  /** Of the lease. */
+  name: string
+  holder: string
+  signal: AbortSignal
+  log: { warn (details: object, message: string): void }
+}
+
+const longestPassMs = 60_000
+/** Before the lease is tried again: an outage ends by itself, and then everybody waits. */
+const leaseBackoffMs = 2_000
+const longestBackoffMs = 10_000
+
+/** Repeats the tasks beside each other until `signal` is aborted. One that fails backs off alone. */
+export async function runPeriodic (tasks: Periodic[], options: PeriodicOptions): Promise<void> {
+  const { name, signal, log } = options
+  while (!signal.aborted) {
+    try {
+      await wheneverLeased(options, async (lease) => {
+        const ended = new AbortController()
+        const held = AbortSignal.any([lease.signal, ended.signal])
+        await Promise.all(tasks.map((task) => repeat(task, held, log))).finally(() => ended.abort())
+      })
+    } catch (err) {
+      if (signal.aborted) return
+      log.warn({ err, lease: name }, 'periodic work stopped, it starts again')
+      await pause(leaseBackoffMs, signal)
+    }
+  }
+}
+
+/** @throws when a pass does not end in time */
+async function repeat (
+  { name, everyMs, passWithinMs = longestPassMs, run }: Periodic, signal: AbortSignal, log: PeriodicOptions['log']
+): Promise<void> {
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    const passing = run({ isFirst, signal })
+    if (!await endsWithin(passWithinMs, passing)) {
+      throw new Error(`a pass of the ${name} did not end within ${passWithinMs} ms: its lease is given up`)
+    }
+    try {
+      if (await passing !== 'again') await beat(everyMs, signal)
+    } catch (err) {
+      // An outage is logged where it is noticed.
+      if (!signal.aborted && !isOfOutage(err)) log.warn({ err, task: name }, 'periodic work failed, it is tried again')
+      await pause(Math.min(everyMs, longestBackoffMs), signal)
+    }
+  }
+}
+
+const tables = ['moving_assistants', 'moving_endpoints', 'person_requests', 'webhook_recoveries'] as const
+
+type WorkTable = typeof tables[number]
+
+const text = `SELECT ${tables.map((table) => `EXISTS (SELECT FROM ledger.${table}) AS ${table}`).join(', ')}`
+
+const look = askedTogether(async (pool): Promise<Map<WorkTable, boolean>> => {
+  const { rows: [found] } = await pool.query<Record<WorkTable, boolean>>({ name: 'has-rows', text })
+  return new Map(tables.map((table) => [table, found?.[table] ?? false]))
+})
+
+/** Whether any of the tables has rows: one statement for all who look at one beat, as most find nothing. */
+export async function hasRows (pool: Pool, ...asked: WorkTable[]): Promise<boolean> {
+  return (await Promise.all(asked.map((table) => look(pool, table)))).includes(true)
+}
