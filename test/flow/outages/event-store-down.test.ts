@@ -32,6 +32,9 @@ const lacking = () => [
   call('POST', '/user/assistant', { body: newAssistant({ voice_id: 999 }) }),
   call('POST', '/user/lead', { body: newLead({ campaign_id: 3 }) })
 ]
+/** Other programs slow down an outage and what was before it alike. */
+const usualMs = await backAfter(update, 200)
+const within = (ms: number) => ms + 20 * usualMs
 const needTheStore = () => [update(), report(callReport(assistant)), ...lacking()]
 
 /** Probes take the process out of the load balancer soon. */
@@ -39,7 +42,7 @@ async function isNotReady (t: Test): Promise<void> {
   const beganAt = performance.now()
   await eventually(async () => (await call('GET', '/health/ready')).status === 503)
   const ms = performance.now() - beganAt
-  t.ok(ms < 3_000, `not ready after ${ms} ms`)
+  t.ok(ms < within(3_000), `not ready after ${ms} ms`)
 }
 
 /** What needs no event store is answered as ever. */
@@ -64,14 +67,14 @@ async function goesOn (t: Test): Promise<void> {
 t.test('while it refuses, commands fail at once and write nothing; the rest goes on; then it is over', async (t) => {
   const before = await streams.head()
   await store.close()
-  await Promise.all([saysAway(t, [...creations(), ...needTheStore()], soonMs), isNotReady(t)])
+  await Promise.all([saysAway(t, [...creations(), ...needTheStore()], within(soonMs)), isNotReady(t)])
   await goesOn(t)
   t.equal((await report(callReport(assistant, { status: 'odd' }))).status, 422, 'a report that the schema refuses')
   t.equal(await streams.head(), before)
   t.strictSame((await pool.query('SELECT key FROM ledger.idempotency_keys')).rows, [], 'no key is taken')
   await store.accept()
   const ms = await backAfter(update, 200)
-  t.ok(ms < 5_000, `back after ${ms} ms, read model included`)
+  t.ok(ms < within(5_000), `back after ${ms} ms, read model included`)
 })
 
 t.test('while it hangs, nobody hangs with it, and what was never sent is surely not written', async (t) => {
@@ -79,15 +82,15 @@ t.test('while it hangs, nobody hangs with it, and what was never sent is surely 
   store.freeze()
   await Promise.all([
     // updates of one assistant queue up
-    saysAway(t, [...needTheStore(), ...Array.from({ length: 10 }, update)], 5_000),
+    saysAway(t, [...needTheStore(), ...Array.from({ length: 10 }, update)], within(5_000)),
     isNotReady(t),
     goesOn(t)
   ])
-  await saysAway(t, creations(), 5_000)
+  await saysAway(t, creations(), within(5_000))
   t.equal(await streams.head(), before)
   store.cut()
   const ms = await backAfter(update, 200)
-  t.ok(ms < 5_000, `back after ${ms} ms, read model included`)
+  t.ok(ms < within(5_000), `back after ${ms} ms, read model included`)
 })
 
 const commands = [
@@ -131,7 +134,7 @@ t.test('an append whose answer never came is a failure of unknown outcome, which
     t.equal(failed, 500, type)
     t.strictSame(said, { message: failure })
     t.notOk(headers.has('retry-after'))
-    t.ok(ms < 12_000, `after ${ms} ms`)
+    t.ok(ms < within(12_000), `after ${ms} ms`)
     t.equal((await command()).status, 503, 'while it is away, the key says nothing new')
     await store.accept()
     const resolved = await eventually(async () => {

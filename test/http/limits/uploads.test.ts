@@ -6,22 +6,22 @@ import { Uploads } from '../../../src/http/limits/uploads.js'
 t.test('users take turns, however many files one of them has, and others have theirs', async (t) => {
   const uploads = new Uploads()
   const taken: string[] = []
+  let parsingMs = 0
   const parse = async (user: string, turns: number) => {
     const reading = uploads.begin(user)
     for (; turns > 0; turns--) {
       const until = await reading.turn()
       taken.push(user)
-      while (performance.now() < until); // parses
+      parsingMs += until - performance.now()
     }
     reading.end()
     reading.end()
   }
   const from = performance.now()
-  const { active } = performance.eventLoopUtilization()
   await Promise.all([...Array.from({ length: 5 }, () => parse('heavy', 4)), parse('good', 4)])
   t.strictSame(taken.slice(0, 8).sort(), [...Array(4).fill('good'), ...Array(4).fill('heavy')])
   t.equal(taken.length, 24)
-  t.ok(performance.eventLoopUtilization().active - active < (performance.now() - from) / 2, 'most of the time is for others')
+  t.ok(parsingMs < (performance.now() - from) / 2, 'most of the time is for others')
   t.strictSame([uploads.reading('heavy'), uploads.reading('good')], [0, 0])
 })
 
