@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { commandLine } from '../../src/cli/commands.js'
 import { secrets } from '../support/auth/secrets.js'
 import { callReport, newLead } from '../support/bodies/bodies.js'
-import { dataDir, exampleCatalog, run } from '../support/ringledger.js'
+import { dataDir, exampleCatalog, runWarm } from '../support/ringledger.js'
 import { newAssistant, testService } from '../support/service.js'
 
 /** Each with what it prints instead. */
@@ -99,7 +99,7 @@ t.test('where nothing runs, a command makes no stack, and says where to look', a
 const env = { ...secrets, DATA_DIR: folder, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl }
 
 async function json (t: Test, args: string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await run(t, [...args, '--json'], env)
+  const { code, stdout, stderr } = await runWarm([...args, '--json'], env)
   t.equal(code, 0, stderr)
   return JSON.parse(stdout)
 }
@@ -124,7 +124,7 @@ t.test('what was marked and exported is told, and an export on stdout has no roo
   const file = join(folder, 'log.jsonl')
   const exported = await json(t, ['events', 'export', file])
   t.match(exported, { file, events: Number, streams: Number, sha256: /^[0-9a-f]{64}$/ })
-  t.match(await run(t, ['events', 'export', '--json'], env), { code: 1, stdout: '', stderr: /--json needs a FILE/ })
+  t.match(await runWarm(['events', 'export', '--json'], env), { code: 1, stdout: '', stderr: /--json needs a FILE/ })
 })
 
 t.test('an erasure tells the id of its request', async (t) => {

@@ -4,7 +4,7 @@ import { readable } from '../../src/cli/output.js'
 import { newAssistant } from '../support/bodies/bodies.js'
 import { reasonIn, listeningUrl } from '../support/processes/role-log.js'
 import { startedDataDir } from '../support/back-ends/started-data-dir.js'
-import { dataDir, ringledger, run } from '../support/ringledger.js'
+import { dataDir, ringledger, run, runWarm } from '../support/ringledger.js'
 import { caller, startService } from '../support/running-service.js'
 
 const roles = ['api', 'projector', 'worker']
@@ -61,7 +61,7 @@ t.test('start and each role say by lines of the log what they do, from the first
 
 t.test('a refusal to start is one line, at level fatal', async (t) => {
   for (const role of ['start', ...roles]) {
-    const { code, stdout, stderr } = await run(t, [role], { DATA_DIR: dataDir(t), PORT: 'x', SECRET_KEY: 'short' })
+    const { code, stdout, stderr } = await runWarm([role], { DATA_DIR: dataDir(t), PORT: 'x', SECRET_KEY: 'short' })
     t.equal(code, 1)
     t.equal(stdout, '')
     const [line, ...more] = linesOf(stderr)

@@ -4,7 +4,7 @@ import pg from 'pg'
 import t from 'tap'
 import { secrets } from '../support/auth/secrets.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
-import { dataDir, run } from '../support/ringledger.js'
+import { dataDir, run, runWarm } from '../support/ringledger.js'
 
 const refused = {
   code: 1, stderr: /Another version before 0\.1\.0 made this database.*DATA_DIR away or delete it.*DATABASE_URL lead to a new database/
@@ -35,19 +35,19 @@ t.test('migrate, a role and doctor refuse a database that other migrations made'
     await withDatabase(url, (client) => client.query(change))
     const before = await contents(url)
     t.match(before?.rows, '<webhook_deliveries>')
-    t.match(await run(t, ['migrate'], env), refused, change)
+    t.match(await runWarm(['migrate'], env), refused, change)
     t.same(await contents(url), before)
   }
   const before = await contents(url)
   t.match(await run(t, ['api'], env), refused)
-  t.match(await run(t, ['doctor'], env), { code: 1, stdout: /migrations +of another version before 0\.1\.0/ })
+  t.match(await runWarm(['doctor'], env), { code: 1, stdout: /migrations +of another version before 0\.1\.0/ })
   t.same(await contents(url), before)
 })
 
 t.test('a start refuses such a DATA_DIR', async (t) => {
   const dir = dataDir(t)
   const env = { ...secrets, DATA_DIR: dir, PORT: '0' }
-  t.match(await run(t, ['migrate'], env), { code: 0 })
+  t.match(await runWarm(['migrate'], env), { code: 0 })
   const read = async (change = 'SELECT') => {
     const postgres = await startPostgres({ dir, log: () => {} })
     return await withDatabase(postgres.url, (client) => client.query(change)).then(() => contents(postgres.url))

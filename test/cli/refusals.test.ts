@@ -7,7 +7,7 @@ import { freePort } from '@ringledger/embedded-postgres/testing'
 import { packageRoot } from '../../src/package-root.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { reasonIn } from '../support/processes/role-log.js'
-import { dataDir, run, type Environment } from '../support/ringledger.js'
+import { dataDir, run, runWarm, type Environment } from '../support/ringledger.js'
 import { noRedis, scratchRedis } from '../support/back-ends/redis.js'
 import { doctor } from '../support/cli/doctor.js'
 import { smallDisk } from '../support/back-ends/small-disk.js'
@@ -20,7 +20,8 @@ const folder = dataDir(t)
 async function refused (
   t: Test, args: readonly string[], env: Environment, wanted: RegExp[], withinMs = 15_000
 ): Promise<string> {
-  const { code, ms, stdout, stderr } = await run(t, args, { DATA_DIR: join(folder, 'data'), ...env })
+  const all = { DATA_DIR: join(folder, 'data'), ...env }
+  const { code, ms, stdout, stderr } = await (args[0] === 'api' ? run(t, args, all) : runWarm(args, all))
   t.equal(code, 1, 'exit status 1')
   t.ok(ms < withinMs, `within ${withinMs / 1000} s: ${ms.toFixed(0)} ms`)
   const reason = reasonIn(stderr).trimEnd().replace(/^ringledger: /, '')

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { projections as known } from '../../projections/index.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
-import { dataDir, exampleCatalog, ringledger, run } from '../support/ringledger.js'
+import { dataDir, exampleCatalog, ringledger, run, runWarm } from '../support/ringledger.js'
 import { openConnections } from '../support/http/open-connections.js'
 import { connect, headOf } from '../support/back-ends/scratch-event-store.js'
 import { eventStoreOf, startService, type RunningService } from '../support/running-service.js'
@@ -30,7 +30,7 @@ async function begunPost (url: string, token: string): Promise<(body: object) =>
 
 const folder = dataDir(t)
 
-const beside = (t: Test, ...args: string[]) => run(t, args, { DATA_DIR: folder })
+const beside = (...args: string[]) => runWarm(args, { DATA_DIR: folder })
 
 /** What holds beside a running start, in this order: the last one ends it. */
 const rules: Record<string, (t: Test, service: RunningService) => Promise<void>> = {
@@ -47,7 +47,7 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
   },
 
   'projections list joins it': async (t, service) => {
-    const { code, stdout, stderr } = await beside(t, 'projections', 'list', '--json')
+    const { code, stdout, stderr } = await beside('projections', 'list', '--json')
     t.equal(code, 0, stderr)
     const projections: Array<Record<string, string>> = JSON.parse(stdout)
     t.same(
@@ -58,9 +58,9 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
   },
 
   'token makes tokens that it takes': async (t, service) => {
-    const { stdout } = await beside(t, 'token', '--user', '1')
+    const { stdout } = await beside('token', '--user', '1')
     t.equal((await service.call('POST', '/user/assistant', { token: stdout.trim(), body: newAssistant() })).status, 201)
-    const engine = (await beside(t, 'token', '--user', 'pbx', '--role', 'engine', '--ttl', '5m')).stdout.trim()
+    const engine = (await beside('token', '--user', 'pbx', '--role', 'engine', '--ttl', '5m')).stdout.trim()
     const reported = await service.call('POST', '/engine/calls/c1/completed', { token: engine, body: callReport(1) })
     t.equal(reported.status, 202)
   },
@@ -68,12 +68,12 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
   'catalog import of the same file appends nothing, of another one what is new': async (t, service) => {
     const log = connect(t, eventStoreOf(folder))
     const before = await headOf(log)
-    t.equal((await beside(t, 'catalog', 'import', exampleCatalog)).code, 0)
+    t.equal((await beside('catalog', 'import', exampleCatalog)).code, 0)
     t.equal(await headOf(log), before)
     const more = join(folder, 'more.json')
     const user = { id: 9, campaigns: [{ id: 9, name: 'Ninth' }] }
     writeFileSync(more, JSON.stringify({ voices: [{ id: 99, name: 'Zoë' }], users: [user] }))
-    t.equal((await beside(t, 'catalog', 'import', more)).code, 0)
+    t.equal((await beside('catalog', 'import', more)).code, 0)
     const created = await service.call('POST', '/user/assistant', {
       token: await service.token('9'), body: newAssistant({ voice_id: 99 })
     })
@@ -85,9 +85,9 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     const report = (given: object = {}) =>
       writeFileSync(file, JSON.stringify({ call_id: 'by-file', ...callReport(1), ...given }))
     report()
-    t.match(await beside(t, 'calls', 'complete', file), { code: 0, stderr: /Call by-file is in the log/ })
+    t.match(await beside('calls', 'complete', file), { code: 0, stderr: /Call by-file is in the log/ })
     report({ duration: 1 })
-    t.match(await beside(t, 'calls', 'complete', file), {
+    t.match(await beside('calls', 'complete', file), {
       code: 1, stderr: /Call by-file was already reported with another body/
     })
   },
@@ -96,7 +96,7 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     const token = await service.token('1')
     const update = async (name: string) =>
       await service.call('PUT', '/user/assistant/1', { token, body: { assistant_name: name } })
-    const replay = beside(t, 'projections', 'replay', 'assistants')
+    const replay = beside('projections', 'replay', 'assistants')
     let isOver = false
     void replay.then(() => { isOver = true })
     for (let count = 1; !isOver; count++) {

@@ -6,7 +6,7 @@ import { answers, callOf, receiver, type Receiver } from '../support/receivers/r
 import {
   created, deliveries, idOf, readsGoOn, restorable, type Restorable, type Running
 } from '../support/restorable.js'
-import { run } from '../support/ringledger.js'
+import { runWarm } from '../support/ringledger.js'
 import { resumeWebhooks } from '../../workers/operate/resume.js'
 
 const bothCommands = /behind the event log.*`ringledger ids reseed` and `ringledger webhooks resume`/
@@ -63,8 +63,8 @@ const steps: Record<string, (t: Test, scene: Restored, restored: Running) => Pro
   },
 
   'ids reseed makes it create again, under new ids': async (t, { r, hook, newest }, restored) => {
-    t.match(await run(t, ['ids', 'check'], r.env), { code: 1, stderr: /behind: run `ringledger ids reseed`/ })
-    const { code, stdout } = await run(t, ['ids', 'reseed', '--json'], r.env)
+    t.match(await runWarm(['ids', 'check'], r.env), { code: 1, stderr: /behind: run `ringledger ids reseed`/ })
+    const { code, stdout } = await runWarm(['ids', 'reseed', '--json'], r.env)
     t.equal(code, 0)
     t.match(JSON.parse(stdout), {
       ok: true, sequences: [{ name: 'assistant', in_log: newest.assistant }, { name: 'lead', in_log: newest.lead }]
@@ -76,7 +76,7 @@ const steps: Record<string, (t: Test, scene: Restored, restored: Running) => Pro
   },
 
   'webhooks resume makes it send what comes from then on': async (t, { r, hook, assistant }, restored) => {
-    t.match(await run(t, ['webhooks', 'resume'], r.env), { code: 0, stderr: /Webhooks go on.* 1 were cancelled/ })
+    t.match(await runWarm(['webhooks', 'resume'], r.env), { code: 0, stderr: /Webhooks go on.* 1 were cancelled/ })
     await restored.completeCall('later', assistant)
     await eventually(() => hook.received.length > 4)
     const calls = hook.received.map(callOf) // those before may come in any order

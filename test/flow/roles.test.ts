@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { callReport, newAssistant, newLead } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receivers/receiver.js'
-import { dataDir, exampleCatalog, ringledger, run, type Ringledger } from '../support/ringledger.js'
+import { dataDir, exampleCatalog, ringledger, runWarm, type Ringledger } from '../support/ringledger.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { caller, localWebhooks, token } from '../support/running-service.js'
 import { secrets } from '../support/auth/secrets.js'
@@ -33,7 +33,7 @@ async function start (t: Test, role: string): Promise<{ url: string, process: Ri
   }
 }
 
-const imported = await run(t, ['catalog', 'import', exampleCatalog], env)
+const imported = await runWarm(['catalog', 'import', exampleCatalog], env)
 const [api, projector, standby, worker] =
   await Promise.all(['api', 'projector', 'projector', 'worker'].map((role) => start(t, role)))
 if (!api || !projector || !standby || !worker) throw new Error('unreachable')

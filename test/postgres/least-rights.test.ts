@@ -6,16 +6,16 @@ import { serveLog } from '../support/back-ends/back-ends.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { answers, receiver } from '../support/receivers/receiver.js'
-import { exampleCatalog, run } from '../support/ringledger.js'
+import { exampleCatalog, runWarm } from '../support/ringledger.js'
 import { localWebhooks, startService } from '../support/running-service.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { secrets } from '../support/auth/secrets.js'
 
 t.test('a role with CONNECT, CREATE and TEMPORARY alone migrates an empty database, and runs everything on it', async (t) => {
   const env = { ...secrets, ...localWebhooks, ...await backEnds(t) }
-  t.match(await run(t, ['migrate'], env), { code: 0 })
+  t.match(await runWarm(['migrate'], env), { code: 0 })
   const service = await startService(t, { env })
-  t.match(await run(t, ['catalog', 'import', exampleCatalog], env), { code: 0 })
+  t.match(await runWarm(['catalog', 'import', exampleCatalog], env), { code: 0 })
   const hook = await receiver(t, answers(204))
   const body = newAssistant({ is_webhook_active: true, webhook_url: hook.url })
   const created = await service.call('POST', '/user/assistant', { token: await service.token('1'), body })
@@ -24,7 +24,7 @@ t.test('a role with CONNECT, CREATE and TEMPORARY alone migrates an empty databa
   const report = callReport(created.body.data.id)
   t.equal((await service.call('POST', '/engine/calls/one/completed', { token, body: report })).status, 202)
   await eventually(() => hook.received.length === 1)
-  t.match(await run(t, ['projections', 'replay', 'calls'], env), { code: 0 })
+  t.match(await runWarm(['projections', 'replay', 'calls'], env), { code: 0 })
 })
 
 /** A log, and an empty database that a new role may use. */

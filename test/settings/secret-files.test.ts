@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { BadSettings, loadConfig } from '../../src/config.js'
 import { secretNames } from '../../src/settings/secret-files.js'
-import { dataDir, run } from '../support/ringledger.js'
+import { dataDir, runWarm } from '../support/ringledger.js'
 import { problems, refuses } from '../support/config-problems.js'
 import { secrets } from '../support/auth/secrets.js'
 
@@ -97,6 +97,6 @@ t.test('commands that need only the back ends take these files, too', async (t) 
   mkdirSync(join(folder, 'data'))
   const env = { DATA_DIR: join(folder, 'data'), DATABASE_URL_FILE: join(folder, 'none') }
   for (const args of [['event-store', '--port', '0'], ['events', 'export', '-'], ['migrate']]) {
-    t.match(await run(t, args, env), { code: 1, stderr: /DATABASE_URL_FILE names a file that does not exist/ }, args.join(' '))
+    t.match(await runWarm(args, env), { code: 1, stderr: /DATABASE_URL_FILE names a file that does not exist/ }, args.join(' '))
   }
 })

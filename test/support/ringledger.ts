@@ -1,9 +1,13 @@
 // The command line as an outside user meets it: `node bin/ringledger.js …`, in a process group of its own.
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { STATE_DIR } from '@ringledger/embedded-postgres'
 import { packageRoot } from '../../src/package-root.js'
 import { eventually } from './eventually.js'
@@ -64,7 +68,7 @@ export function leftIn (folder: string): string[] {
 export function ringledger (t: Teardown, args: readonly string[], env: Environment = {}, program = [bin]): Ringledger {
   const mark = `RINGLEDGER_TEST_RUN=${randomUUID()}`
   const beganAt = performance.now()
-  const child = spawn('env', ['-i', mark, ...variablesOf(env), process.execPath, ...program, ...args], {
+  const child = spawn('env', ['-i', mark, ...texts(variablesOf(env)), process.execPath, ...program, ...args], {
     detached: true, stdio: ['ignore', 'pipe', 'pipe']
   })
   const said = { stdout: '', stderr: '' }
@@ -102,15 +106,16 @@ export function ringledger (t: Teardown, args: readonly string[], env: Environme
 }
 
 /** As under npm: the process ends with the one that started it, should a test be killed before its teardown. */
-function variablesOf (env: Environment): string[] {
+function variablesOf (env: Environment): Environment {
   const own = {
     npm_lifecycle_event: 'test',
     EMBEDDED_EVENTSTORE_PORT: '0', // tests do not fight over one port
     RINGLEDGER_NO_DOTENV: '1' // nor do they take what a developer has in the checkout
   }
-  const variables = { PATH: process.env.PATH, HOME: process.env.HOME, ...own, ...env }
-  return Object.entries(variables).map(([name, value]) => `${name}=${value ?? ''}`)
+  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...own, ...env }
 }
+
+const texts = (env: Environment) => Object.entries(env).map(([name, value]) => `${name}=${value}`)
 
 /** What `find` answers, looked for again and again until the process has ended or the time is over. */
 async function foundBefore<Found> (
@@ -134,6 +139,48 @@ export async function run (
   const command = ringledger(t, args, env)
   const ended = await command.ended
   return { ...ended, stdout: command.stdout(), stderr: command.stderr() }
+}
+
+interface Said { code: number, stdout: string, stderr: string }
+let warm: ((args: readonly string[], env: Environment) => Promise<Said>) | undefined
+
+/**
+ * Runs a command in a process that ran others before, at a tenth of the cost of `run`: for rules of options, answers
+ * and messages. That a process ends, and how it is signalled, takes one of its own.
+ */
+export async function runWarm (args: readonly string[], env: Environment = {}): Promise<Said & { ms: number }> {
+  warm ??= startWarm()
+  const beganAt = performance.now()
+  const said = await warm(args, variablesOf(env))
+  return { ...said, ms: performance.now() - beganAt }
+}
+
+function startWarm (): NonNullable<typeof warm> {
+  const main = fileURLToPath(new URL('./cli/warm-main.js', import.meta.url))
+  const child = spawn('env', ['-i', ...texts(variablesOf({})), process.execPath, main], {
+    stdio: ['pipe', 'inherit', 'inherit', 'pipe']
+  })
+  const [input, , , output] = child.stdio as unknown as [Socket, null, null, Socket]
+  const handles = [child, input, output]
+  const answers = createInterface(output)
+  let last: Promise<unknown> = Promise.resolve()
+  const ended = once(child, 'exit').finally(() => { warm = undefined })
+  for (const each of handles) each.unref()
+  process.once('disconnect', () => { // the last file is over: the runner counts what this process takes
+    child.ref()
+    input.end()
+  })
+  return async (args, env) => {
+    const answer = last.then(async () => {
+      for (const each of handles) each.ref() // what is asked keeps this process, and nothing else does
+      input.write(`${JSON.stringify({ args, env })}\n`)
+      const line = await Promise.race([once(answers, 'line'), ended])
+      for (const each of handles) each.unref()
+      return JSON.parse(String(line[0])) as Said
+    })
+    last = answer.catch(() => {})
+    return await answer
+  }
 }
 
 // Children inherit the variable, whatever process group they are in; a zombie has none. Only Linux shows it.

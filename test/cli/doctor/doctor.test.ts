@@ -11,7 +11,7 @@ import { checkNode } from '../../../src/cli/doctor/doctor.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { dataDir, run, type Environment } from '../../support/ringledger.js'
+import { dataDir, run, runWarm, type Environment } from '../../support/ringledger.js'
 import { restorable } from '../../support/restorable.js'
 import { doctor } from '../../support/cli/doctor.js'
 import { databaseUrlOf, startService } from '../../support/running-service.js'
@@ -38,7 +38,7 @@ t.test('beside a running start all is well, and no secret is printed', async (t)
   const rotated = { DATA_DIR, SECRET_KEY, SECRET_KEY_PREVIOUS: kept.secretKey }
   const mendOfKeys = async () => (await doctor(t, rotated)).find('Service', 'keys')?.mend
   t.match(await mendOfKeys(), /reseal/)
-  t.match(await run(t, ['secrets', 'reseal'], rotated), { code: 0, stderr: /secrets\.json has SECRET_KEY instead/ })
+  t.match(await runWarm(['secrets', 'reseal'], rotated), { code: 0, stderr: /secrets\.json has SECRET_KEY instead/ })
   t.equal(await mendOfKeys(), 'Empty it, in every process.')
   t.strictSame(JSON.parse(readFileSync(join(DATA_DIR, 'secrets.json'), 'utf8')), { ...kept, secretKey: SECRET_KEY })
   t.same(readdirSync(DATA_DIR).filter((name) => name.endsWith('.tmp')), [], 'no draft is left')

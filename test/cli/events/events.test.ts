@@ -4,7 +4,7 @@ import { createReadStream, readFileSync, readdirSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { bin, dataDir, run, type Environment } from '../../support/ringledger.js'
+import { bin, dataDir, run, runWarm, type Environment } from '../../support/ringledger.js'
 import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
 import { transferable } from '../../support/events/transferable.js'
 import { event, fillVaried } from '@ringledger/event-transfer/testing'
@@ -15,11 +15,11 @@ const folder = dataDir(t)
 const source = await place(t, 'source')
 await fillVaried(source.client, source.store)
 
-const events = (t: Test, args: readonly string[], env: Environment = {}) =>
-  run(t, ['events', ...args], { DATA_DIR: join(folder, 'data'), EVENTSTORE_URL: source.url, ...env })
+const events = (args: readonly string[], env: Environment = {}) =>
+  runWarm(['events', ...args], { DATA_DIR: join(folder, 'data'), EVENTSTORE_URL: source.url, ...env })
 
 async function refused (t: Test, args: readonly string[], env: Environment, wanted: RegExp): Promise<void> {
-  const { code, stdout, stderr } = await events(t, args, env)
+  const { code, stdout, stderr } = await events(args, env)
   t.equal(code, 1, 'exit status 1')
   t.match(stderr, wanted)
   t.notMatch(stderr, /^ +at /m, 'no stack')
@@ -41,12 +41,12 @@ async function piped (
 
 t.test('copy tells in JSON what was verified', async (t) => {
   const target = await place(t, 'json')
-  const { code, stdout } = await events(t, ['copy', '--to', target.url, '--json', '--in-flight', '1000'])
+  const { code, stdout } = await events(['copy', '--to', target.url, '--json', '--in-flight', '1000'])
   t.equal(code, 0)
   const first: { sha256: string, position: { source: string } } = JSON.parse(stdout)
   t.match(first, { events: 22, streams: 13, appended: 22, others: 0, sha256: /^[0-9a-f]{64}$/, source_moved_on: false })
   t.equal(first.position.source, String(await source.store.head()))
-  t.match(JSON.parse((await events(t, ['copy', '--to', target.url, '--json'])).stdout), {
+  t.match(JSON.parse((await events(['copy', '--to', target.url, '--json'])).stdout), {
     appended: 0, sha256: first.sha256
   })
 })
@@ -97,7 +97,7 @@ t.test('what cannot work is refused in words that mend it', async (t) => {
 })
 
 t.test('an export goes to stdout and comes from stdin, into an embedded event store that runs meanwhile', async (t) => {
-  const { code, stdout, stderr } = await events(t, ['export'])
+  const { code, stdout, stderr } = await events(['export'])
   t.equal(code, 0)
   t.equal(stdout.split('\n').length, 22 + 2 + 1, 'a header, the events, a last line')
   t.match(stderr, /Exported 22 events of 13 streams to stdout\. SHA-256 [0-9a-f]{64}/)

@@ -3,14 +3,14 @@ import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { leads } from '../../../projections/leads.js'
 import { eventually } from '../../support/eventually.js'
-import { ringledger, run } from '../../support/ringledger.js'
+import { ringledger, runWarm } from '../../support/ringledger.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'
 import { secrets } from '../../support/auth/secrets.js'
 
 const rig = await replayRig(t, { isSealed: true })
 const db = await rig.database(t)
 const env = { ...secrets, DATABASE_URL: db.databaseUrl, EVENTSTORE_URL: rig.eventStoreUrl }
-const projections = (t: Test, ...args: string[]) => run(t, ['projections', ...args], env)
+const projections = (...args: string[]) => runWarm(['projections', ...args], env)
 
 const projector = db.project(t, leads, assistants)
 const head = await rig.append(history(20))
@@ -27,13 +27,13 @@ interface Standing {
 }
 
 async function list (t: Test): Promise<Standing[]> {
-  const { code, stdout, stderr } = await projections(t, 'list', '--json')
+  const { code, stdout, stderr } = await projections('list', '--json')
   t.equal(code, 0, stderr)
   return (JSON.parse(stdout) as Standing[]).filter(({ projection }) => projection === 'leads')
 }
 
 t.test('a dry run tells what a replay would do, and changes nothing', async (t) => {
-  const { code, stdout } = await projections(t, 'replay', 'leads', '--dry-run')
+  const { code, stdout } = await projections('replay', 'leads', '--dry-run')
   t.equal(code, 0)
   t.match(stdout, /Readers of leads see generation 1, folded by version \d+ of its code: 80 rows, \d+ MiB on disk/)
   t.match(stdout, /would build generation 2 .*\nIt would read about 60 events/)
@@ -42,19 +42,19 @@ t.test('a dry run tells what a replay would do, and changes nothing', async (t) 
 })
 
 t.test('programs are told the same as JSON', async (t) => {
-  const { code, stdout } = await projections(t, 'replay', 'leads', '--dry-run', '--json')
+  const { code, stdout } = await projections('replay', 'leads', '--dry-run', '--json')
   t.equal(code, 0)
   t.match(JSON.parse(stdout), { projection: 'leads', kind: 'begin', generation: 2, active: { generation: 1 }, from: '0', rows: 80 })
   for (const action of ['pause', 'resume', 'verify']) {
-    const { code, stdout, stderr } = await projections(t, action, 'leads', '--json')
+    const { code, stdout, stderr } = await projections(action, 'leads', '--json')
     t.equal(code, 0, stderr)
     t.match(JSON.parse(stdout), { action, projection: 'leads', state: 'done', message: /leads/ })
   }
-  t.match(await projections(t, 'rollback', 'leads', '--json'), { code: 1, stdout: '', stderr: /leads/ })
+  t.match(await projections('rollback', 'leads', '--json'), { code: 1, stdout: '', stderr: /leads/ })
 })
 
 t.test('replay, rollback and drop, each with what comes next', async (t) => {
-  t.match(await projections(t, 'replay', 'leads'), {
+  t.match(await projections('replay', 'leads'), {
     code: 0, stdout: '', stderr: /Replayed leads in .*; readers see generation 2 now.*projections rollback leads/
   })
   t.match(await list(t), [
@@ -68,40 +68,40 @@ t.test('replay, rollback and drop, each with what comes next', async (t) => {
       verified: /^all rows of generation 1 at position \d+$/
     }
   ])
-  t.match(await projections(t, 'rollback', 'leads'), { code: 0, stderr: /Readers of leads see generation 1 again/ })
-  t.match(await projections(t, 'drop', 'leads', '--generation', '1'), {
+  t.match(await projections('rollback', 'leads'), { code: 0, stderr: /Readers of leads see generation 1 again/ })
+  t.match(await projections('drop', 'leads', '--generation', '1'), {
     code: 1, stderr: /Readers see generation 1 of leads/
   })
-  t.match(await projections(t, 'drop', 'leads'), { code: 0, stderr: /Dropped of leads: generation 2/ })
-  t.match(await projections(t, 'list'), { code: 0, stdout: /leads .* 1 .* active/ })
+  t.match(await projections('drop', 'leads'), { code: 0, stderr: /Dropped of leads: generation 2/ })
+  t.match(await projections('list'), { code: 0, stdout: /leads .* 1 .* active/ })
 })
 
 t.test('a paused projection stands still until it is resumed', async (t) => {
-  t.match(await projections(t, 'pause', 'leads'), { code: 0, stderr: /leads is paused within a second/ })
+  t.match(await projections('pause', 'leads'), { code: 0, stderr: /leads is paused within a second/ })
   await eventually(async () => (await list(t))[0]?.owner === null)
   t.match(await list(t), [{ state: 'active', paused_since: String, due: 'ringledger projections resume leads' }])
-  t.match(await projections(t, 'pause', 'leads'), { code: 1, stderr: /leads is paused already/ })
+  t.match(await projections('pause', 'leads'), { code: 1, stderr: /leads is paused already/ })
   const head = await rig.append(history(1))
   await db.reached(assistants, head)
   t.equal((await list(t))[0]?.owner, null, 'nobody feeds it meanwhile')
-  t.match(await projections(t, 'resume', 'leads'), { code: 0, stderr: /leads goes on within a second/ })
+  t.match(await projections('resume', 'leads'), { code: 0, stderr: /leads goes on within a second/ })
   await db.reached(leads, head)
-  t.match(await projections(t, 'resume', 'leads'), { code: 1, stderr: /leads is not paused/ })
+  t.match(await projections('resume', 'leads'), { code: 1, stderr: /leads is not paused/ })
 })
 
 t.test('verify finds what is not as the log has it, by the same sample', async (t) => {
-  t.match(await projections(t, 'verify', 'leads', '--seed', '7'), {
+  t.match(await projections('verify', 'leads', '--seed', '7'), {
     code: 0,
     stderr: /The rows of leads are as they should be: generation 1 has the same as 80 rows folded from the log to position \d+ \(seed 7\)/
   })
   await db.pool.query(`
     UPDATE read_leads_g1.leads SET phone_number = '+15550000000' WHERE id = 21; DELETE
     FROM read_leads_g1.leads WHERE id = 30`)
-  const found = await projections(t, 'verify', 'leads', '--seed', '7')
+  const found = await projections('verify', 'leads', '--seed', '7')
   t.equal(found.code, 1)
   t.match(found.stderr, /leads 21: phone_number \+15550000000 in generation 1, \+15551230002 in the log/)
   t.match(found.stderr, /leads 30: only in the log/)
-  const few = await projections(t, 'verify', 'leads', '--sample', '10', '--seed', '7')
+  const few = await projections('verify', 'leads', '--sample', '10', '--seed', '7')
   t.match(few.stderr, few.code === 0 ? / has the same as \d+ rows / : / differ, at least in these rows /)
 })
 
@@ -112,14 +112,14 @@ t.test('a replay that is stopped says how to go on; two at once are refused', as
   const first = ringledger(t, ['projections', 'replay', 'assistants'], env)
   await eventually(async () => (await db.pool.query(`
     SELECT FROM ledger.leases WHERE name = 'projection assistants g2'`)).rowCount === 1)
-  const second = await projections(t, 'replay', 'assistants')
+  const second = await projections('replay', 'assistants')
   t.match(second, { code: 1, stderr: /A replay of assistants is under way already, by .*: wait for its end/ })
   first.signal('SIGINT')
   await blocker.query('ROLLBACK')
   blocker.release()
   t.equal((await first.ended).code, 1)
   t.match(first.stderr(), /The replay was stopped; readers see what they saw. Run the same command again to go on/)
-  t.match(await projections(t, 'replay', 'assistants'), {
+  t.match(await projections('replay', 'assistants'), {
     code: 0, stderr: /Generation 2 of assistants was begun earlier: going on with it.*Replayed assistants/s
   })
 })

@@ -6,7 +6,7 @@ import { secrets } from '../../support/auth/secrets.js'
 import { callCompleted, proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { valueOf } from '../../support/metrics.js'
-import { dataDir, run } from '../../support/ringledger.js'
+import { dataDir, runWarm } from '../../support/ringledger.js'
 import { testService } from '../../support/service.js'
 
 const METRICS_TOKEN = 'of the scraper, long enough for a token'
@@ -28,14 +28,14 @@ for (const each of told) await streams.append(each.stream, [proposed(each)], noS
 await eventually(async () => (await pool.query('SELECT FROM ledger.webhook_deliveries')).rowCount === told.length)
 
 t.test('a reason lists what was skipped for it', async (t) => {
-  const { code, stdout } = await run(t, ['webhooks', 'list', '--reason', 'invalid', '--json'], env)
+  const { code, stdout } = await runWarm(['webhooks', 'list', '--reason', 'invalid', '--json'], env)
   t.equal(code, 0)
   t.strictSame(JSON.parse(stdout).map((each: { call_id: string }) => each.call_id), ['unfit'])
 })
 
 t.test('an invalid one is shown with what is wrong with it', async (t) => {
-  t.match(await run(t, ['webhooks', 'show', deliveryId('unfit')], env), { code: 0, stdout: /problem .*duration/ })
-  t.notMatch(await run(t, ['webhooks', 'show', deliveryId('nobodys')], env), { stdout: /problem/ })
+  t.match(await runWarm(['webhooks', 'show', deliveryId('unfit')], env), { code: 0, stdout: /problem .*duration/ })
+  t.notMatch(await runWarm(['webhooks', 'show', deliveryId('nobodys')], env), { stdout: /problem/ })
 })
 
 t.test('each is counted by its reason, once it is recorded', async (t) => {

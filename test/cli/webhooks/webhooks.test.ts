@@ -1,6 +1,6 @@
 // `ringledger webhooks` as an operator runs it, on a ledger that another process filled.
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { sinceTime } from '../../../src/cli/webhooks.js'
@@ -10,7 +10,7 @@ import { suspend } from '../../../workers/deliveries/endpoints.js'
 import { assistantCreated, callCompleted, proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
-import { dataDir, ringledger, run } from '../../support/ringledger.js'
+import { dataDir, ringledger, runWarm } from '../../support/ringledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { secrets } from '../../support/auth/secrets.js'
 
@@ -18,7 +18,7 @@ const { postgres, connection, store } = await scratchEventStore(t)
 const streams = new EventLog(connection)
 const { pool, databaseUrl } = await scratchLedger(t, postgres)
 const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url }
-const webhooks = (t: Test, ...args: string[]) => run(t, ['webhooks', ...args], env)
+const webhooks = (...args: string[]) => runWarm(['webhooks', ...args], env)
 
 for (const told of [assistantCreated(1, {
   is_webhook_active: true, webhook_url: 'https://hooks.example.com'
@@ -42,13 +42,13 @@ const cells = (stdout: string) => stdout.split('\n').filter((line) => line.start
 
 t.test('list tells where deliveries stand', async (t) => {
   const { code, stdout } =
-    await webhooks(t, 'list', '--json', '--status', 'scheduled', '--assistant', '1', '--limit', '1')
+    await webhooks('list', '--json', '--status', 'scheduled', '--assistant', '1', '--limit', '1')
   t.equal(code, 0)
   t.match(JSON.parse(stdout), [{ call_id: 'c-2', status: 'scheduled', type: 'call.completed', user_id: '1' }])
 })
 
 t.test('redeliver asks for what it can, and fails when that is not everything', async (t) => {
-  const { code, stderr, stdout } = await webhooks(t, 'redeliver', deliveryId('c-1'), deliveryId('c-3'), randomUUID())
+  const { code, stderr, stdout } = await webhooks('redeliver', deliveryId('c-1'), deliveryId('c-3'), randomUUID())
   t.strictSame({ code, stdout }, { code: 1, stdout: '' })
   t.match(stderr, /is sent again[\s\S]*never to be sent: unknown_assistant[\s\S]*no such delivery/)
   t.match((await pool.query('SELECT delivery_id, trigger, started_at FROM ledger.all_webhook_attempts')).rows, [{
@@ -62,7 +62,7 @@ t.test('show tells everything of one delivery, with each attempt, and fails wher
     INSERT INTO ledger.webhook_attempts (delivery_id, n, worker_token, endpoint_id, started_at, finished_at,
       outcome, status_code, duration_ms, error)
     VALUES ($1, 1, gen_random_uuid(), 1, $2, now(), 'rejected', 503, 1000, 'busy')`, [deliveryId('c-1'), started])
-  const { code, stdout } = await webhooks(t, 'show', deliveryId('c-1'))
+  const { code, stdout } = await webhooks('show', deliveryId('c-1'))
   t.equal(code, 0)
   const shown = cells(stdout)
   for (const row of [['id', deliveryId('c-1')], ['call_id', 'c-1'], ['status', 'scheduled'], ['reason', ''], [
@@ -72,12 +72,12 @@ t.test('show tells everything of one delivery, with each attempt, and fails wher
     ['schedule', '1', started, '1000', 'rejected', '503', 'busy'],
     ['manual', '1', 'waits', '', '', '', '']
   ])
-  t.match(await webhooks(t, 'show', randomUUID()), { code: 1, stdout: '', stderr: /there is no delivery/ })
+  t.match(await webhooks('show', randomUUID()), { code: 1, stdout: '', stderr: /there is no delivery/ })
 })
 
 t.test('recover schedules for now what was not delivered, and says how much', async (t) => {
-  t.match(await webhooks(t, 'recover', '--since', '1h', '--user', '1'), { code: 0, stderr: /Scheduled 2 deliveries for now/ })
-  const { stdout } = await webhooks(t, 'recover', '--since', '1h', '--user', 'nobody', '--json')
+  t.match(await webhooks('recover', '--since', '1h', '--user', '1'), { code: 0, stderr: /Scheduled 2 deliveries for now/ })
+  const { stdout } = await webhooks('recover', '--since', '1h', '--user', 'nobody', '--json')
   t.strictSame(JSON.parse(stdout), { scheduled: 0, held: 0, off: 0 })
   t.equal((await pool.query(`
     SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at <= now()`)).rowCount, 2)
@@ -121,7 +121,7 @@ t.test('--since is a day, an instant or how long ago', async (t) => {
 
 t.test('list prints a line for each delivery, the reason of held ones, and how many there are', async (t) => {
   await inTransaction(pool, (tx) => suspend(tx, '1', 'gone'))
-  const { code, stdout } = await webhooks(t, 'list', '--status', 'held', '--limit', '1')
+  const { code, stdout } = await webhooks('list', '--status', 'held', '--limit', '1')
   t.equal(code, 0)
   const [heads, row, ...more] = cells(stdout)
   t.same(heads, ['delivery', 'call', 'user', 'assistant', 'endpoint', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'])
@@ -132,7 +132,7 @@ t.test('list prints a line for each delivery, the reason of held ones, and how m
 })
 
 t.test('stats exit with 0 while every call is accounted for, and with 1 when one is not', async (t) => {
-  const sound = await webhooks(t, 'stats', '--json')
+  const sound = await webhooks('stats', '--json')
   t.equal(sound.code, 0)
   t.match(JSON.parse(sound.stdout), {
     statuses: { held: 2, scheduled: 0, skipped: 1, delivered: 0 },
@@ -143,7 +143,7 @@ t.test('stats exit with 0 while every call is accounted for, and with 1 when one
     unaccounted: 0
   })
   await pool.query("DELETE FROM ledger.webhook_deliveries WHERE call_id = 'c-3'")
-  const { code, stdout, stderr } = await webhooks(t, 'stats')
+  const { code, stdout, stderr } = await webhooks('stats')
   t.equal(code, 1)
   t.match(stdout, /unaccounted +│ 1 /)
   t.match(stderr, /1 calls are unaccounted for/)

@@ -2,12 +2,12 @@
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { secrets } from '../../support/auth/secrets.js'
-import { dataDir, run } from '../../support/ringledger.js'
+import { dataDir, runWarm } from '../../support/ringledger.js'
 import { testService } from '../../support/service.js'
 
 const { url, urls } = await testService(t)
 const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl }
-const token = (...args: string[]) => run(t, ['token', ...args], env)
+const token = (...args: string[]) => runWarm(['token', ...args], env)
 const status = async (bearer: string) =>
   (await fetch(`${url}/user/me`, { headers: { authorization: `Bearer ${bearer}` } })).status
 

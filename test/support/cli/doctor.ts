@@ -1,10 +1,10 @@
 // `ringledger doctor`, and what it finds.
 import type { Test } from 'tap'
 import type { Finding } from '../../../src/cli/doctor/check.js'
-import { run, type Environment } from '../ringledger.js'
+import { runWarm, type Environment } from '../ringledger.js'
 
 export async function doctor (t: Test, env: Environment) {
-  const { code, stdout, stderr, ms } = await run(t, ['doctor', '--json'], env)
+  const { code, stdout, stderr, ms } = await runWarm(['doctor', '--json'], env)
   t.equal(stderr, '')
   const { ok, findings }: { ok: boolean, findings: Finding[] } = JSON.parse(stdout)
   t.equal(code, ok ? 0 : 1, 'the exit status tells')

@@ -11,7 +11,7 @@ import { assistantTo, callCompleted } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { answers, receiver, stringsOf } from '../../support/receivers/receiver.js'
-import { dataDir, run } from '../../support/ringledger.js'
+import { dataDir, runWarm } from '../../support/ringledger.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { workerSite } from '../../support/workers/worker-site.js'
 
@@ -69,14 +69,14 @@ t.test('what is older than a day is not told any more', async (t) => {
 
 t.test('the secret follows from SECRET_KEY, or is the one that is set', async (t) => {
   const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
-  const printed = async (given = {}) => (await run(t, ['secrets', 'alert'], { ...env, ...given })).stdout.trim()
+  const printed = async (given = {}) => (await runWarm(['secrets', 'alert'], { ...env, ...given })).stdout.trim()
   const derived = await printed()
   t.equal(Buffer.from(derived.replace('whsec_', ''), 'base64').length, 32)
   t.equal(await printed(), derived)
   t.not(await printed({ SECRET_KEY: `${secrets.SECRET_KEY}x` }), derived)
   t.equal(await printed({ ALERT_WEBHOOK_SECRET: secret }), secret)
   for (const wrong of ['abc', 'whsec_', 'whsec_YWJj']) {
-    const { code, stderr } = await run(t, ['secrets', 'alert'], { ...env, ALERT_WEBHOOK_SECRET: wrong })
+    const { code, stderr } = await runWarm(['secrets', 'alert'], { ...env, ALERT_WEBHOOK_SECRET: wrong })
     t.not(code, 0)
     t.match(stderr, /ALERT_WEBHOOK_SECRET must be whsec_/)
   }

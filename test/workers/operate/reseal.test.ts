@@ -11,7 +11,7 @@ import { seal, unseal, type SecretKeys } from '../../../src/privacy/sealed-text.
 import { refuseLostKeys, reseal, tellNeededKeys } from '../../../workers/operate/reseal.js'
 import { secrets as settings } from '../../support/auth/secrets.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
-import { dataDir, run } from '../../support/ringledger.js'
+import { dataDir, runWarm } from '../../support/ringledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const { postgres, store, connection } = await scratchEventStore(t)
@@ -71,7 +71,7 @@ t.test('reseal encrypts all with the current key; secrets and kept answers stay 
     SECRET_KEY: third,
     SECRET_KEY_PREVIOUS: `${second},${first}`
   }
-  const { code, stdout } = await run(t, ['secrets', 'reseal', '--json'], env)
+  const { code, stdout } = await runWarm(['secrets', 'reseal', '--json'], env)
   t.same([code, JSON.parse(stdout)], [0, { resealed: 4, persons: 1 }], 'two of six were resealed before')
   const none = { texts: 0, persons: 0 }
   t.same(await needed(keysOf(third, second, first)), [{ place: 1, ...none }, { place: 2, ...none }])
@@ -88,7 +88,7 @@ t.test('reseal encrypts all with the current key; secrets and kept answers stay 
   const opening = personKeys(alone)
   const found = ofPerson && await opening.toOpen([ofPerson])
   t.strictSame(found?.get(ofPerson?.keyId ?? ''), ofPerson?.key, 'the key of a person in the log')
-  t.match((await run(t, ['secrets', 'reseal'], env)).stderr, 'already')
+  t.match((await runWarm(['secrets', 'reseal'], env)).stderr, 'already')
 })
 
 t.test('the current key may stand among the former ones: nothing is encrypted anew for it', async (t) => {
