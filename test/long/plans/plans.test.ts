@@ -10,7 +10,7 @@ import { migrate } from '../../../src/postgres/migrate.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { fillCalls, fillDeliveries, fillLeads } from '../../support/projections/filled-tables.js'
 import { listFilters } from './list-filters.js'
-import { planOf } from '../../support/postgres/plan.js'
+import { fastestOf, planOf } from '../../support/postgres/plan.js'
 import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
 import { findDelivery, listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
 
@@ -63,11 +63,12 @@ for (const userId of ['1', '7']) {
   }
 }
 
-/** A plan that does not suit takes seconds. Calls have no words of their own, and look at leads. */
-const mostMs = { leads: 20, calls: 100 }
+/** Calls have no words: of many leads that all called long ago, all are found first. */
+const mostMs = (list: string, userId: string, searched: string) =>
+  list === 'calls' && userId === '1' && ['former', 'com for'].includes(searched) ? 500 : 20
 const searches = [
-  'a', 'ada', 'ada example', 'example77', 'ada example77', 'a e', 'exam 1555', 'former', 'former example77',
-  'for 15550012', 'com for', '1', '15550012', '15550012 nobody', 'nobody', 'ada nobody'
+  'a', 'ada', 'ada example', 'example7', 'example70', 'example77', 'ada example77', 'a e', 'exam 1555', 'former',
+  'former example77', 'for 15550012', 'com for', '1', '15550', '155500', '15550012', '15550012 nobody', 'nobody', 'ada nobody'
 ]
 
 for (const userId of ['1', '7']) {
@@ -75,13 +76,8 @@ for (const userId of ['1', '7']) {
     for (const searched of searches) {
       for (const [where, page] of Object.entries({ first: pages.first(), next: pages.next('5000') })) {
         for (const [list, find] of [['leads', findLeads], ['calls', findCalls]] as const) {
-          const took: number[] = [] // the fastest counts: other programs slow down the rest
-          while (took.length < 3) {
-            const startedAt = performance.now()
-            await find(pool, { userId, searched }, page)
-            took.push(performance.now() - startedAt)
-          }
-          t.ok(Math.min(...took) < mostMs[list], `${list}, ${searched}, ${where} page: ${took.map(Math.round).join(', ')} ms`)
+          const ms = await fastestOf(() => find(pool, { userId, searched }, page))
+          t.ok(ms < mostMs(list, userId, searched), `${list}, ${searched}, ${where} page: ${ms} ms`)
         }
       }
     }
@@ -89,13 +85,9 @@ for (const userId of ['1', '7']) {
 }
 
 t.test('a page far behind in a search that most leads fit costs one look at each of them', async (t) => {
-  const took: number[] = []
-  while (took.length < 3) {
-    const startedAt = performance.now()
-    await findLeads(pool, { userId: '1', searched: 'com' }, { page: 1_000_000, perPage: 15 })
-    took.push(performance.now() - startedAt)
-  }
-  t.ok(Math.min(...took) < 1_800, `${took.map(Math.round).join(', ')} ms`)
+  const farBehind = { page: 1_000_000, perPage: 15 }
+  const ms = await fastestOf(() => findLeads(pool, { userId: '1', searched: 'com' }, farBehind))
+  t.ok(ms < 1_800, `${ms} ms`)
 })
 
 t.test('the rows behind a page are looked for in the index, and not counted', async (t) => {

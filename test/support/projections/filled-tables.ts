@@ -25,7 +25,7 @@ export async function fillCalls (pool: Pool, count: number): Promise<void> {
   await pool.query(`
     INSERT INTO read_calls_g1.calls (id, user_id, assistant_id, lead_id, status, direction, phone_number, campaign_id,
       ended_at, updated_at, summary, report, position)
-    SELECT 'call-' || i, CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END, i % 30, nullif(i % 1000, 0),
+    SELECT 'call-' || i, CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END, i % 30, i,
       (ARRAY['completed', 'failed', 'busy'])[1 + i % 3], (ARRAY['outbound', 'inbound'])[1 + i % 2],
       '+1555' || lpad((i * 7919 % 10000000)::text, 7, '0'), nullif(i % 20, 0),
       timestamptz '2026-01-01' + i * interval '1 second', timestamptz '2026-01-01' + i * interval '1 second', json_build_object('call_id', 'call-' || i), '{}', i * 100
