@@ -144,8 +144,8 @@ export const calls: Projection = {
   name: 'calls',
   version: 10,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'CallCompleted', 'CallErased'],
-  // They only name owners for calls to come.
-  deferredTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated'],
+  // These only name owners for calls to come.
+  isDeferred: ({ type }) => ['AssistantCreated', 'LeadCreated', 'LeadUpdated'].includes(type),
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
     if (event.type === 'LeadUpdated') return contactIdsIn(event.data).map((id) => [leadOwners, id])

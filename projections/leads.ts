@@ -255,6 +255,8 @@ export const leads: Projection = {
     'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes,
     ...callEventTypes
   ],
+  // Of a call that names no lead is only noted that it was reported.
+  isDeferred: ({ type, data }) => type === 'CallCompleted' && (data as Partial<CallCompleted>).lead_id === null,
   creating: ['LeadCreated'],
   tables: [leadTable, ownerTable, campaignTable, callTable, blacklistTable],
   keys (event, { stream, revision }) {

@@ -1,5 +1,6 @@
 // What a projection is: tables, the keys of the rows that an event reads, and the pure step from rows to rows.
 import type { DomainEvent, EventType } from '../../src/domain/events.js'
+import type { IsDeferred } from '../../src/log/follow.js'
 import type { AnyTable, Key, Table } from './table.js'
 
 /** A projection only ever changes rows: it has no way to send, to schedule or to append. */
@@ -8,8 +9,8 @@ export interface Projection {
   /** Raised when the same log gives other rows: then the projection has to be replayed. */
   version: number
   eventTypes: readonly EventType[]
-  /** Readers seldom wait for their rows: they are written up to 250 ms later, many at once. */
-  deferredTypes?: readonly EventType[]
+  /** Of events whose rows readers seldom wait for: they are written up to 250 ms later, many at once. */
+  isDeferred?: IsDeferred
   tables: readonly AnyTable[]
   /** The rows that `project` may read. */
   keys (event: DomainEvent, at: LogPosition): RowKey[]

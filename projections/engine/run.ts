@@ -15,7 +15,7 @@ export function generationConsumer (projection: Projection, generation: number, 
   return {
     name: leaseOf(projection, generation),
     eventTypes: projection.eventTypes,
-    deferredTypes: projection.deferredTypes,
+    isDeferred: projection.isDeferred,
     async open () {
       const breaker = await CircuitBreaker.load(pool, schemaOf(projection, generation))
       const refuse = breaker.refuse.bind(breaker)

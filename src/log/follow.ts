@@ -17,6 +17,8 @@ export interface Batch {
   position: bigint
 }
 
+export type IsDeferred = (event: Pick<StoredEvent, 'type' | 'data'>) => boolean
+
 export interface CatchUpOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
@@ -30,8 +32,8 @@ export interface FollowOptions extends CatchUpOptions {
   signal: AbortSignal
   /** For who follows the log for long: at its end it may do so with others of the process. */
   mayShare?: boolean
-  /** Shared, events of these types wait up to 250 ms for others: many rows of one kind cost one statement. */
-  deferredTypes?: readonly string[] | undefined
+  /** Shared, such events wait up to 250 ms for others: many rows of one kind cost one statement. */
+  isDeferred?: IsDeferred | undefined
 }
 
 export interface WatchedLog {

@@ -143,7 +143,6 @@ const passingMs = { busy: 250, idle: 2_000 }
 
 export class TailReader {
   readonly #types: ReadonlySet<string>
-  readonly #deferred: ReadonlySet<string>
   readonly #look = () => this.#wake()
   #found: StoredEvent[] = []
   #hasUrgent = false
@@ -158,7 +157,6 @@ export class TailReader {
 
   constructor (private readonly tail: Tail, private readonly options: FollowOptions) {
     this.#types = new Set(options.eventTypes)
-    this.#deferred = new Set(options.deferredTypes)
     this.#seen = this.#position = options.after
     tail.join(this.#look)
     options.signal.addEventListener('abort', this.#look, { once: true })
@@ -195,7 +193,7 @@ export class TailReader {
       last = event.position
       if (!this.#types.has(event.type)) return true
       this.#found.push(event)
-      this.#hasUrgent ||= !this.#deferred.has(event.type)
+      this.#hasUrgent ||= this.options.isDeferred?.(event) !== true
       return true
     })
     const isFull = this.#found.length >= mostEvents

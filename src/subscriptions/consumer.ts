@@ -1,14 +1,14 @@
 // What handles the events of a subscription, and what it may say.
 import type { Streams } from '../log/event-log.js'
-import type { Batch } from '../log/follow.js'
+import type { Batch, IsDeferred } from '../log/follow.js'
 
 /** Handles the events of a subscription: a projection or the webhook dispatcher. */
 export interface Consumer {
   /** Names the lease, for instance `projection assistants g1`. */
   name: string
   eventTypes: readonly string[]
-  /** Nobody waits for their rows: they are written up to 250 ms later, many at once. */
-  deferredTypes?: readonly string[] | undefined
+  /** Of events whose rows nobody waits for: they are written up to 250 ms later, many at once. */
+  isDeferred?: IsDeferred | undefined
   /** Called whenever the subscription (re)starts: another generation may be active by then. */
   open (): Promise<OpenConsumer>
 }

@@ -86,8 +86,8 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   log.debug(claimed, 'consumer claimed its checkpoint')
   await sameLog?.assert().catch(stopUntilMended)
   if (opened.fill) position = await opened.fill({ ...lease, streams, log })
-  const { eventTypes, deferredTypes } = consumer
-  const following = streams.follow({ after: position, eventTypes, deferredTypes, signal: lease.signal, mayShare: true })
+  const { eventTypes, isDeferred } = consumer
+  const following = streams.follow({ after: position, eventTypes, isDeferred, signal: lease.signal, mayShare: true })
   for await (const delivered of following) {
     const batch = skipProcessed(delivered, position)
     const otherLog = sameLog?.problem()

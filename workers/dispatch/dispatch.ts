@@ -31,9 +31,9 @@ export const eventTypes = [
   'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased', 'CampaignCreated',
   'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
 ]
-/** They are only kept for calls to come. */
-const deferredTypes: readonly EventType[] =
-  ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated', 'CampaignRenamed']
+/** These are only kept for calls to come. */
+const deferred: ReadonlySet<string> = new Set<EventType>(
+  ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated', 'CampaignRenamed'])
 
 /**
  * The subscription that gives every call exactly one row in the delivery log. It keeps what it has to know in
@@ -43,7 +43,7 @@ export function dispatcher (options: DispatcherOptions): Consumer {
   return {
     name: consumerName,
     eventTypes,
-    deferredTypes,
+    isDeferred: ({ type }) => deferred.has(type),
     async open () {
       const atOnce = new AtOnce(options)
       return {

@@ -1,7 +1,7 @@
 // Several who follow the log in one process, and how many subscriptions that takes.
 import { randomUUID } from 'node:crypto'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Batch } from '../../../src/log/follow.js'
+import type { Batch, IsDeferred } from '../../../src/log/follow.js'
 import { noStream, type Streams } from '../../../src/log/event-log.js'
 import { SharedTail, type ShareOptions } from '../../../src/log/tail.js'
 import type { Teardown } from '../../support/teardown.js'
@@ -60,7 +60,7 @@ export interface Follower {
 
 export interface FollowerOptions {
   eventTypes: string[]
-  deferredTypes?: string[]
+  isDeferred?: IsDeferred
   after: bigint
   /** The follower takes the next batch when this has resolved. */
   work? (batch: Batch): Promise<unknown>

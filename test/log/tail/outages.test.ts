@@ -99,7 +99,8 @@ function consumer (streams: Streams, { eventTypes, deferredTypes, slowMs, after 
   }
 
   async function follow (signal: AbortSignal): Promise<void> {
-    for await (const batch of streams.follow({ after: position, eventTypes, deferredTypes, signal, mayShare: true })) {
+    const isDeferred = ({ type }: { type: string }) => deferredTypes.includes(type)
+    for await (const batch of streams.follow({ after: position, eventTypes, isDeferred, signal, mayShare: true })) {
       events.push(...skipProcessed(batch, position).events.map((event) => event.position))
       position = batch.position
       await pause(slowMs)

@@ -50,7 +50,7 @@ t.test('events of others are passed at once when somebody waits, and in a while 
 
 t.test('a deferred event comes with one that is not, or a moment later', async (t) => {
   const { streams } = shared()
-  const each = follower(t, streams, { eventTypes: ['A', 'B'], deferredTypes: ['A'], after: await direct.head() })
+  const each = follower(t, streams, { eventTypes: ['A', 'B'], isDeferred: ({ type }) => type === 'A', after: await direct.head() })
   await happen(direct, ['A', 'A', 'B'])
   await eventually(() => typesOf(each) === 'AAB')
   t.equal(each.positions.length, 1)
