@@ -6,6 +6,7 @@ import { evolve, type Campaign } from '../src/features/campaigns/model.js'
 import { phoneNumberEventTypes, type PhoneNumberEvent } from '../src/features/phone-numbers/events.js'
 import { lookUp } from '../src/postgres/batcher.js'
 import { beginning, readPage, type Page, type Paged } from '../src/postgres/page.js'
+import type { Positions } from './engine/positions.js'
 import type { LogPosition, Projection, Rows } from './engine/projection.js'
 import { iso, table } from './engine/table.js'
 import { blockIndex, searchedBy, wordIndex, wordsOf, type Searched } from './search.js'
@@ -210,6 +211,14 @@ export async function findCampaign (db: Pool, userId: string, id: number): Promi
     text: 'SELECT row_to_json(c) AS row FROM read_model.campaigns c WHERE id = $1 AND user_id = $2'
   }, [id, userId])
   return found && { ...toCampaign(found.row), revision: found.row.revision }
+}
+
+/** Whether it is a campaign of the user that takes leads. @throws NotKnownYet, EventStoreUnavailable */
+export async function takesLeads (
+  { pool, positions }: { pool: Pool, positions: Positions }, userId: string, id: number
+): Promise<boolean> {
+  const campaign = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, id))
+  return campaign !== undefined && !campaign.isDeleted
 }
 
 const byName: Searched = {

@@ -1,5 +1,5 @@
 // Imports of leads, as requests in the background: part by part, rows of different contacts side by side.
-import { findCampaign } from '../../projections/catalog.js'
+import { takesLeads } from '../../projections/catalog.js'
 import type { Blacklists } from '../../src/commands/blacklist.js'
 import type { HandleCommand } from '../../src/commands/handle.js'
 import type { Ids } from '../../src/commands/ids.js'
@@ -50,7 +50,7 @@ export function leadImports (imports: ImportWork): BackgroundKind<ImportInput, I
       const { upload_id: uploadId, campaign_id: campaignId } = input
       let done = { ...nothingDone(0), ...progress }
       while (done.processed < done.total) {
-        if (!await isOpen(imports, userId, campaignId)) return { state: 'failed', reason: 'The campaign was deleted.' }
+        if (!await takesLeads(imports, userId, campaignId)) return { state: 'failed', reason: 'The campaign was deleted.' }
         const part = await nextPart(pool, uploadId)
         if (!part) throw new Error(`the rows of import ${importId} are gone`)
         done = await importPart(imports, { importId, userId, uploadId }, part, done, turn)
@@ -72,11 +72,6 @@ export function leadImports (imports: ImportWork): BackgroundKind<ImportInput, I
     wasAccepted: async (importId) => await streams.last(leadImportStream(importId)) !== undefined,
     tidy: () => removeOrphans(pool)
   }
-}
-
-async function isOpen ({ pool, positions }: ImportWork, userId: string, campaignId: number): Promise<boolean> {
-  const campaign = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, campaignId))
-  return campaign !== undefined && !campaign.isDeleted
 }
 
 /** Its ids are kept before its first row is begun: what is repeated finds its events, and names the same leads. */

@@ -1,7 +1,7 @@
 // The routes of imports: one is started, and what became of its rows is read.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { findCampaign } from '../../../projections/catalog.js'
+import { takesLeads } from '../../../projections/catalog.js'
 import {
   acceptRequest, countUnfinished, findRequest, prepareRequest, type RequestStatus
 } from '../../../workers/background/requests.js'
@@ -91,7 +91,7 @@ export function importLeads (app: App, services: ApiServices): void {
   }, async (request, reply) => {
     const { all, leads } = importRequest(request, reply)
     const { id: userId } = request.user
-    const mayTake = await isOpen(services, userId, all.campaign_id)
+    const mayTake = await takesLeads(services, userId, all.campaign_id)
     if (!mayTake) throw refuse({ campaign_id: [notYours] }) // before rows are read
     const reading = readings.get(request) ?? uploads.begin(userId)
     return await whileKept(pool, userId, inTurns(reading.turn, leads), async (upload) => {
@@ -110,7 +110,7 @@ type ImportRoute = CommandRoute<
 /** The steps, once the leads are kept. */
 const importRoute = (services: ApiServices, userId: string, upload: Upload): ImportRoute => ({
   body: Asked,
-  facts: async ({ campaign_id = 0 }) => ({ isOpen: await isOpen(services, userId, campaign_id) }),
+  facts: async ({ campaign_id = 0 }) => ({ isOpen: await takesLeads(services, userId, campaign_id) }),
   validate: (submitted, facts) => ({ type: 'request', ...soundBody(submitted, problemsOf(upload.total, facts)) }),
   stream: (_body, _ids, _facts, commandId) => leadImportStream(commandId),
   async first ({ campaign_id: campaignId, total }, _ids, { commandId: id }) {
@@ -132,11 +132,6 @@ const notYours = 'must be one of your campaigns'
 const problemsOf = (total: number, { isOpen }: { isOpen?: boolean }) => [
   isOpen === false && problem('campaign_id', notYours), total === 0 && problem('body', 'must hold at least one row')
 ]
-
-async function isOpen ({ positions, pool }: ApiServices, userId: string, campaignId: number): Promise<boolean> {
-  const campaign = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, campaignId))
-  return campaign !== undefined && !campaign.isDeleted
-}
 
 /** Its event is in the log: what fails after that is no failure of the command. The reconciler repeats it. */
 async function begun ({ pool }: ApiServices, userId: string, id: string) {
