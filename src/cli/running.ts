@@ -14,7 +14,7 @@ import { misspelt } from '../settings/misspelt.js'
 import { withFiles } from '../settings/secret-files.js'
 import { openLog, say } from './output.js'
 
-/** `warn` is told of each name that looks like a setting and is none, and of what stays unused. @throws BadSettings */
+/** Reads the settings. Tells `warn` misspelt names and what no client uses. @throws BadSettings */
 export function readSettings (warn: (line: string) => void = say): Config {
   misspelt(process.env, settingNames).forEach(warn)
   const config = loadConfig(process.env)

@@ -81,7 +81,7 @@ export function jwtSettings (env: JwtEnvironment, previousSecrets: readonly stri
   return { ...roles, issuer, audience, jwksUrl: env.JWT_JWKS_URL }
 }
 
-/** Of `theirs=ours` pairs; nothing where there is none. Of a name that is there twice the last one counts. */
+/** Reads pairs of `theirs=ours`; nothing where there is none. The last pair of a name counts. */
 export function roleMapOf (text: string): ReadonlyMap<string, Role> | undefined {
   const pairs = pairsOf(text).flatMap(([theirs, ours]): Array<[string, Role]> => isRole(ours) ? [[theirs, ours]] : [])
   return pairs.length > 0 ? new Map(pairs) : undefined

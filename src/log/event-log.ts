@@ -309,7 +309,7 @@ interface Outage {
   /** `append` as soon as an append has failed. */
   kind: CallKind
   beganAt: number
-  /** Of the last call that failed, and of the last one of its kind that did not. */
+  /** When the last call failed, and when the last one of its kind was answered. */
   failedAt: number
   answeredAt: number
   /** Whether it was told that rights or a login are missing. */
@@ -324,7 +324,7 @@ export class Outages {
 
   constructor (private readonly log: OutageLog) {}
 
-  /** Of the present outage. */
+  /** The outage that goes on; nothing while there is none. */
   get now (): { kind: CallKind, error: Error } | undefined {
     return this.#now
   }

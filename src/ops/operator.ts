@@ -50,7 +50,7 @@ export interface Session {
   user: string
   /** A form that changes something sends it back: no other page knows it. */
   csrf: string
-  /** Of the token, where it has one: the session is over when that is revoked. */
+  /** The id of the token, where it has one: revoking the token ends the session. */
   jti?: string | undefined
 }
 

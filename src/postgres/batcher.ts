@@ -80,9 +80,9 @@ export function askedTogether<Item, Answer> (
 }
 
 export interface LookUp {
-  /** Of the prepared statement. */
+  /** Names the prepared statement. */
   name: string
-  /** Of the parameters. */
+  /** The types of the parameters, in their order. */
   types: readonly string[]
   /** Finds one row by $1, $2, and so on, or none. */
   text: string

@@ -128,7 +128,7 @@ export class PersonKeys {
     this.#forgetLater()
   }
 
-  /** What is not trusted any more does not stay in memory. */
+  /** Removes keys from memory that are too old to be used without another look. */
   #forgetLater (): void {
     this.#forgetting ??= setTimeout(() => {
       this.#forgetting = undefined

@@ -160,6 +160,7 @@ function startWarm (): NonNullable<typeof warm> {
   const child = spawn('env', ['-i', ...texts(variablesOf({})), process.execPath, main], {
     stdio: ['pipe', 'inherit', 'inherit', 'pipe']
   })
+  // Node's types know three streams: the answers come on the fourth.
   const [input, , , output] = child.stdio as unknown as [Socket, null, null, Socket]
   const handles = [child, input, output]
   const answers = createInterface(output)
