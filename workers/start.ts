@@ -16,7 +16,7 @@ import { reconciling } from './queue/reconcile.js'
 import { moving } from './deliveries/moves/moves.js'
 import { whileAlive } from './queue/while-alive.js'
 import { runPeriodic } from './periodic.js'
-import { openTasks, type AlertHook } from './operate/upkeep/tasks.js'
+import { openTasks, type AlertHook } from './operate/upkeep.js'
 import { refuseLostKeys, tellNeededKeys } from './operate/reseal.js'
 
 /** `pool` is for attempts: what is not answered within seconds is tried again on another connection. */

@@ -2,13 +2,15 @@
 import { findDelivery, listDeliveries } from '../../workers/deliveries/read/find-deliveries.js'
 import { findReceivers } from '../../workers/deliveries/read/find-receivers.js'
 import { audit } from '../../workers/operate/audit.js'
-import { recover as recoverDeliveries } from '../../workers/operate/recover.js'
+import { recover as recoverDeliveries } from '../../workers/operate/recoveries.js'
 import { redeliver as redeliverOne } from '../../workers/operate/redeliver.js'
 import { resumeWebhooks } from '../../workers/operate/resume.js'
 import { webhookStats } from '../../workers/operate/stats.js'
-import { whyInvalid } from '../../workers/operate/why-invalid.js'
+import { tryDecode } from '../domain/events.js'
+import { callStream } from '../features/calls/events.js'
 import type { Delivery } from '../features/webhooks/model.js'
 import { isDayOrInstant } from '../http/filters.js'
+import type { Streams } from '../log/event-log.js'
 import { printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 import { operate } from './shutdown.js'
@@ -154,4 +156,14 @@ export async function resume ({ json }: { json?: boolean }): Promise<void> {
   say(`Webhooks go on. Calls up to position ${resumed.position} of the log are recorded as skipped (restored), ` +
     'later ones are sent; ' +
     `of the deliveries that were pending in the restored delivery log, ${resumed.cancelled} were cancelled.`)
+}
+
+/** An engine may keep events of its own before its report; what is behind so many is not looked at. */
+const mostEvents = 100
+
+/** What is wrong with the report, read from the log again; nothing when it is gone. @throws EventStoreUnavailable */
+async function whyInvalid (streams: Pick<Streams, 'read'>, callId: string): Promise<string | undefined> {
+  const events = await streams.read(callStream(callId), 0n, mostEvents)
+  const first = events.find(({ type }) => type === 'CallCompleted')
+  return first && tryDecode(first).problem
 }

@@ -1,12 +1,11 @@
 // The worker role: dispatcher, deliveries and reconciler, and what is done in the background: imports of leads, and
 // erasures.
-import { countUnfinished } from '../../workers/background/counts.js'
+import { unfinishedByKind } from '../../workers/background/requests.js'
 import type { BackgroundKinds } from '../../workers/background/kind.js'
 import { startBackground, type Background } from '../../workers/background/start.js'
 import { leadImports } from '../../workers/imports/lead-imports.js'
-import { erasures } from '../../workers/persons/erasures/erasures.js'
-import { lateCalls } from '../../workers/persons/erasures/late-calls.js'
-import { startPersons } from '../../workers/persons/run.js'
+import { erasures, lateCalls } from '../../workers/persons/erasures.js'
+import { startPersons } from '../../workers/persons/exporting.js'
 import { startWorkers } from '../../workers/start.js'
 import { parseSchedule } from '../features/webhooks/outcome.js'
 import type { Metrics } from '../http/metrics.js'
@@ -55,6 +54,6 @@ async function startBackgroundOf (services: Services, metrics: Metrics): Promise
     'person-erasure': erasures(services),
     'late-call-erasure': lateCalls(services)
   }
-  measureBackground(metrics, Object.keys(kinds), () => countUnfinished(services.pool))
+  measureBackground(metrics, Object.keys(kinds), () => unfinishedByKind(services.pool))
   return await startBackground({ ...services, ...urls, pool: consumerPool, kinds, mayWork })
 }

@@ -1,7 +1,7 @@
-// The rows of requests as their routes see them: prepared, accepted, read.
+// The rows of requests as their routes see them: prepared, accepted, read, counted; and how workers hear of them.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { notifyRequests } from './channel.js'
+import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 
 export interface NewRequest {
   /** A UUID that a retry of the same command repeats. */
@@ -97,4 +97,33 @@ export async function findRequest<Progress extends object> (
     SELECT id, kind, state, progress, reason, created_at, finished_at FROM ledger.background_requests
     WHERE id = $1 AND kind = ANY($2) AND user_id = $3 AND state <> 'prepared'`, [id, kinds, userId])
   return found
+}
+
+export interface UnfinishedRequests {
+  kind: string
+  count: number
+  /** Of them, those whose last turns kept nothing. */
+  failing: number
+  /** Age of the oldest one. */
+  oldestSeconds: number
+}
+
+/** By kind. A user has few unfinished ones, and an index has no others. */
+export async function unfinishedByKind (pool: Pool): Promise<UnfinishedRequests[]> {
+  const { rows } = await pool.query<UnfinishedRequests>(`
+    SELECT kind, count(*)::integer AS count, count(*) FILTER (WHERE failures > 1)::integer AS failing,
+      extract(epoch FROM now() - min(created_at))::float AS "oldestSeconds"
+    FROM ledger.background_requests WHERE state = 'accepted' GROUP BY kind`)
+  return rows
+}
+
+const channel = 'ringledger_background'
+
+/** Notifies when the transaction commits. */
+export async function notifyRequests (db: Pool | PoolClient): Promise<void> {
+  await db.query(`NOTIFY ${channel}`)
+}
+
+export function listenForRequests (notifications: Notifications, onRequest: () => void): Listener {
+  return notifications.listen(channel, { onNotification: onRequest, onListening: onRequest })
 }

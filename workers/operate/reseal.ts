@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { keyId, seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
 import { noteKeysOfLog, type WalkOptions } from '../../src/privacy/rewrap.js'
-import { ownerOfPart } from '../persons/parts.js'
+import { ownerOfPart } from '../persons/exports.js'
 
 interface KeyLog {
   info (details: object, message: string): void

@@ -1,9 +1,11 @@
-// Lets the dispatcher of a restored database go on: what a lost database may have sent is not sent again.
+// Lets deliveries go on that wait for an operator: those of a restored database, those of endpoints that are suspended.
 import type { Pool } from 'pg'
 import { dispatcherCheckpoint, readDatabaseState } from '../../src/recovery/database-state.js'
 import type { MarkedLog } from '../../src/recovery/last-marker.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import { notifyDue } from '../deliveries/due-channel.js'
+import { resumeEndpoints } from '../deliveries/endpoints.js'
 
 export interface Resumed {
   /** Calls up to this position get deliveries that are not sent. */
@@ -46,5 +48,49 @@ export async function resumeWebhooks (pool: Pool, streams: MarkedLog): Promise<R
       INSERT INTO ledger.markers (id, revision, position, calls_known) VALUES ($1, $2, $3, true)
       ON CONFLICT (id) DO UPDATE SET revision = $2, position = $3, calls_known = true`, [id, revision, position])
     return { position, cancelled: rowCount ?? 0 }
+  })
+}
+
+export interface InterruptedEndpoint {
+  id: string
+  user_id: string
+  /** Without its query, which may hold a secret. */
+  url: string
+  state: 'suspended' | 'paused'
+  reason: string
+  /** ISO 8601; null of a pause. */
+  since: string | null
+  /** ISO 8601; null of a suspension, which ends when somebody ends it. */
+  until: string | null
+}
+
+interface Row { id: string, user_id: string, url: string, reason: string, since: Date | null, until: Date | null }
+
+/** Suspended ones first, the longest suspended first. */
+export async function interruptedEndpoints (pool: Pool, most: number): Promise<InterruptedEndpoint[]> {
+  const { rows } = await pool.query<Row>(`
+    SELECT id, user_id, split_part(url, '?', 1) AS url, coalesce(suspended_reason, pause_reason) AS reason,
+           suspended_at AS since, CASE WHEN suspended_at IS NULL THEN paused_until END AS until
+    FROM ledger.webhook_endpoints
+    WHERE suspended_at IS NOT NULL OR paused_until > clock_timestamp()
+    ORDER BY suspended_at NULLS LAST, id LIMIT $1`, [most])
+  return rows.map(({ since, until, ...row }) => ({
+    ...row,
+    state: since ? 'suspended' : 'paused',
+    since: since?.toISOString() ?? null,
+    until: until?.toISOString() ?? null
+  }))
+}
+
+/** Ends the suspension or pause of one. @returns how many deliveries were held; nothing when it is not interrupted */
+export async function resumeEndpoint (pool: Pool, id: string): Promise<number | undefined> {
+  return await inTransaction(pool, async (tx) => {
+    const { rows: [found] } = await tx.query<{ user_id: string }>(`
+      SELECT user_id FROM ledger.webhook_endpoints
+      WHERE id = $1 AND (suspended_at IS NOT NULL OR paused_until > clock_timestamp())`, [id])
+    if (!found) return undefined
+    const held = await resumeEndpoints(tx, [id])
+    await notifyDue(tx, found.user_id)
+    return held
   })
 }

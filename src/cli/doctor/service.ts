@@ -10,11 +10,10 @@ import { openPool } from '../../postgres/pool.js'
 import { endsWithin } from '../../postgres/ends-within.js'
 import { explainBehind, readDatabaseState } from '../../recovery/database-state.js'
 import { OtherLog, refuseOtherLog } from '../../recovery/other-log.js'
-import { countUnfinished } from '../../../workers/background/counts.js'
+import { unfinishedByKind } from '../../../workers/background/requests.js'
 import { lastUnaccounted } from '../../../workers/operate/audit.js'
 import { isResealed, neededKeys, refuseLostKeys } from '../../../workers/operate/reseal.js'
-import { waitingErasures } from '../../../workers/persons/erasures/request.js'
-import { unscavenged } from '../../../workers/persons/unscavenged.js'
+import { waitingErasures, unscavenged } from '../../../workers/persons/erasure-rows.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
 
 interface ServiceParts {
@@ -69,7 +68,7 @@ function checksOf (pool: Pool, { streams, store, keys }: Omit<ServiceParts, 'dat
 
 /** Of what workers do in the background. */
 async function failingFound (pool: Pool) {
-  const failing = (await countUnfinished(pool)).filter((each) => each.failing > 0)
+  const failing = (await unfinishedByKind(pool)).filter((each) => each.failing > 0)
   if (failing.length === 0) return 'no request fails'
   const found = failing.map(({ kind, failing: count }) => `${count} of ${kind}`).join(', ')
   return warning(`requests that fail again and again: ${found}`, 'docs/operations.md, "RingledgerBackgroundFails".')

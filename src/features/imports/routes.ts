@@ -6,7 +6,7 @@ import {
   acceptRequest, countUnfinished, findRequest, prepareRequest, type RequestStatus
 } from '../../../workers/background/requests.js'
 import { type ImportProgress, leadImportKind, nothingDone } from '../../../workers/imports/lead-imports.js'
-import { eachResult, listResults, type RowResult } from '../../../workers/imports/results.js'
+import { eachResult, listResults, type RowResult } from '../../../workers/imports/rows.js'
 import { customer, customerNumber } from '../../domain/examples.js'
 import { GivenId, Id, isUuid, Nullable } from '../../domain/json.js'
 import { type FieldErrors, invalid as refuse, Rejection } from '../../domain/rejection.js'

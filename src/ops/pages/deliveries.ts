@@ -4,7 +4,7 @@ import type {
   DeliveryAttempt, DeliveryDetails, DeliveryRequest, DeliverySummary
 } from '../../features/webhooks/model.js'
 import type { Static } from 'typebox'
-import type { InterruptedEndpoint } from '../../../workers/operate/endpoints.js'
+import type { InterruptedEndpoint } from '../../../workers/operate/resume.js'
 import { badge, form, link, table, text, time } from './layout.js'
 
 const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'] as const

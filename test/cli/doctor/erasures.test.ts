@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { binaryEvent, jsonEvent } from '@eventstore/db-client'
 import { erasuresFound } from '../../../src/cli/doctor/service.js'
 import { lastScavenges } from '../../../src/log/about-server.js'
-import { noteUnscavenged } from '../../../workers/persons/unscavenged.js'
+import { noteUnscavenged } from '../../../workers/persons/erasure-rows.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 

@@ -1,7 +1,6 @@
 // A copy of what is known of a person, over HTTP: asked for, made, downloaded, gone.
 import t from 'tap'
-import { removeOldExports } from '../../../workers/persons/parts.js'
-import { findDue } from '../../../workers/persons/requests.js'
+import { removeOldExports, findDue } from '../../../workers/persons/exports.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'

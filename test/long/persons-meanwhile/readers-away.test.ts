@@ -2,7 +2,7 @@
 // any more. Nothing of the person stays with the others, who had read it, and nobody stands still.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { areBehind } from '../../../workers/persons/erasures/erasures.js'
+import { areBehind } from '../../../workers/persons/erasures.js'
 import { callStream } from '../../../src/features/calls/events.js'
 import type { LeadStatus } from '../../../src/features/leads/events.js'
 import { EventLog } from '../../../src/log/event-log.js'

@@ -5,7 +5,7 @@ import { type Chaos, chaos } from '../../support/chaos.js'
 import { type ScratchRedis, noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 import { Webhook } from 'standardwebhooks'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
-import { recover } from '../../../workers/operate/recover.js'
+import { recover } from '../../../workers/operate/recoveries.js'
 import { eventsAfter } from '../../support/back-ends/log.js'
 import {
   type Answer, type Received, type Receiver, answers, callOf, receiver

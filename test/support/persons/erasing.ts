@@ -3,15 +3,16 @@ import { randomUUID } from 'node:crypto'
 import type { Connections } from '../../../src/services/connections.js'
 import { seal, type SealedRow } from '../../../src/privacy/sealed-text.js'
 import type { Turn, BackgroundKind } from '../../../workers/background/kind.js'
-import { erasures, type ErasureProgress, type ErasureWork } from '../../../workers/persons/erasures/erasures.js'
-import { lateCalls, usersOfLateCalls } from '../../../workers/persons/erasures/late-calls.js'
+import {
+  erasures, type ErasureProgress, type ErasureWork, lateCalls, usersOfLateCalls
+} from '../../../workers/persons/erasures.js'
 import { eventually } from '../eventually.js'
 import type { TestService } from '../service.js'
 import type { CompleteConfig } from '../../../src/services/complete-config.js'
 import { pause } from '../../../src/timing/pause.js'
 import { progressOf } from '../../../workers/background/requests.js'
-import { giveTurn, type TurnOptions } from '../../../workers/background/turns.js'
-import { erasureKind } from '../../../workers/persons/erasures/request.js'
+import { giveTurn, type TurnOptions } from '../../../workers/background/start.js'
+import { erasureKind } from '../../../workers/persons/erasure-rows.js'
 
 type Step = ErasureProgress['step']
 

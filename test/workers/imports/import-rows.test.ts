@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { firstOfRow } from '../../../src/http/field-errors.js'
-import { withinBytes } from '../../../workers/imports/results.js'
-import { importRows, type Row } from '../../../workers/imports/import-rows.js'
+import { withinBytes } from '../../../workers/imports/rows.js'
+import { importRows, type Row } from '../../../workers/imports/lead-imports.js'
 
 const never = new AbortController().signal
 const rowOf = (phone_number: string, index: number): Row =>

@@ -1,14 +1,45 @@
-// Does what users asked for of a person. Whatever breaks off is done again from its beginning.
+// Makes the exports that users asked for, in one process of many. Whatever breaks off is done again from its beginning.
+import { endsWithin } from '../../src/postgres/ends-within.js'
+import type { Services } from '../../src/services/services.js'
+import { hasRows, runPeriodic } from '../periodic.js'
+import {
+  removeOldExports, beginExport, findDue, lockRequest, postpone, removeRequest, type DueRequest, type NewPersonRequest
+} from './exports.js'
 import type { Pool, PoolClient } from 'pg'
 import { digested, findPerson } from '../../projections/persons.js'
 import { endRequest, findRequest } from '../../src/commands/person-requests.js'
 import type { PersonRequest } from '../../src/features/persons/model.js'
 import { isOfOutage } from '../../src/log/errors.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import type { Services } from '../../src/services/services.js'
-import { writeDocument } from './document.js'
-import { beginExport } from './parts.js'
-import { findDue, lockRequest, postpone, removeRequest, type DueRequest, type NewPersonRequest } from './requests.js'
+import type { CallReport } from '../../src/features/calls/model.js'
+import { findWholeDeliveries } from '../deliveries/read/find-deliveries.js'
+
+/** For the export of a person who was called for years. */
+const longestPassMs = 30 * 60_000
+/** A part that is being read or written ends by then, or its connection is dead. */
+const partWithinMs = 5_000
+
+/** @returns what ends it: what is broken off is begun anew by another process, or by the next start */
+export function startPersons (services: Services): () => Promise<void> {
+  const { pool, consumerPool: leasePool, holder, log } = services
+  const stopping = new AbortController()
+  const running = runPeriodic([
+    { name: 'old exports', everyMs: 60_000, run: () => removeOldExports(pool) },
+    {
+      name: 'persons',
+      everyMs: 2_000,
+      passWithinMs: longestPassMs,
+      async run ({ signal }) {
+        if (!await hasRows(leasePool, 'person_requests')) return
+        return await continueRequests(services, signal) ? 'again' : undefined
+      }
+    }
+  ], { pool: leasePool, name: 'persons', holder, signal: stopping.signal, log })
+  return async () => {
+    stopping.abort()
+    await endsWithin(partWithinMs, running)
+  }
+}
 
 export interface PersonWork extends Pick<Services, 'pool' | 'streams' | 'positions' | 'keys' | 'phoneHash'> {
   log: { warn (details: object, message: string): void }
@@ -98,4 +129,38 @@ export async function areBefore (
 ): Promise<string[]> {
   const come = await Promise.all(who.map((source) => positions.reached(source, position, lookMs)))
   return who.filter((_source, nth) => !come[nth])
+}
+
+type Visit<Item> = (items: Item[]) => Promise<void>
+interface Asked { userId: string, phoneNumber: string }
+/** @param ofCall which the text tells of, unless it is erased */
+type Write = (text: string, ofCall?: string) => Promise<void>
+
+export async function writeDocument (
+  tx: PoolClient, { userId, phoneNumber }: Asked, known: ReturnType<typeof findPerson>, write: Write
+): Promise<void> {
+  const now = new Date().toISOString()
+  await write(`{\n"phone_number": ${JSON.stringify(phoneNumber)},\n"exported_at": ${JSON.stringify(now)}`)
+  await writeList(write, 'leads', (visit) => known.leads(visit))
+  await writeList(write, 'contacts', (visit) => known.contacts(visit))
+  const callOf = ({ call_id, erased }: CallReport) => erased ? undefined : call_id
+  await writeList(write, 'calls', (visit) => known.calls(visit), callOf)
+  await writeList(write, 'deliveries', (visit) => known.callIds(async (ids) => {
+    for (const id of ids) await visit(await findWholeDeliveries(tx, userId, id))
+  }))
+  await write(`,\n"blacklist_entry": ${JSON.stringify(await known.blacklistEntry())}\n}\n`)
+}
+
+async function writeList<Item extends object> (
+  write: Write, name: string, read: (visit: Visit<Item>) => Promise<void>, callOf?: (item: Item) => string | undefined
+): Promise<void> {
+  await write(`,\n${JSON.stringify(name)}: [`)
+  let before = '\n'
+  await read(async (items) => {
+    for (const item of items) {
+      await write(before + JSON.stringify(item), callOf?.(item))
+      before = ',\n'
+    }
+  })
+  await write(']')
 }

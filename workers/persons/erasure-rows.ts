@@ -1,13 +1,38 @@
-// What the ledger has of a person beside the delivery log, which follows the events.
+// What the ledger has of an erasure, and takes from a person: the delivery log follows the events.
 import type { Pool } from 'pg'
-import { hasErased, type Person } from '../../../projections/persons.js'
-import { findRequest } from '../../../src/commands/person-requests.js'
-import { inTransaction } from '../../../src/postgres/transaction.js'
-import { unseal, type SealedRow } from '../../../src/privacy/sealed-text.js'
-import { dispatcherCheckpoint } from '../../../src/recovery/database-state.js'
-import type { Services } from '../../../src/services/services.js'
-import { touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { areErasedInFlight } from '../../deliveries/attempts/in-flight.js'
+import { type Person, hasErased } from '../../projections/persons.js'
+import { seal, type SecretKeys, unseal, type SealedRow } from '../../src/privacy/sealed-text.js'
+import { prepareRequest } from '../background/requests.js'
+import { findRequest } from '../../src/commands/person-requests.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
+import type { Services } from '../../src/services/services.js'
+import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import { areErasedInFlight } from '../deliveries/attempts/in-flight.js'
+
+export const erasureKind = 'person-erasure'
+
+/** Erasures of a user that have not ended: one is worked on, the others wait. */
+const mostErasures = 100
+
+/** Those that cannot go on, the oldest first. */
+export async function waitingErasures (pool: Pool): Promise<Array<{ id: string, waits_for: string }>> {
+  const { rows } = await pool.query<{ id: string, waits_for: string }>(`
+    SELECT id, progress ->> 'waits_for' AS waits_for FROM ledger.background_requests
+    WHERE kind = '${erasureKind}' AND state = 'accepted' AND progress ? 'waits_for' ORDER BY created_at, id LIMIT 100`)
+  return rows
+}
+
+/**
+ * Comes before its event; after that it is accepted. Only this row has the number at rest, encrypted.
+ * @returns false when the user has so many that no other may be
+ */
+export async function prepareErasure (
+  pool: Pool, keys: SecretKeys, { id, userId, phoneNumber }: Person & { id: string }
+): Promise<boolean> {
+  const input = seal(keys, userId, phoneNumber)
+  return await prepareRequest(pool, { id, kind: erasureKind, userId, input }, mostErasures)
+}
 
 type LedgerServices = Pick<Services, 'pool' | 'streams' | 'keys' | 'phoneHash'>
 
@@ -143,3 +168,18 @@ async function refuseSome (pool: Pool, { userId, phoneNumber }: Person): Promise
 
 const names = (lead: WaitingLead, phoneNumber: string) => JSON.stringify(lead).includes(JSON.stringify(phoneNumber))
 const refused: Omit<WaitingLead, 'row'> = { body: {}, refused: { phone_number: ['was erased before its turn came'] } }
+
+/** Everything of the person is truncated or deleted, and still in the files of the event store. Idempotent. */
+export async function noteUnscavenged (pool: Pool, requestId: string): Promise<void> {
+  await pool.query('INSERT INTO ledger.unscavenged_erasures (request_id) VALUES ($1) ON CONFLICT DO NOTHING', [requestId])
+}
+
+export interface Unscavenged { count: number, oldest: Date | undefined }
+
+/** @param scavengedAt what was erased before is known to be gone, and is forgotten */
+export async function unscavenged (pool: Pool, scavengedAt: Date | undefined): Promise<Unscavenged> {
+  await pool.query('DELETE FROM ledger.unscavenged_erasures WHERE erased_at < $1', [scavengedAt ?? null])
+  const { rows: [found] } = await pool.query<{ count: string, oldest: Date | null }>(
+    'SELECT count(*) AS count, min(erased_at) AS oldest FROM ledger.unscavenged_erasures')
+  return { count: Number(found?.count ?? 0), oldest: found?.oldest ?? undefined }
+}

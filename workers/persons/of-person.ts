@@ -1,21 +1,91 @@
-// Parked events that are of a person, or may be: nothing of them can be erased, as readers do not know them yet, and
-// once the key of the person has ended, they never will.
-import { calls } from '../../../projections/calls.js'
-import { catalog } from '../../../projections/catalog.js'
-import { activeGeneration, schemaOf } from '../../../projections/engine/generations.js'
-import { leads } from '../../../projections/leads.js'
-import { dispatcher } from '../../../projections/engine/parked.js'
+// What stands under the number of a person: leads, contacts, do-not-call entries, and parked events. Of those nothing
+// can be erased: readers do not know them yet, and once the key of the person has ended they never will.
 import {
-  findHalfKnown, findOwnCalls, findOwner, findParked, findUnowned, type ParkedStream, type Person, type Unowned
-} from '../../../projections/persons.js'
-import { assistantStream } from '../../../src/features/assistants/events.js'
-import { callIdOf, callStream } from '../../../src/features/calls/events.js'
-import { tryDecode } from '../../../src/domain/events.js'
-import { isErasing } from '../../../src/features/persons/model.js'
-import { isFields } from '../../../src/domain/sealed.js'
-import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Services } from '../../../src/services/services.js'
-import { allStreamsOf, leadIdsOf, type NamedServices } from './named.js'
+  digested, findCampaignIds, findContacts, findEntries, findHalfKnown, findLeadIds, findLeadsOn, findOwnCalls,
+  findOwner, findParked, findUnowned, type ParkedStream, type Person, type Unowned
+} from '../../projections/persons.js'
+import { leadStream } from '../../src/features/leads/events.js'
+import type { Services } from '../../src/services/services.js'
+import { areBefore } from './exporting.js'
+import { eraseContacts, eraseEntries, eraseLeads, type ErasingOptions } from './erase-streams.js'
+import { forgetCommands } from './erasure-rows.js'
+import { calls } from '../../projections/calls.js'
+import { catalog } from '../../projections/catalog.js'
+import { activeGeneration, schemaOf } from '../../projections/engine/generations.js'
+import { leads } from '../../projections/leads.js'
+import { dispatcher } from '../../projections/engine/parked.js'
+import { assistantStream } from '../../src/features/assistants/events.js'
+import { callIdOf, callStream } from '../../src/features/calls/events.js'
+import { tryDecode } from '../../src/domain/events.js'
+import { isErasing } from '../../src/features/persons/model.js'
+import { isFields } from '../../src/domain/sealed.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+
+export type NamedServices = Pick<Services, 'pool' | 'streams' | 'positions' | 'phoneHash'>
+
+/** Of the user, that stand for the number. */
+export async function streamsOf (services: NamedServices, person: Person): Promise<string[]> {
+  const leads = await leadStreams(services, person)
+  return [entryStream(services, person), ...leads.map(({ stream }) => stream)]
+}
+
+/** Also of leads that have the person as a contact. */
+export async function allStreamsOf (services: NamedServices, person: Person): Promise<string[]> {
+  const contacts = await findContacts(services.pool, digested(person, services.phoneHash))
+  return [...await streamsOf(services, person), ...contacts.map(({ stream }) => stream)]
+}
+
+/** Of leads and contacts with the number. */
+export async function leadIdsOf (services: NamedServices, person: Person): Promise<number[]> {
+  const { pool, phoneHash } = services
+  return await findLeadIds(pool, digested(person, phoneHash), await streamsOf(services, person))
+}
+
+/**
+ * Erases leads, do-not-call entries, and contacts.
+ * @param leadIds that are known: contacts who came meanwhile stay, as their calls can only be found by these
+ * @returns whether anything was there, or somebody else appended meanwhile
+ */
+export async function eraseNamed (
+  services: NamedServices, person: Person, leadIds: readonly number[], requestId: string
+): Promise<boolean> {
+  const { pool, streams, phoneHash } = services
+  const { userId } = person
+  const options: ErasingOptions = {
+    streams, userId, requestId, now: new Date().toISOString(), forget: (ids) => forgetCommands(pool, userId, ids)
+  }
+  const entries = entryStream(services, person)
+  let hasFound = await eraseEntries(options, entries, async (position) => {
+    await readersAt(services, position)
+    return await findEntries(pool, userId, entries)
+  })
+  for (const { stream, campaignId } of await leadStreams(services, person)) {
+    hasFound = await eraseLeads(options, stream, campaignId, async (position) => {
+      await readersAt(services, position)
+      return await findLeadsOn(pool, person, stream, phoneHash)
+    }) || hasFound
+  }
+  const own = new Set(await streamsOf(services, person))
+  for (const contacts of await findContacts(pool, digested(person, phoneHash))) {
+    hasFound = true
+    if (own.has(contacts.stream) || !contacts.contact_ids.every((id) => leadIds.includes(id))) continue
+    await eraseContacts(options, contacts)
+  }
+  return hasFound
+}
+
+/** @throws Error while they are behind: it is tried again */
+async function readersAt ({ positions }: NamedServices, position: bigint): Promise<void> {
+  if ((await areBefore(positions, ['leads', 'calls'], position)).length === 0) return
+  throw new Error('the read models of leads and calls are behind the log')
+}
+
+async function leadStreams ({ pool, phoneHash }: NamedServices, person: Person) {
+  const ids = await findCampaignIds(pool, person)
+  return ids.map((campaignId) => ({ campaignId, stream: leadStream(campaignId, phoneHash(person.phoneNumber)) }))
+}
+
+const entryStream = ({ phoneHash }: NamedServices, person: Person) => digested(person, phoneHash).entryStream
 
 type BackEnds = Pick<Services, 'pool' | 'streams'>
 

@@ -3,25 +3,28 @@
 // It waits until readers have all that the log has of the person: what is parked would be lost. Then the key of the
 // person ends, so that nobody can read what is sealed under it. Then every stream that tells of
 // the person gets an event that stands for what was before, and that is hidden; readers and the dispatcher follow these
-// events. What came meanwhile, under another key, is found by the next round: the last one finds nothing.
-import { calls } from '../../../projections/calls.js'
-import { activeGeneration, outdated } from '../../../projections/engine/generations.js'
-import { isOnlyGeneration } from '../../../projections/engine/only-generation.js'
-import { leads } from '../../../projections/leads.js'
-import { callKeys, findCallIds, findReport, leadKeys, type Person } from '../../../projections/persons.js'
-import { endRequest, findRequest } from '../../../src/commands/person-requests.js'
-import { keyTrustedMs } from '../../../src/privacy/person-keys.js'
-import { unseal, type SealedRow } from '../../../src/privacy/sealed-text.js'
-import type { Services } from '../../../src/services/services.js'
-import { pause } from '../../../src/timing/pause.js'
-import type { BackgroundKind, Turn } from '../../background/kind.js'
-import { abandonedAfter } from '../../deliveries/attempts/abandoned.js'
-import { areBefore } from '../continue.js'
-import { noteUnscavenged } from '../unscavenged.js'
+// events. What came meanwhile, under another key, is found by the next round: the last one finds nothing. Calls
+// that are reported later are erased without anybody asking again.
+import { calls } from '../../projections/calls.js'
+import { activeGeneration, outdated } from '../../projections/engine/generations.js'
+import { isOnlyGeneration } from '../../projections/engine/only-generation.js'
+import { leads } from '../../projections/leads.js'
+import {
+  callKeys, findCallIds, findReport, leadKeys, type Person, findLateCalls, findUsersOfLateCalls
+} from '../../projections/persons.js'
+import { endRequest, findRequest } from '../../src/commands/person-requests.js'
+import { keyTrustedMs } from '../../src/privacy/person-keys.js'
+import { unseal, type SealedRow } from '../../src/privacy/sealed-text.js'
+import type { Services } from '../../src/services/services.js'
+import { pause } from '../../src/timing/pause.js'
+import type { BackgroundKind, Turn } from '../background/kind.js'
+import { abandonedAfter } from '../deliveries/attempts/abandoned.js'
+import { areBefore } from './exporting.js'
+import { noteUnscavenged, eraseLedger, erasePendingRows, forgetAnswers, forgetDispatched } from './erasure-rows.js'
 import { eraseCall } from './erase-streams.js'
-import { eraseLedger, erasePendingRows, forgetAnswers, forgetDispatched } from './ledger.js'
-import { eraseNamed, leadIdsOf, type NamedServices, streamsOf } from './named.js'
-import { halfKnown, nobodys, parkedOf } from './parked.js'
+import { eraseNamed, leadIdsOf, type NamedServices, streamsOf, halfKnown, nobodys, parkedOf } from './of-person.js'
+import { randomUUID } from 'node:crypto'
+import { acceptRequest, prepareRequest } from '../background/requests.js'
 
 /** Days that the row of one is kept after its end; its events stay. */
 const keepDays = 1
@@ -241,4 +244,48 @@ export async function areBehind (
   const ofFormer = await outdated(pool, [leads, calls])
   if (ofFormer.length > 0) return ofFormer.map(({ name }) => `${name}, of a former release`)
   return await areBefore(positions, ['leads', 'calls', 'catalog', 'deliveries'], await streams.head())
+}
+
+const lateCallKind = 'late-call-erasure'
+
+type LateServices = Pick<Services, 'pool' | 'streams' | 'positions'>
+
+/** As the user of calls that have none. */
+const nobody = ''
+
+/** Who has such calls. */
+export async function usersOfLateCalls (services: LateServices): Promise<string[]> {
+  const users = await findUsersOfLateCalls(services.pool)
+  return (await nobodys(services)).length > 0 ? [...users, nobody] : users
+}
+
+interface LateProgress { after: string }
+
+export function lateCalls (services: LateServices): BackgroundKind<object, LateProgress> {
+  const { pool } = services
+  return {
+    keepDays,
+    async work ({ id, userId, progress: { after = '' } }, turn) {
+      for (;;) {
+        const calls = await findLateCalls(pool, userId, await nobodys(services), after, callsAtOnce)
+        for (const callId of calls) await eraseCallOf(services, callId, userId, id)
+        const last = calls.at(-1)
+        if (last === undefined) break
+        after = last
+        await turn.keep({ after })
+        if (turn.isOver()) return 'again'
+      }
+      if ((await areBehind(services)).length > 0) return 'again'
+      await scavengeFor(services, id)
+      return { state: 'completed' }
+    },
+    async finish () {}, // each call tells of its own end
+    wasAccepted: async () => true,
+    async tidy () {
+      for (const userId of await usersOfLateCalls(services)) {
+        const request = { id: randomUUID(), kind: lateCallKind, userId, input: {} }
+        if (await prepareRequest(pool, request, 1)) await acceptRequest(pool, request.id)
+      }
+    }
+  }
 }

@@ -1,12 +1,12 @@
 // Bodies of calls that were not to be sent when they ended: built from the log, with what is known by now.
 import type { PoolClient } from 'pg'
-import { type CallCompleted, callStream } from '../../../src/features/calls/events.js'
-import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Streams } from '../../../src/log/event-log.js'
-import { buildBody } from '../../dispatch/payload.js'
-import { readEvent } from '../../dispatch/read-event.js'
-import type { DispatchState } from '../../dispatch/state/state.js'
-import { loadState } from '../../dispatch/state/load.js'
+import { type CallCompleted, callStream } from '../../src/features/calls/events.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+import type { Streams } from '../../src/log/event-log.js'
+import { buildBody } from '../dispatch/payload.js'
+import { readEvent } from '../dispatch/read-event.js'
+import type { DispatchState } from '../dispatch/state/state.js'
+import { loadState } from '../dispatch/state/load.js'
 
 /** Each may have a megabyte. */
 const atOnce = 10
