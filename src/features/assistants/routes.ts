@@ -110,6 +110,7 @@ const deleteSchema = {
 
 export function addAssistantCommands (app: App, services: ApiServices): void {
   const { handle, pool } = services
+  const onOwn = (id: number) => ({ stream: () => assistantStream(id), isForOwner: true, decider: assistantDecider })
 
   const creating = command('user', 'Assistant creation failed', 'Idempotency-Key')
   app.post('/user/assistant', { schema: createSchema, ...creating }, (request, reply) => handle(request, reply.code(201), {
@@ -126,14 +127,11 @@ export function addAssistantCommands (app: App, services: ApiServices): void {
 
   const updating = command('user', 'Assistant update failed', 'Idempotency-Key', 'If-Match')
   app.put('/user/assistant/:id', { schema: updateSchema, ...updating }, async (request, reply) => {
-    const id = pathId(request.params.id, assistantNotFound)
     return await handle(request, reply, {
+      ...onOwn(pathId(request.params.id, assistantNotFound)),
       body: UpdateAssistantBody,
       facts: (body) => lookUpFacts(services, request.user.id, body),
       validate: validateChanges,
-      stream: () => assistantStream(id),
-      isForOwner: true,
-      decider: assistantDecider,
       etag: true,
       async answer (handled) {
         if (handled.body.is_webhook_active) await resumeWebhook(services, handled.state, request.log)
@@ -146,12 +144,10 @@ export function addAssistantCommands (app: App, services: ApiServices): void {
   app.post('/user/assistant/:id/restore', { schema: restoreSchema, ...restoring }, async (request, reply) => {
     const id = pathId(request.params.id, assistantNotFound)
     return await handle(request, reply, {
+      ...onOwn(id),
       body: RestoreAssistantBody,
       facts: (body) => lookUpPast(services, request.user.id, id, body),
       validate: validateRestore,
-      stream: () => assistantStream(id),
-      isForOwner: true,
-      decider: assistantDecider,
       etag: true,
       answer: (handled) => answerWith(updated, handled)
     })
@@ -159,13 +155,10 @@ export function addAssistantCommands (app: App, services: ApiServices): void {
 
   const deleting = command('user', 'Assistant deletion failed', 'Idempotency-Key', 'If-Match')
   app.delete('/user/assistant/:id', { schema: deleteSchema, ...deleting }, async (request, reply) => {
-    const id = pathId(request.params.id, assistantNotFound)
     return await handle(request, reply, {
+      ...onOwn(pathId(request.params.id, assistantNotFound)),
       body: Type.Object({}),
       validate: () => ({ type: 'delete' as const }),
-      stream: () => assistantStream(id),
-      isForOwner: true,
-      decider: assistantDecider,
       answer: ({ readBack }) => readBack({ source: 'assistants', folded: () => ({ message: deleted }) })
     })
   })

@@ -53,7 +53,7 @@ export function follow ({ file, how, line = '', text }: Place & { text: string }
     return writeFileSync(path, `${text}\n`, { flag: 'wx' })
   }
   const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
-  const own = text.replace(/^(import .*\n+)+/, '').split('\n')
+  const own = text.replace(/^(import .*\n+)+/, '').replace(/\n+$/, '\n').split('\n')
   const at = how === 'at the end' ? lines.length : lines.findIndex((one) => one.includes(line))
   const isOne = how === 'at the end' || at === lines.findLastIndex((one) => one.includes(line))
   if (at < 0 || !isOne) throw new Error(`${file} has not exactly one line with ${line}`)
