@@ -2,8 +2,9 @@
 import type { Pool } from 'pg'
 import type { BlacklistEvent } from '../src/features/blacklist/events.js'
 import { describeEntry, type EntryAnswer } from '../src/features/blacklist/model.js'
+import { lookUp } from '../src/postgres/batcher.js'
 import { beginning, type Page, type Paged, readPage } from '../src/postgres/page.js'
-import type { OwnFilter } from './catalog.js'
+import { campaignOrEntry, type OwnFilter } from './catalog.js'
 import type { LogPosition, Rows } from './engine/projection.js'
 import { iso, table } from './engine/table.js'
 
@@ -119,3 +120,22 @@ export async function findBlacklistStream (db: Pool, userId: string, id: number)
   })
   return rows[0]?.stream
 }
+
+/**
+ * Notes which streams may have an entry. What was noted is in the ledger. Where that was lost, the read model makes up
+ * for it once it has passed all that was in the log at our start (`isCaughtUp`); until then every stream may have one.
+ */
+export const notedEntries = (pool: Pool, isCaughtUp: () => Promise<boolean>) => ({
+  async note (stream: string): Promise<void> {
+    await pool.query({
+      name: 'note-entry',
+      text: 'INSERT INTO ledger.noted_entries (stream) VALUES ($1) ON CONFLICT DO NOTHING',
+      values: [stream]
+    })
+  },
+  async mayHaveEntry (streams: readonly string[]): Promise<string[]> {
+    if (!await isCaughtUp()) return [...streams]
+    const noted = await Promise.all(streams.map((stream) => lookUp(pool, campaignOrEntry, [null, null, stream])))
+    return streams.filter((_, index) => noted[index])
+  }
+})

@@ -4,7 +4,7 @@ import { believedId } from '../src/domain/json.js'
 import { campaignEventTypes, isCampaignEvent, type CampaignEvent } from '../src/features/campaigns/events.js'
 import { evolve, type Campaign } from '../src/features/campaigns/model.js'
 import { phoneNumberEventTypes, type PhoneNumberEvent } from '../src/features/phone-numbers/events.js'
-import { lookUp } from '../src/postgres/batcher.js'
+import { lookUp, type LookUp } from '../src/postgres/batcher.js'
 import { beginning, readPage, type Page, type Paged } from '../src/postgres/page.js'
 import type { Positions } from './engine/positions.js'
 import type { LogPosition, Projection, Rows } from './engine/projection.js'
@@ -203,13 +203,20 @@ interface CampaignAtRevision extends Campaign {
   revision: number
 }
 
+/** One kind of look-up for both that a new lead asks for, so that they share a statement: what has $1 and $2, or $3. */
+export const campaignOrEntry: LookUp = {
+  name: 'campaign-or-entry',
+  types: ['bigint', 'text', 'text'],
+  text: `
+    SELECT row_to_json(c) AS row FROM read_model.campaigns c WHERE id = $1 AND user_id = $2
+    UNION ALL SELECT NULL FROM ledger.noted_entries WHERE stream = $3
+    UNION ALL SELECT NULL FROM read_model.blacklist WHERE stream = $3 AND NOT is_deleted`,
+  limit: 500
+}
+
 /** The user's campaign with this id, also one that was deleted. */
 export async function findCampaign (db: Pool, userId: string, id: number): Promise<CampaignAtRevision | undefined> {
-  const found = await lookUp<{ row: CampaignRow }>(db, {
-    name: 'find-campaign',
-    types: ['bigint', 'text'],
-    text: 'SELECT row_to_json(c) AS row FROM read_model.campaigns c WHERE id = $1 AND user_id = $2'
-  }, [id, userId])
+  const found = await lookUp<{ row: CampaignRow }>(db, campaignOrEntry, [id, userId, null])
   return found && { ...toCampaign(found.row), revision: found.row.revision }
 }
 

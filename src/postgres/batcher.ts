@@ -86,11 +86,13 @@ export interface LookUp {
   types: readonly string[]
   /** Finds one row by $1, $2, and so on, or none. */
   text: string
+  /** Rows of one statement. */
+  limit?: number
 }
 
 type Find = (values: readonly unknown[]) => Promise<object | undefined>
 
-/** Rows of one statement; they may be large. */
+/** They may be large. */
 const mostAtOnce = 32
 
 /** So many statements of a kind at once: one on a connection that died silently does not stop the others. */
@@ -110,7 +112,7 @@ export async function lookUp<Row extends object> (
   return await find(values) as Row | undefined
 }
 
-function finder (db: Pick<Pool, 'query'>, { name, types, text }: LookUp): Find {
+function finder (db: Pick<Pool, 'query'>, { name, types, text, limit = mostAtOnce }: LookUp): Find {
   const shared = sharedText(types, text)
   const findAll = async (asked: Array<readonly unknown[]>) => {
     const columns = types.map((_, nth) => asked.map((values) => values[nth]))
@@ -122,7 +124,7 @@ function finder (db: Pick<Pool, 'query'>, { name, types, text }: LookUp): Find {
     runBatch: findAll,
     runOne: async (values) => (await findAll([values])).get(values) ?? { row: undefined },
     isOfOne: isAboutData,
-    limit: mostAtOnce,
+    limit,
     lanes
   })
   return async (values) => (await find(values)).row

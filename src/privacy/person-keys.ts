@@ -35,7 +35,7 @@ const remembered = { max: 20_000, ttl: keyTrustedMs, ttlResolution: 10 }
 
 /** Keys of one statement. */
 const mostAtOnce = 500
-const noteAfterMs = 100
+const noteAfterMs = 500
 
 /** Of a key that was erased, which is for good. */
 const erased = Promise.resolve(undefined)

@@ -1,6 +1,6 @@
 // A command reads the log only for numbers that may have an entry. Whatever Postgres has lost, no entry is passed over.
 import t from 'tap'
-import { notedEntries } from '../../../src/commands/blacklist.js'
+import { notedEntries } from '../../../projections/blacklist.js'
 import { eventually } from '../../support/eventually.js'
 import { caller } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'
