@@ -1,38 +1,113 @@
-// Compares two generations at the same position: whole tables by a hash, and row by row where the hashes differ.
+// Compares a generation with the one that readers see, at one position: whole tables by a hash, rows where it differs.
 import type { Pool, PoolClient } from 'pg'
-import { schemaOf } from './generations.js'
+import { inSnapshot } from '../../src/postgres/transaction.js'
+import { checkpointOf, schemaOf } from './generations.js'
 import type { Projection } from './projection.js'
 import type { AnyTable } from './table.js'
 
-export interface Sides {
-  /** Its schema is read through this connection, which may hold a snapshot. */
-  found: { db: PoolClient, generation: number }
-  expected: { db: Pool, generation: number }
+export interface Compared {
+  /** Against what, in words. */
+  how: string
+  /** What the two sides are called. */
+  found: string
+  expected: string
+  rows: number
+  /** Ten at most; with changed code none. */
+  differences: Difference[]
 }
 
-/** The rows of all tables, and those that differ, `most` at most. */
-export async function compareGenerations (
-  projection: Projection, sides: Sides, most: number
-): Promise<{ rows: number, differences: Difference[] }> {
+interface Generations { active: number, next: number }
+
+const mostDifferences = 10
+
+/**
+ * Compares `next`, which the code of now folds, with the `active` generation, whose rows and position a snapshot holds
+ * meanwhile. Where other code has folded that one, rows are to differ: they are counted in the columns that both have.
+ * @param level brings `next` to the position exactly
+ */
+export async function compareWithActive (
+  projection: Projection, { active, next }: Generations, isSameCode: boolean, pool: Pool,
+  level: (position: bigint) => Promise<void>
+): Promise<Compared> {
+  const names = { found: `generation ${active}`, expected: `generation ${next}` }
+  return await inSnapshot(pool, async (snapshot) => {
+    const { rows: [row] } = await snapshot.query<{ position: string }>(
+      `SELECT position FROM ${checkpointOf(projection, active)}`)
+    const position = BigInt(row?.position ?? 0)
+    await level(position)
+    const sides: Sides = {
+      found: { db: snapshot, schema: schemaOf(projection, active) },
+      expected: { db: pool, schema: schemaOf(projection, next) }
+    }
+    const at = `rows of ${names.found} at position ${position}`
+    if (isSameCode) return { ...names, how: `all ${at}`, ...await compareRows(projection.tables, sides) }
+    const counts = await countDiffering(projection.tables, sides)
+    return { ...names, how: `${at}, folded by other code: ${counts.join(', ')}`, rows: 0, differences: [] }
+  })
+}
+
+interface Side { db: Pool | PoolClient, schema: string }
+interface Sides { found: Side, expected: Side }
+
+/** The rows of all tables that are expected, and those that differ, ten at most. */
+export async function compareRows (tables: readonly AnyTable[], sides: Sides): Promise<Pick<Compared, 'rows' | 'differences'>> {
   let rows = 0
   const differences: Difference[] = []
-  for (const table of projection.tables) {
-    const [present, next] = await Promise.all([
-      hashOf(sides.found.db, schemaOf(projection, sides.found.generation), table),
-      hashOf(sides.expected.db, schemaOf(projection, sides.expected.generation), table)
-    ])
-    rows += next.rows
-    if (present.rows === next.rows && present.hash === next.hash) continue
-    for await (const difference of differencesOf(projection, table, sides)) {
-      if (differences.push(difference) >= most) return { rows, differences }
+  for (const table of tables) {
+    const compared = await compareTable(table, sides)
+    rows += compared.rows
+    for await (const keys of compared.differing) {
+      for (const key of keys.slice(0, mostDifferences - differences.length)) {
+        const [present, next] = [await rowOf(sides.found, table, key), await rowOf(sides.expected, table, key)]
+        differences.push(...differing(table, key, present, next))
+      }
+      if (differences.length >= mostDifferences) return { rows, differences }
     }
   }
   return { rows, differences }
 }
 
+/** In words, by table. */
+async function countDiffering (tables: readonly AnyTable[], sides: Sides): Promise<string[]> {
+  const counts: string[] = []
+  for (const table of tables) {
+    const shared = await sharedColumns(table, sides)
+    if (!shared) {
+      counts.push(`${table.name} is new`)
+      continue
+    }
+    const { rows, differing } = await compareTable(shared, sides)
+    let count = 0
+    for await (const keys of differing) count += keys.length
+    counts.push(`${count} of ${rows} rows of ${table.name} differ`)
+  }
+  return counts
+}
+
+/** The table with the columns that both sides have alike; nothing where its key is not among them. */
+async function sharedColumns (table: AnyTable, { found, expected }: Sides): Promise<AnyTable | undefined> {
+  const { rows } = await expected.db.query<{ name: string }>(`
+    SELECT column_name AS name FROM information_schema.columns theirs
+    JOIN information_schema.columns ours USING (table_name, column_name, data_type)
+    WHERE theirs.table_schema = $1 AND ours.table_schema = $2 AND table_name = $3`,
+  [found.schema, expected.schema, table.name])
+  const names = new Set(rows.map(({ name }) => name))
+  const columns = Object.fromEntries(Object.entries(table.columns).filter(([column]) => names.has(column)))
+  return names.has(table.key) ? { ...table, columns } : undefined
+}
+
+/** The rows of the generation that is expected, and the keys of those that differ on either side. */
+async function compareTable (
+  table: AnyTable, sides: Sides
+): Promise<{ rows: number, differing: string[][] | AsyncIterable<string[]> }> {
+  const [present, next] = await Promise.all([hashOf(sides.found, table), hashOf(sides.expected, table)])
+  const isSame = present.rows === next.rows && present.hash === next.hash
+  return { rows: next.rows, differing: isSame ? [] : differingKeys(table, sides) }
+}
+
 /** A sum, so that the order of rows does not matter. */
 async function hashOf (
-  db: Pool | PoolClient, schema: string, { name, columns }: AnyTable
+  { db, schema }: Side, { name, columns }: AnyTable
 ): Promise<{ rows: number, hash: string | null }> {
   const { rows: [found] } = await db.query<{ rows: string, hash: string | null }>(
     `SELECT count(*) AS rows, sum(${hashed(columns)}::numeric) AS hash FROM ${schema}.${name}`)
@@ -48,21 +123,13 @@ function hashed (columns: AnyTable['columns']): string {
 const rowsAtOnce = 2_000
 
 /** Both tables side by side, in the same ranges of the key, of so many rows at most: large ones are loaded alone. */
-async function * differencesOf (
-  projection: Projection, table: AnyTable, { found, expected }: Sides
-): AsyncGenerator<Difference> {
-  const sides = [
-    new Ranges(found.db, schemaOf(projection, found.generation), table),
-    new Ranges(expected.db, schemaOf(projection, expected.generation), table)
-  ] as const
+async function * differingKeys (table: AnyTable, { found, expected }: Sides): AsyncGenerator<string[]> {
+  const sides = [new Ranges(found, table), new Ranges(expected, table)] as const
   for (let after: string | null = null; ;) {
     const ends: [string | null, string | null] = [await sides[0].end(after), await sides[1].end(after)]
     const upTo = await sides[0].lesser(ends)
     const [ours, theirs] = [await sides[0].hashes(after, upTo), await sides[1].hashes(after, upTo)]
-    for (const key of new Set([...ours.keys(), ...theirs.keys()])) {
-      if (ours.get(key) === theirs.get(key)) continue
-      yield * differing(table, key, await sides[0].row(key), await sides[1].row(key))
-    }
+    yield [...new Set([...ours.keys(), ...theirs.keys()])].filter((key) => ours.get(key) !== theirs.get(key))
     if (upTo === null) return
     after = upTo
   }
@@ -72,43 +139,35 @@ async function * differencesOf (
 class Ranges {
   readonly #type: string
   readonly #key: string
+  readonly #from: string
 
-  constructor (
-    private readonly db: Pool | PoolClient, private readonly schema: string, private readonly table: AnyTable
-  ) {
+  constructor (private readonly side: Side, private readonly table: AnyTable) {
     this.#key = `"${table.key}"`
     this.#type = table.columns[table.key] ?? 'text'
+    this.#from = `${side.schema}.${table.name}`
   }
 
   /** The last key of the next range, null when the table ends before. */
   async end (after: string | null): Promise<string | null> {
-    const { rows: [last] } = await this.db.query<{ key: string }>(`
-      SELECT ${this.#key}::text AS key FROM ${this.schema}.${this.table.name} WHERE ${this.#after('$1')}
+    const { rows: [last] } = await this.side.db.query<{ key: string }>(`
+      SELECT ${this.#key}::text AS key FROM ${this.#from} WHERE ${this.#after('$1')}
       ORDER BY ${this.#key} OFFSET ${rowsAtOnce - 1} LIMIT 1`, [after])
     return last?.key ?? null
   }
 
   /** In the order that the database has. */
   async lesser (keys: [string | null, string | null]): Promise<string | null> {
-    const { rows: [answer] } = await this.db.query<{ key: string | null }>(
+    const { rows: [answer] } = await this.side.db.query<{ key: string | null }>(
       `SELECT least($1::${this.#type}, $2::${this.#type})::text AS key`, keys)
     return answer?.key ?? null
   }
 
   /** Of each row, by its key. */
   async hashes (after: string | null, upTo: string | null): Promise<Map<string, string>> {
-    const { rows } = await this.db.query<{ key: string, hash: string }>(`
-      SELECT ${this.#key}::text AS key, ${hashed(this.table.columns)}::text AS hash FROM ${this.schema}.${this.table.name}
+    const { rows } = await this.side.db.query<{ key: string, hash: string }>(`
+      SELECT ${this.#key}::text AS key, ${hashed(this.table.columns)}::text AS hash FROM ${this.#from}
       WHERE ${this.#after('$1')} AND ($2::${this.#type} IS NULL OR ${this.#key} <= $2::${this.#type})`, [after, upTo])
     return new Map(rows.map(({ key, hash }) => [key, hash]))
-  }
-
-  /** Its columns as text. */
-  async row (key: string): Promise<TextRow | undefined> {
-    const { rows: [found] } = await this.db.query<TextRow>(`
-      SELECT ${asText(this.table)} FROM ${this.schema}.${this.table.name}
-      WHERE ${this.#key} = $1::${this.#type}`, [key])
-    return found
   }
 
   #after (parameter: string): string {
@@ -116,7 +175,17 @@ class Ranges {
   }
 }
 
-export type TextRow = Record<string, string | null>
+/** Its columns as text. */
+async function rowOf (
+  { db, schema }: Side, { name, key, columns }: AnyTable, value: string
+): Promise<TextRow | undefined> {
+  const list = Object.keys(columns).map((column) => `"${column}"::text`).join(', ')
+  const { rows: [found] } = await db.query<TextRow>(
+    `SELECT ${list} FROM ${schema}.${name} WHERE "${key}" = $1::${columns[key]}`, [value])
+  return found
+}
+
+type TextRow = Record<string, string | null>
 
 /** A row that is not what it should be; a side is absent where there is no such row. */
 export interface Difference {
@@ -127,13 +196,8 @@ export interface Difference {
   expected?: TextRow | undefined
 }
 
-/** The select list that makes a row a TextRow. */
-export const asText = ({ columns }: AnyTable) => Object.keys(columns).map((column) => `"${column}"::text`).join(', ')
-
-export const byKey = ({ key }: AnyTable, rows: TextRow[]) => new Map(rows.map((row) => [row[key] ?? '', row]))
-
 /** The difference of two rows under the same key, or none. */
-export function differing (
+function differing (
   { name }: AnyTable, key: string, found: TextRow | undefined, expected: TextRow | undefined
 ): Difference[] {
   if (!found || !expected) return [{ table: name, key, found, expected }]

@@ -3,12 +3,11 @@ import { setFlagsFromString } from 'node:v8'
 import type { Projection } from './projection.js'
 import { pauseProjection, resumeProjection } from './parked.js'
 import {
-  activeGeneration, changeState, generationsOf, leaseOf, lockGenerations, type Generation, removeGeneration
+  changeState, generationsOf, leaseOf, lockGenerations, type Generation, removeGeneration
 } from './generations.js'
-import { type OperationOptions, replay, awaitSwap } from './replay.js'
+import { type OperationOptions, replay, verify, awaitSwap } from './replay.js'
 import { ReplayRefused } from './refused.js'
 import { describe } from './compare.js'
-import { usualSample, verifyAgainstLog, type Verified } from './verify.js'
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { pause } from '../../src/timing/pause.js'
@@ -21,10 +20,6 @@ export interface OperationInput {
   acceptDifferences?: boolean | undefined
   /** To drop: only this generation, whatever its state. */
   generation?: number | undefined
-  /** To verify: rows of each table. */
-  sample?: number | undefined
-  /** To verify: the same seed, the same sample. */
-  seed?: number | undefined
 }
 
 export interface Operation {
@@ -71,14 +66,15 @@ export const operations: Readonly<Record<Action, Operation>> = {
   },
   verify: {
     stopped: 'The verification was stopped.',
-    async run (projection, options, { sample: rows = usualSample, seed }) {
+    async run (projection, options) {
       const { name } = projection
-      const generation = await activeGeneration(options.pool, projection)
-      const onProgress = (events: number, done: number) => options.onProgress?.({ doing: name, events, done })
-      const sample = { rows, ...(seed !== undefined && { seed }) }
-      const verified = await verifyAgainstLog(projection, generation, sample, { ...options, onProgress })
-      if (verified.differences.length > 0) throw differ(name, verified, options.showsValues)
-      return `The rows of ${name} are as they should be: ${verified.found} has the same as ${verified.how}.`
+      const compared = await verify(projection, options)
+      if (compared.differences.length === 0) return `The rows of ${name} are as they should be: ${compared.how}, ${compared.rows} in all.`
+      throw new ReplayRefused([
+        `${compared.found} of ${name} and ${compared.expected}, made anew from the log, differ, at least in these rows:`,
+        ...compared.differences.map((difference) => `  ${describe(difference, compared, options.showsValues)}`),
+        `To build the rows anew: ringledger projections replay ${name} --accept-differences`
+      ].join('\n'))
     }
   },
   rollback: {
@@ -97,14 +93,6 @@ export const operations: Readonly<Record<Action, Operation>> = {
       return `Dropped of ${projection.name}: generation ${dropped.join(', ')}.`
     }
   }
-}
-
-function differ (name: string, verified: Verified, showsValues?: boolean): ReplayRefused {
-  return new ReplayRefused([
-    `${verified.found} of ${name} and ${verified.expected} differ, at least in these rows (${verified.how}):`,
-    ...verified.differences.map((difference) => `  ${describe(difference, verified, showsValues)}`),
-    `To build the rows anew: ringledger projections replay ${name} --accept-differences`
-  ].join('\n'))
 }
 
 /**

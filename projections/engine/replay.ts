@@ -4,7 +4,7 @@ import { BrokenOff, ReplayRefused, cannotProject } from './refused.js'
 import { type Pool, DatabaseError } from 'pg'
 import { inTransaction, onConnection } from '../../src/postgres/transaction.js'
 import {
-  createGeneration, generationsOf, lockGenerations, type Generation, leaseOf, checkpointOf, schemaOf
+  createGeneration, generationsOf, lockGenerations, removeGeneration, type Generation, leaseOf, checkpointOf, schemaOf
 } from './generations.js'
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { pause } from '../../src/timing/pause.js'
@@ -12,10 +12,11 @@ import { feedGenerations, type FeedOptions } from './run.js'
 import type { RunOptions } from '../../src/subscriptions/run.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { claimCheckpoint, readCheckpoint, Fenced } from '../../src/subscriptions/checkpoint.js'
-import { withLease, LeaseHeld, type Lease } from '../../src/subscriptions/lease.js'
-import { describe } from './compare.js'
+import { withLease, LeaseHeld } from '../../src/subscriptions/lease.js'
+import { compareWithActive, describe, type Compared } from './compare.js'
 import { foldUntil, type FoldOptions } from './fill.js'
-import { verifyAgainstActive, verifyAgainstLog, type Verified } from './verify.js'
+import { parkedRows } from './parked.js'
+import type { Refused } from './writer.js'
 import { createIndexes } from './table.js'
 
 /**
@@ -187,10 +188,73 @@ export interface BuildOptions extends OperationOptions {
  * @throws ReplayRefused when another process builds it, an event cannot be projected, or rows differ
  */
 export async function build (projection: Projection, plan: Plan, options: BuildOptions): Promise<void> {
-  const { consumerPool: pool, holder, signal, leaseTimes: times } = options
-  const name = leaseOf(projection, plan.generation)
+  const { pool, streams, onProgress } = options
+  await whileBuilding(projection, plan, options, async (building, fold, signal) => {
+    const { generation } = building
+    if (!await isVerified(projection, generation, pool)) {
+      const isSameCode = plan.active.codeVersion === projection.version
+      await accept(building, await foldAndCompare(building, plan.active, fold, options), isSameCode, options)
+    }
+    await fold(projection.name, await streams.head())
+    onProgress?.({ doing: 'indexes', events: 0 })
+    await finishTables(projection, generation, { pool, signal })
+    await fold('catch up', await streams.head())
+    signal.throwIfAborted()
+    await becomeReady(pool, building)
+  })
+}
+
+/**
+ * Builds a generation beside the one that readers see, compares them, and drops it.
+ * @throws ReplayRefused when another one is being built or waits for its swap, or other code folded what readers see
+ */
+export async function verify (projection: Projection, options: OperationOptions): Promise<Compared> {
+  const { pool } = options
+  const plan = await beginVerification(projection, pool)
   try {
-    await withLease({ pool, name, holder, signal, times }, (lease) => buildOwned(projection, plan, lease, options))
+    return await whileBuilding(projection, plan, options, (building, fold) =>
+      foldAndCompare(building, plan.active, fold, options))
+  } finally {
+    await inTransaction(pool, (tx) => removeGeneration(tx, projection, plan.generation))
+  }
+}
+
+async function beginVerification (projection: Projection, pool: Pool): Promise<Plan> {
+  const { name, version } = projection
+  return await inTransaction(pool, async (tx) => {
+    await lockGenerations(tx)
+    const plan = planReplay(projection, await generationsOf(tx, projection))
+    if (plan.kind !== 'begin') {
+      throw new ReplayRefused(`Generation ${plan.generation} of ${name} is being built: let its replay end, which compares ` +
+        `all rows, or give it up with \`ringledger projections drop ${name} --generation ${plan.generation}\`.`)
+    }
+    if (plan.active.codeVersion !== version) {
+      throw new ReplayRefused(`Readers of ${name} see what version ${plan.active.codeVersion} of its code has folded, and this ` +
+        `release has version ${version}: \`ringledger projections replay ${name}\` tells by how many rows they differ.`)
+    }
+    await createGeneration(tx, projection, plan.generation, 'building')
+    return plan
+  })
+}
+
+type Fold = (doing: string, until: bigint) => Promise<void>
+
+/** Holds the lease of the generation meanwhile. */
+async function whileBuilding<Answer> (
+  projection: Projection, { active, generation }: Plan, options: BuildOptions,
+  work: (building: Building, fold: Fold, signal: AbortSignal) => Promise<Answer>
+): Promise<Answer> {
+  const { consumerPool: pool, streams, holder, leaseTimes: times, limits, onProgress } = options
+  const lease = { pool, name: leaseOf(projection, generation), holder, signal: options.signal, times }
+  try {
+    return await withLease(lease, async ({ epoch, signal }) => {
+      await claimCheckpoint(pool, checkpointOf(projection, generation), epoch)
+      const given = { pool, streams, signal, epoch, limits, refuse: refuseUnlessParkedIn(projection, active, pool) }
+      const fold: Fold = (doing, until) => foldUntil(projection, generation, until, {
+        ...given, onProgress: (events, done) => onProgress?.({ doing, events, done })
+      })
+      return await work({ projection, generation, epoch }, fold, signal)
+    })
   } catch (error) {
     if (!(error instanceof LeaseHeld)) throw error
     const underWay = `A replay of ${projection.name} is under way already`
@@ -198,49 +262,22 @@ export async function build (projection: Projection, plan: Plan, options: BuildO
   }
 }
 
-async function buildOwned (
-  projection: Projection, { active, generation }: Plan, { epoch, signal }: Lease, options: BuildOptions
-): Promise<void> {
-  const { pool, consumerPool, streams, onProgress, limits } = options
-  const building: Building = { projection, generation, epoch }
-  await claimCheckpoint(consumerPool, checkpointOf(projection, generation), epoch)
-  const fold: Fold = (doing, until) => foldUntil(projection, generation, until, {
-    pool: consumerPool,
-    streams,
-    signal,
-    epoch,
-    limits,
-    onProgress: (events, done) => onProgress?.({ doing, events, done }),
-    async refuse ([refused]) { if (refused) throw cannotProject(projection, refused.stored, refused.error) }
-  })
-  if (!await isVerified(projection, generation, pool)) {
-    await foldAndVerify(building, active, fold, { ...options, signal })
+/** What readers lack already, the new generation may lack as well. */
+const refuseUnlessParkedIn = (projection: Projection, active: Generation, pool: Pool) => async (refused: Refused[]) => {
+  for (const { stored, error } of refused) {
+    const parked = await parkedRows(pool, schemaOf(projection, active.generation), stored.stream)
+    if (!parked.some(({ revision }) => revision === stored.revision)) throw cannotProject(projection, stored, error)
   }
-  await fold(projection.name, await streams.head())
-  onProgress?.({ doing: 'indexes', events: 0 })
-  await finishTables(projection, generation, { pool, signal })
-  await fold('catch up', await streams.head())
-  signal.throwIfAborted()
-  await becomeReady(pool, building)
 }
 
-type Fold = (doing: string, until: bigint) => Promise<void>
-
-async function foldAndVerify (
-  building: Building, active: Plan['active'], fold: Fold, options: BuildOptions
-): Promise<void> {
-  const { projection, generation } = building
-  const { pool, streams, signal, onProgress } = options
-  const isSameCode = active.codeVersion === projection.version
-  const present = checkpointOf(projection, active.generation)
-  await fold(projection.name, isSameCode ? await readCheckpoint(pool, present) : await streams.head())
+async function foldAndCompare (
+  { projection, generation: next }: Building, { generation: active, codeVersion }: Generation, fold: Fold,
+  { pool, onProgress }: BuildOptions
+): Promise<Compared> {
+  await fold(projection.name, await readCheckpoint(pool, checkpointOf(projection, active)))
   onProgress?.({ doing: 'verify', events: 0 })
-  const onVerified = (events: number, done: number) => onProgress?.({ doing: 'verify', events, done })
-  const verified = isSameCode
-    ? await verifyAgainstActive(
-      projection, { active: active.generation, next: generation }, pool, (position) => fold('verify', position))
-    : await verifyAgainstLog(projection, generation, {}, { pool, streams, signal, onProgress: onVerified })
-  await accept(building, verified, isSameCode, options)
+  return await compareWithActive(projection, { active, next }, codeVersion === projection.version, pool,
+    (position) => fold('verify', position))
 }
 
 /** By an earlier call, which was broken off later: it cannot be compared once it is ahead of what readers see. */
@@ -254,34 +291,29 @@ async function isVerified (projection: Projection, generation: number, pool: Poo
  * @throws ReplayRefused when its rows are not what they should be
  */
 async function accept (
-  building: Building, verified: Verified, isSameCode: boolean, options: BuildOptions
+  building: Building, compared: Compared, isSameCode: boolean, options: BuildOptions
 ): Promise<void> {
   const { pool, acceptDifferences, say, showsValues } = options
-  const lines = verified.differences.map((difference) => `  ${describe(difference, verified, showsValues)}`)
-  const isAccepted = lines.length === 0 || (acceptDifferences && isSameCode)
-  if (!isAccepted) {
-    const first = `${verified.found} and ${verified.expected} differ, at least in these rows:`
-    throw new ReplayRefused(differ(building, [first, ...lines], isSameCode))
+  const lines = compared.differences.map((difference) => `  ${describe(difference, compared, showsValues)}`)
+  if (lines.length > 0 && !acceptDifferences) {
+    const first = `${compared.found} and ${compared.expected} differ, at least in these rows:`
+    throw new ReplayRefused(differ(building, [first, ...lines]))
   }
   for (const line of lines) say?.(`${line} (accepted)`)
-  const how = lines.length > 0 ? `${verified.how}, differences accepted` : verified.how
-  await noteVerified(pool, building, how)
+  if (!isSameCode) say?.(`The code has changed: ${compared.how}.`)
+  await noteVerified(pool, building, lines.length > 0 ? `${compared.how}, differences accepted` : compared.how)
 }
 
-function differ ({ projection: { name }, generation }: Building, lines: string[], isSameCode: boolean): string {
+function differ ({ projection: { name }, generation }: Building, lines: string[]): string {
   return [
     `Generation ${generation} of ${name} is not swapped in.`,
     ...lines,
     'Readers see what they saw. To give the new generation up:',
     `  ringledger projections drop ${name} --generation ${generation}`,
-    ...isSameCode ? howToAccept(name) : []
+    'If it is the new one that is right, and readers shall see it:',
+    `  ringledger projections replay ${name} --accept-differences`
   ].join('\n')
 }
-
-const howToAccept = (name: string) => [
-  'If it is the new one that is right, and readers shall see it:',
-  `  ringledger projections replay ${name} --accept-differences`
-]
 
 /** A generation that is being built, and the epoch of who builds it. */
 interface Building { projection: Projection, generation: number, epoch: bigint }

@@ -88,7 +88,7 @@ async function printPlan (projection: Projection, json = false): Promise<void> {
     `It would take about ${megabytes(bytes)} more on disk, until the former generation is dropped.`,
     active.codeVersion === version
       ? 'All rows would be compared before the swap.'
-      : 'The code has changed: a sample of the rows would be compared with the log before the swap.',
+      : 'The code has changed: the rows that differ would be counted before the swap.',
     'Nothing was changed.',
     ''
   ].join('\n'))

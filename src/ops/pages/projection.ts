@@ -18,7 +18,7 @@ const mostParked = 50
 
 const explained = [
   ['replay', 'Build the rows anew from the log beside the present ones, verify them, and swap.'],
-  ['verify', 'Compare a sample of the rows with the log.'],
+  ['verify', 'Build it anew beside, compare all rows.'],
   ['rollback', 'Lead readers back to the generation before.'],
   ['drop', 'Drop the generations that readers no longer see.']
 ] as const

@@ -13,8 +13,7 @@ const ActionOn = Type.Object({ name: Type.String(), action: Type.String() })
 const WithId = Type.Object({ id: Type.String() })
 const Input = Type.Object({
   accept_differences: Type.Optional(Type.Boolean()),
-  generation: Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999 })),
-  sample: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }))
+  generation: Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999_999 }))
 })
 
 /** Routes at `/ops/api`. With a token of the role ops, or the cookie and, to change something, `x-csrf-token`. */
@@ -36,8 +35,8 @@ export function addOpsApi (app: App, deps: OpsServices): void {
     const { params: { name, action }, body } = request
     if (!isProjection(name)) throw new Refused(`There is no projection ${name}.`, 404)
     if (!isAction(action)) throw new Refused(`There is no action ${action}: choose one of ${Action.enum.join(', ')}.`, 404)
-    const { accept_differences: acceptDifferences, generation, sample } = body
-    const id = await deps.startAction(action, name, { acceptDifferences, generation, sample })
+    const { accept_differences: acceptDifferences, generation } = body
+    const id = await deps.startAction(action, name, { acceptDifferences, generation })
     if (id === undefined) throw new Refused(`Another action runs on ${name}: wait until it has ended.`)
     return await reply.code(202).send({ data: { id } })
   })

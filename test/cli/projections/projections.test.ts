@@ -89,20 +89,17 @@ t.test('a paused projection stands still until it is resumed', async (t) => {
   t.match(await projections('resume', 'leads'), { code: 1, stderr: /leads is not paused/ })
 })
 
-t.test('verify finds what is not as the log has it, by the same sample', async (t) => {
-  t.match(await projections('verify', 'leads', '--seed', '7'), {
-    code: 0,
-    stderr: /The rows of leads are as they should be: generation 1 has the same as 80 rows folded from the log to position \d+ \(seed 7\)/
+t.test('verify finds what is not as the log has it', async (t) => {
+  t.match(await projections('verify', 'leads'), {
+    code: 0, stderr: /The rows of leads are as they should be: all rows of generation 1 at position \d+, \d+ in all/
   })
   await db.pool.query(`
     UPDATE read_leads_g1.leads SET phone_number = '+15550000000' WHERE id = 21; DELETE
     FROM read_leads_g1.leads WHERE id = 30`)
-  const found = await projections('verify', 'leads', '--seed', '7')
+  const found = await projections('verify', 'leads')
   t.equal(found.code, 1)
-  t.match(found.stderr, /leads 21: phone_number \+15550000000 in generation 1, \+15551230002 in the log/)
-  t.match(found.stderr, /leads 30: only in the log/)
-  const few = await projections('verify', 'leads', '--sample', '10', '--seed', '7')
-  t.match(few.stderr, few.code === 0 ? / has the same as \d+ rows / : / differ, at least in these rows /)
+  t.match(found.stderr, /leads 21: phone_number \+15550000000 in generation 1, \+15551230002 in generation \d/)
+  t.match(found.stderr, /leads 30: only in generation \d/)
 })
 
 t.test('a replay that is stopped says how to go on; two at once are refused', async (t) => {

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { calls } from '../../../projections/calls.js'
-import { activeGeneration } from '../../../projections/engine/generations.js'
-import { verifyAgainstLog } from '../../../projections/engine/verify.js'
+import { verify } from '../../../projections/engine/replay.js'
 import { erasuresFound } from '../../../src/cli/doctor/service.js'
 import { skipParked } from '../../../src/ops/parked.js'
 import { usersOfLateCalls } from '../../../workers/persons/erasures.js'
@@ -214,8 +213,8 @@ t.test('a call that was reported again goes with whomever any of its reports nam
 })
 
 t.test('a verification and lookups read such text', async (t) => {
-  const options = { pool, streams, signal: new AbortController().signal }
-  const { differences } = await verifyAgainstLog(calls, await activeGeneration(pool, calls), {}, options)
+  const given = { pool, consumerPool: pool, streams, holder: 'verification', log: { debug () {}, info () {}, warn () {}, error () {} } }
+  const { differences } = await verify(calls, { ...given, signal: new AbortController().signal })
   t.strictSame(differences, [], 'half an emoji in a transcript')
   const odd = assistantCreated(900, { system_prompt: 'a\0b' })
   await streams.append(odd.stream, [proposed(odd)], -1n)

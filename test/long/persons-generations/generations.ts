@@ -3,9 +3,8 @@
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { calls } from '../../../projections/calls.js'
-import { activeGeneration, generationsOf as allGenerations, leaseOf } from '../../../projections/engine/generations.js'
+import { generationsOf as allGenerations, leaseOf } from '../../../projections/engine/generations.js'
 import { leads } from '../../../projections/leads.js'
-import { verifyAgainstLog } from '../../../projections/engine/verify.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { haveCome } from '../../support/persons/persons.js'
@@ -14,7 +13,7 @@ import { newAssistant, type TestService } from '../../support/service.js'
 import { randomUUID } from 'node:crypto'
 import type { Projection } from '../../../projections/engine/projection.js'
 import { ReplayRefused, BrokenOff } from '../../../projections/engine/refused.js'
-import { type BuildOptions, replay } from '../../../projections/engine/replay.js'
+import { type BuildOptions, replay, verify } from '../../../projections/engine/replay.js'
 import { rollback } from '../../../projections/engine/operations.js'
 import { openSealing } from '../../../src/services/connections.js'
 import { EventLog, type Streams } from '../../../src/log/event-log.js'
@@ -98,9 +97,9 @@ async function tablesWith (pool: Pool, number: string): Promise<string[]> {
 
 async function differences ({ pool, streams }: TestService['parts']) {
   const { signal } = new AbortController()
-  const verified = await Promise.all([leads, calls].map(async (projection) =>
-    await verifyAgainstLog(projection, await activeGeneration(pool, projection), {}, { pool, streams, signal })))
-  return verified.flatMap((each) => each.differences)
+  const options = { pool, consumerPool: pool, streams, holder: 'verification', signal, log: keepingLog() }
+  const compared = await Promise.all([leads, calls].map((projection) => verify(projection, options)))
+  return compared.flatMap((each) => each.differences)
 }
 
 export function generationsOf (t: Teardown, { config, parts, urls }: TestService) {

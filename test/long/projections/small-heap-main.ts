@@ -2,7 +2,7 @@
 import { assistants } from '../../../projections/assistants.js'
 import { leads } from '../../../projections/leads.js'
 import { retryStream } from '../../../projections/engine/reproject.js'
-import { verifyAgainstLog } from '../../../projections/engine/verify.js'
+import { verify } from '../../../projections/engine/replay.js'
 import { EventStoreConnection } from '../../../src/log/connection.js'
 import { EventLog } from '../../../src/log/event-log.js'
 import { openPool } from '../../../src/postgres/pool.js'
@@ -13,10 +13,11 @@ const [databaseUrl = '', eventStoreUrl = '', work = '', stream = ''] = process.a
 const pool = openPool(databaseUrl, { applicationName: 'small-heap-main', onError: () => {} })
 const streams = new EventLog(new EventStoreConnection(eventStoreUrl))
 const { signal } = new AbortController()
+const log = { debug () {}, info () {}, warn () {}, error () {} }
 const works = {
   retry: () => retryStream({ pool, streams }, assistants, stream),
   'retry-dispatcher': () => retryParked({ pool, streams }, stream),
-  verify: () => verifyAgainstLog(leads, 1, { seed: 7 }, { pool, streams, signal })
+  verify: () => verify(leads, { pool, consumerPool: pool, streams, holder: 'verification', signal, log })
 }
 process.stdout.write(`${JSON.stringify(await works[work as keyof typeof works]())}\n`)
 process.exit()

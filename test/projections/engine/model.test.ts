@@ -6,7 +6,7 @@ import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { checkpointOf, createGeneration, schemaOf } from '../../../projections/engine/generations.js'
 import type { Projection } from '../../../projections/engine/projection.js'
-import { compareGenerations } from '../../../projections/engine/compare.js'
+import { compareRows } from '../../../projections/engine/compare.js'
 import { foldUntil } from '../../../projections/engine/fill.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { claimCheckpoint, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
@@ -193,8 +193,9 @@ async function rebuild (
 }
 
 async function differences (projection: Projection): Promise<object[]> {
+  const [present, rebuilt] = [schemaOf(projection, 1), schemaOf(projection, 2)]
   const compare = (db: PoolClient) =>
-    compareGenerations(projection, { found: { db, generation: 1 }, expected: { db: pool, generation: 2 } }, 10)
+    compareRows(projection.tables, { found: { db, schema: present }, expected: { db: pool, schema: rebuilt } })
   return (await inTransaction(pool, compare)).differences
 }
 

@@ -1,11 +1,10 @@
-// What was changed and deleted is replayed to the same rows, and samples of them are what the log gives.
+// What was changed and deleted is replayed to the same rows.
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { openIds } from '../../../src/commands/ids.js'
 import { replay } from '../../../projections/engine/replay.js'
-import { verifyAgainstLog } from '../../../projections/engine/verify.js'
 import {
   assistantDeleted, assistantSwitched, assistantUpdated, callCompleted, type Told, leadDeleted, leadStatusChanged,
   leadUpdated
@@ -34,7 +33,7 @@ const end = await rig.append(Array.from({ length: count }, (_, index): Told[] =>
   ]
 }).flat())
 
-t.test('rows of what was changed and deleted are the same after a replay, and verify against the log', async (t) => {
+t.test('rows of what was changed and deleted are the same after a replay', async (t) => {
   const db = await rig.database(t)
   db.project(t, assistants, leads, calls)
   for (const projection of [assistants, leads, calls]) {
@@ -42,12 +41,6 @@ t.test('rows of what was changed and deleted are the same after a replay, and ve
     const before = await rowsOf(db.pool, projection)
     t.equal(await replay(projection, db.options()), 2, `${projection.name} is replayed and verified`)
     t.strictSame(await rowsOf(db.pool, projection), before, projection.name)
-    for (const seed of [1, 2, 3, 4]) {
-      const { pool, streams, signal } = db.options()
-      const verified = await verifyAgainstLog(projection, 2, { rows: 7, seed }, { pool, streams, signal })
-      t.ok(verified.rows > 0)
-      t.strictSame(verified.differences, [], `${projection.name}, sample ${seed}`)
-    }
   }
 })
 

@@ -5,7 +5,7 @@ import { calls } from '../../../projections/calls.js'
 import { findLead, findLeads } from '../../../projections/find-leads.js'
 import { leads } from '../../../projections/leads.js'
 import type { Projection } from '../../../projections/engine/projection.js'
-import { beginReplay, replay } from '../../../projections/engine/replay.js'
+import { beginReplay, replay, verify } from '../../../projections/engine/replay.js'
 import { activeGeneration, schemaOf } from '../../../projections/engine/generations.js'
 import { openIds } from '../../../src/commands/ids.js'
 import { assistantCreated, callCompleted, leadCreated } from '../../support/events/call-events.js'
@@ -142,13 +142,43 @@ t.test('what Postgres refuses stops it at the event that is at fault', async (t)
   })
 })
 
-t.test('an event that cannot be projected stops it with what to run, and readers see what they saw', async (t) => {
+t.test('with changed code the rows that differ are counted, and readers are led to the new ones', async (t) => {
+  const db = await projected(t, leads)
+  await db.pool.query("UPDATE ledger.generations SET code_version = code_version - 1 WHERE projection = 'leads'")
+  await db.pool.query(`
+    UPDATE read_leads_g1.leads SET status = 'planted' WHERE id IN (20, 30);
+    ALTER TABLE read_leads_g1.leads DROP COLUMN words CASCADE`)
+  await t.rejects(verify(leads, db.options()), { name: 'ReplayRefused', message: /version \d+ of its code has folded/ })
+  const options = db.options()
+  t.equal(await replay(leads, options), 2)
+  t.match(options.said.join('\n'), /The code has changed: rows of generation 1 at position \d+, .*: 2 of \d+ rows of leads differ, 0 of /)
+})
+
+t.test('a verification leaves nothing, however it ends, and gives way to a replay', async (t) => {
+  const db = await projected(t, leads)
+  t.match(await verify(leads, db.options()), { how: /^all rows of generation 1 at position \d+$/, differences: [] })
+  await db.pool.query('DELETE FROM read_leads_g1.leads WHERE id = 31')
+  t.match(await verify(leads, db.options()), { differences: [{ table: 'leads', key: '31', found: undefined }] })
+  const stopped = new AbortController()
+  const onProgress = () => stopped.abort(new Error('stopped'))
+  await t.rejects(verify(leads, db.options({ signal: stopped.signal, onProgress })), { message: 'stopped' })
+  t.strictSame(await db.generations(leads), ['1 active'])
+  await beginReplay(leads, db.pool)
+  await t.rejects(verify(leads, db.options()), { name: 'ReplayRefused', message: /is being built: let its replay end/ })
+  t.strictSame(await db.generations(leads), ['1 active', '2 building'])
+})
+
+t.test('an event that readers lack is parked again, one that they have stops it with what to run', async (t) => {
   const db = await projected(t, assistants)
   await rig.append([{ stream: 'assistant-5000', type: 'AssistantCreated', data: { nonsense: true } }])
   await db.reached(assistants, await rig.append([assistantCreated(5_001)]))
+  t.equal(await replay(assistants, db.options()), 2)
+  const parked = await db.pool.query('SELECT consumer, stream FROM ledger.parked_events ORDER BY consumer')
+  t.strictSame(parked.rows, [1, 2].map((n) => ({ consumer: schemaOf(assistants, n), stream: 'assistant-5000' })))
+  await db.pool.query('DELETE FROM ledger.parked_events')
   const failure: Error = await replay(assistants, db.options()).then(() => t.fail('swapped'), (error) => error)
   t.equal(failure.name, 'ReplayRefused')
   t.match(failure.message, /assistants cannot be rebuilt past assistant-5000@0: AssistantCreated at assistant-5000@0: /)
   t.match(failure.message, /ringledger projections quarantine skip assistants assistant-5000 0/)
-  t.equal(await activeGeneration(db.pool, assistants), 1)
+  t.equal(await activeGeneration(db.pool, assistants), 2)
 })
