@@ -1,4 +1,4 @@
-// The rows of a projection in memory while events are folded into them: for a batch, a replay or a sample.
+// The rows of a projection in memory while events are folded into them.
 import type { RowKey, Rows } from './projection.js'
 import { keyOf, type AnyTable, type Key, type Table } from './table.js'
 import { sizeOf } from '../../src/log/stored.js'
@@ -8,8 +8,6 @@ interface RowsOptions {
   isEmpty?: boolean
   /** Memory for rows that are in the database, in bytes. */
   budgetBytes?: number
-  /** Which rows are kept; all of them when absent. */
-  keeps? (table: AnyTable, key: Key): boolean
 }
 
 /** Changed rows of one table: `created` are not in it, `others` may be. */
@@ -32,7 +30,6 @@ export class MemoryRows implements Rows {
 
   put<Row extends object> (table: Table<Row>, row: Row): void {
     const key = keyOf(table, row)
-    if (this.#options.keeps?.(table, key) === false) return
     const rows = this.#of(table)
     const known = rows.entries.get(key)
     const isCreated = known ? known.row === undefined : rows.isWhole
