@@ -1,6 +1,6 @@
 // Whether rows of a person are in no other generation than in the one that was looked through for them.
 import { DatabaseError, type Pool } from 'pg'
-import { leaseHolder } from '../../src/subscriptions/lease-row.js'
+import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { Projection } from './projection.js'
 import { drop } from './operations.js'

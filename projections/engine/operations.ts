@@ -8,7 +8,7 @@ import {
 import { type OperationOptions, replay, verify, awaitSwap } from './replay.js'
 import { ReplayRefused } from './refused.js'
 import { describe } from './compare.js'
-import { leaseHolder } from '../../src/subscriptions/lease-row.js'
+import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { pause } from '../../src/timing/pause.js'
 import type { Pool, PoolClient } from 'pg'

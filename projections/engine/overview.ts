@@ -1,6 +1,6 @@
 // How far every generation of a projection is, and which command is due.
 import type { Pool } from 'pg'
-import { leaseHolder } from '../../src/subscriptions/lease-row.js'
+import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { checkpointOf, generationsOf, leaseOf, type Generation, type State } from './generations.js'
 import type { Projection } from './projection.js'
 

@@ -6,7 +6,7 @@ import { checkpointOf, leaseOf, schemaOf, isFed, type Generation, lookAtGenerati
 import { CircuitBreaker } from './circuit-breaker.js'
 import type { Projection } from './projection.js'
 import { Writer } from './writer.js'
-import { leaseHolder } from '../../src/subscriptions/lease-row.js'
+import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { beat } from '../../src/timing/beat.js'
 import { runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
 import { swap } from './swap.js'

@@ -7,7 +7,7 @@ import { packageVersion } from '../package-root.js'
 import type { Metrics, Sample } from '../http/metrics.js'
 import { countersByConsumer, type Counters } from '../subscriptions/counters.js'
 import { behindLog, type Lag, type LagMonitor } from '../subscriptions/lag.js'
-import { leasesOf } from '../subscriptions/lease-row.js'
+import { leasesOf } from '../subscriptions/lease.js'
 import type { Services } from './services.js'
 
 /** Of every role: what its consumers have done, the leases that it holds, its connections. */

@@ -1,9 +1,32 @@
 // Lets one process of many be the active one, and lets another acquire the lease within seconds when it dies.
-import { beat } from '../timing/beat.js'
+import type { Pool } from 'pg'
 import { endsWithin } from '../postgres/ends-within.js'
-import { acquire, leaseHolder, release, usualTimes, type LeaseOptions } from './lease-row.js'
+import { beat } from '../timing/beat.js'
 import { pause } from '../timing/pause.js'
-import { renew } from './renewals.js'
+
+export interface LeaseOptions {
+  pool: Pool
+  /** What is leased, for instance `projection assistants g1`. */
+  name: string
+  /** The process that holds it, for operators: host, pid and a random part. */
+  holder: string
+  /** Gives the lease up to a holder that does not yield: for commands that only fill in for a role. */
+  yields?: boolean | undefined
+  signal: AbortSignal
+  times?: LeaseTimes | undefined
+}
+
+/** In milliseconds. */
+export interface LeaseTimes {
+  renewEvery: number
+  /** After its last renewal. */
+  expiresAfter: number
+  /** How often a standby tries to acquire it. */
+  tryEvery: number
+}
+
+/** An expired lease is taken within five seconds of its holder's last sign. */
+const usualTimes: LeaseTimes = { renewEvery: 1_000, expiresAfter: 4_000, tryEvery: 500 }
 
 /** Proves who is active: every later holder has a higher epoch. */
 export interface Lease {
@@ -61,47 +84,116 @@ export async function withLease<Result> (
   }
 }
 
+/** The process that holds the lease; nothing when it is free. */
+export async function leaseHolder (pool: Pool, name: string): Promise<string | undefined> {
+  const { rows } = await pool.query<{ holder: string }>(
+    'SELECT holder FROM ledger.leases WHERE name = $1 AND expires_at > clock_timestamp()', [name])
+  return rows[0]?.holder
+}
+
+/** The names of the leases that `holder` has now. */
+export async function leasesOf (pool: Pool, holder: string): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    'SELECT name FROM ledger.leases WHERE holder = $1 AND expires_at > clock_timestamp()', [holder])
+  return rows.map(({ name }) => name)
+}
+
+/** @returns the new epoch; nothing while another process holds the lease */
+async function acquire (options: LeaseOptions): Promise<bigint | undefined> {
+  const { pool, name, holder, yields = false, times = usualTimes } = options
+  const { rows } = await pool.query<{ epoch: string }>(`
+    INSERT INTO ledger.leases AS held (name, epoch, holder, expires_at, yields)
+    VALUES ($1, 1, $2, clock_timestamp() + $3 * interval '1 ms', $4)
+    ON CONFLICT (name) DO UPDATE
+      SET epoch = held.epoch + 1, holder = excluded.holder, expires_at = excluded.expires_at, yields = excluded.yields
+      WHERE held.expires_at < clock_timestamp() OR (held.yields AND NOT excluded.yields)
+    RETURNING epoch`, [name, holder, times.expiresAfter, yields])
+  return rows[0] && BigInt(rows[0].epoch)
+}
+
 async function hold<Result> (
-  options: LeaseOptions, epoch: bigint, work: (lease: Lease) => Promise<Result>
+  { pool, name, signal, times = usualTimes }: LeaseOptions, epoch: bigint, work: (lease: Lease) => Promise<Result>
 ): Promise<Result> {
-  const { pool, name, signal } = options
   const lost = new AbortController()
   const lease: Lease = { epoch, signal: AbortSignal.any([signal, lost.signal]) }
-  const renewing = renewUntilLost(options, epoch, lost, lease.signal)
+  const letGo = keepRenewed(pool, { ...lease, name, times, lose: () => lost.abort(new LeaseLost(name)) })
   try {
     return await work(lease)
   } finally {
     lost.abort()
-    await renewing
+    letGo()
     await endsWithin(releaseWithinMs, release(pool, name, epoch)) // it expires by itself
   }
 }
 
-/**
- * All leases of a process are renewed at the same beats. One dead connection loses none of them: what was not answered
- * is asked again at the next beat, on another one.
- */
-async function renewUntilLost (
-  { pool, name, times: { renewEvery, expiresAfter } = usualTimes }: LeaseOptions,
-  epoch: bigint, lost: AbortController, signal: AbortSignal
-): Promise<void> {
-  const lose = () => lost.abort(new LeaseLost(name))
-  let safeUntil = Date.now() + expiresAfter
-  let expiring = setTimeout(lose, expiresAfter)
-  while (!signal.aborted) {
-    await beat(renewEvery, signal)
-    if (!signal.aborted) renewOnce().catch(() => {}) // without an answer it expires
-  }
-  clearTimeout(expiring)
+async function release (pool: Pool, name: string, epoch: bigint): Promise<void> {
+  await pool.query('UPDATE ledger.leases SET expires_at = \'-infinity\' WHERE name = $1 AND epoch = $2', [name, epoch])
+}
 
-  async function renewOnce (): Promise<void> {
-    const sentAt = Date.now()
-    const isHeld = await renew(pool, { name, epoch, forMs: expiresAfter })
-    if (signal.aborted) return
-    if (!isHeld) return lose()
-    if (sentAt + expiresAfter <= safeUntil) return
-    safeUntil = sentAt + expiresAfter
-    clearTimeout(expiring)
-    expiring = setTimeout(lose, safeUntil - Date.now())
+/** Renewed until its signal is aborted. */
+interface Held extends Lease {
+  name: string
+  times: LeaseTimes
+  lose (): void
+  safeUntil?: number
+  expiring?: NodeJS.Timeout
+}
+
+/** What a process holds on a pool. */
+interface Renewing { all: Set<Held>, ended: AbortController }
+
+const renewingOn = new WeakMap<Pool, Renewing>()
+
+/** One statement at each beat renews all that a process holds. @returns what ends it */
+function keepRenewed (pool: Pool, held: Held): () => void {
+  expireAt(held, Date.now() + held.times.expiresAfter)
+  const { all, ended } = renewingOn.get(pool) ?? beginRenewing(pool, held.times.renewEvery)
+  all.add(held)
+  return () => {
+    clearTimeout(held.expiring)
+    all.delete(held)
+    if (all.size > 0) return
+    ended.abort()
+    renewingOn.delete(pool)
   }
+}
+
+function beginRenewing (pool: Pool, everyMs: number): Renewing {
+  const { all, ended } = { all: new Set<Held>(), ended: new AbortController() }
+  renewingOn.set(pool, { all, ended })
+  void (async () => {
+    while (!ended.signal.aborted) {
+      await beat(everyMs, ended.signal)
+      const wanted = [...all].filter(({ signal }) => !signal.aborted)
+      // Not awaited: one dead connection loses none of them, as the next beat asks on another one.
+      if (wanted.length > 0) renewAll(pool, wanted).catch(() => {})
+    }
+  })()
+  return { all, ended }
+}
+
+/** A row may be among them twice, under two epochs: a process may wait for itself to yield a lease. */
+async function renewAll (pool: Pool, held: readonly Held[]): Promise<void> {
+  const sentAt = Date.now()
+  const { rows } = await pool.query<{ nth: string }>({
+    name: 'renew-leases',
+    text: `
+      UPDATE ledger.leases l SET expires_at = clock_timestamp() + held.for_ms * interval '1 ms'
+      FROM unnest($1::text[], $2::bigint[], $3::float8[]) WITH ORDINALITY AS held (name, epoch, for_ms, nth)
+      WHERE l.name = held.name AND l.epoch = held.epoch AND l.expires_at >= clock_timestamp() RETURNING nth`,
+    values: [held.map(({ name }) => name), held.map(({ epoch }) => epoch), held.map(({ times }) => times.expiresAfter)]
+  })
+  const renewed = new Set(rows.map(({ nth }) => Number(nth)))
+  for (const [index, each] of held.entries()) {
+    if (renewed.has(index + 1)) expireAt(each, sentAt + each.times.expiresAfter)
+    else each.lose()
+  }
+}
+
+/** Without a later answer it is lost then. */
+function expireAt (held: Held, safeUntil: number): void {
+  if (held.signal.aborted || safeUntil <= (held.safeUntil ?? 0)) return
+  held.safeUntil = safeUntil
+  clearTimeout(held.expiring)
+  held.expiring = setTimeout(held.lose, safeUntil - Date.now())
 }

@@ -1,5 +1,6 @@
-// One owner of many, and another within five seconds when it dies.
-import t from 'tap'
+// One owner of many, another within five seconds when it dies, and one statement a second for all that a process holds.
+import t, { type Test } from 'tap'
+import type { Pool } from 'pg'
 import {
   claimCheckpoint, checkpointTable, Fenced, moveCheckpoint, readCheckpoint
 } from '../../src/subscriptions/checkpoint.js'
@@ -134,4 +135,63 @@ t.test('a lease that is wanted once is waited for while its holder may be dead, 
     UPDATE ledger.leases SET expires_at = clock_timestamp() + interval '1 s', holder = 'dead'
     WHERE name = 'once'`)
   t.equal(await own(), 3n)
+})
+
+/** The pool, where each statement that renews passes `on` first. */
+function watching (on: (nth: number) => Promise<void> | void): Pool {
+  let nth = 0
+  return new Proxy(pool, {
+    get (target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (name !== 'query' || typeof value !== 'function') return value
+      return async (...given: [{ name?: string }, ...unknown[]]): Promise<unknown> => {
+        if (given[0]?.name === 'renew-leases') await on(nth++)
+        return await Reflect.apply(value, target, given)
+      }
+    }
+  })
+}
+
+const quick = { renewEvery: 200, expiresAfter: 800, tryEvery: 100 }
+
+function holdFive (t: Test, on: Pool, prefix: string) {
+  const stopping = new AbortController()
+  t.teardown(() => stopping.abort())
+  let [held, lost] = [0, 0]
+  const running = Array.from({ length: 5 }, async (_, n) => {
+    const lease = { pool: on, name: `${prefix} ${n}`, holder: 'test', signal: stopping.signal, times: quick }
+    await wheneverLeased(lease, async ({ signal }) => {
+      held += 1
+      await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
+      if (!stopping.signal.aborted) lost += 1
+    })
+  })
+  const stop = async () => {
+    stopping.abort()
+    await Promise.all(running)
+  }
+  return { held: () => held, lost: () => lost, stop }
+}
+
+t.test('five leases are renewed by one statement a period', async (t) => {
+  let renewals = 0
+  const five = holdFive(t, watching(() => { renewals += 1 }), 'together')
+  await eventually(() => five.held() === 5)
+  const from = performance.now()
+  await eventually(() => renewals >= 4)
+  t.ok(performance.now() - from > 2 * quick.renewEvery, 'no more than one of a beat')
+  t.equal(five.lost(), 0)
+  await five.stop()
+})
+
+t.test('a statement that is never answered loses no lease: the next beat asks on another connection', async (t) => {
+  let renewals = 0
+  const five = holdFive(t, watching((nth) => {
+    renewals = nth + 1
+    return nth === 1 ? new Promise<void>(() => {}) : undefined
+  }), 'dead')
+  await eventually(() => renewals >= 7)
+  t.equal(five.lost(), 0, 'though more time has passed than a lease lasts')
+  t.equal(five.held(), 5)
+  await five.stop()
 })
