@@ -81,6 +81,7 @@ export function startWorkers (deps: WorkerDeps): Workers {
   async function stop (): Promise<void> {
     stopping.abort()
     await running.then((parts) => parts.stop(), () => {})
+    started = undefined // a closed queue answers nobody
   }
 }
 

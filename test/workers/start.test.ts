@@ -21,7 +21,7 @@ async function workers (
 }
 
 async function journey (t: Test, given: Partial<WorkerDeps>): Promise<void> {
-  const { ready, stop, deps, tell } = await workers(t, given)
+  const { ready, stop, deps, tell, assertAnswers } = await workers(t, given)
   await ready
   const hook =
     await receiver(t, (response, received, count) => answers(count === 1 ? 500 : 200)(response, received, count))
@@ -39,6 +39,7 @@ async function journey (t: Test, given: Partial<WorkerDeps>): Promise<void> {
   await stop()
   t.same((await deps.pool.query(`
     SELECT status FROM ledger.webhook_deliveries WHERE call_id = $1`, [callId])).rows, [{ status: 'delivered' }])
+  await t.resolves(assertAnswers(), 'a queue that is closed is not taken for a silent one')
 }
 
 t.test('a call in the log arrives at its receiver, signed, after one failure, on Postgres alone', async (t) =>

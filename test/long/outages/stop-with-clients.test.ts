@@ -1,6 +1,7 @@
 // Every role ends within 20 s and with status 0, whatever its clients and the receivers of webhooks do.
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openPool } from '../../../src/postgres/pool.js'
 import { callReport, newAssistant } from '../../support/bodies/bodies.js'
@@ -68,6 +69,16 @@ for (const [role, paths] of Object.entries({ api: ofApi, projector: ofOthers, wo
     await stopsWith(t, process, await process.says(listeningUrl), paths)
   })
 }
+
+t.test('start waits for a client that reads late, longer than for a back end that is silent', async (t) => {
+  const process = ringledger(t, ['start'], { ...env, DATA_DIR: dataDir(t) })
+  const url = await process.says(listeningUrl)
+  const answer = await fetch(`${url}${large}`, { headers: { authorization: `Bearer ${user}` } })
+  const ends = endsInTime(t, process)
+  await delay(6_000)
+  t.equal((await answer.text()).trim().split('\n').length, 6_000)
+  await ends
+})
 
 t.test('start ends in time, also while an attempt of a webhook hangs', async (t) => {
   const service = await startService(t, { env: localWebhooks })
