@@ -14,8 +14,6 @@ interface Waiting {
   take: () => void
 }
 
-const never = new AbortController().signal
-
 /** Each owner has `most` at once, whatever others take. */
 export class Shares {
   readonly #accounts = new Map<string, Account>()
@@ -38,7 +36,7 @@ export class Shares {
    * @param wanted more than an owner may have counts as all of it
    * @returns releases the share; undefined when none became free in time, or `gone` was aborted first
    */
-  async acquire (owner: string, gone: AbortSignal = never, wanted = 1): Promise<Release | undefined> {
+  async acquire (owner: string, gone?: AbortSignal, wanted = 1): Promise<Release | undefined> {
     const account = this.#accounts.get(owner) ?? { taken: 0, waiting: new Set() }
     this.#accounts.set(owner, account)
     const amount = Math.min(wanted, this.most)
@@ -53,20 +51,20 @@ export class Shares {
     }
   }
 
-  #turn ({ waiting }: Account, amount: number, gone: AbortSignal): Promise<boolean> {
+  #turn ({ waiting }: Account, amount: number, gone?: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (isMine: boolean) => {
         clearTimeout(patience)
         waiting.delete(mine)
-        gone.removeEventListener('abort', leave)
+        gone?.removeEventListener('abort', leave)
         resolve(isMine)
       }
       const mine = { amount, take: () => { settle(true) } }
       const leave = () => { settle(false) }
       const patience = setTimeout(leave, this.waitMs)
       waiting.add(mine)
-      gone.addEventListener('abort', leave)
-      if (gone.aborted) leave()
+      gone?.addEventListener('abort', leave)
+      if (gone?.aborted) leave()
     })
   }
 

@@ -83,3 +83,16 @@ t.test('more than an owner may have counts as all of it', async (t) => {
   release?.()
   t.ok(await shares.acquire('1'))
 })
+
+t.test('many may wait without anybody who leaves', async (t) => {
+  const warnings: Error[] = []
+  const warned = (warning: Error) => { warnings.push(warning) }
+  process.on('warning', warned)
+  t.teardown(() => process.off('warning', warned))
+  const shares = new Shares(1, patient)
+  const release = await shares.acquire('1')
+  const waiting = Array.from({ length: 20 }, async () => (await shares.acquire('1'))?.())
+  release?.()
+  await Promise.all(waiting)
+  t.strictSame(warnings, [])
+})
