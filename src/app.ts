@@ -13,7 +13,9 @@ import { closeInTime, type ClosingTimes } from './http/closing.js'
 import { allowOrigins, type CorsOrigins } from './http/cors.js'
 import { nameIgnoredParameters, takeCsvWhereWanted, takeOnlyJson } from './http/bodies.js'
 import { requestLogger } from './http/logging.js'
-import { answerMalformed, noteMethods, refuseAmbiguous, refuseTunnels, registerSecurityHeaders } from './http/edge.js'
+import {
+  answerMalformed, decodable, noteMethods, refuseAmbiguous, refuseTunnels, registerSecurityHeaders
+} from './http/edge.js'
 import type { Metrics } from './http/metrics.js'
 import { addApiDocs } from './http/docs/openapi.js'
 import { correlationId, RequestLog, traceRequests } from './http/request-log.js'
@@ -110,8 +112,8 @@ function bareApp ({ logger, metrics, idleMs = 30_000, leaving, closing, corsOrig
     logController: new RequestLog({ requestIdLogLabel: 'correlationId' }),
     genReqId: correlationId,
     clientErrorHandler: answerMalformed,
-    http: { requireHostHeader: false }, // its refusal would have no body: refuseWithoutOneHost has one
-    frameworkErrors (error, request, reply) { answerError(error, request, reply) } // before a route is known
+    http: { requireHostHeader: false }, // its refusal would have no body: refuseAmbiguous has one
+    rewriteUrl: decodable
   })
   traceRequests(app)
   app.setErrorHandler(answerError)

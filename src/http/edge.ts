@@ -36,7 +36,7 @@ export function refuseTunnels (app: App): void {
  */
 export function refuseAmbiguous (app: App): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  app.addHook('onRequest', async ({ url, raw: { httpVersion, rawHeaders } }) => {
+  app.addHook('onRequest', async ({ originalUrl: url, raw: { httpVersion, rawHeaders } }) => {
     const hosts = countOf('host', rawHeaders)
     if (hosts > 1 || (httpVersion === '1.1' && hosts === 0)) {
       throw badRequest('A request in HTTP/1.1 must have the header Host, once.')
@@ -47,6 +47,9 @@ export function refuseAmbiguous (app: App): void {
 }
 
 const badRequest = (message: string) => Object.assign(new Error(message), { statusCode: 400 })
+
+/** Fastify answers a path that cannot be decoded without any hook, so this leads it to a route. */
+export const decodable = ({ url = '/' }: { url?: string }) => isDecodable(url) ? url : url.replaceAll('%', '%25')
 
 function isDecodable (url: string): boolean {
   try {

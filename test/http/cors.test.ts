@@ -24,7 +24,7 @@ async function from (origin: string | undefined, path: string, method = 'GET', a
 const allowed = (headers: object) => Object.keys(headers).filter((name) => name.startsWith('access-control-'))
 
 t.test('a page of an origin that is named reads answers, refusals and the headers of both', async (t) => {
-  for (const [path, status] of [['/user/leads', 200], ['/user/lead/none', 404], ['/nowhere', 404]] as const) {
+  for (const [path, status] of [['/user/leads', 200], ['/user/lead/none', 404], ['/nowhere', 404], ['/user/lead/%E0%A4%A', 400]] as const) {
     for (const origin of [ours, 'http://localhost:5173']) {
       const answer = await from(origin, path)
       t.equal(answer.status, status)

@@ -116,7 +116,11 @@ t.test('a revision is a whole number from 0', async (t) => {
 
 t.test('a query string that cannot be decoded is a 400, as a path is', async (t) => {
   const undecodable = ['/user/leads?search=%E0%A4%A', '/user/me?a=%', '/user/assistants?name=%ED%A0%80', '/docs/json?%ff']
-  for (const path of undecodable) isRefusal(t, await get(path), 400, path)
+  for (const path of [...undecodable, '/user/lead/%E0%A4%A', '/%ff']) {
+    const answer = await get(path)
+    isRefusal(t, answer, 400, path)
+    t.ok(answer.headers.get('x-correlation-id'), `${path} passes the hooks of all`)
+  }
 })
 
 t.test('page by page every list holds each item once, and its totals are true', async (t) => {
