@@ -29,12 +29,16 @@ export interface NotificationsOptions {
   heartbeatMs?: number
   /** For an answer to each. */
   answerWithinMs?: number
-  /** A lost connection, of which each is made anew. */
+  /** A lost connection, of which each is made anew, and each try that failed. */
   onError (error: Error): void
+  /** Postgres answers. */
+  onAnswer? (): void
 }
 
 const reconnectMs = 500
 const usual = { applicationName: 'ringledger notifications', heartbeatMs: 15_000, answerWithinMs: 5_000 }
+
+type Settings = typeof usual & NotificationsOptions
 
 /** Connects once somebody listens. */
 export function openNotifications (options: NotificationsOptions): Notifications {
@@ -47,7 +51,7 @@ class SharedConnection implements Notifications {
   #current: Connection | undefined
   #live: Connection | undefined
 
-  constructor (private readonly options: Required<NotificationsOptions>) {}
+  constructor (private readonly options: Settings) {}
 
   listen (channel: string, hearing: Hearing): Listener {
     const listener = new ChannelListener(channel, hearing, () => this.#live, () => { this.#listeners.delete(listener) })
@@ -65,6 +69,7 @@ class SharedConnection implements Notifications {
   async #connect (): Promise<void> {
     const connection: Connection = new Connection(this.options, {
       onNotification: (channel, payload) => { for (const each of this.#listeners) each.heard(channel, payload) },
+      onAnswer: () => this.options.onAnswer?.(),
       onLost: (error) => this.#lost(connection, error)
     })
     this.#current = connection
@@ -115,6 +120,7 @@ class ChannelListener implements Listener {
 /** What becomes of a connection. */
 interface Told {
   onNotification (channel: string, payload: string): void
+  onAnswer (): void
   /** Without an error when it has ended as it should. */
   onLost (error?: Error): void
 }
@@ -130,7 +136,7 @@ class Connection {
   #isLost = false
 
   constructor (
-    { databaseUrl, applicationName, heartbeatMs, answerWithinMs }: Required<NotificationsOptions>,
+    { databaseUrl, applicationName, heartbeatMs, answerWithinMs }: Settings,
     private readonly told: Told
   ) {
     this.#client = new pg.Client({
@@ -179,6 +185,7 @@ class Connection {
   async #answer (ask: () => Promise<unknown>): Promise<boolean> {
     try {
       await ask()
+      this.told.onAnswer()
     } catch (error) {
       this.#lose(error instanceof Error ? error : new Error(String(error)))
     }

@@ -7,7 +7,7 @@ import { openNotifications, type Notifications } from '../postgres/notifications
 import { projections } from '../../projections/index.js'
 import { eventVersions } from '../domain/events.js'
 import { EventStoreConnection } from '../log/connection.js'
-import { EventLog, type Streams } from '../log/event-log.js'
+import { EventLog, type OutageLog, type Streams } from '../log/event-log.js'
 import { packageRoot } from '../package-root.js'
 import type { PhoneHash } from '../commands/phone-hash.js'
 import { endsWithin } from '../postgres/ends-within.js'
@@ -75,7 +75,7 @@ export async function openConnections (
 ): Promise<Connections> {
   const { databaseUrl, eventStoreUrl } = urls
   await reachablePostgres({ url: databaseUrl }, () => migrate(databaseUrl, packageRoot))
-  const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
+  const { onError, onAnswer } = postgresOutages(log)
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const connection = new EventStoreConnection(eventStoreUrl)
   const streams = new EventLog(connection, { outages: log, shared: { eventTypes: consumedTypes } })
@@ -92,7 +92,7 @@ export async function openConnections (
     await disconnect()
     throw error
   }
-  const notifications = openNotifications({ databaseUrl, onError })
+  const notifications = openNotifications({ databaseUrl, onError, onAnswer })
   const positions = new Positions({
     ...{ notifications, pool, onError, head: streams.head, waitMs: options.readModelWaitMs },
     raising: projections.filter(({ idsSeen }) => idsSeen).map(({ name }) => name)
@@ -104,6 +104,24 @@ export async function openConnections (
     await disconnect()
   }
   return { pool, consumerPool, ...sealing, eventStore: streams, positions, notifications, close }
+}
+
+/** Logs each outage twice, when it begins and when it ends, however many connections it takes. */
+export function postgresOutages (log: OutageLog) {
+  let beganAt: number | undefined
+  return {
+    onError ({ message }: Error) {
+      if (beganAt !== undefined) return
+      beganAt = performance.now()
+      log.warn({ reason: message }, 'lost a connection to Postgres')
+    },
+    onAnswer () {
+      if (beganAt === undefined) return
+      const seconds = Math.round((performance.now() - beganAt) / 100) / 10
+      beganAt = undefined
+      log.info({ seconds }, 'Postgres answers again.')
+    }
+  }
 }
 
 /** From now on what events say of persons is sealed in this log, and open in what is read of it. */

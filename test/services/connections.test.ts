@@ -1,12 +1,16 @@
-// How many connections to Postgres each role takes: the table of docs/operations.md is what the code says.
+// How many connections to Postgres a role takes, as docs/operations.md says, and what is logged of lost ones.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { mostOfAProcess } from '../../src/cli/doctor/postgres.js'
-import { mostConnections } from '../../src/services/connections.js'
+import { mostConnections, postgresOutages } from '../../src/services/connections.js'
 import { packageRoot } from '../../src/package-root.js'
 import { requestJobs } from '../../workers/background/jobs.js'
 import { connectionsOfQueue } from '../../workers/queue/back-ends/postgres.js'
+import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
+import { eventually } from '../support/eventually.js'
+import { keepingLog, notificationsOf } from '../support/postgres/ledger.js'
 
 const queues = [connectionsOfQueue, requestJobs.connections]
   .reduce((sum, { producer, worker }) => sum + producer + worker + 1, 0)
@@ -27,4 +31,31 @@ t.test('the table says what the code says', async (t) => {
   const [, table = ''] = /\n\| process \| connections at most \|[^\n]*\n\|[-| ]+\|\n((?:\|.*\n)+)/.exec(text) ?? []
   const rows = [...table.matchAll(/^\| (.+?) \| (\d+) \|/gm)].map(([, name = '', count]) => [name, Number(count)])
   t.strictSame(Object.fromEntries(rows), { ...most, '`event-store`': 5 })
+})
+
+t.test('an outage is logged when it begins and when it ends, however often Postgres is tried meanwhile', async (t) => {
+  const { url } = await scratchPostgres(t)
+  const proxy = await tcpProxy(t, Number(new URL(url).port))
+  const log = keepingLog()
+  const { onError, onAnswer } = postgresOutages(log)
+  const errors: Error[] = []
+  const notifications = notificationsOf(t, Object.assign(new URL(url), { port: String(proxy.port) }).href, {
+    onError: (error) => {
+      errors.push(error)
+      onError(error)
+    },
+    onAnswer
+  })
+  const listener = notifications.listen('ringledger_test', { onNotification () {} })
+  for (const outages of [1, 2]) {
+    await eventually(() => listener.isListening())
+    await proxy.close()
+    const before = errors.length
+    await eventually(() => errors.length >= before + 3)
+    await proxy.accept()
+    await eventually(() => listener.isListening())
+    const told = log.lines.map(({ message }) => message)
+    const twice = ['lost a connection to Postgres', 'Postgres answers again.']
+    t.strictSame(told, Array.from({ length: outages }, () => twice).flat())
+  }
 })
