@@ -80,8 +80,7 @@ export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedReq
   }
   try {
     await listening?.assertCanListen()
-    const wanted = role === 'start' ? request.eventStorePort : 0
-    const port = eventStoreUrl ? 0 : await eventStorePort({ dataDir, wanted, servicePort, log })
+    const port = eventStoreUrl ? 0 : await choosePort()
     const urls = { databaseUrl: databaseUrl ?? await addPostgres([servicePort ?? 0, port]), eventStoreUrl: '' }
     urls.eventStoreUrl = eventStoreUrl ?? await addEventStore(urls.databaseUrl, port)
     const publish = async (extra: Record<string, unknown>): Promise<void> => {
@@ -94,6 +93,11 @@ export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedReq
     throw explained(dataDir, error)
   }
 
+  async function choosePort (): Promise<number> {
+    const wanted = role === 'start' ? request.eventStorePort : 0
+    return await eventStorePort({ dataDir, wanted, servicePort, log })
+  }
+
   async function addPostgres (otherPorts: number[]): Promise<string> {
     const postgres = await startPostgres({ dir: dataDir, otherPorts, log })
     parts.push(postgres)
@@ -103,7 +107,10 @@ export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedReq
 
   async function addEventStore (url: string, port: number): Promise<string> {
     await request.check?.(url)
-    const eventStore = await startEventStoreProcess(dataDir, url, port)
+    const eventStore = await startEventStoreProcess(dataDir, url, port).catch(async (error: unknown) => {
+      if (port === 0 || await isFree(port)) throw error
+      return await startEventStoreProcess(dataDir, url, await choosePort()) // another process was faster
+    })
     parts.push(eventStore)
     pids.eventStore = eventStore.pid
     return eventStore.url

@@ -7,12 +7,14 @@ import t, { type Test } from 'tap'
 import { freePort as freeBeside } from '@ringledger/embedded-postgres'
 import { freePort } from '@ringledger/embedded-postgres/testing'
 import { eventStorePort } from '../../../src/services/embedded/own-stack.js'
+import { openStack } from '../../../src/services/embedded/stack.js'
+import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
 import { dataDir } from '../../support/ringledger.js'
 
-/** Takes any free port until the end of the test. @returns which */
-async function taken (t: Test): Promise<number> {
+/** Takes any free port, unless one is given, until the end of the test. @returns which */
+async function taken (t: Test, port = 0): Promise<number> {
   const server = createServer()
-  server.listen(0, '127.0.0.1')
+  server.listen(port, '127.0.0.1')
   t.teardown(() => server.close())
   await once(server, 'listening')
   const address = server.address()
@@ -64,4 +66,20 @@ t.test('EMBEDDED_EVENTSTORE_PORT is taken as it is, and refused when another pro
   await t.rejects(refused, { message: `EMBEDDED_EVENTSTORE_PORT is ${port}, and another process listens there` })
   t.equal(await eventStorePort({ dataDir: folder, wanted: 0, log: t.fail }), 0)
   t.throws(() => kept(folder), 'and nothing is kept')
+})
+
+t.test('a port that another process takes while this one starts is left to it', async (t) => {
+  const { url: databaseUrl } = await scratchPostgres(t)
+  const open = async (dir: string, port: number, wanted: Pick<Parameters<typeof openStack>[0], 'eventStorePort'>) => {
+    const check = async () => { await taken(t, port) }
+    return await openStack({ dataDir: dir, databaseUrl, role: 'start', command: 'test', check, log: () => {}, ...wanted })
+  }
+  const [folder, port, wanted] = [dataDir(t), await freePort(), await freePort()]
+  writeFileSync(join(folder, 'event-store.port'), `${port}\n`)
+  const stack = await open(folder, port, {})
+  t.teardown(stack.close)
+  t.not(kept(folder), port)
+  t.equal(new URL(stack.eventStoreUrl.replace('esdb:', 'http:')).port, String(kept(folder)))
+  const refused = `EMBEDDED_EVENTSTORE_PORT is ${wanted}, and another process listens there: choose another port`
+  await t.rejects(open(dataDir(t), wanted, { eventStorePort: wanted }), { message: refused })
 })
