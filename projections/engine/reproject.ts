@@ -14,7 +14,10 @@ import { notParked, parkedRows, ParkingRefused, type BackEnds, type ParkedRow } 
 /** What became of the parked events of a stream. */
 export interface Reprojected {
   generation: number
+  /** That are not parked any more, with the hidden ones. */
   events: number
+  /** Of those: an erasure has hidden them, so they went nowhere. */
+  hidden: number
   parked: number
   /** Why some of them are still parked. */
   refused?: string | undefined
@@ -76,12 +79,14 @@ async function reprojectIn (
     const refused: Refused[] = []
     const refuse = async (more: Refused[]) => { refused.push(...more) }
     const writer = new Writer(projection, generation, tx, { refuse, isInTransaction: true })
+    let hidden = parked.length
     for await (const events of parkedParts(streams, stream, parked)) {
+      hidden -= events.length
       await writer.write({ events, position }, position, epoch)
     }
     await keepTime(tx, schema, stream, parked[0])
     const still = await parkedRows(tx, schema, stream)
-    const counts = { events: parked.length - still.length, parked: still.length }
+    const counts = { events: parked.length - still.length, hidden, parked: still.length }
     const outcome = { generation, ...counts, refused: refused[0]?.error }
     check?.(outcome)
     return outcome

@@ -15,8 +15,8 @@ type BackEnds = Pick<Services, 'pool' | 'streams'>
  */
 export async function retryParked (backEnds: BackEnds, name: string, stream: string): Promise<string> {
   if (name === dispatcher) return await retryOfDispatcher(backEnds, stream)
-  const { events, generation } = await retryStream(backEnds, projectionNamed(name), stream)
-  return `${events} events of ${stream} went into ${name} (generation ${generation}); none of its events is parked any more.`
+  const { events, hidden, generation } = await retryStream(backEnds, projectionNamed(name), stream)
+  return `${events - hidden} events of ${stream} went into ${name} (generation ${generation}); none of its events is parked any more.`
 }
 
 /** Nothing is sent by it: what the dispatcher has to know of the stream is read again. */
