@@ -10,7 +10,7 @@ import { pause } from '../../src/timing/pause.js'
 import { feedGenerations, type FeedOptions } from './run.js'
 import type { RunOptions } from '../../src/subscriptions/run.js'
 import type { Streams } from '../../src/log/event-log.js'
-import { claimCheckpoint, readCheckpoint, Fenced } from '../../src/subscriptions/checkpoint.js'
+import { claimCheckpoint, readCheckpoint, touchCheckpoint, Fenced } from '../../src/subscriptions/checkpoint.js'
 import { leaseHolder, LeaseHeld, withLease } from '../../src/subscriptions/lease.js'
 import { compareWithActive, describe, type Compared } from './compare.js'
 import { foldUntil, type FoldOptions } from './fill.js'
@@ -210,12 +210,22 @@ export async function build (projection: Projection, plan: Plan, options: BuildO
 export async function verify (projection: Projection, options: OperationOptions): Promise<Compared> {
   const { pool } = options
   const plan = await beginVerification(projection, pool)
-  try {
-    return await whileBuilding(projection, plan, options, (building, fold) =>
-      foldAndCompare(building, plan.active, fold, options))
-  } finally {
-    await inTransaction(pool, (tx) => removeGeneration(tx, projection, plan.generation))
-  }
+  return await whileBuilding(projection, plan, options, async (building, fold) => {
+    try {
+      return await foldAndCompare(building, plan.active, fold, options)
+    } finally {
+      await dropOwn(pool, building)
+    }
+  })
+}
+
+/** Not where a replay has taken it over: this process may have been frozen. */
+async function dropOwn (pool: Pool, { projection, generation, epoch }: Building): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    await lockGenerations(tx)
+    const held = await touchCheckpoint(tx, checkpointOf(projection, generation))
+    if (held.epoch === epoch) await removeGeneration(tx, projection, generation)
+  })
 }
 
 async function beginVerification (projection: Projection, pool: Pool): Promise<Plan> {
