@@ -17,7 +17,7 @@ CREATE TABLE ledger.dispatch_assistants (
 );
 
 CREATE TABLE ledger.dispatch_leads (
-  contact_id       bigint PRIMARY KEY,         -- a lead or a secondary contact: one sequence of ids
+  id               bigint PRIMARY KEY,         -- a lead or a secondary contact: one sequence of ids
   primary_id       bigint,                     -- the lead that a secondary contact belongs to
   user_id          text NOT NULL,
   campaign_id      bigint NOT NULL,
@@ -38,14 +38,12 @@ CREATE TABLE ledger.dispatch_campaigns (
 
 -- Do-not-call entries: webhooks say that a lead is blacklisted.
 CREATE TABLE ledger.dispatch_blacklist (
-  user_id      text NOT NULL,
-  phone_number text NOT NULL,
+  key          text PRIMARY KEY,               -- the number, a space, and the user
   is_listed    boolean NOT NULL,
-  revision     bigint NOT NULL,
-  PRIMARY KEY (user_id, phone_number)
+  revision     bigint NOT NULL
 );
 -- An erasure may empty the table, and ANALYZE keeps the samples of a table without rows.
-ALTER TABLE ledger.dispatch_blacklist ALTER phone_number SET STATISTICS 0;
+ALTER TABLE ledger.dispatch_blacklist ALTER key SET STATISTICS 0;
 
 -- How far the calls of the log were counted, to compare them with their rows in the delivery log. A call that was erased
 -- is one call, whether or not a scavenge has taken its report. The count knows it by where the log ended when the count

@@ -1,9 +1,8 @@
 // Stops a projection that refuses too many streams at once: that is a bug, and not bad events.
 import type { Pool } from 'pg'
 import { Stopped } from '../../src/subscriptions/run.js'
-import type { Projection } from './projection.js'
-import type { Refused } from './writer.js'
-import { storable } from '../../src/subscriptions/park.js'
+import { storable } from './parked.js'
+import type { Projection, Refused } from './projection.js'
 
 const mostStreams = 10
 const within = '1 minute'

@@ -2,12 +2,12 @@
 import type { Pool, PoolClient } from 'pg'
 import { tryDecode, type DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { CannotProject, type Projection, type RowKey, type Rows } from './projection.js'
+import { CannotProject, type Keyed, type Projection, type RowKey, type Rows } from './projection.js'
 import type { MemoryRows } from './rows.js'
 import { loadRows, type Key, type Table } from './table.js'
 
-/** An event that can be read, and the keys of the rows that it reads. */
-export interface Readable { stored: StoredEvent, event: DomainEvent, keys: RowKey[] }
+/** An event that can be read. */
+export interface Readable extends Keyed { stored: StoredEvent }
 
 /** An event that cannot be read, and why. */
 export interface Unreadable { stored: StoredEvent, problem: string }
@@ -33,12 +33,22 @@ const mostLoaded = 4 * 2 ** 20
  * @returns for how many of the events: the first ones of them, when the rows of all are too large
  */
 export async function loadMissing (
+  { keysBehind }: Projection, db: Pool | PoolClient, schema: string, rows: MemoryRows,
+  events: Array<Readable | Unreadable>
+): Promise<number> {
+  const count = await loadNamed(db, schema, rows, events)
+  if (!keysBehind || count < events.length) return count
+  keysBehind(events.filter((each) => 'keys' in each), rows)
+  return await loadNamed(db, schema, rows, events)
+}
+
+async function loadNamed (
   db: Pool | PoolClient, schema: string, rows: MemoryRows, events: Array<Readable | Unreadable>
 ): Promise<number> {
   const keys = events.flatMap((each) => 'keys' in each ? each.keys : [])
   for (const [table, missing] of rows.missing(keys)) {
     const found = await loadRows(db, schema, table, [...missing], events.length > 1 ? mostLoaded : Infinity)
-    if (!found) return await loadMissing(db, schema, rows, events.slice(0, Math.ceil(events.length / 2)))
+    if (!found) return await loadNamed(db, schema, rows, events.slice(0, Math.ceil(events.length / 2)))
     rows.loaded(table, missing, found)
   }
   return events.length

@@ -27,9 +27,13 @@ export interface Generation {
 }
 
 /** Rows and checkpoint share a schema: to drop the rows is to drop the checkpoint too. */
-export const schemaOf = (projection: Projection, generation: number) => `read_${projection.name}_g${generation}`
+export const schemaOf = ({ name, effects }: Projection, generation: number) =>
+  effects ? 'ledger' : `read_${name}_g${generation}`
 export const checkpointOf = (projection: Projection, generation: number) =>
-  `${schemaOf(projection, generation)}.checkpoint`
+  projection.effects?.checkpoint ?? `${schemaOf(projection, generation)}.checkpoint`
+/** Whose parked events are its. */
+export const consumerOf = (projection: Projection, generation: number) =>
+  projection.effects ? projection.name : schemaOf(projection, generation)
 /** Who holds this lease feeds the generation. */
 export const leaseOf = (projection: Projection, generation: number) => `projection ${projection.name} g${generation}`
 

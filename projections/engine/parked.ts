@@ -1,12 +1,14 @@
 // Which events have to wait, as earlier ones of their streams are parked, and which ones an operator has given up.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { storable } from '../../src/subscriptions/park.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { activeGeneration, schemaOf } from './generations.js'
 import type { Projection } from './projection.js'
 
 type Event = Pick<StoredEvent, 'stream' | 'revision'>
+
+/** Postgres has no NUL in text. */
+export const storable = (text: string) => text.replaceAll('\0', '\\0')
 
 /** Events that an operator has skipped: projections and replays pass over them. */
 export interface Skipped {

@@ -1,6 +1,5 @@
 // Errors whose message says what an operator has to do.
-import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Projection } from './projection.js'
+import type { Projection, Refused } from './projection.js'
 
 /** The operation does not go on as things are; the message says why and what to run. */
 export class ReplayRefused extends Error {
@@ -14,7 +13,7 @@ export class BrokenOff extends Error {
 
 /** Somebody has to decide about an event before the log can be folded past it. */
 export function cannotProject (
-  { name }: Projection, { stream, revision }: StoredEvent, problem: string
+  { name }: Projection, { stream, revision }: Refused['stored'], problem: string
 ): ReplayRefused {
   return new ReplayRefused(`${name} cannot be rebuilt past ${stream}@${revision}: ${problem}
 Readers see what they saw. Either the code learns to read the event, or it is given up, for this and every later rebuild:

@@ -1,5 +1,5 @@
 // Replays a projection: a new generation is built beside the one that readers see, verified, and swapped in.
-import type { Projection } from './projection.js'
+import type { Projection, Refused } from './projection.js'
 import { BrokenOff, ReplayRefused, cannotProject } from './refused.js'
 import { type Pool, DatabaseError } from 'pg'
 import { inTransaction, onConnection } from '../../src/postgres/transaction.js'
@@ -15,7 +15,6 @@ import { leaseHolder, LeaseHeld, withLease } from '../../src/subscriptions/lease
 import { compareWithActive, describe, type Compared } from './compare.js'
 import { foldUntil, type FoldOptions } from './fill.js'
 import { parkedRows } from './parked.js'
-import type { Refused } from './writer.js'
 import { createIndexes } from './table.js'
 
 /**

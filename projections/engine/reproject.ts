@@ -5,11 +5,10 @@ import { notHidden, readParts } from '../../src/log/read.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { Writer, type Refused } from './writer.js'
-import type { Projection } from './projection.js'
-import { checkpointOf, generationsOf, isFed, schemaOf } from './generations.js'
-import { storable } from '../../src/subscriptions/park.js'
-import { notParked, parkedRows, ParkingRefused, type BackEnds, type ParkedRow } from './parked.js'
+import { Writer } from './writer.js'
+import type { Projection, Refused } from './projection.js'
+import { checkpointOf, consumerOf, generationsOf, isFed } from './generations.js'
+import { notParked, parkedRows, ParkingRefused, storable, type BackEnds, type ParkedRow } from './parked.js'
 
 /** What became of the parked events of a stream. */
 export interface Reprojected {
@@ -71,21 +70,21 @@ async function reproject (
 async function reprojectIn (
   { pool, streams }: BackEnds, projection: Projection, generation: number, stream: string, check?: Check
 ): Promise<Reprojected> {
-  const schema = schemaOf(projection, generation)
+  const consumer = consumerOf(projection, generation)
   return await inTransaction(pool, async (tx) => {
     const { position, epoch } = await touchCheckpoint(tx, checkpointOf(projection, generation)) // waits for a batch
-    const parked = await parkedRows(tx, schema, stream)
-    await tx.query(`DELETE FROM ledger.parked_events WHERE ${ofStream}`, [schema, storable(stream)])
+    const parked = await parkedRows(tx, consumer, stream)
+    await tx.query(`DELETE FROM ledger.parked_events WHERE ${ofStream}`, [consumer, storable(stream)])
     const refused: Refused[] = []
     const refuse = async (more: Refused[]) => { refused.push(...more) }
-    const writer = new Writer(projection, generation, tx, { refuse, isInTransaction: true })
+    const writer = new Writer(projection, generation, tx, { refuse })
     let hidden = parked.length
     for await (const events of parkedParts(streams, stream, parked)) {
       hidden -= events.length
       await writer.write({ events, position }, position, epoch)
     }
-    await keepTime(tx, schema, stream, parked[0])
-    const still = await parkedRows(tx, schema, stream)
+    await keepTime(tx, consumer, stream, parked[0])
+    const still = await parkedRows(tx, consumer, stream)
     const counts = { events: parked.length - still.length, hidden, parked: still.length }
     const outcome = { generation, ...counts, refused: refused[0]?.error }
     check?.(outcome)
@@ -94,9 +93,9 @@ async function reprojectIn (
 }
 
 /** What is parked again keeps its time: so the circuit breaker does not count it a second time. */
-async function keepTime (tx: PoolClient, schema: string, stream: string, first?: ParkedRow): Promise<void> {
+async function keepTime (tx: PoolClient, consumer: string, stream: string, first?: ParkedRow): Promise<void> {
   await tx.query(`UPDATE ledger.parked_events SET parked_at = $3 WHERE ${ofStream}`,
-    [schema, storable(stream), first?.since])
+    [consumer, storable(stream), first?.since])
 }
 
 /** They may be as large as events can be. @throws ParkingRefused when the log does not have all of them */

@@ -12,6 +12,8 @@ export interface AnyTable {
   indexes?: string[]
   /** Readers do not see it: it only serves the fold. */
   internal?: boolean
+  /** Its json keeps every escape, also of what Postgres has no text for: only the fold reads it. */
+  isVerbatim?: boolean
 }
 
 /** A table whose rows have the type `Row`. */
@@ -72,7 +74,7 @@ export const namesOf = (columns: AnyTable['columns']) => Object.keys(columns).ma
 
 /** SQL that makes rows of the parameters that `columnsOf` gives. */
 export const relation = ({ columns }: Pick<AnyTable, 'columns'>, after = 0): string =>
-  `unnest(${Object.values(columns).map((type, index) => `$${after + index + 1}${castOf(type)}`).join(', ')})`
+  `unnest(${Object.values(columns).map((type, index) => hidden(after + index + 1, type)).join(', ')})`
 
 /** SQL that inserts rows or replaces those that are there, as `insert` is. */
 export function upsert (schema: string, table: AnyTable, after?: number, condition?: string): string {
@@ -84,16 +86,23 @@ export function upsert (schema: string, table: AnyTable, after?: number, conditi
 }
 
 /** The parameters of `insert` and `upsert`: how every value of a row is encoded. */
-export const columnsOf = ({ columns }: AnyTable, rows: object[]): unknown[] => Object.keys(columns).map((column) =>
-  arrayOf(rows.map((row): unknown => Reflect.get(row, column)), columns[column]))
+export function columnsOf ({ columns, isVerbatim }: AnyTable, rows: object[]): unknown[] {
+  const jsonOf = isVerbatim ? JSON.stringify : readableJson
+  return Object.entries(columns).map(([column, type]) =>
+    arrayOf(rows.map((row): unknown => Reflect.get(row, column)), type, jsonOf))
+}
 
-/** Times are sent as text. */
-const castOf = (type: ColumnType) => `${type === 'timestamptz' ? '::text[]' : ''}::${type}[]`
+/**
+ * The parameter `$nth`, an array whose length Postgres does not see when it plans: else it would plan anew each time,
+ * for so many elements, and to make a plan takes longer than the rest. Times are sent as text.
+ */
+export const hidden = (nth: number, type: string) =>
+  `(SELECT $${nth}${type === 'timestamptz' ? '::text[]' : ''}::${type}[])`
 
 /** A parameter with a column's values. */
-function arrayOf (values: unknown[], type: ColumnType | undefined): unknown {
+function arrayOf (values: unknown[], type: ColumnType, jsonOf: (value: unknown) => string): unknown {
   switch (type) {
-    case 'json': return textArray(values.map((value) => value == null ? null : readableJson(value)), 'json')
+    case 'json': return textArray(values.map((value) => value == null ? null : jsonOf(value)), 'json')
     case 'text':
     case 'timestamptz': return textArray(values.map((value) => value == null ? null : readable(String(value))), 'text')
     default: return values

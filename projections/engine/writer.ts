@@ -1,19 +1,18 @@
-// Writes batches of events into one generation: rows, parked events, checkpoint and notification in one statement.
+// Writes batches of events: rows, parked events, effects, checkpoint and notification in one statement.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Batch } from '../../src/log/follow.js'
 import { isAboutData, isTaken } from '../../src/postgres/problems/about-data.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
 import { Fenced } from '../../src/subscriptions/checkpoint.js'
-import { storable } from '../../src/subscriptions/park.js'
-import { checkpointOf, schemaOf, checkpointChannel, hasSetApartSql, notifyReadersSql, told } from './generations.js'
-import { loadParked } from './parked.js'
-import { createdBy, fold, HighestIds, loadMissing, readEvents } from './fold.js'
-import type { Projection } from './projection.js'
+import {
+  checkpointChannel, checkpointOf, consumerOf, hasSetApartSql, notifyReadersSql, schemaOf, told
+} from './generations.js'
+import { loadParked, storable } from './parked.js'
+import { createdBy, fold, HighestIds, loadMissing, type Readable, readEvents, type Unreadable } from './fold.js'
+import type { Projection, Refused, Statement } from './projection.js'
 import { MemoryRows, type Changes } from './rows.js'
 import { columnsOf, insert, upsert, type AnyTable } from './table.js'
-
-/** An event that cannot be projected, and why. */
-export interface Refused { stored: StoredEvent, error: string }
 
 export interface WriterOptions {
   /** Called before events are parked. What it throws leaves the part of the batch unwritten that they are in. */
@@ -22,8 +21,6 @@ export interface WriterOptions {
   budgetBytes?: number
   /** Commits do not wait for the disk: a replay makes anew what a crash of Postgres loses. */
   isBulk?: boolean
-  /** `db` is a transaction that holds the checkpoint, and goes on after what Postgres refuses. */
-  isInTransaction?: boolean
 }
 
 const usualBudgetBytes = 8 * 2 ** 20
@@ -39,8 +36,11 @@ interface Known {
   isApart: boolean
 }
 
-/** What a part of a batch comes to. */
-interface Folded { changes: Changes[], parked: Refused[], refused: Refused[] }
+/** What a part of a batch comes to: so many of its events. */
+interface Folded { count: number, changes: Changes[], parked: Refused[], refused: Refused[] }
+
+/** Where the checkpoint is when something was written, and what is to be tried next. */
+interface Attempted { position?: bigint, left: Batch[] }
 
 export class Writer {
   #known: Known | undefined
@@ -48,13 +48,25 @@ export class Writer {
   #presumesNew = true
   readonly #ids: HighestIds
   readonly #schema: string
+  readonly #consumer: string
+  readonly #checkpoint: string
+  /** Moves the checkpoint from $2 to $1, as long as epoch and version are $3 and $4. */
+  readonly #moving: string
 
+  /** @param db may be a transaction that holds the checkpoint, and goes on after what Postgres refuses */
   constructor (
     private readonly projection: Projection, private readonly generation: number,
     private readonly db: Pool | PoolClient, private readonly options: WriterOptions
   ) {
     this.#ids = new HighestIds(projection)
     this.#schema = schemaOf(projection, generation)
+    this.#consumer = consumerOf(projection, generation)
+    this.#checkpoint = checkpointOf(projection, generation)
+    this.#moving = `
+      WITH moved AS (
+        UPDATE ${this.#checkpoint} SET position = $1, updated_at = now()
+        WHERE position = $2 AND epoch = $3 AND xmin = $4::text::xid RETURNING xmin::text AS version
+      )`
   }
 
   /**
@@ -68,96 +80,122 @@ export class Writer {
     const parts = [batch]
     let position = from
     for (let part = parts.shift(); part; part = parts.shift()) {
-      const left = await this.#attempt(part, position, epoch, refused)
-      if (left.length === 0) position = part.position
-      parts.unshift(...left)
+      const attempted = await this.#attempt(part, position, epoch, refused)
+      position = attempted.position ?? position
+      parts.unshift(...attempted.left)
     }
   }
 
-  /** @returns what is to be tried instead; nothing when the part is written. `refused` are events, by Postgres. */
-  async #attempt (part: Batch, from: bigint, epoch: bigint, refused: Map<StoredEvent, string>): Promise<Batch[]> {
-    const { events, position } = part
+  /** @returns what is to be tried next; nothing when the part is written. `refused` are events, by Postgres. */
+  async #attempt (part: Batch, from: bigint, epoch: bigint, refused: Map<StoredEvent, string>): Promise<Attempted> {
+    const { events } = part
+    const { effects } = this.projection
     const known = this.#known ?? await this.#look(from, epoch)
     this.#known = undefined // until it is written, rows in memory are ahead of the database
+    await effects?.begin(this.db, events, this.#presumesNew)
     const folded = await this.#fold(events, known, refused)
-    if (typeof folded === 'number') return split(part, folded)
-    if (folded.refused.length > 0) await this.options.refuse(folded.refused, position)
+    if (typeof folded === 'number') return { left: split(part, folded) }
+    const [{ position }, ...left] = split(part, folded.count)
+    const parked = [...folded.refused, ...effects?.parked ?? []]
+    if (parked.length > 0) await this.options.refuse(parked, position)
     await this.#ids.raise(this.db)
     try {
+      if (!this.#presumesNew) await effects?.prepare(this.db)
       const version = await this.#save(folded, known, { position, from, epoch })
-      if (version === undefined) return [part] // somebody changed what is beside the checkpoint
+      if (version === undefined) { // somebody changed what is beside the checkpoint, or what is presumed is not so
+        this.#presumesNew = false
+        return { left: [part] }
+      }
       known.rows.written()
       const isApart = known.isApart || folded.parked.length > 0
       this.#known = { rows: known.rows, version, isApart }
-      return []
+      return { position, left }
     } catch (error) {
       if (isTaken(error) && this.#presumesNew) {
         this.#presumesNew = false
-        return [part]
+        return { left: [part] }
       }
       if (!isRefusal(error, events)) throw error
       const [event, ...others] = events
       if (!event || refused.has(event)) throw error
       if (others.length === 0) refused.set(event, error.message)
-      return split(part, Math.ceil(events.length / 2))
+      return { left: split(part, Math.ceil(events.length / 2)) }
     }
   }
 
   async #look (from: bigint, epoch: bigint): Promise<Known> {
     const { rows: [found] } = await this.db.query<{ version: string, isHeld: boolean, isApart: boolean }>(`
       SELECT xmin::text AS version, position = $3 AND epoch = $4 AS "isHeld", ${hasSetApartSql('$1', '$2')} AS "isApart"
-      FROM ${checkpointOf(this.projection, this.generation)}`, [this.#schema, this.projection.name, from, epoch])
-    if (!found?.isHeld) throw new Fenced(`another holder moved ${checkpointOf(this.projection, this.generation)}`)
+      FROM ${this.#checkpoint}`, [this.#consumer, this.projection.name, from, epoch])
+    if (!found?.isHeld) throw new Fenced(`another holder moved ${this.#checkpoint}`)
     const { budgetBytes = usualBudgetBytes } = this.options
-    return { ...found, rows: new MemoryRows(this.projection.tables, { isEmpty: from === 0n, budgetBytes }) }
+    const isEmpty = from === 0n && !this.projection.effects
+    return { ...found, rows: new MemoryRows(this.projection.tables, { isEmpty, budgetBytes }) }
   }
 
   /** @returns how many of the events can be folded at once, where the rows that all of them read are too large */
   async #fold (
     events: StoredEvent[], { rows, isApart }: Known, refusedByPostgres: Map<StoredEvent, string>
   ): Promise<Folded | number> {
-    const { projection, db } = this
-    const { skipped, streams: waiting } = isApart
-      ? await loadParked(db, this.#schema, projection.name, events)
+    const { projection, projection: { effects, name }, db } = this
+    const waits = (stored: StoredEvent) => !effects?.isAlone(stored)
+    const mayWait = isApart ? events.filter(waits) : []
+    const { skipped, streams: waiting } = mayWait.length > 0
+      ? await loadParked(db, this.#consumer, name, mayWait)
       : { skipped: undefined, streams: new Set<string>() }
     const read = readEvents(projection, events.filter((stored) => !skipped?.has(stored)))
     if (this.#presumesNew) rows.presumeAbsent(createdBy(projection, read))
-    const count = await loadMissing(db, this.#schema, rows, read)
+    const count = await loadMissing(projection, db, this.#schema, rows, read)
     const next = read[count]
     if (next) return events.indexOf(next.stored)
-    const folded: Folded = { changes: [], parked: [], refused: [] }
+    const folded: Folded = { count: events.length, changes: [], parked: [], refused: [] }
     for (const each of read) {
       const { stored } = each
+      if (effects?.isFull()) {
+        folded.count = events.indexOf(stored)
+        break
+      }
       const stream = storable(stored.stream)
-      if (waiting.has(stream)) {
+      if (waiting.has(stream) && waits(stored)) {
         folded.parked.push({ stored, error: 'an earlier event of this stream is parked' })
         continue
       }
-      const error = refusedByPostgres.get(stored) ?? ('problem' in each ? each.problem : fold(projection, each, rows))
+      const error = this.#foldOne(each, rows, refusedByPostgres)
       if (error !== undefined) {
         waiting.add(stream)
         folded.refused.push({ stored, error })
       } else if ('event' in each) this.#ids.add(each.event)
     }
     folded.changes = rows.take()
-    folded.parked.push(...folded.refused)
+    folded.parked.push(...folded.refused, ...effects?.parked ?? [])
     return folded
   }
 
-  /** @returns the new version of the checkpoint; nothing when it was not the known one, and nothing was written */
+  /** @returns why it is to be parked, if so */
+  #foldOne (
+    each: Readable | Unreadable, rows: MemoryRows, refusedByPostgres: Map<StoredEvent, string>
+  ): string | undefined {
+    const { stored } = each
+    const problem = refusedByPostgres.get(stored) ?? ('problem' in each ? each.problem : undefined)
+    if (problem === undefined) return 'event' in each ? fold(this.projection, each, rows) : undefined
+    return this.projection.effects?.unreadable(stored, problem) ? undefined : problem
+  }
+
+  /** @returns the new version of the checkpoint; nothing when it, or what is presumed, was not so */
   async #save (
     { changes, parked }: Folded, known: Known, { position, from, epoch }: Record<'position' | 'from' | 'epoch', bigint>
   ): Promise<string | undefined> {
-    const { name } = this.projection
-    const payload = told(name, position, known.isApart || parked.length > 0)
-    const values: unknown[] = [position, from, epoch, known.version, checkpointChannel, payload, name, this.generation]
+    const { effects, tables } = this.projection
+    const { name = '', moving = this.#moving, part = '', end = 'SELECT version FROM moved', values: more } =
+      effects?.statement() ?? this.#notifying(position, known.isApart || parked.length > 0)
+    const values: unknown[] = [position, from, epoch, known.version, ...more]
     const parts: string[] = []
-    const tables: string[] = []
+    const kinds: string[] = []
     const write = (table: AnyTable, kind: 'created' | 'others', rows: object[]) => {
       if (rows.length === 0) return
       const sql = (kind === 'created' ? insert : upsert)(this.#schema, table, values.length, 'moved')
       parts.push(`, ${table.name}_${kind} AS (${sql})`)
-      tables.push(`${this.projection.tables.indexOf(table)}${kind === 'created' ? 'i' : ''}`)
+      kinds.push(`${tables.indexOf(table)}${kind === 'created' ? 'i' : ''}`)
       values.push(...columnsOf(table, rows))
     }
     for (const { table, created, others } of changes) {
@@ -166,34 +204,52 @@ export class Writer {
     }
     if (parked.length > 0) {
       parts.push(`, parked AS (${parkSql(values.length)})`)
-      tables.push('p')
-      values.push(this.#schema, ...columnsOfParked(parked))
+      kinds.push('p')
+      values.push(this.#consumer, ...columnsOfParked(parked))
     }
-    const { isBulk, isInTransaction } = this.options
-    if (isBulk) {
-      parts.push(", bulk AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))")
-      tables.push('b')
-    }
-    if (isInTransaction) await this.db.query('SAVEPOINT unwritten')
-    const { rows: [moved] } = await this.db.query<{ version: string }>({
-      name: `write-${this.#schema}-${tables.join('')}`, // Postgres cuts names after 63 bytes
-      text: `
-        WITH moved AS (
-          UPDATE ${checkpointOf(this.projection, this.generation)} SET position = $1, updated_at = now()
-          WHERE position = $2 AND epoch = $3 AND xmin = $4::text::xid RETURNING xmin::text AS version
-        )${parts.join('')}
-        SELECT version, (${notifyReadersSql('$5', '$6', '$7', '$8')})${isBulk ? ', (SELECT 1 FROM bulk)' : ''} FROM moved`,
+    const rows = await this.#run({
+      name: `write-${this.#schema}-${name}${kinds.join('')}`, // Postgres cuts names after 63 bytes
+      text: `${moving}${parts.join('')}${part} ${end}`,
       values
-    }).catch(async (error: unknown) => {
-      if (isInTransaction) await this.db.query('ROLLBACK TO SAVEPOINT unwritten')
+    })
+    if (rows[0]) effects?.written(rows)
+    return rows[0]?.version
+  }
+
+  /** In a transaction where effects need one. */
+  async #run (statement: { name: string, text: string, values: unknown[] }): Promise<Array<{ version: string }>> {
+    const { db } = this
+    const rest = this.projection.effects?.rest()
+    const run = async (on: Pool | PoolClient) => (await on.query<{ version: string }>(statement)).rows
+    const runAll = async (tx: PoolClient) => {
+      const rows = await run(tx)
+      if (rows.length > 0) await rest?.(tx)
+      return rows
+    }
+    if (isPool(db)) return rest ? await inTransaction(db, runAll) : await run(db)
+    await db.query('SAVEPOINT unwritten')
+    return await runAll(db).catch(async (error: unknown) => {
+      await db.query('ROLLBACK TO SAVEPOINT unwritten')
       throw error
     })
-    return moved?.version
+  }
+
+  /** A projection notifies its readers. */
+  #notifying (position: bigint, isApart: boolean): Statement {
+    const { name } = this.projection
+    const { isBulk } = this.options
+    return {
+      ...isBulk && { name: 'b', part: ", bulk AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))" },
+      end: `SELECT version, (${notifyReadersSql('$5', '$6', '$7', '$8')})${isBulk ? ', (SELECT 1 FROM bulk)' : ''} FROM moved`,
+      values: [checkpointChannel, told(name, position, isApart), name, this.generation]
+    }
   }
 }
 
+const isPool = (db: Pool | PoolClient): db is Pool => 'totalCount' in db
+
 /** The first events of the batch, and the others. A single event is tried again. */
-function split (batch: Batch, count: number): Batch[] {
+function split (batch: Batch, count: number): [Batch, ...Batch[]] {
   const first = batch.events.slice(0, count)
   const last = first.at(-1)
   if (!last || first.length === batch.events.length) return [batch]

@@ -2,45 +2,35 @@
 import type { Projection } from '../../projections/engine/projection.js'
 import { projectionNamed } from '../../projections/engine/operations.js'
 import { closeBreakers } from '../../projections/engine/circuit-breaker.js'
-import { dispatcher, notParked, ParkingRefused } from '../../projections/engine/parked.js'
+import { type BackEnds, dispatcher, parkedEvent, ParkingRefused } from '../../projections/engine/parked.js'
 import { retryStream, skipEvent, type Reprojected } from '../../projections/engine/reproject.js'
-import * as retry from '../../workers/dispatch/retry.js'
-import type { Services } from '../services/services.js'
-
-type BackEnds = Pick<Services, 'pool' | 'streams'>
+import { dispatching } from '../../workers/dispatch/dispatch.js'
+import { DispatchEffects } from '../../workers/dispatch/effects.js'
 
 /**
  * Projects what is parked of a stream: all of it or nothing. `name` is a projection, or `dispatcher`.
  * @throws ParkingRefused
  */
 export async function retryParked (backEnds: BackEnds, name: string, stream: string): Promise<string> {
-  if (name === dispatcher) return await retryOfDispatcher(backEnds, stream)
-  const { events, hidden, generation } = await retryStream(backEnds, projectionNamed(name), stream)
-  return `${events - hidden} events of ${stream} went into ${name} (generation ${generation}); none of its events is parked any more.`
+  const { events, hidden, generation } = await retryStream(backEnds, consumerNamed(name), stream)
+  const done = name === dispatcher
+    ? `The dispatcher has read ${events - hidden} events of ${stream} again`
+    : `${events - hidden} events of ${stream} went into ${name} (generation ${generation})`
+  return `${done}; none of its events is parked any more.`
 }
 
-/** Nothing is sent by it: what the dispatcher has to know of the stream is read again. */
-async function retryOfDispatcher (backEnds: BackEnds, stream: string): Promise<string> {
-  const outcome = await retry.retryParked(backEnds, stream)
-  if (outcome.refused !== undefined) throw new ParkingRefused(`${stream} stays parked, as it was: ${outcome.refused}`)
-  if (outcome.events === 0) throw notParked(dispatcher, stream)
-  return `The dispatcher has read ${outcome.events} events of ${stream} again; none of its events is parked any more.`
-}
+/** The dispatcher sends nothing where it reads parked events again. */
+const consumerNamed = (name: string) =>
+  name === dispatcher ? dispatching(new DispatchEffects()) : projectionNamed(name)
 
 /** Gives one event up for good, and goes on with its stream. @throws ParkingRefused */
 export async function skipParked (
   backEnds: BackEnds, name: string, stream: string, revision: bigint, reason: string
 ): Promise<string> {
-  if (name === dispatcher) return await skipOfDispatcher(backEnds, stream, revision, reason)
-  const outcome = await skipEvent(backEnds, projectionNamed(name), stream, revision, reason)
+  if (name === dispatcher) await parkedEvent(backEnds, undefined, stream, revision) // it is never rebuilt
+  const outcome = await skipEvent(backEnds, consumerNamed(name), stream, revision, reason)
+  if (name === dispatcher) return `The dispatcher goes on without ${stream}@${revision}.`
   return `${name} skips ${stream}@${revision} from now on, in rebuilds too. ${whatBecame(outcome)}`
-}
-
-async function skipOfDispatcher (
-  { pool }: BackEnds, stream: string, revision: bigint, reason: string
-): Promise<string> {
-  if (!await retry.skipParked(pool, stream, revision, reason)) throw notParked(dispatcher, stream, revision)
-  return `The dispatcher goes on without ${stream}@${revision}.`
 }
 
 function whatBecame ({ events, parked, refused }: Reprojected): string {

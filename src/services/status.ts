@@ -40,7 +40,7 @@ export async function openStatus (services: Services, assertWorker: () => Promis
   if (roles.includes('worker')) {
     const [{ lastUnaccounted }, { countDue, countPending, countRecentAttempts }, { skippedCalls }] = await Promise.all([
       import('../../workers/operate/audit.js'), import('../../workers/operate/stats.js'),
-      import('../../workers/dispatch/skipped.js')
+      import('../../workers/dispatch/effects.js')
     ])
     measureDeliveries(metrics, {
       pending: () => countPending(pool),

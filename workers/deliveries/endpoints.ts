@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import type { Interruption } from '../../src/features/webhooks/model.js'
+import { hidden } from '../../projections/engine/table.js'
 import { notifyDue } from './due-channel.js'
-import { hidden } from './hidden.js'
 import { isPending } from './moves/batch-sql.js'
 import { moveEndpoints } from './moves/moves.js'
 import { endWaits } from './pauses.js'
@@ -24,7 +24,7 @@ export async function endpointIds (tx: PoolClient, addresses: Address[]): Promis
   if (addresses.length === 0) return []
   const found = await findEndpoints(tx, addresses)
   if (found.length === addresses.length) return found
-  await insertEndpoints(tx, addresses.map(({ user_id, url }) => ({ user_id, url: normalized(url) })))
+  await insertEndpoints(tx, addresses)
   return await findEndpoints(tx, addresses)
 }
 
@@ -49,8 +49,10 @@ export const sharedEndpointsSql = (after = 0, condition = 'true') => `
 export const endpointKeys = (addresses: Address[]): unknown[] =>
   [addresses.map(({ user_id }) => user_id), addresses.map(({ url }) => digest(normalized(url)))]
 
-async function insertEndpoints (tx: PoolClient, wanted: Address[]): Promise<void> {
-  await tx.query(`
+/** Those that are missing. */
+export async function insertEndpoints (db: Pool | PoolClient, addresses: Address[]): Promise<void> {
+  const wanted = addresses.map(({ user_id, url }) => ({ user_id, url: normalized(url) }))
+  await db.query(`
     INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest)
     SELECT DISTINCT * FROM unnest($1::text[], $2::text[], $3::bytea[])
     ON CONFLICT DO NOTHING`,

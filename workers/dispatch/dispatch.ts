@@ -1,33 +1,21 @@
 // CallCompleted -> delivery row: decides by the position of the call in the log whether and what to send.
-import type { PoolClient } from 'pg'
 import type { EventType } from '../../src/domain/events.js'
-import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Batch } from '../../src/log/follow.js'
-import { inTransaction } from '../../src/postgres/transaction.js'
+import type { CallCompleted, CallErased } from '../../src/features/calls/events.js'
+import { afterCall } from '../../src/features/leads/model.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
-import { moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { Consumer } from '../../src/subscriptions/consumer.js'
-import { followSettings } from '../deliveries/follow-settings.js'
-import { eraseDeliveries } from '../deliveries/erase.js'
-import { AtOnce, type AtOnceOptions } from './at-once.js'
-import { dispatchEvent } from './dispatch-event.js'
-import { countDuplicates, insertDeliveries, type NewDelivery } from './new-deliveries.js'
-import { SkippedInBatch } from './skipped.js'
-import { park } from '../../src/subscriptions/park.js'
-import { logMalformed, readEvent, type ReadEvent } from './read-event.js'
-import { loadState, mostLoaded, TooLarge, type Restored } from './state/load.js'
-import { saveState } from './state/save.js'
-import type { DispatchState } from './state/state.js'
+import { dispatcher as name } from '../../projections/engine/parked.js'
+import type { LogPosition, Projection, Rows } from '../../projections/engine/projection.js'
+import { Writer } from '../../projections/engine/writer.js'
+import { DispatchEffects, type DispatcherOptions, type NewDelivery, rowOf, type SkipReason } from './effects.js'
+import {
+  addKeysOfCalled, asListed, assistantTable, campaignTable, keysOf, knownTables, leadTable, learn, type KnownAssistant,
+  type KnownLead
+} from './known.js'
+import { buildBody } from './payload.js'
 
-export interface DispatcherOptions extends AtOnceOptions {
-  /** Called after the commit with the users whose deliveries changed. */
-  onDispatched (userIds: Iterable<string>): void
-  log: { warn (details: object, message: string): void }
-}
-
-const consumerName = 'dispatcher'
 /** What it takes from the log. */
-export const eventTypes = [
+export const eventTypes: readonly EventType[] = [
   'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased', 'CampaignCreated',
   'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
 ]
@@ -41,102 +29,104 @@ const deferred: ReadonlySet<string> = new Set<EventType>(
  */
 export function dispatcher (options: DispatcherOptions): Consumer {
   return {
-    name: consumerName,
+    name,
     eventTypes,
     isDeferred: ({ type }) => deferred.has(type),
     async open () {
-      const atOnce = new AtOnce(options)
+      const writer = new Writer(dispatching(new DispatchEffects(options)), 0, options.pool, { refuse: async () => {} })
       return {
         checkpointTable: dispatcherCheckpoint,
-        async write (batch, from, epoch) {
-          const written = await atOnce.write(batch, from, epoch)
-          if (!written) return options.onDispatched(await writeInTransaction(batch, from, epoch, options))
-          const skipped = new SkippedInBatch()
-          skipped.note(written.deliveries)
-          skipped.committed()
-          const changed = usersOf(written.deliveries)
-          if (written.given) options.giveSlots?.queueSoon(written.given, changed)
-          else options.onDispatched(changed)
-        }
+        write: (batch, from, epoch) => writer.write(batch, from, epoch)
       }
     }
   }
 }
 
-/** What cannot be written in one statement. @returns the users whose deliveries may be due now */
-export async function writeInTransaction (
-  { events, position }: Batch, from: bigint, epoch: bigint, options: DispatcherOptions
-): Promise<Set<string>> {
-  const skipped = new SkippedInBatch()
-  const users = await inTransaction(options.pool, async (tx) => {
-    await moveCheckpoint(tx, dispatcherCheckpoint, epoch, from, position)
-    return await dispatchBatch(tx, events, { ...options, skipped })
-  })
-  skipped.committed()
-  return users
+export const dispatching = (effects: DispatchEffects): Projection => ({
+  name,
+  version: 1,
+  eventTypes,
+  creating: ['AssistantCreated', 'LeadCreated', 'CampaignCreated'],
+  tables: knownTables,
+  effects,
+  keys: keysOf,
+  keysBehind: addKeysOfCalled,
+  project (event, at, rows) {
+    switch (event.type) {
+      case 'CallCompleted': return dispatchCall(effects, rows, at, event.data)
+      case 'CallErased': return dispatchErased(effects, rows, at, event.data)
+      default: {
+        const change = learn(event, Number(at.revision), rows)
+        if (change) effects.follow(change, at.position)
+      }
+    }
+  }
+})
+
+/** The row of a call's first event; later events are counted as duplicates. */
+function dispatchCall (effects: DispatchEffects, rows: Rows, at: LogPosition, call: CallCompleted): void {
+  const lost = lostLead(rows, call)
+  const isNew = !effects.isRetry && !effects.isKnownCall(call.call_id, at.position)
+  if (isNew) effects.add(deliveryOf(effects, rows, at, call))
+  if (lost === undefined || (!isNew && !effects.isRetry)) return
+  effects.parked.push({ stored: { ...at, type: 'CallCompleted' }, error: `${lost}: the webhook says that there is none` })
 }
 
-type BatchOptions = DispatcherOptions & { skipped: SkippedInBatch }
-
-/** Bodies that wait to be written, in characters. */
-const mostUnwritten = 4 * 2 ** 20
-
-/** In halves, where what the events read is too large. @returns the users whose deliveries may be due now */
-async function dispatchBatch (
-  tx: PoolClient, events: StoredEvent[], options: BatchOptions
-): Promise<Set<string>> {
-  if (events.length === 0) return new Set()
-  const read = events.map(readEvent)
-  const calls = read.flatMap(({ callId }) => callId ?? [])
-  try {
-    const most = events.length > 1 ? mostLoaded : undefined
-    const { state, restored } = await loadState(tx, read.flatMap(({ event }) => event ?? []), calls, most)
-    return await dispatchEvents(tx, read, { state, restored }, options)
-  } catch (error) {
-    if (!(error instanceof TooLarge)) throw error
-    const middle = Math.ceil(events.length / 2)
-    const first = await dispatchBatch(tx, events.slice(0, middle), options)
-    return new Set([...first, ...await dispatchBatch(tx, events.slice(middle), options)])
-  }
+function deliveryOf (effects: DispatchEffects, rows: Rows, at: LogPosition, call: CallCompleted): NewDelivery {
+  const assistant = rows.get(assistantTable, call.assistant_id)
+  const row = rowOf(at, call.call_id, call.assistant_id, assistant?.user_id)
+  if (!assistant) return { ...row, skipped: 'unknown_assistant' }
+  const lead = movedLead(rows, call, assistant)
+  if (isOfErased(rows, call, assistant)) return { ...row, skipped: 'erased' }
+  const { user_id, settings: { is_webhook_active, webhook_url: url } } = assistant
+  const reason = skipReason(call, assistant)
+  if (reason || !is_webhook_active || url === null) return { ...row, skipped: reason ?? 'webhook_off' }
+  const campaignName = lead && rows.get(campaignTable, lead.campaign_id)?.name
+  const body = buildBody({ call, at: at.created, assistant, lead: lead && asListed(rows, lead), campaignName })
+  return { ...row, user_id, url, body, skipped: effects.isRestored(at.position) ? 'restored' : undefined }
 }
 
-async function dispatchEvents (
-  tx: PoolClient, read: ReadEvent[], { state, restored }: { state: DispatchState, restored: Restored },
-  { firstDelayMs, log, skipped }: BatchOptions
-): Promise<Set<string>> {
-  const users = new Set<string>()
-  const deliveries: NewDelivery[] = []
-  let unwritten = 0
-  for (const each of read) {
-    if (each.problem !== undefined) logMalformed(each, log)
-    const { added, parkedFor } = dispatchEvent(state, each, restored.skipUntil)
-    deliveries.push(...added)
-    skipped.note(added)
-    unwritten += lengthOf(added)
-    if (unwritten > mostUnwritten) await write()
-    if (parkedFor !== undefined) await park(tx, consumerName, each.stored, parkedFor)
-    if (each.stored.position <= restored.rereadUntil) state.forgetEffects()
-  }
-  const settings = [...state.rerouted.values()]
-  await saveState(tx, state)
-  await write()
-  await followSettings(tx, settings)
-  await eraseDeliveries(tx, [...state.erased])
-  await countDuplicates(tx, state.duplicates) // last: it locks deliveries, and a move locks itself before those
-  for (const { user_id } of settings) users.add(user_id)
-  return users
-
-  async function write (): Promise<void> {
-    unwritten = 0
-    const written = deliveries.splice(0)
-    await insertDeliveries(tx, written, firstDelayMs)
-    for (const user of usersOf(written)) users.add(user)
-  }
+/** A call of which the log has nothing else any more gets its row; one that has one sends nothing any more. */
+function dispatchErased (effects: DispatchEffects, rows: Rows, at: LogPosition, call: CallErased): void {
+  if (effects.isRetry || effects.isErasedCall(call.call_id, at.position)) return
+  const assistant = rows.get(assistantTable, call.assistant_id)
+  if (assistant) movedLead(rows, call, assistant)
+  effects.add({ ...rowOf(at, call.call_id, call.assistant_id, assistant?.user_id), skipped: 'erased' })
 }
 
-/** Of whom something may be due. */
-const usersOf = (deliveries: NewDelivery[]) =>
-  new Set(deliveries.flatMap((each) => 'url' in each && each.skipped === undefined ? each.user_id : []))
+function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipReason | undefined {
+  if (!settings.is_webhook_active) return 'webhook_off'
+  if (settings.send_webhook_only_on_completed && call.status !== 'completed') return 'not_completed'
+  return undefined
+}
 
-const lengthOf = (deliveries: NewDelivery[]) =>
-  deliveries.reduce((sum, delivery) => sum + ('body' in delivery ? delivery.body.length : 0), 0)
+const leadIn = (rows: Rows, { lead_id }: CallCompleted | CallErased) =>
+  lead_id === null ? undefined : rows.get(leadTable, lead_id)
+
+/** The lead or secondary contact of a call as it is after it; nothing when it is unknown, erased or of another user. */
+function movedLead (rows: Rows, call: CallCompleted | CallErased, assistant: KnownAssistant): KnownLead | undefined {
+  const lead = leadIn(rows, call)
+  if (!lead || lead.phone_number === '' || lead.user_id !== assistant.user_id) return undefined
+  const left = 'lead_left' in call ? call.lead_left : undefined
+  const { status, newest_report_at } = left ?? afterCall(lead, call) ?? lead
+  const moved = { ...lead, status, newest_report_at }
+  rows.put(leadTable, moved)
+  return moved
+}
+
+/** Its report is erased soon: nothing of it is kept here, or sent. */
+function isOfErased (rows: Rows, call: CallCompleted, { user_id }: KnownAssistant): boolean {
+  const lead = leadIn(rows, call)
+  return lead?.is_erased === true && lead.user_id === user_id
+}
+
+/** Why the webhook of a call that names a lead has no lead. */
+function lostLead (rows: Rows, call: CallCompleted): string | undefined {
+  const { assistant_id, lead_id } = call
+  const owner = rows.get(assistantTable, assistant_id)?.user_id
+  const lead = leadIn(rows, call)
+  if (lead_id === null || owner === undefined || lead?.user_id === owner) return undefined
+  return lead
+    ? `lead ${lead_id} belongs to another user than the assistant`
+    : `lead ${lead_id} is not known at this position of the log`
+}

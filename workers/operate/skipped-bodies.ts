@@ -3,10 +3,13 @@ import type { PoolClient } from 'pg'
 import { type CallCompleted, callStream } from '../../src/features/calls/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/log/event-log.js'
+import { loadMissing, readEvents } from '../../projections/engine/fold.js'
+import type { Rows } from '../../projections/engine/projection.js'
+import { MemoryRows } from '../../projections/engine/rows.js'
+import { dispatching } from '../dispatch/dispatch.js'
+import { DispatchEffects } from '../dispatch/effects.js'
+import { assistantTable, campaignTable, leadTable } from '../dispatch/known.js'
 import { buildBody } from '../dispatch/payload.js'
-import { readEvent } from '../dispatch/read-event.js'
-import type { DispatchState } from '../dispatch/state/state.js'
-import { loadState } from '../dispatch/state/load.js'
 
 /** Each may have a megabyte. */
 const atOnce = 10
@@ -36,22 +39,28 @@ async function firstReport (streams: Pick<Streams, 'read'>, stream: string): Pro
 interface Built { callId: string, body: string }
 
 async function bodiesOf (tx: PoolClient, stored: StoredEvent[]): Promise<Built[]> {
-  const read = stored.map(readEvent)
-  const { state } = await loadState(tx, read.flatMap(({ event }) => event ?? []), [])
-  return read.flatMap(({ stored: { created }, event }) => {
-    const call = event?.type === 'CallCompleted' ? event.data : undefined
-    const body = call && bodyOf(state, call, created)
-    return call && body !== undefined ? { callId: call.call_id, body } : []
-  })
+  const consumer = dispatching(new DispatchEffects())
+  const built: Built[] = []
+  for (let left = readEvents(consumer, stored); left.length > 0;) {
+    const rows = new MemoryRows(consumer.tables)
+    const count = await loadMissing(consumer, tx, 'ledger', rows, left)
+    for (const each of left.slice(0, count)) {
+      const call = 'event' in each && each.event.type === 'CallCompleted' ? each.event.data : undefined
+      const body = call && bodyOf(rows, call, each.stored.created)
+      if (call && body !== undefined) built.push({ callId: call.call_id, body })
+    }
+    left = left.slice(count)
+  }
+  return built
 }
 
-function bodyOf (state: DispatchState, call: CallCompleted, at: Date): string | undefined {
-  const assistant = state.assistants.get(call.assistant_id)
+function bodyOf (rows: Rows, call: CallCompleted, at: Date): string | undefined {
+  const assistant = rows.get(assistantTable, call.assistant_id)
   const isUnwanted = assistant?.settings.send_webhook_only_on_completed && call.status !== 'completed'
   if (!assistant || isUnwanted) return undefined
-  const found = call.lead_id === null ? undefined : state.leads.get(call.lead_id)
+  const found = call.lead_id === null ? undefined : rows.get(leadTable, call.lead_id)
   const lead = found?.user_id === assistant.user_id ? found : undefined
-  const campaignName = lead && state.campaigns.get(lead.campaign_id)?.name
+  const campaignName = lead && rows.get(campaignTable, lead.campaign_id)?.name
   return buildBody({ call, at, assistant, lead, campaignName })
 }
 

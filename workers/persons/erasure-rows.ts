@@ -9,6 +9,7 @@ import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import type { Services } from '../../src/services/services.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { areErasedInFlight } from '../deliveries/attempts/in-flight.js'
+import { listingKey } from '../dispatch/known.js'
 
 export const erasureKind = 'person-erasure'
 
@@ -117,13 +118,14 @@ async function forgetRedeliveries (pool: Pool, userId: string): Promise<void> {
 export async function forgetDispatched (pool: Pool, { userId, phoneNumber }: Person): Promise<void> {
   const values = [userId, phoneNumber]
   const those = 'WHERE user_id = $1 AND phone_number = $2'
+  const listing = [listingKey({ user_id: userId, phone_number: phoneNumber })]
   const { rows: [found] } = await pool.query<{ is_there: boolean }>(`
-    SELECT EXISTS (SELECT FROM ledger.dispatch_blacklist ${those})
-        OR EXISTS (SELECT FROM ledger.dispatch_leads ${those}) AS is_there`, values)
+    SELECT EXISTS (SELECT FROM ledger.dispatch_blacklist WHERE key = $3)
+        OR EXISTS (SELECT FROM ledger.dispatch_leads ${those}) AS is_there`, [...values, ...listing])
   if (!found?.is_there) return
   await inTransaction(pool, async (tx) => {
     await touchCheckpoint(tx, dispatcherCheckpoint)
-    await tx.query(`DELETE FROM ledger.dispatch_blacklist ${those}`, values)
+    await tx.query('DELETE FROM ledger.dispatch_blacklist WHERE key = $1', listing)
     await tx.query(`
       UPDATE ledger.dispatch_leads SET phone_number = '', variables = '{"customer_name":"","email":""}' ${those}`, values)
   })

@@ -51,9 +51,9 @@ async function isRepeated (t: Test, { answer, again }: Sent, fate: Fate, what: s
 }
 
 const numbersOf = async (ids: number[]) => (await pool.query<{ phone_number: string }>(
-  'SELECT phone_number FROM ledger.dispatch_leads WHERE contact_id = ANY ($1)', [ids])).rows.map((row) => row.phone_number)
+  'SELECT phone_number FROM ledger.dispatch_leads WHERE id = ANY ($1)', [ids])).rows.map((row) => row.phone_number)
 const listingOf = async (phoneNumber: string) => (await pool.query(
-  'SELECT is_listed FROM ledger.dispatch_blacklist WHERE phone_number = $1', [phoneNumber])).rows
+  'SELECT is_listed FROM ledger.dispatch_blacklist WHERE key LIKE $1', [`${phoneNumber} %`])).rows
 
 async function leadIsOneOrTheOther (t: Test, what: string, sent: Sent, callId: string, gone: string): Promise<Fate> {
   const { id } = sent.answer.body.data

@@ -14,8 +14,8 @@ t.test('a call moves its lead or secondary contact, also when it is not sent, an
     callCompleted('c-3', { lead_id: 9, status: 'failed' })
   )
   await r.tell(callCompleted('c-1', { lead_id: 7, lead_status: 'blacklisted' }))
-  const { rows } = await r.pool.query('SELECT contact_id, status FROM ledger.dispatch_leads ORDER BY contact_id')
-  t.same(rows.map(({ contact_id, status }) => [contact_id, status]), [
+  const { rows } = await r.pool.query('SELECT id, status FROM ledger.dispatch_leads ORDER BY id')
+  t.same(rows.map(({ id, status }) => [id, status]), [
     ['7', 'rescheduled'], ['8', 'completed'], ['9', 'created']
   ])
 })
@@ -62,12 +62,12 @@ t.test('what a user makes of a lead and its contacts counts from its place in th
   )
   const leadIn = async (place: number) => JSON.parse(String((await r.deliveries())[place]?.body)).data.lead
   const known = () => r.pool.query(`
-    SELECT contact_id::int, primary_id::int, status, variables->>'customer_name' AS name, revision::int
+    SELECT id::int, primary_id::int, status, variables->>'customer_name' AS name, revision::int
     FROM ledger.dispatch_leads ORDER BY 1`)
   const wanted = [
-    { contact_id: 7, primary_id: null, status: 'blacklisted', name: 'Changed', revision: 3 },
-    { contact_id: 8, primary_id: 7, status: 'scheduled', name: '', revision: 3 },
-    { contact_id: 9, primary_id: 7, status: 'created', name: '', revision: 3 }
+    { id: 7, primary_id: null, status: 'blacklisted', name: 'Changed', revision: 3 },
+    { id: 8, primary_id: 7, status: 'scheduled', name: '', revision: 3 },
+    { id: 9, primary_id: 7, status: 'created', name: '', revision: 3 }
   ]
   t.same((await known()).rows, wanted)
   await r.tell(callCompleted('c-1', { lead_id: 9 }))

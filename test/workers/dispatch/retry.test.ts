@@ -2,7 +2,7 @@
 import t from 'tap'
 import { countParkedStreams, parkedEvent, parkedStreams } from '../../../projections/engine/parked.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { retryParked, skipParked } from '../../../workers/dispatch/retry.js'
+import { retryParked, skipParked } from '../../../src/ops/parked.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told
 } from '../../support/events/call-events.js'
@@ -39,15 +39,15 @@ t.test('a retry makes known what a stream says, also what came after, or leaves 
     later(assistantCreated(1)), assistantUpdated(1, webhookOn), callCompleted('early'))
   const { pool } = r
   t.match(await parkedStreams(pool, ['dispatcher']), [
-    { projection: 'dispatcher', generation: null, stream: 'assistant-1', events: 1, revision: '0', error: /schema_version 9/ }
+    { projection: 'dispatcher', generation: null, stream: 'assistant-1', events: 2, revision: '0', error: /schema_version 9/ }
   ])
   t.strictSame(await countParkedStreams(pool), [{ projection: 'dispatcher', generation: '', streams: 1 }])
   const { asItIs, readable } = logOver(stored)
-  t.match(await parkedEvent({ pool, streams: asItIs }, undefined, 'assistant-1'), { generation: null, parked: 1 })
-  t.match(await retryParked({ pool, streams: asItIs }, 'assistant-1'), { refused: /schema_version 9/ })
-  t.match(await retryParked({ pool, streams: readable }, 'assistant-1'), { events: 1 })
+  t.match(await parkedEvent({ pool, streams: asItIs }, undefined, 'assistant-1'), { generation: null, parked: 2 })
+  await t.rejects(retryParked({ pool, streams: asItIs }, 'dispatcher', 'assistant-1'), /stays parked, .* schema_version 9/)
+  t.match(await retryParked({ pool, streams: readable }, 'dispatcher', 'assistant-1'), /^The dispatcher has read 2 events /)
   t.strictSame(await countParkedStreams(pool), [])
-  t.match(await retryParked({ pool, streams: readable }, 'assistant-1'), { events: 0 })
+  await t.rejects(retryParked({ pool, streams: readable }, 'dispatcher', 'assistant-1'), /has not parked assistant-1:/)
   await r.tell(callCompleted('late'))
   t.same((await r.deliveries()).map(({ call_id, status }) => [call_id, status]), [['early', 'skipped'], ['late', 'scheduled']])
 })
@@ -61,10 +61,11 @@ t.test('a call whose lead came later is read again without another delivery; one
     ...await r.tell(leadCreated(7, 3))
   ]
   const streams = logOver(stored).asItIs
-  t.match(await retryParked({ pool, streams }, 'call-soon'), { events: 1 })
-  t.match(await retryParked({ pool, streams }, 'call-never'), { refused: /lead 8 is not known/ })
-  t.equal(await skipParked(pool, 'call-never', 0n, 'no such lead'), true)
-  t.equal(await skipParked(pool, 'call-never', 0n, 'no such lead'), false)
+  t.match(await retryParked({ pool, streams }, 'dispatcher', 'call-soon'), / 1 events of call-soon again; none /)
+  await t.rejects(retryParked({ pool, streams }, 'dispatcher', 'call-never'), /lead 8 is not known/)
+  const skip = () => skipParked({ pool, streams }, 'dispatcher', 'call-never', 0n, 'no such lead')
+  t.equal(await skip(), 'The dispatcher goes on without call-never@0.')
+  await t.rejects(skip(), /has not parked call-never@0:/)
   t.strictSame(await countParkedStreams(pool), [])
   t.equal((await r.deliveries()).length, 2)
 })
@@ -73,6 +74,6 @@ t.test('a parked event that an erasure has hidden since is passed over', async (
   const r = await dispatchRig(t)
   await passAll(r)
   const [, ...left] = await r.tell(later(assistantCreated(1)), assistantUpdated(1, webhookOn))
-  t.match(await retryParked({ pool: r.pool, streams: logOver(left).asItIs }, 'assistant-1'), { events: 1 })
+  t.match(await retryParked({ pool: r.pool, streams: logOver(left).asItIs }, 'dispatcher', 'assistant-1'), / 1 events /)
   t.strictSame(await countParkedStreams(r.pool), [])
 })
