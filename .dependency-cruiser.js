@@ -7,7 +7,7 @@ const WEB = ['fastify', 'fastify-plugin', '@fastify/[^/]+']
 const MODEL = 'src/features/[^/]+/(?!routes|import)[^/]+[.]ts'
 const DOMAIN = ['src/domain', MODEL]
 const POSITIONS = 'projections/engine/positions[.]ts'
-const LOG = [...DOMAIN, 'src/log', 'src/timing']
+const LOG = [...DOMAIN, 'src/log', 'src/timing[.]ts']
 /** The record that every part takes its services from: its type is free to all who name it. */
 const SERVICES = 'src/services/services[.]ts'
 
@@ -15,16 +15,16 @@ const SERVICES = 'src/services/services[.]ts'
 const rooms = {
   'src/domain': { ours: DOMAIN, packages: ['typebox'], isPure: true },
   [MODEL]: { ours: DOMAIN, packages: ['typebox'], isPure: true },
-  'src/timing': { ours: [], packages: [] },
-  'src/log': { ours: [...DOMAIN, 'src/timing'], packages: ['@eventstore/db-client'] },
+  'src/timing[.]ts': { ours: [], packages: [] },
+  'src/log': { ours: [...DOMAIN, 'src/timing[.]ts'], packages: ['@eventstore/db-client'] },
   'src/tracing': { ours: [], packages: ['@opentelemetry/[^/]+'] },
-  'src/postgres': { ours: [], packages: ['pg'] },
+  'src/postgres': { ours: ['src/timing[.]ts'], packages: ['pg'] },
   'src/subscriptions': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
   'src/recovery': { ours: [...LOG, 'src/postgres', 'src/subscriptions'], packages: ['pg'] },
   'src/privacy': { ours: [...LOG, 'src/postgres'], packages: ['pg', 'p-limit', 'lru-cache', 'dataloader'] },
   'src/commands': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg', 'lru-cache'] },
   'src/http': {
-    ours: [...DOMAIN, 'src/(commands|timing|tracing)', 'src/(config|errors|package-root|text-files)[.]ts', POSITIONS],
+    ours: [...DOMAIN, 'src/(commands|tracing)', 'src/(config|errors|package-root|text-files|timing)[.]ts', POSITIONS],
     packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client', 'csv-parse']
   },
   'src/features': {

@@ -1,7 +1,7 @@
 // Leads and their secondary contacts, one row each; find-leads.ts reads them.
 import type { DomainEvent } from '../src/domain/events.js'
 import { placesBeside } from '../src/domain/sealed.js'
-import { laterOf } from '../src/domain/time.js'
+import { laterOf } from '../src/domain/decider.js'
 import { blacklistEventTypes } from '../src/features/blacklist/events.js'
 import { type CallCompleted, type CallErased, callEventTypes } from '../src/features/calls/events.js'
 import {

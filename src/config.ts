@@ -1,19 +1,15 @@
 // Turns the environment into a checked, frozen Config; reports every setting that is wrong at once, by name.
 import type { ValidateFunction } from 'ajv'
 import ipaddr from 'ipaddr.js'
-import { collect, type Problem } from './domain/validation.js'
-import { eventStoreProblems, withCaFile } from './log/client-url.js'
-import { fieldErrors, openAjv, refusedTexts } from './http/field-errors.js'
-import { jwtProblems, jwtSettings, roleMapOf } from './http/credentials.js'
+import { collect, type FieldErrors, type Problem } from './domain/rejection.js'
 import { corsOrigins, noOriginIn } from './http/cors.js'
-import { BadSettings } from './settings/bad-settings.js'
-import { Environment, random, urlProblem } from './settings/environment.js'
-import { withFiles } from './settings/secret-files.js'
-
-export { BadSettings }
+import { jwtProblems, jwtSettings, roleMapOf } from './http/credentials.js'
+import { fieldErrors, openAjv, refusedTexts } from './http/field-errors.js'
+import { eventStoreProblems, withCaFile } from './log/client-url.js'
+import { Environment, random, secretNames, urlProblem, withFiles } from './settings.js'
 
 /** Where the back ends are; `start` runs an absent one itself. */
-export type BackEndUrls = Partial<Record<'eventStoreUrl' | 'databaseUrl' | 'redisUrl', string | undefined>>
+type BackEndUrls = Partial<Record<'eventStoreUrl' | 'databaseUrl' | 'redisUrl', string | undefined>>
 
 /** Durations are milliseconds. */
 export type Config = Readonly<ReturnType<typeof toConfig>>
@@ -112,3 +108,36 @@ const webhookSettings = (env: Environment) => ({
   allowCidrs: entriesOf(env.WEBHOOK_ALLOW_CIDRS),
   retentionDays: env.WEBHOOK_RETENTION_DAYS
 })
+
+/** Longer ones are cut. */
+const longestShown = 100
+
+/** Every setting that is wrong, one line each, with its value where that is no secret. */
+export class BadSettings extends Error {
+  override readonly name = 'BadSettings'
+  /** `environment` is what they were read from. */
+  constructor (readonly errors: FieldErrors, environment: NodeJS.ProcessEnv = {}) {
+    const lines = Object.entries(errors).flatMap(([name, problems]) =>
+      problems.map((problem) => `${name} ${problem}${shown(name, problem, environment)}`))
+    super(lines.map(inOneLine).join('\n'))
+  }
+}
+
+/** A login may stand in what was set in the wrong place. */
+const inOneLine = (line: string) => line.replaceAll(/\/\/(?!user:password@)\S*@/g, '//…@').replaceAll(/\p{Cc}/gu, ' ')
+
+function shown (name: string, problem: string, environment: NodeJS.ProcessEnv): string {
+  const file = environment[`${name}_FILE`]
+  if (file && !environment[name]) return ` (it comes from the file ${file})`
+  const value = environment[name]
+  if (!value || problem.includes(value)) return ''
+  if (name.endsWith('_URL')) return problem.startsWith('must be a URL') ? schemeOf(value) : '' // it may have a password
+  if (secretNames.some((secret) => secret === name)) return ''
+  const start = value.length > longestShown ? `${value.slice(0, longestShown)}…` : value
+  return ` (it is ${JSON.stringify(start)})`
+}
+
+function schemeOf (url: string): string {
+  const scheme = /^[a-z][a-z0-9+.-]{0,30}:\/\//i.exec(url)?.[0]
+  return scheme ? ` (it begins with ${scheme})` : ''
+}

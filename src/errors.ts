@@ -9,12 +9,11 @@ import { AppendTooLarge, EventStoreUnavailable, isOfOutage, StreamGone, StreamTr
 import { encodedBody } from './http/bodies.js'
 import { fieldErrors, firstFields } from './http/field-errors.js'
 import { BehindPosition } from './http/read-position.js'
-import { TooManyBodies } from './http/limits/body-budget.js'
-import { TooManyReads } from './http/limits/read-slots.js'
-import { saysDiskFull } from './postgres/problems/full-disk.js'
+import { TooManyBodies, TooManyReads } from './http/limits.js'
+import { saysDiskFull } from './postgres/problems.js'
 import { BehindLog } from './recovery/database-state.js'
 import { OtherLog } from './recovery/other-log.js'
-import { PersonKeyUnreadable } from './privacy/log-keys.js'
+import { PersonKeyUnreadable } from './privacy/person-keys.js'
 
 const statusOf: Record<RejectionCode, number> = {
   invalid: 422,

@@ -1,7 +1,7 @@
 // The command line: find the command, run it, explain why it failed.
 import { commandLine } from './cli/commands.js'
-import { isOfPostgres, postgresProblem } from './postgres/problems/in-words.js'
-import { addDotEnv } from './settings/dot-env.js'
+import { isOfPostgres, postgresProblem } from './postgres/in-words.js'
+import { addDotEnv } from './cli/dot-env.js'
 
 /** Errors that say how to mend them. By name: their classes would load half of the code. */
 const refusals = [

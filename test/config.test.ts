@@ -2,7 +2,7 @@
 import t from 'tap'
 import { keyBytes } from '../src/services/complete-config.js'
 import { BadSettings, loadConfig } from '../src/config.js'
-import { Environment } from '../src/settings/environment.js'
+import { Environment } from '../src/settings.js'
 import { problems, refuses } from './support/config-problems.js'
 
 const secret = 'x'.repeat(31) + 'y'

@@ -2,10 +2,8 @@
 import type { Pool } from 'pg'
 import { isOfOutage } from '../src/log/errors.js'
 import { askedTogether } from '../src/postgres/batcher.js'
-import { endsWithin } from '../src/postgres/ends-within.js'
+import { endsWithin, beat, pause } from '../src/timing.js'
 import { wheneverLeased } from '../src/subscriptions/lease.js'
-import { beat } from '../src/timing/beat.js'
-import { pause } from '../src/timing/pause.js'
 
 export interface Periodic {
   name: string

@@ -1,5 +1,5 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
-import { endsWithin } from '../src/postgres/ends-within.js'
+import { endsWithin } from '../src/timing.js'
 import type { Services } from '../src/services/services.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import { abandonedAfter } from './deliveries/attempts/abandoned.js'

@@ -10,7 +10,7 @@ import { ReplayRefused } from './refused.js'
 import { describe } from './compare.js'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { pause } from '../../src/timing/pause.js'
+import { pause } from '../../src/timing.js'
 import type { Pool, PoolClient } from 'pg'
 import { projections } from '../index.js'
 

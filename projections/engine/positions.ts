@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { joinRunning } from '../../src/timing/at-most-every.js'
+import { joinRunning } from '../../src/timing.js'
 import type { Projection } from './projection.js'
 import { awaitedChannel, checkpointChannel, hasSetApartSql, activeCheckpoint } from './generations.js'
 

@@ -6,7 +6,7 @@ import { inTransaction, onConnection } from '../../src/postgres/transaction.js'
 import {
   createGeneration, generationsOf, lockGenerations, removeGeneration, type Generation, leaseOf, checkpointOf, schemaOf
 } from './generations.js'
-import { pause } from '../../src/timing/pause.js'
+import { pause } from '../../src/timing.js'
 import { feedGenerations, type FeedOptions } from './run.js'
 import type { RunOptions } from '../../src/subscriptions/run.js'
 import type { Streams } from '../../src/log/event-log.js'

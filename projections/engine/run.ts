@@ -7,7 +7,7 @@ import { CircuitBreaker } from './circuit-breaker.js'
 import type { Projection } from './projection.js'
 import { Writer } from './writer.js'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
-import { beat } from '../../src/timing/beat.js'
+import { beat } from '../../src/timing.js'
 import { runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
 import { swap } from './swap.js'
 

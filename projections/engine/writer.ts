@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Batch } from '../../src/log/follow.js'
-import { isAboutData, isTaken } from '../../src/postgres/problems/about-data.js'
+import { isAboutData, isTaken } from '../../src/postgres/problems.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { Fenced } from '../../src/subscriptions/checkpoint.js'
 import {

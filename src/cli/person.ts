@@ -16,8 +16,7 @@ import { erasureKind, prepareErasure } from '../../workers/persons/erasure-rows.
 import { readExport, mostOfUser, noteRequest, removeRequest } from '../../workers/persons/exports.js'
 import { commandHandler } from '../commands/handle.js'
 import { findRequest } from '../commands/person-requests.js'
-import { PhoneClaims } from '../commands/phone-claims.js'
-import { holdToLeadDigestKey } from '../commands/phone-hash.js'
+import { PhoneClaims, holdToLeadDigestKey } from '../commands/phone-numbers.js'
 import { isPhoneNumber, notE164 } from '../domain/json.js'
 import { type PersonRequest, personRequestDecider } from '../features/persons/model.js'
 import { personRequestStream, type PersonRequestType } from '../features/persons/events.js'
@@ -27,7 +26,7 @@ import { BehindLog, explainBehind, readDatabaseState } from '../recovery/databas
 import type { CompleteConfig } from '../services/complete-config.js'
 import type { Connections } from '../services/connections.js'
 import { runSubscription } from '../subscriptions/run.js'
-import { pause } from '../timing/pause.js'
+import { pause } from '../timing.js'
 import { printJson } from './output.js'
 import { withConnections } from './running.js'
 

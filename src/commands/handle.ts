@@ -6,7 +6,7 @@ import { assertSound, currentVersion, decode, DecodeError, type DomainEvent } fr
 import { Rejection } from '../domain/rejection.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { isErasing } from '../features/persons/model.js'
-import type { Appended, Proposed } from '../log/append-call.js'
+import type { Appended, Proposed } from '../log/connection.js'
 import { RevisionConflict, StreamGone, StreamTruncated } from '../log/errors.js'
 import { noStream, type Streams } from '../log/event-log.js'
 import { eventId, sizeOf } from '../log/stored.js'

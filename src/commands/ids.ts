@@ -1,7 +1,6 @@
 // Hands out the integer ids of the interface: taken from Postgres in blocks, gaps allowed, never reused.
 import type { Pool } from 'pg'
-import { largestId } from '../domain/json.js'
-import { forEachKind, type IdKind } from '../domain/id-kinds.js'
+import { largestId, forEachKind, type IdKind } from '../domain/json.js'
 import { Rejection } from '../domain/rejection.js'
 
 export interface Ids {

@@ -45,3 +45,6 @@ export function idAt (ids: readonly number[], index: number): number {
   if (id === undefined) throw new RangeError(`${ids.length} ids were reserved, and number ${index + 1} is asked for`)
   return id
 }
+
+/** The later one of two instants, as it was written. */
+export const laterOf = (one: string, other: string) => Date.parse(other) > Date.parse(one) ? other : one

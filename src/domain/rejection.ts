@@ -1,4 +1,5 @@
-// A refusal with a stable code; errors.ts maps each code to its HTTP status.
+// A refusal with a stable code, which errors.ts maps to its HTTP status; of a body with every field that is wrong, by
+// its schema and by the rules.
 
 /** Every problem of every field; paths have dots: `post_call_schema.0.name`. */
 export type FieldErrors = Record<string, string[]>
@@ -27,3 +28,60 @@ export class Rejection extends Error {
 
 /** Refuses these fields. */
 export const invalid = (errors: FieldErrors) => new Rejection('invalid', 'The given data was invalid.', errors)
+
+/** A body as it came. A field in `refused` is missing or wrong. */
+export type Submitted<Body> =
+  | { body: Body, refused?: undefined }
+  | { body: Partial<Body>, refused: FieldErrors }
+
+/** What a rule answers: the field and its problem, or nothing when the rule holds. */
+export type Problem = { field: string, message: string } | false | undefined
+
+export const problem = (field: string, message: string) => ({ field, message })
+
+/** What the schema refused and what the rules found, by field. */
+export function collect (refused: FieldErrors, problems: Problem[]): FieldErrors {
+  const errors = { ...refused }
+  for (const found of problems) {
+    if (found) errors[found.field] = [...(errors[found.field] ?? []), found.message]
+  }
+  return errors
+}
+
+/** The body, when neither its schema nor a rule refuses anything. @throws Rejection `invalid` with every problem */
+export function soundBody<Body> ({ body, refused }: Submitted<Body>, problems: Problem[]): Body {
+  const errors = collect(refused ?? {}, problems)
+  if (refused || Object.keys(errors).length > 0) throw invalid(errors)
+  return body
+}
+
+/** The fields that the schema did not refuse: a rule may rely on their types. */
+export function soundFields<Body extends object> ({ body, refused = {} }: Submitted<Body>): Partial<Body> {
+  const wrong = new Set(Object.keys(refused).map(topOf))
+  const sound: Partial<Body> = { ...body }
+  for (const name in sound) if (wrong.has(topOf(name))) delete sound[name]
+  return sound
+}
+
+/** The field that a path with dots begins with. */
+export const topOf = (path: string) => path.split('.', 1)[0] ?? path
+
+/** One problem for each item whose `name` an earlier item has, or `first`. Takes items that the schema refused, too. */
+export function repeated (list: string, items: unknown, name: string, message: string, first?: unknown): Problem[] {
+  if (!Array.isArray(items)) return []
+  const seen = new Set<unknown>([first])
+  return items.map((item: unknown, index) => {
+    const value: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, name) : undefined
+    const isSeen = typeof value === 'string' && seen.size === seen.add(value).size
+    return isSeen && problem(`${list}.${index}.${name}`, message)
+  })
+}
+
+/**
+ * What leaves no mark on a screen: spaces, controls, joiners, marks of direction, fillers. Told here and not by the
+ * pattern of a schema: clients that are generated from it read classes of Unicode in ways of their own.
+ */
+const invisible = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\u2800]+$/u
+
+/** Whether a name is there and shows nothing. An empty one is refused by its length. */
+export const isBlank = (name: string) => invisible.test(name)

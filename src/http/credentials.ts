@@ -1,7 +1,7 @@
 // What lets in: tokens, as the settings that begin with JWT_ say it, with the roles that they may name, and API keys;
 // and why one that does not was refused.
 import { createHash } from 'node:crypto'
-import type { Problem } from '../domain/validation.js'
+import type { Problem } from '../domain/rejection.js'
 import type { Scope } from '../features/api-keys/events.js'
 
 const roles = ['user', 'engine', 'ops'] as const

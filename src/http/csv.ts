@@ -3,7 +3,7 @@ import { CsvError, type InfoRecord, parse } from 'csv-parse'
 import { Readable } from 'node:stream'
 import { invalid, Rejection } from '../domain/rejection.js'
 import { decoder, NotText } from '../text-files.js'
-import { TooManyBodies } from './limits/body-budget.js'
+import { TooManyBodies } from './limits.js'
 
 export type Cell = string | number | null | undefined
 

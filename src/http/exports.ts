@@ -11,8 +11,7 @@ import Type, { type TSchema } from 'typebox'
 import { invalid } from '../domain/rejection.js'
 import { type Cell, csvLine } from './csv.js'
 import { fileName } from './docs/describe.js'
-import { TooManyReads } from './limits/read-slots.js'
-import { untilGone } from './limits/while-answering.js'
+import { TooManyReads, untilGone } from './limits.js'
 
 const formats = ['csv', 'ndjson'] as const
 type Format = typeof formats[number]

@@ -1,7 +1,7 @@
 // What Prometheus scrapes. Labels are bounded: route patterns, names of ours, states; never ids or query strings.
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { withTimeout } from '../timing/with-timeout.js'
+import { withTimeout } from '../timing.js'
 
 /** One value, by its labels. */
 export interface Sample { labels: Record<string, string | number>, value: number }

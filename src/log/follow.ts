@@ -4,7 +4,7 @@ import type { StoredEvent } from '../domain/stored-event.js'
 import {
   FORWARDS, START, type AllStreamResolvedEvent, eventTypeFilter, type AllStreamSubscription, type Position
 } from '@eventstore/db-client'
-import { nextBeat } from '../timing/beat.js'
+import { nextBeat } from '../timing.js'
 import { deliver, collect } from './read.js'
 import { sizeOf, toStoredEvent } from './stored.js'
 import type { EventStoreConnection, Session } from './connection.js'

@@ -1,9 +1,9 @@
 // Lets operators in: with a token of the role ops, or with the session that they logged in to.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { jwtVerify, SignJWT } from 'jose'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { only } from '../http/auth.js'
 import { note, userHash } from '../http/request-log.js'
-import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { SignJWT, jwtVerify } from 'jose'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -69,7 +69,7 @@ export async function signSession (key: Uint8Array, user: string, seconds: numbe
 }
 
 /** Nothing when it is over, or was not signed here. */
-export async function readSession (key: Uint8Array, cookie: string): Promise<Session | undefined> {
+async function readSession (key: Uint8Array, cookie: string): Promise<Session | undefined> {
   try {
     const { payload } = await jwtVerify(cookie, key, { algorithms: [algorithm], audience, requiredClaims: ['sub', 'exp', 'csrf'] })
     const { sub, csrf, token } = payload
@@ -79,7 +79,14 @@ export async function readSession (key: Uint8Array, cookie: string): Promise<Ses
   }
 }
 
-export function isCsrfOf ({ csrf }: Session, given: unknown): boolean {
+function isCsrfOf ({ csrf }: Session, given: unknown): boolean {
   const [known, sent] = [Buffer.from(csrf), Buffer.from(typeof given === 'string' ? given : '')]
   return known.length === sent.length && timingSafeEqual(known, sent)
+}
+
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  constructor (message: string, readonly statusCode: 404 | 409 = 409) {
+    super(message)
+  }
 }

@@ -11,7 +11,7 @@ import { eventTypes } from '../../workers/dispatch/dispatch.js'
 import { dispatcherCheckpoint } from '../recovery/database-state.js'
 import { readCheckpoint } from '../subscriptions/checkpoint.js'
 import type { Services } from '../services/services.js'
-import { ratesByConsumer } from './counts/minute-counts.js'
+import { ratesByConsumer } from './minute-counts.js'
 import { behindLog, type Behind } from '../subscriptions/lag.js'
 
 /** A projection, or the webhook dispatcher, as an operator sees it. */

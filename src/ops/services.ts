@@ -4,8 +4,8 @@ import type { Action, OperationInput } from '../../projections/engine/operations
 import { lastUnaccounted } from '../../workers/operate/audit.js'
 import { deliveryDay, queueStatus } from '../../workers/operate/stats.js'
 import type { Services } from '../services/services.js'
-import { atMostEvery } from '../timing/at-most-every.js'
-import { commandDay } from './counts/minute-counts.js'
+import { atMostEvery } from '../timing.js'
+import { commandDay } from './minute-counts.js'
 import { projectionStatuses } from './projection-statuses.js'
 
 export interface QueueStatus extends Awaited<ReturnType<typeof queueStatus>> {

@@ -2,7 +2,7 @@
 // to find a row, so look-ups of one moment share one, and so do questions of those who wake at one beat.
 import { setImmediate as arrived } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { isAboutData } from './problems/about-data.js'
+import { isAboutData } from './problems.js'
 
 export interface BatcherOptions<Item, Answer> {
   /** Answers as many of the items as it can at once. */

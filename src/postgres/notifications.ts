@@ -1,7 +1,7 @@
 // Hears what Postgres notifies, over one connection for all channels of a process: each notification wakes every
 // session of the database that listens to anything.
 import pg from 'pg'
-import { endClient } from './end-client.js'
+import { endClient } from './pool.js'
 
 export interface Notifications {
   /** Listens to a channel until the listener is closed. @param channel a name of ours, never input */

@@ -1,7 +1,8 @@
 // Opens the connection pool of one role.
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
-import { endClient } from './end-client.js'
+import { Socket } from 'node:net'
+import pg, { type Client } from 'pg'
+import { endsWithin } from '../timing.js'
 
 export interface PoolOptions {
   /** Shown in pg_stat_activity, so that an operator sees which role holds a connection. */
@@ -140,4 +141,13 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
   pool.on('connect', (client) => { clients.add(client.on('error', () => {})) })
   pool.on('remove', (client) => { clients.delete(client) })
   return pool
+}
+
+const goodbyeMs = 1_000
+
+/** Says goodbye. A server that does not answer that, or does not even let us connect, is left. */
+export async function endClient (client: Client): Promise<void> {
+  if (await endsWithin(goodbyeMs, client.end())) return
+  const socket = client.connection?.stream
+  if (socket instanceof Socket) socket.destroy()
 }

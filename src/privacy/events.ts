@@ -5,10 +5,9 @@ import {
 } from '../domain/sealed.js'
 import type { DomainEvent } from '../domain/events.js'
 import type { StoredEvent } from '../domain/stored-event.js'
-import type { Proposed } from '../log/append-call.js'
+import type { Proposed } from '../log/connection.js'
 import type { Codec } from '../log/event-log.js'
-import type { PersonKeys } from './person-keys.js'
-import type { KeyName } from './log-keys.js'
+import type { PersonKeys, KeyName } from './person-keys.js'
 import { openText, sealText } from './sealed-text.js'
 
 /**

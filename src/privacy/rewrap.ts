@@ -8,7 +8,7 @@ import { noStream, type Streams } from '../log/event-log.js'
 import {
   aFewAtOnce, currentKey, keyErasedBy, keyMadeBy, newestIn, noteKeys, otherKey, PersonKeyUnreadable, unwrap, wrappedFor,
   type KeptKey
-} from './log-keys.js'
+} from './person-keys.js'
 import { keyId as idOf, seal, type SealedRow, type SecretKeys } from './sealed-text.js'
 import type { Pool } from 'pg'
 import type { StoredEvent } from '../domain/stored-event.js'

@@ -2,8 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import type { Streams } from '../log/event-log.js'
 import { inTransaction } from '../postgres/transaction.js'
-import { explainBehind, readDatabaseState } from './database-state.js'
-import type { MarkedLog, Marker } from './last-marker.js'
+import { explainBehind, readDatabaseState, type MarkedLog, type Marker } from './database-state.js'
 import { writeMarker } from './marker.js'
 
 /** A role runs: it would go on from positions that mean something else in this log. */

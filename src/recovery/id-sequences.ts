@@ -1,8 +1,7 @@
 // Compares the sequences that ids come from with the log and its last marker, and raises them above both.
 import type { Pool } from 'pg'
 import { tryDecode, type DomainEvent } from '../domain/events.js'
-import { believedId, largestId } from '../domain/json.js'
-import { forEachKind, idKinds, type IdKind } from '../domain/id-kinds.js'
+import { believedId, largestId, forEachKind, idKinds, type IdKind } from '../domain/json.js'
 import { readDatabaseState } from './database-state.js'
 import type { Streams } from '../log/event-log.js'
 

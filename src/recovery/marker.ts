@@ -2,13 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { assertSound, currentVersion } from '../domain/events.js'
-import { believedId } from '../domain/json.js'
+import { believedId, idKinds, type IdKind } from '../domain/json.js'
 import { markerStream, type DispatcherCheckpointed } from '../domain/marker.js'
-import { idKinds, type IdKind } from '../domain/id-kinds.js'
 import type { Streams } from '../log/event-log.js'
-import type { MarkedLog } from './last-marker.js'
+import { type MarkedLog, BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
 import { refuseOtherLog } from './other-log.js'
-import { BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
 
 export interface MarkerOptions {
   pool: Pool

@@ -1,8 +1,7 @@
 // Keeps a process from sending webhooks and from giving out ids while its database is behind the log.
 import type { Pool } from 'pg'
-import { pause } from '../timing/pause.js'
-import { BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
-import type { MarkedLog } from './last-marker.js'
+import { pause } from '../timing.js'
+import { BehindLog, explainBehind, readDatabaseState, type DatabaseState, type MarkedLog } from './database-state.js'
 
 export interface RestoreGuard {
   /** Compares now. @throws when the event store or Postgres does not answer; the last result stays */

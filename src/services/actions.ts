@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { beginAction, endAction } from '../../projections/engine/actions.js'
 import type { Action, OperationInput } from '../../projections/engine/operations.js'
-import { endsWithin } from '../postgres/ends-within.js'
+import { endsWithin } from '../timing.js'
 import type { Services } from './services.js'
 import type { ActionOrder } from './action-process.js'
 

@@ -5,8 +5,8 @@ import { EventStoreConnection } from '../log/connection.js'
 import { AccessRefused, readError, reasonOf as whyOf } from '../log/errors.js'
 import { EventLog } from '../log/event-log.js'
 import { OtherVersion } from '../postgres/migrate.js'
-import { postgresProblem } from '../postgres/problems/in-words.js'
-import { withTimeout } from '../timing/with-timeout.js'
+import { postgresProblem } from '../postgres/in-words.js'
+import { withTimeout } from '../timing.js'
 
 /** A back end did not answer at the start. */
 export class BackEndUnreachable extends Error {

@@ -1,9 +1,8 @@
 // What commands work with, in the roles api and worker: on a log that has gone back, none is taken and no id is given.
 import { notedEntries } from '../../projections/blacklist.js'
-import { openBlacklists } from '../commands/blacklist.js'
+import { openBlacklists, holdToLeadDigestKey } from '../commands/phone-numbers.js'
 import { commandHandler, type HandleCommand } from '../commands/handle.js'
 import { openIds, type Ids } from '../commands/ids.js'
-import { holdToLeadDigestKey } from '../commands/phone-hash.js'
 import type { Services } from './services.js'
 
 export type CommandServices = Pick<

@@ -1,7 +1,7 @@
 // The settings of a process that runs: every secret is there.
 import { createHash, createHmac } from 'node:crypto'
 import type { Config } from '../config.js'
-import { phoneHash, type PhoneHash } from '../commands/phone-hash.js'
+import { phoneHash, type PhoneHash } from '../commands/phone-numbers.js'
 import type { JwtSettings } from '../http/credentials.js'
 
 /** Config with every secret: set, or generated. */

@@ -8,8 +8,7 @@ import { tokenStream } from '../features/api-keys/events.js'
 import { digestOf, keyPattern, type ApiKeyUser, type Credentials, type KeyRefusal } from '../http/credentials.js'
 import type { Streams } from '../log/event-log.js'
 import { batcher } from '../postgres/batcher.js'
-import { endsWithin } from '../postgres/ends-within.js'
-import { joinRunning } from '../timing/at-most-every.js'
+import { endsWithin, joinRunning } from '../timing.js'
 
 export interface OpenCredentials extends Credentials {
   close (): Promise<void>

@@ -1,8 +1,8 @@
 // Whether there is room on the disk of Postgres, for readiness and for the log of the service.
 import { statfs } from 'node:fs/promises'
 import type { Pool } from 'pg'
-import { saysDiskFull, writeProbe } from '../postgres/problems/full-disk.js'
-import { pause } from '../timing/pause.js'
+import { saysDiskFull, writeProbe } from '../postgres/problems.js'
+import { pause } from '../timing.js'
 
 export interface Disk {
   /** For operators. */

@@ -1,19 +1,18 @@
 // The record of what a process works with, opened and closed. Each part takes of it what it needs, by its type.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { checkpointsOf, outdated } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
-import type { Blacklists } from '../commands/blacklist.js'
 import type { AssistantAt } from '../commands/facts.js'
-import type { PhoneClaims } from '../commands/phone-claims.js'
+import type { Blacklists, PhoneClaims } from '../commands/phone-numbers.js'
 import type { HandleLedger, HandleRoute } from '../http/command-route.js'
-import { endsWithin } from '../postgres/ends-within.js'
 import { refuseLostKeysAtStart } from '../privacy/rewrap.js'
-import { findLimitedStreams } from '../recovery/limited-streams.js'
-import { openLogGuard, type LogGuard } from '../recovery/log-guard.js'
-import { registerRoles } from '../recovery/register-roles.js'
+import { findLimitedStreams, openLogGuard, type LogGuard } from '../recovery/other-log.js'
 import { openRestoreGuard, type RestoreGuard } from '../recovery/restore-guard.js'
+import { wheneverLeased } from '../subscriptions/lease.js'
+import { endsWithin, pause } from '../timing.js'
 import type { CompleteConfig } from './complete-config.js'
 import { openConnections, type Connections, type Urls } from './connections.js'
 import { openCredentials, type OpenCredentials } from './credentials.js'
@@ -71,7 +70,7 @@ export async function openServices (
     await connections.close()
   }
   try {
-    stops.push(await registerRoles({ pool: consumerPool, roles, holder }))
+    stops.push(await registerRoles(consumerPool, roles, holder))
     const logGuard = openLogGuard({ ...connections, readUpTo: () => checkpointsOf(pool, projections), log })
     connections.positions.refuseWhile(logGuard.problem)
     await logGuard.assertSoon()
@@ -89,5 +88,36 @@ export async function openServices (
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+const retryMs = 500
+const forgetWithinMs = 2_000
+
+/**
+ * Registers a process that runs roles: commands that need every role stopped look for it. It is a lease that nobody
+ * else asks for, renewed while the process lives. @returns what ends it, once it is registered
+ */
+async function registerRoles (pool: Pool, roles: readonly Role[], holder: string): Promise<() => Promise<void>> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const name = `role ${holder}`
+  await pool.query("DELETE FROM ledger.leases WHERE name LIKE 'role %' AND expires_at < now() - interval '1 hour'")
+  let registered = () => {}
+  const isRegistered = new Promise<void>((resolve) => { registered = resolve })
+  const lease = { pool, name, holder: `${holder} (${roles.join(', ')})`, signal }
+  const running = (async () => {
+    while (!signal.aborted) {
+      await wheneverLeased(lease, async (held) => {
+        registered()
+        await new Promise((resolve) => held.signal.addEventListener('abort', resolve, { once: true }))
+      }).catch(() => pause(retryMs, signal)) // Postgres is away: others report it
+    }
+  })()
+  await isRegistered
+  return async () => {
+    stopping.abort()
+    const forgotten = running.then(() => pool.query('DELETE FROM ledger.leases WHERE name = $1', [name]))
+    await endsWithin(forgetWithinMs, forgotten) // it expires anyway
   }
 }

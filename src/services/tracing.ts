@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.js'
 import { packageVersion } from '../package-root.js'
-import { endsWithin } from '../postgres/ends-within.js'
+import { endsWithin } from '../timing.js'
 import { tracing } from '../tracing/tracing.js'
 
 /** A collector that is away delays no stop for longer. */

@@ -1,6 +1,6 @@
 // Monitors from outside whether subscriptions make progress: it reads their checkpoints and the head of the log.
 import type { Streams } from '../log/event-log.js'
-import { beat } from '../timing/beat.js'
+import { beat } from '../timing.js'
 
 /** How far a subscription is behind the log. */
 export interface Lag {

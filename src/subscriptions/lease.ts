@@ -1,8 +1,6 @@
 // Lets one process of many be the active one, and lets another acquire the lease within seconds when it dies.
 import type { Pool } from 'pg'
-import { endsWithin } from '../postgres/ends-within.js'
-import { beat } from '../timing/beat.js'
-import { pause } from '../timing/pause.js'
+import { endsWithin, beat, pause } from '../timing.js'
 
 export interface LeaseOptions {
   pool: Pool

@@ -1,8 +1,7 @@
 // Several users want one phone number at once: one gets it, in every order of their reads and appends, and
 import { randomUUID } from 'node:crypto'
 import { commandHandler } from '../../src/commands/handle.js'
-import { PhoneClaims, type Claimant } from '../../src/commands/phone-claims.js'
-import { phoneHash } from '../../src/commands/phone-hash.js'
+import { PhoneClaims, type Claimant, phoneHash } from '../../src/commands/phone-numbers.js'
 import { phoneNumberDecider, type NumberState } from '../../src/features/phone-numbers/model.js'
 import { phoneNumberStream, phoneHolderStream } from '../../src/features/phone-numbers/events.js'
 import { Rejection } from '../../src/domain/rejection.js'

@@ -1,7 +1,7 @@
 // The key that hides phone numbers is chosen once for a log.
 import t from 'tap'
 import { EventLog } from '../../src/log/event-log.js'
-import { holdToLeadDigestKey, phoneHash } from '../../src/commands/phone-hash.js'
+import { holdToLeadDigestKey, phoneHash } from '../../src/commands/phone-numbers.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { connection } = await scratchEventStore(t)

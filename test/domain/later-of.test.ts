@@ -2,7 +2,7 @@
 import t from 'tap'
 import { evolve } from '../../src/features/assistants/model.js'
 import type { AssistantEvent } from '../../src/features/assistants/events.js'
-import { laterOf } from '../../src/domain/time.js'
+import { laterOf } from '../../src/domain/decider.js'
 import { settings } from '../support/events/call-events.js'
 
 t.test('of two instants the later one counts, whatever their offsets are', async (t) => {

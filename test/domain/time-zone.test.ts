@@ -1,6 +1,6 @@
 // Names of time zones are those of IANA, in its letter case, and aliases stay what they are.
 import t from 'tap'
-import { zoneNamed } from '../../src/domain/time.js'
+import { zoneNamed } from '../../src/domain/time-zones.js'
 
 const supported = Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/'))
 

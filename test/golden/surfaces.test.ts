@@ -11,7 +11,7 @@ import {
   measureBackground, measureDeliveries, measureProcess, measureProjections, observeAttempts, observeImports
 } from '../../src/services/metrics.js'
 import { openMetrics } from '../../src/http/metrics.js'
-import { Environment, settingNames } from '../../src/settings/environment.js'
+import { Environment, settingNames } from '../../src/settings.js'
 import { appAlone, unused } from '../support/http/openapi.js'
 
 // What users, operators and call engines see, as text that compares well. No service has to run for it.

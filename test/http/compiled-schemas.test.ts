@@ -2,7 +2,7 @@
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
-import { serializerCompiler, validatorCompiler } from '../../src/http/compilers.js'
+import { serializerCompiler, validatorCompiler } from '../../src/http/bodies.js'
 
 /** An app with one route, whose schemas tell when they are read. */
 async function appOf (t: Test, schema: { body: object, response: object }) {

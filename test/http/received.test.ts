@@ -3,8 +3,7 @@ import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { CreateLeadBody } from '../../src/features/leads/decide.js'
 import type { App } from '../../src/http/app-types.js'
-import { received } from '../../src/http/bodies.js'
-import { validatorCompiler } from '../../src/http/compilers.js'
+import { received, validatorCompiler } from '../../src/http/bodies.js'
 
 const lead = { phone_number: '+15551230001', campaign_id: 1 }
 

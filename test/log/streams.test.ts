@@ -5,7 +5,7 @@ import t from 'tap'
 import { RevisionConflict } from '../../src/log/errors.js'
 import { eventId, uuidV5, toStoredEvent } from '../../src/log/stored.js'
 import { noStream, EventLog } from '../../src/log/event-log.js'
-import type { Proposed } from '../../src/log/append-call.js'
+import type { Proposed } from '../../src/log/connection.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const proposed = (type = 'Happened'): Proposed => ({ id: randomUUID(), type, data: { a: 1 }, metadata: { who: 'me' } })

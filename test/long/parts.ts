@@ -122,7 +122,7 @@ export const parts: Part[] = [
   {
     name: 'outages',
     files: ['test/long/outages'],
-    guards: ['src/services', 'src/log', 'src/http/closing.ts', 'src/postgres'],
+    guards: ['src/services', 'src/log', 'src/http/edge.ts', 'src/postgres'],
     minutes: 5
   },
   {

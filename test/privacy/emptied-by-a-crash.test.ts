@@ -5,7 +5,7 @@ import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { packageRoot } from '../../src/package-root.js'
 import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
-import { keyOf, noteKeys, type KeptKey } from '../../src/privacy/log-keys.js'
+import { keyOf, noteKeys, type KeptKey } from '../../src/privacy/person-keys.js'
 import { eventually } from '../support/eventually.js'
 
 const cluster = await postgresCluster(t, { fsync: false, settings: { autovacuum_naptime: '1s' } })

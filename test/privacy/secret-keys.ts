@@ -1,8 +1,7 @@
 // Processes with one SECRET_KEY or another, on one log and one ledger, and what is stored of persons' keys.
 import { personKeyStream } from '../../src/features/persons/events.js'
 import { EventLog } from '../../src/log/event-log.js'
-import { PersonKeys } from '../../src/privacy/person-keys.js'
-import type { KeyName } from '../../src/privacy/log-keys.js'
+import { PersonKeys, type KeyName } from '../../src/privacy/person-keys.js'
 import { resealKeys, type ResealKeysOptions } from '../../src/privacy/rewrap.js'
 import { collect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { eventually } from '../support/eventually.js'

@@ -1,7 +1,7 @@
 // A log that has gone back is told from the one that this database has followed, and gets no marker.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { openLogGuard } from '../../src/recovery/log-guard.js'
+import { openLogGuard } from '../../src/recovery/other-log.js'
 import { keepingLog } from '../support/postgres/ledger.js'
 import { EventLog } from '../../src/log/event-log.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'

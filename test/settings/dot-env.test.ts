@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { addDotEnv } from '../../src/settings/dot-env.js'
+import { addDotEnv } from '../../src/cli/dot-env.js'
 import { bin, dataDir, run } from '../support/ringledger.js'
 import { secrets } from '../support/auth/secrets.js'
 

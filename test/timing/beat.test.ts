@@ -1,6 +1,6 @@
 // What looks again and again shares its moments.
 import t from 'tap'
-import { beat, nextBeat } from '../../src/timing/beat.js'
+import { beat, nextBeat } from '../../src/timing.js'
 
 t.test('who waits for one period is woken at one moment, half of it to one and a half from then', async (t) => {
   const from = performance.now()

@@ -1,6 +1,6 @@
 // Works on requests in the background: queue, reconciler, and turns, each leased and numbered.
 import { type Pool, DatabaseError } from 'pg'
-import { endsWithin } from '../../src/postgres/ends-within.js'
+import { endsWithin } from '../../src/timing.js'
 import type { Notifications } from '../../src/postgres/notifications.js'
 import { runPeriodic } from '../periodic.js'
 import { openQueueOf, type QueueOptions } from '../queue/queue.js'

@@ -5,7 +5,7 @@ import { finishAttempt, finishAttempts, type Finished } from '../deliveries/atte
 import { startAttempt, startAttempts, type Start, type Started } from '../deliveries/attempts/start.js'
 import { batcher } from '../../src/postgres/batcher.js'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isAboutData } from '../../src/postgres/problems/about-data.js'
+import { isAboutData } from '../../src/postgres/problems.js'
 import { logRarely } from '../queue/back-ends/log-rarely.js'
 
 export interface Recorder {

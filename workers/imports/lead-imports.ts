@@ -1,6 +1,6 @@
 // Imports of leads, as requests in the background: part by part, rows of different contacts side by side.
 import { takesLeads } from '../../projections/catalog.js'
-import type { Blacklists } from '../../src/commands/blacklist.js'
+import type { Blacklists } from '../../src/commands/phone-numbers.js'
 import type { HandleCommand } from '../../src/commands/handle.js'
 import type { Ids } from '../../src/commands/ids.js'
 import { leadImportStream } from '../../src/features/imports/events.js'

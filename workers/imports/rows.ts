@@ -1,8 +1,7 @@
 // The rows of imports: those that wait, written as a body is read and removed as they are done; what became of each.
 import type { Pool, PoolClient } from 'pg'
 import type { CreateLeadBody } from '../../src/features/leads/decide.js'
-import type { Submitted } from '../../src/domain/validation.js'
-import type { FieldErrors } from '../../src/domain/rejection.js'
+import type { Submitted, FieldErrors } from '../../src/domain/rejection.js'
 import { eachPart } from '../../src/postgres/each-part.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import { inSnapshot } from '../../src/postgres/transaction.js'

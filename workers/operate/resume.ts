@@ -1,7 +1,6 @@
 // Lets deliveries go on that wait for an operator: those of a restored database, those of endpoints that are suspended.
 import type { Pool } from 'pg'
-import { dispatcherCheckpoint, readDatabaseState } from '../../src/recovery/database-state.js'
-import type { MarkedLog } from '../../src/recovery/last-marker.js'
+import { dispatcherCheckpoint, readDatabaseState, type MarkedLog } from '../../src/recovery/database-state.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { notifyDue } from '../deliveries/due-channel.js'

@@ -1,5 +1,5 @@
 // Makes the exports that users asked for, in one process of many. Whatever breaks off is done again from its beginning.
-import { endsWithin } from '../../src/postgres/ends-within.js'
+import { endsWithin } from '../../src/timing.js'
 import type { Services } from '../../src/services/services.js'
 import { hasRows, runPeriodic } from '../periodic.js'
 import {

@@ -1,7 +1,6 @@
 // A queue of jobs: BullMQ on Redis or on Postgres. It may lose everything at any time; the ledger does not.
 import type { Pool } from 'pg'
-import { withTimeout } from '../../src/timing/with-timeout.js'
-import { endsWithin } from '../../src/postgres/ends-within.js'
+import { withTimeout, endsWithin } from '../../src/timing.js'
 import { usualPatience, watched, type BackEnd, type Patience } from './back-ends/back-end.js'
 import { Liveness } from './back-ends/liveness.js'
 import { logRarely } from './back-ends/log-rarely.js'

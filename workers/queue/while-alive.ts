@@ -1,5 +1,5 @@
 // Gives work to a process whose queue answers.
-import { beat } from '../../src/timing/beat.js'
+import { beat } from '../../src/timing.js'
 import type { JobQueue } from './queue.js'
 
 const lookEveryMs = 1_000

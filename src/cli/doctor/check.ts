@@ -1,6 +1,6 @@
 // A check of the doctor: what was found, and what mends it. None is waited for longer than three seconds.
 import { reasonOf } from '../../services/back-end-unreachable.js'
-import { withTimeout } from '../../timing/with-timeout.js'
+import { withTimeout } from '../../timing.js'
 
 /** `skipped`: it could not be looked at, which is no fault by itself. */
 export type Level = 'ok' | 'skipped' | 'warning' | 'error'

@@ -5,7 +5,7 @@ import { aboutServer, lastScavenges, type AboutServer } from '../../log/about-se
 import { EventStoreConnection } from '../../log/connection.js'
 import { reasonOf, RevisionConflict } from '../../log/errors.js'
 import { EventLog, type Streams } from '../../log/event-log.js'
-import { findLimitedStreams } from '../../recovery/limited-streams.js'
+import { findLimitedStreams } from '../../recovery/other-log.js'
 import type { ScavengedStore } from './service.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
 import { placeOf, unusedOf } from '../../log/client-url.js'

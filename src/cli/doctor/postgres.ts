@@ -1,10 +1,11 @@
 // Postgres: whether it answers, is one that we can work on, and has connections to spare.
 import type pg from 'pg'
 import { packageRoot } from '../../package-root.js'
-import { endClient } from '../../postgres/end-client.js'
-import { endsWithin } from '../../postgres/ends-within.js'
+import {
+  endClient, assertListens, lookAtServer, openClient, openPool, tooOld, type Server
+} from '../../postgres/pool.js'
+import { endsWithin } from '../../timing.js'
 import { compareMigrations, makeAnew, OtherVersion } from '../../postgres/migrate.js'
-import { assertListens, lookAtServer, openClient, openPool, tooOld, type Server } from '../../postgres/pool.js'
 import { reachablePostgres } from '../../services/back-end-unreachable.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
 import { placeOf } from '../../log/client-url.js'

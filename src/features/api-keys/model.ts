@@ -1,9 +1,8 @@
 // An API key: how its events add up, the rules that it has, what callers send and see of it; and the rule for tokens.
 import Type, { type Static } from 'typebox'
-import { isBlank, problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
+import { isBlank, problem, soundBody, soundFields, type Submitted, Rejection } from '../../domain/rejection.js'
 import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
 import { Id, Instant, notBlank, Nullable } from '../../domain/json.js'
-import { Rejection } from '../../domain/rejection.js'
 import { apiKeyEventTypes, Scope, scopes, type ApiKeyEvent, type TokenEvent } from './events.js'
 
 export interface ApiKey {

@@ -1,11 +1,9 @@
 // An assistant: how its events add up, the rules that it has, and what callers see of it and of its history.
 import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
-import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
+import { idAt, laterOf, type Circumstances, type Decider } from '../../domain/decider.js'
 import { Id, type Json } from '../../domain/json.js'
-import { Rejection, invalid } from '../../domain/rejection.js'
-import { laterOf } from '../../domain/time.js'
-import { topOf } from '../../domain/validation.js'
+import { Rejection, invalid, topOf } from '../../domain/rejection.js'
 import { AssistantStatus, EngineType, assistantEventTypes, type AssistantEvent, type AssistantSettings } from './events.js'
 import { missingUrl, type AssistantChanges, type NewAssistant, type PastSettings } from './validate.js'
 

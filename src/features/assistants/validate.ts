@@ -1,11 +1,10 @@
 // What a caller sends for an assistant, and what is wrong with it without regard to its present settings.
 import Type, { type Static } from 'typebox'
 import {
-  isBlank, collect, problem, repeated, soundBody, soundFields, type Problem, type Submitted
-} from '../../domain/validation.js'
+  isBlank, collect, problem, repeated, soundBody, soundFields, type Problem, type Submitted, type FieldErrors
+} from '../../domain/rejection.js'
 import { AnyObject, notBlank, variableLimits } from '../../domain/json.js'
-import type { FieldErrors } from '../../domain/rejection.js'
-import { zoneNamed } from '../../domain/time.js'
+import { zoneNamed } from '../../domain/time-zones.js'
 import {
   AssistantSettings, AssistantStatus, PostCallField, defaultSettings, longestUrl, optional, required, type EndCallTool
 } from './events.js'

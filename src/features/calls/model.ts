@@ -4,8 +4,7 @@ import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
 import type { Decider } from '../../domain/decider.js'
 import { Id, type JsonObject, Nullable } from '../../domain/json.js'
-import { Rejection } from '../../domain/rejection.js'
-import { problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
+import { Rejection, problem, soundBody, soundFields, type Submitted } from '../../domain/rejection.js'
 import {
   type CallCompleted, type CallErased, type CallEvent, callEventTypes, CallId, CallStatus, CompleteCallBody,
   TranscriptTurn

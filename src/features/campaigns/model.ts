@@ -1,10 +1,8 @@
 // A campaign: how its events add up, the rules that it has, and what callers send and see of it.
 import Type, { type Static } from 'typebox'
-import { isBlank, problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
-import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
+import { isBlank, problem, soundBody, soundFields, type Submitted, Rejection } from '../../domain/rejection.js'
+import { idAt, laterOf, type Circumstances, type Decider } from '../../domain/decider.js'
 import { Id, notBlank } from '../../domain/json.js'
-import { Rejection } from '../../domain/rejection.js'
-import { laterOf } from '../../domain/time.js'
 import { campaignEventTypes, type CampaignEvent } from './events.js'
 
 export interface Campaign {

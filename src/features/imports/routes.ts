@@ -1,5 +1,6 @@
 // The routes of imports: one is started, and what became of its rows is read.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { setTimeout as delay } from 'node:timers/promises'
 import Type, { type Static } from 'typebox'
 import { takesLeads } from '../../../projections/catalog.js'
 import {
@@ -9,18 +10,15 @@ import { type ImportProgress, leadImportKind, nothingDone } from '../../../worke
 import { eachResult, listResults, type RowResult } from '../../../workers/imports/rows.js'
 import { customer, customerNumber } from '../../domain/examples.js'
 import { GivenId, Id, isUuid, Nullable } from '../../domain/json.js'
-import { type FieldErrors, invalid as refuse, Rejection } from '../../domain/rejection.js'
-import { problem, soundBody } from '../../domain/validation.js'
-import type { App } from '../../http/app-types.js'
+import { type FieldErrors, invalid as refuse, Rejection, problem, soundBody } from '../../domain/rejection.js'
+import { type App, importPath } from '../../http/app-types.js'
 import { command, type CommandRoute } from '../../http/command-route.js'
 import { addToVary } from '../../http/cors.js'
 import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { importedRow, importId, leadImport, page } from '../../http/docs/examples.js'
 import { bom, type Exported, onlyCsv, sendExport } from '../../http/exports.js'
-import { Uploads } from '../../http/limits/uploads.js'
-import { onceGone, untilGone } from '../../http/limits/while-answering.js'
+import { onceGone, untilGone } from '../../http/limits.js'
 import { PageOf, Paging } from '../../http/lists.js'
-import { importPath } from '../../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../../http/read-position.js'
 import type { ApiServices } from '../../services/services.js'
 import { DuplicateRule, type LeadImportEvent, LeadImportStatus, leadImportStream } from './events.js'
@@ -250,3 +248,45 @@ export function listImportResults (app: App, { pool, positions }: ApiServices): 
 }
 
 const wantsCsv = (accept = '') => /(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept)
+
+/** Parsing makes others wait for so long, and then rests for three times that. */
+const burstMs = 2
+const restMs = 3 * burstMs
+
+interface User { reading: number, turn: Promise<unknown> }
+
+/** How many files of a user are being read, and how parsing makes way for other requests. */
+export class Uploads {
+  readonly #users = new Map<string, User>()
+  #turn = Promise.resolve()
+
+  /** How many uploads of the user are being read. */
+  reading (userId: string): number {
+    return this.#users.get(userId)?.reading ?? 0
+  }
+
+  /** `turn` waits for the upload's turn, and answers until when it lasts; `end` does nothing when called again. */
+  begin (userId: string): { turn (): Promise<number>, end (): void } {
+    const user = this.#users.get(userId) ?? { reading: 0, turn: Promise.resolve() }
+    this.#users.set(userId, user)
+    user.reading++
+    let isOver = false
+    return {
+      turn: async () => { // users take turns, and so do the uploads of each
+        user.turn = user.turn.then(() => this.#next())
+        await user.turn
+        return performance.now() + burstMs
+      },
+      end: () => {
+        if (!isOver && --user.reading === 0) this.#users.delete(userId)
+        isOver = true
+      }
+    }
+  }
+
+  #next (): Promise<void> {
+    const turn = this.#turn
+    this.#turn = turn.then(() => delay(burstMs + restMs))
+    return turn
+  }
+}

@@ -4,10 +4,9 @@ import Value from 'typebox/value'
 import { type Circumstances, type Decider, idAt } from '../../domain/decider.js'
 import { customer } from '../../domain/examples.js'
 import { AnyObject, documentedAs, Id, type JsonObject, PhoneNumber, variableLimits } from '../../domain/json.js'
-import { invalid, Rejection } from '../../domain/rejection.js'
 import {
-  collect, problem, type Problem, repeated, soundBody, soundFields, type Submitted
-} from '../../domain/validation.js'
+  invalid, Rejection, collect, problem, type Problem, repeated, soundBody, soundFields, type Submitted
+} from '../../domain/rejection.js'
 import { type Listed, onTheList, staysListed } from '../blacklist/model.js'
 import {
   type ContactVariables, type LeadEvent, leadEventTypes, type LeadStatus, leadStatuses, type LeadUpdatedEvent,

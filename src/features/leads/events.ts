@@ -1,6 +1,8 @@
 // What happens to a lead, on the stream `lead-<campaign id>-<digest of the phone number>`.
 import Type, { type Static } from 'typebox'
-import { AnyObject, documentedAs, GivenId, Id, Instant, Nullable, PhoneNumber, UserId, type JsonObject } from '../../domain/json.js'
+import {
+  AnyObject, documentedAs, GivenId, Id, Instant, Nullable, PhoneNumber, UserId, type JsonObject
+} from '../../domain/json.js'
 import { Sealed } from '../../domain/sealed.js'
 import { firstVersion, typesOf, type EventOf } from '../../domain/upcast.js'
 

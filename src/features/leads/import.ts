@@ -1,10 +1,9 @@
 // One row of an import: the rules of POST /user/lead, under a command id that every repetition of the row has. Whether
 // the campaign takes leads, and which numbers must not be called, was looked up for many rows at once.
-import type { Blacklists } from '../../commands/blacklist.js'
+import type { Blacklists } from '../../commands/phone-numbers.js'
 import { whyUnreadable, type HandleCommand } from '../../commands/handle.js'
 import { idAt } from '../../domain/decider.js'
-import { type FieldErrors, Rejection } from '../../domain/rejection.js'
-import { soundFields, type Submitted } from '../../domain/validation.js'
+import { type FieldErrors, Rejection, soundFields, type Submitted } from '../../domain/rejection.js'
 import { firstOfRow } from '../../http/field-errors.js'
 import type { Services } from '../../services/services.js'
 import { type Listed, numbersOf } from '../blacklist/model.js'

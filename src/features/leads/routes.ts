@@ -6,8 +6,8 @@ import {
   eachLead, findLead, findLeads, findLeadToChange, type LeadFilter, type LeadOnStream
 } from '../../../projections/find-leads.js'
 import { Id } from '../../domain/json.js'
-import { etagOfData, tagged } from '../../http/etags.js'
-import { type App, Message } from '../../http/app-types.js'
+import { etagOfData, tagged, itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
+import { type App, Message, leadPath, pathId } from '../../http/app-types.js'
 import { command, type Handled } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { changedLead, lead as leadExample, newLead, page } from '../../http/docs/examples.js'
@@ -16,8 +16,6 @@ import {
   beginningOf, dateRange, earliest, latest, PhoneBeginning, Search, updatedFromAlso
 } from '../../http/filters.js'
 import { PageOf, Paging } from '../../http/lists.js'
-import { leadPath, pathId } from '../../http/path-id.js'
-import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
 import type { ApiServices } from '../../services/services.js'
 import { type Listed, numbersOf } from '../blacklist/model.js'
 import {

@@ -4,8 +4,7 @@ import { findAction, type ActionReport } from '../../../projections/engine/actio
 import { projections } from '../../../projections/index.js'
 import type { App } from '../../http/app-types.js'
 import type { OpsServices } from '../services.js'
-import { assertOwnForm, operatorsOnly } from '../operator.js'
-import { Refused } from '../refused.js'
+import { assertOwnForm, operatorsOnly, Refused } from '../operator.js'
 
 export const Action = Type.Enum(['replay', 'pause', 'resume', 'verify', 'rollback', 'drop'])
 

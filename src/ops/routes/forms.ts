@@ -7,9 +7,8 @@ import { resumeEndpoint } from '../../../workers/operate/resume.js'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import type { App } from '../../http/app-types.js'
 import type { OpsServices } from '../services.js'
-import { assertOwnForm, operatorsOnly } from '../operator.js'
+import { assertOwnForm, operatorsOnly, Refused } from '../operator.js'
 import { closeBreaker, retryParked, skipParked } from '../parked.js'
-import { Refused } from '../refused.js'
 import { Action, isProjection } from './api.js'
 
 /** That Postgres and the event store take: without NUL, in at most so many characters. */

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { only, registerAuth } from '../../../src/http/auth.js'
 import type { JwtSettings } from '../../../src/http/credentials.js'
 import { requestLogger } from '../../../src/http/logging.js'
-import { registerRateLimits } from '../../../src/http/limits/rate-limit.js'
+import { registerRateLimits } from '../../../src/http/limits.js'
 import { RequestLog, userHash } from '../../../src/http/request-log.js'
 import {
   tokenIssuer, audience, claims, issuer, now, secret, signed, signedAsIs, without

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { spooled } from '../../../src/http/exports.js'
-import { ExportPlaces } from '../../../src/http/limits/read-slots.js'
+import { ExportPlaces } from '../../../src/http/limits.js'
 
 const chunk = (n: number) => `${n} `.padEnd(100_000, 'x')
 const never = new AbortController().signal

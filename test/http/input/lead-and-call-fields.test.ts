@@ -8,7 +8,7 @@ import { call } from '../../support/events/call-events.js'
 import type { TSchema } from 'typebox'
 import type { FieldErrors } from '../../../src/domain/rejection.js'
 import { fieldErrors } from '../../../src/http/field-errors.js'
-import { validatorCompiler } from '../../../src/http/compilers.js'
+import { validatorCompiler } from '../../../src/http/bodies.js'
 
 // What the app's own validators say of a body.
 /** Answers, for a body, every refused field with every reason; nothing for a body that the schema takes. */

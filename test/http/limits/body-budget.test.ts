@@ -5,7 +5,7 @@ import fastify from 'fastify'
 import t from 'tap'
 import { answerError } from '../../../src/errors.js'
 import type { App } from '../../../src/http/app-types.js'
-import { limitBodies } from '../../../src/http/limits/body-budget.js'
+import { limitBodies } from '../../../src/http/limits.js'
 import { eventually } from '../../support/eventually.js'
 
 const kib = 1024

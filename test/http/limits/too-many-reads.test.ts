@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import fastify from 'fastify'
 import t from 'tap'
 import { answerError } from '../../../src/errors.js'
-import { registerReadSlots } from '../../../src/http/limits/read-slots.js'
+import { registerReadSlots } from '../../../src/http/limits.js'
 import { eventually } from '../../support/eventually.js'
 
 const answering = new EventEmitter()

@@ -1,7 +1,7 @@
 // Files are parsed one at a time, user by user, with rests for everybody else.
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { Uploads } from '../../../src/http/limits/uploads.js'
+import { Uploads } from '../../../src/features/imports/routes.js'
 
 t.test('users take turns, however many files one of them has, and others have theirs', async (t) => {
   const uploads = new Uploads()

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { EventStoreUnavailable, RevisionConflict } from '../../../src/log/errors.js'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
-import type { Proposed } from '../../../src/log/append-call.js'
+import type { Proposed } from '../../../src/log/connection.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventStoreCluster } from '../../support/cluster/cluster.js'
 

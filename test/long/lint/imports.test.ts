@@ -32,7 +32,7 @@ const importCases: ImportCase[] = [
   },
   {
     rule: 'HTTP reaches no back end',
-    file: 'src/http/limits/rate-limit.ts',
+    file: 'src/http/docs/describe.ts',
     good: 'fastify @fastify/jwt jose ../../config.js ../../commands/idempotency.js',
     bad: 'pg bullmq ../../log/event-log.js ../../../projections/leads.js ../../features/leads/routes.js'
   },

@@ -1,6 +1,6 @@
 // What each process writes down of a minute, for the charts and rates of the pages for operators.
 import t from 'tap'
-import { commandDay, ratesByConsumer, recordMinutes } from '../../../src/ops/counts/minute-counts.js'
+import { commandDay, ratesByConsumer, recordMinutes } from '../../../src/ops/minute-counts.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 
 const { pool } = await scratchLedger(t)

@@ -6,7 +6,7 @@ import {
 } from 'jose'
 import { only, registerAuth } from '../../../src/http/auth.js'
 import type { JwtSettings } from '../../../src/http/credentials.js'
-import { registerRateLimits } from '../../../src/http/limits/rate-limit.js'
+import { registerRateLimits } from '../../../src/http/limits.js'
 import { eventually } from '../eventually.js'
 import type { Teardown } from '../teardown.js'
 import { once } from 'node:events'

@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { shown, type Named } from '../../../src/http/docs/document.js'
-import { webhooks } from '../../../src/http/docs/webhooks.js'
+import { webhooks } from '../../../src/http/docs/openapi.js'
 
 type Type = keyof typeof webhooks
 

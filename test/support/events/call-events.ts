@@ -5,7 +5,7 @@ import { type CallCompleted, callStream } from '../../../src/features/calls/even
 import { campaignStream } from '../../../src/features/campaigns/events.js'
 import { currentVersion, type DomainEvent } from '../../../src/domain/events.js'
 import { leadStream, type LeadStatus } from '../../../src/features/leads/events.js'
-import type { Proposed } from '../../../src/log/append-call.js'
+import type { Proposed } from '../../../src/log/connection.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { requiredFields } from '../bodies/bodies.js'
 

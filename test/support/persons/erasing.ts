@@ -9,7 +9,7 @@ import {
 import { eventually } from '../eventually.js'
 import type { TestService } from '../service.js'
 import type { CompleteConfig } from '../../../src/services/complete-config.js'
-import { pause } from '../../../src/timing/pause.js'
+import { pause } from '../../../src/timing.js'
 import { progressOf } from '../../../workers/background/requests.js'
 import { giveTurn, type TurnOptions } from '../../../workers/background/start.js'
 import { erasureKind } from '../../../workers/persons/erasure-rows.js'

@@ -1,8 +1,7 @@
 // What this process does in a minute, written down once a minute: for the charts of a day, and for rates.
 import type { Pool } from 'pg'
-import { endsWithin } from '../../postgres/ends-within.js'
-import type { Services } from '../../services/services.js'
-import { pause } from '../../timing/pause.js'
+import { endsWithin, pause } from '../timing.js'
+import type { Services } from '../services/services.js'
 
 const minuteMs = 60_000
 const kept = '25 hours'

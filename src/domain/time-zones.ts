@@ -1,7 +1,4 @@
-// Instants, and the time zones that an assistant may have.
-
-/** The later one of two instants, as it was written. */
-export const laterOf = (one: string, other: string) => Date.parse(other) > Date.parse(one) ? other : one
+// The time zones that an assistant may have.
 
 /**
  * Kept here because Intl gives none of it: it lists no aliases, and turns them into other names, some older than their

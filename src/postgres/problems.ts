@@ -1,6 +1,14 @@
-// Tells from an error that a disk is full, and from Postgres that there is room on its disk.
+// What an error of Postgres is about: a value, and not Postgres; a full disk. And whether there is room there.
 import { DatabaseError, type Pool } from 'pg'
-import { inTransaction } from '../transaction.js'
+import { inTransaction } from './transaction.js'
+
+/** Classes 22 and 23 of SQLSTATE: a value that Postgres does not take, however often it is asked. */
+export function isAboutData (error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
+}
+
+/** A row is there already under a key that was inserted. */
+export const isTaken = (error: unknown): error is DatabaseError => error instanceof DatabaseError && error.code === '23505'
 
 /** SQLSTATE disk_full. */
 const diskFull = '53100'

@@ -1,0 +1,186 @@
+// Phone numbers in commands: what stands for one in the name of a stream, whether it must not be called, who holds it.
+import { createHmac, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import type { Decider } from '../domain/decider.js'
+import type { DomainEvent } from '../domain/events.js'
+import { blacklistStream } from '../features/blacklist/events.js'
+import { blacklistDecider, isListed, type Listed } from '../features/blacklist/model.js'
+import { settingsStream } from '../features/leads/events.js'
+import { phoneHolderStream, phoneNumberStream } from '../features/phone-numbers/events.js'
+import {
+  endedClaimDecider, holderDecider, numberTaken, phoneNumberDecider, type Holder, type HolderCommand, type HolderState
+} from '../features/phone-numbers/model.js'
+import { RevisionConflict } from '../log/errors.js'
+import { noStream, type Streams } from '../log/event-log.js'
+import { foldStream, type Origin, type HandleCommand } from './handle.js'
+
+export type PhoneHash = (phoneNumber: string) => string
+
+/** A command asks for the digests of its user and its number several times. In characters. */
+const mostKept = 100_000
+
+/** HMAC-SHA256 of the number as accepted, cut to 32 hex digits. */
+export function phoneHash (key: Buffer): PhoneHash {
+  const digests = new LRUCache<string, string>({
+    maxSize: mostKept, sizeCalculation: (digest, text) => digest.length + text.length
+  })
+  return (phoneNumber) => {
+    const known = digests.get(phoneNumber)
+    if (known !== undefined) return known
+    const digest = createHmac('sha256', key).update(phoneNumber).digest('hex').slice(0, 32)
+    digests.set(phoneNumber, digest)
+    return digest
+  }
+}
+
+/** The log was written with another LEAD_DIGEST_KEY: with this one, duplicate leads would not be recognised. */
+class OtherLeadDigestKey extends Error {
+  override readonly name = 'OtherLeadDigestKey'
+}
+
+/**
+ * Writes a fingerprint of the key into the log at the first start, and holds later starts to it.
+ * @throws OtherLeadDigestKey
+ */
+export async function holdToLeadDigestKey (streams: Streams, digest: PhoneHash): Promise<void> {
+  const fingerprint = digest('LEAD_DIGEST_KEY')
+  for (;;) {
+    const [chosen] = await streams.read(settingsStream)
+    if (chosen) {
+      if (fingerprintIn(chosen.data) === fingerprint) return
+      throw new OtherLeadDigestKey(
+        'LEAD_DIGEST_KEY is not the key that this event log was started with: set the former one, it never changes')
+    }
+    try {
+      const chosen = { type: 'LeadDigestKeyChosen', data: { fingerprint }, metadata: { schema_version: '1' } }
+      await streams.append(settingsStream, [{ id: randomUUID(), ...chosen }], noStream)
+      return
+    } catch (error) {
+      if (!(error instanceof RevisionConflict)) throw error
+      await delay(50) // another process starts at the same time: read what it wrote
+    }
+  }
+}
+
+function fingerprintIn (data: unknown): unknown {
+  return typeof data === 'object' && data !== null && 'fingerprint' in data ? data.fingerprint : undefined
+}
+
+export interface Blacklists extends Pick<NotedEntries, 'note'> {
+  /** The stream that says whether this user may have this number called. */
+  streamOf (userId: string, phoneNumber: string): string
+  /** Those of the numbers that are listed: what was appended before counts. @throws EventStoreUnavailable */
+  listed (userId: string, phoneNumbers: readonly string[]): Promise<Listed>
+}
+
+/** One read of the newest event for each number that may have an entry, all at once: a lead has eleven at most. */
+export function openBlacklists (
+  streams: Pick<Streams, 'last' | 'visit'>, digest: PhoneHash, noted: NotedEntries
+): Blacklists {
+  const streamOf = (userId: string, phoneNumber: string) => blacklistStream(digest(userId), digest(phoneNumber))
+  return {
+    streamOf,
+    note: noted.note,
+    async listed (userId, phoneNumbers) {
+      const numbers = new Map(phoneNumbers.map((number) => [streamOf(userId, number), number]))
+      const found = await Promise.all((await noted.mayHaveEntry([...numbers.keys()])).map(async (stream) =>
+        await isListedIn(streams, stream) ? [numbers.get(stream) ?? ''] : []))
+      return new Set(found.flat())
+    }
+  }
+}
+
+/** The newest event says it where it is the entry; else all that can be read does, which few numbers have. */
+async function isListedIn (streams: Pick<Streams, 'last' | 'visit'>, stream: string): Promise<boolean> {
+  const newest = await streams.last(stream)
+  if (!newest) return false
+  if (newest.type === 'PhoneNumberBlacklisted') return true
+  return isListed((await foldStream(streams, { ...blacklistDecider, skipsUnreadable: true }, stream)).state)
+}
+
+interface NotedEntries {
+  /** To be awaited before the event of an entry is appended to the stream. */
+  note: (stream: string) => Promise<void>
+  /** Those of the streams that may have an entry. One that was noted before this was asked is always among them. */
+  mayHaveEntry (streams: readonly string[]): Promise<string[]>
+}
+
+/** Who wants a number, under the id of the number to be added. */
+export interface Claimant extends Holder {
+  phone_number: string
+}
+
+type Cause = Pick<Origin, 'correlationId' | 'userId' | 'isRetry'>
+
+/**
+ * Who gets a phone number, decided by the stream of its holder. A claim comes before the number, so alone it proves
+ * nothing: it holds while its number is there, and before that only as long as nobody else wants it.
+ */
+export class PhoneClaims {
+  constructor (private readonly handle: HandleCommand, private readonly digest: PhoneHash) {}
+
+  /**
+   * Returns when the number is the claimant's to add. A claim of others that is over, by a release or because its
+   * number was never added, is taken over.
+   * @throws Rejection `invalid` when somebody holds it; StreamBusy and the errors of `Streams`
+   */
+  async claim (claimant: Claimant, cause: Cause): Promise<void> {
+    if (cause.isRetry && await this.#isBegun(claimant, cause)) return // its stream says how far an earlier try came
+    const { phone_number, phone_number_id, user_id } = claimant
+    const ended = new Set<number>()
+    for (;;) {
+      const holder = await this.#atHolder(phone_number, { type: 'claim', phone_number_id, user_id, ended }, cause)
+      if (!holder) throw new Error('a claim left a phone number without a holder')
+      if (holder.phone_number_id === phone_number_id && holder.user_id === user_id) return
+      if (!await this.#isOver(holder, phone_number, cause)) throw numberTaken()
+      ended.add(holder.phone_number_id)
+    }
+  }
+
+  /** Whether the user has the number now, as the log says: no read model is waited for. */
+  async isOwn (userId: string, phoneNumber: string, cause: Cause): Promise<boolean> {
+    const holder = await this.#look(holderDecider, phoneHolderStream(this.digest(phoneNumber)), cause)
+    if (holder?.user_id !== userId) return false
+    const state = await this.#look(phoneNumberDecider, phoneNumberStream(holder.phone_number_id), cause)
+    return state?.phone_number === phoneNumber && !state.isReleased
+  }
+
+  /** Gives the number back, if it is held under this id. @throws as `claim` */
+  async free (
+    { phone_number, phone_number_id }: Pick<Claimant, 'phone_number' | 'phone_number_id'>, cause: Cause
+  ): Promise<void> {
+    await this.#atHolder(phone_number, { type: 'free', phone_number_id }, cause)
+  }
+
+  async #atHolder (phoneNumber: string, command: HolderCommand, cause: Cause): Promise<HolderState> {
+    return await this.#run(holderDecider, phoneHolderStream(this.digest(phoneNumber)), command, cause)
+  }
+
+  async #isBegun ({ phone_number_id }: Claimant, cause: Cause): Promise<boolean> {
+    return await this.#look(phoneNumberDecider, phoneNumberStream(phone_number_id), cause) !== undefined
+  }
+
+  async #look<State, Event extends DomainEvent> (
+    aggregate: Decider<State, Event, never>, stream: string, cause: Cause
+  ): Promise<State> {
+    return (await this.handle({ aggregate, stream, decide: () => [], origin: originOf(cause) })).state
+  }
+
+  /** Where the number was not added yet, it never will be after this: the first event of its stream decides. */
+  async #isOver ({ phone_number_id, user_id }: Holder, phoneNumber: string, cause: Cause): Promise<boolean> {
+    const command = { phone_number_id, user_id, now: new Date().toISOString() }
+    const state = await this.#run(endedClaimDecider, phoneNumberStream(phone_number_id), command, cause)
+    return state?.user_id !== user_id || state.phone_number !== phoneNumber || state.isReleased === true
+  }
+
+  /** Safe to run again: what is decided follows from the state, and not from the id of a command. */
+  async #run<State, Event extends DomainEvent, Command> (
+    decider: Decider<State, Event, Command>, stream: string, command: Command, cause: Cause
+  ): Promise<State> {
+    const decide = (state: State) => decider.decide(command, state)
+    return (await this.handle({ aggregate: decider, stream, decide, origin: originOf(cause) })).state
+  }
+}
+
+const originOf = ({ correlationId, userId }: Cause): Origin => ({ commandId: randomUUID(), correlationId, userId })

@@ -1,0 +1,450 @@
+// How much one caller may ask for: requests a minute, bytes of bodies that are worked on at once, reads at once. Who
+// asks for more is refused with a 429, or waits a moment for the others first.
+import fastifyRateLimit, { normalizeIP } from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Socket } from 'node:net'
+import { setImmediate as turnOfLoop } from 'node:timers/promises'
+import { Shares, type Release } from '../commands/shares.js'
+import type { App } from './app-types.js'
+import { isCsv } from './bodies.js'
+import { userHash } from './request-log.js'
+
+export interface RateLimit {
+  /** Of one user; 0 for no limit. */
+  perMinute: number
+  /** A connection of ioredis, where processes share their counts of users; without it each counts for itself. */
+  redis?: unknown
+  /** Of one address: documents, and requests whose token is refused. Each process counts for itself. */
+  strangersPerMinute?: number
+}
+
+/** Each counts one request. @throws an error with status 429 when it is one too many */
+interface RateLimits {
+  ofUser (request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** By address: for documents, and for requests whose token does not verify. */
+  ofStranger (request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** Another count by address. */
+  ofAddress (perMinute: number): (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    rateLimits: RateLimits
+    exportPlaces: ExportPlaces
+    /** Waits for a slot; it is released when the answer was sent, or its reader is gone. @throws TooManyReads */
+    acquireReadSlot (kind: ReadKind, request: FastifyRequest, reply: FastifyReply): Promise<void>
+  }
+}
+
+/** How many users or addresses a process remembers. */
+const remembered = 20_000
+const timeWindow = 60_000
+
+/** A page of documents is six requests. A client whose token is refused has no use for more. */
+const usualForStrangers = 120
+
+/** One caller has the first 64 bits of an address of IPv6; IPv4 in IPv6 is IPv4. */
+const addressOf = ({ ip }: { ip?: string }) => normalizeIP(ip ?? '') // a connection that is closed has none
+
+/** Counts that cannot be read let the request through: the limit protects the service, it is not worth an outage. */
+export async function registerRateLimits (app: FastifyInstance, limit: RateLimit): Promise<void> {
+  const ofAddress = await addressLimits(app)
+  const ofUser = limit.perMinute === 0 ? async () => {} : await userLimit(app, limit)
+  const ofStranger = ofAddress(limit.strangersPerMinute ?? usualForStrangers)
+  app.decorate('rateLimits', { ofUser, ofStranger, ofAddress })
+}
+
+async function userLimit (
+  app: FastifyInstance, { perMinute, redis }: RateLimit
+): Promise<RateLimits['ofUser']> {
+  await app.register(fastifyRateLimit, {
+    global: false,
+    max: perMinute,
+    timeWindow,
+    skipOnError: true,
+    cache: remembered,
+    nameSpace: 'ringledger:rate:',
+    redis,
+    keyGenerator: ({ user }) => userHash(user.id)
+  })
+  const count = app.createRateLimit()
+  return async (request, reply) => {
+    const counted = await count(request)
+    if (counted.isAllowed) return
+    const { max, remaining, ttlInSeconds, isExceeded } = counted
+    tell(reply, { max, remaining, ttlInSeconds })
+    if (isExceeded) throw tooMany(reply, ttlInSeconds)
+  }
+}
+
+/** In a scope of its own, as the plugin has one store: these counts never go to Redis. */
+async function addressLimits (app: FastifyInstance): Promise<RateLimits['ofAddress']> {
+  let create: FastifyInstance['createRateLimit'] | undefined
+  await app.register(async (scope) => {
+    await scope.register(fastifyRateLimit, { global: false, timeWindow, cache: remembered, keyGenerator: addressOf })
+    create = scope.createRateLimit.bind(scope)
+  })
+  return (max) => {
+    const count = create?.({ max })
+    return async (request, reply) => {
+      const counted = await count?.(request)
+      if (!counted || counted.isAllowed || !counted.isExceeded) return
+      tell(reply, counted)
+      throw tooMany(reply, counted.ttlInSeconds)
+    }
+  }
+}
+
+function tell (reply: FastifyReply, left: { max: number, remaining: number, ttlInSeconds: number }): void {
+  const { max, remaining, ttlInSeconds } = left
+  reply.headers({ 'x-ratelimit-limit': max, 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': ttlInSeconds })
+}
+
+function tooMany (reply: FastifyReply, seconds: number): Error {
+  reply.header('retry-after', seconds)
+  return Object.assign(new Error(`Too many requests: try again in ${seconds} seconds.`), { statusCode: 429 })
+}
+
+/**
+ * What a sender who is gone has asked for goes on until there is an answer: so long it is held.
+ * @returns holds something for a request, to be released once; `gone` is that of `untilGone`
+ */
+function whileAnswering (app: FastifyInstance) {
+  const answers = new WeakMap<FastifyRequest, () => void>()
+  app.addHook('onSend', async (request) => { answers.get(request)?.() })
+  return (request: FastifyRequest, gone: AbortSignal, release: () => void) => {
+    answers.set(request, () => { onceGone(gone, release) })
+  }
+}
+
+/** Calls `act` at the abort of `gone`, or at once where that was before. */
+export function onceGone (gone: AbortSignal, act: () => void): void {
+  if (gone.aborted) act()
+  else gone.addEventListener('abort', act)
+}
+
+/** Aborted when the answer was sent or its reader is gone. */
+export function untilGone ({ raw: { socket } }: FastifyRequest, { raw: answer }: FastifyReply): AbortSignal {
+  const over = new AbortController()
+  const end = () => {
+    answer.off('close', end)
+    forget()
+    over.abort(isOver)
+  }
+  answer.on('close', end)
+  const forget = whenClosed(socket, end) // an answer that waits behind others on its connection is not told
+  if (socket.destroyed) end()
+  return over.signal
+}
+
+/** One for all: an error of its own for each request would be made with a trace of the stack. */
+const isOver = new Error('the request was answered, or its sender is gone')
+
+const onClose = new WeakMap<Socket, Set<() => void>>()
+
+/** One listener for all requests of a connection: many may wait on one. @returns what forgets `act` */
+function whenClosed (socket: Socket, act: () => void): () => void {
+  const acts = onClose.get(socket) ?? new Set()
+  if (!onClose.has(socket)) {
+    onClose.set(socket, acts)
+    socket.once('close', () => { for (const each of acts) each() })
+  }
+  acts.add(act)
+  return () => { acts.delete(act) }
+}
+
+interface Limits {
+  /** In bytes. A body takes several times its length while it is parsed, checked, stored and answered. */
+  ofAll?: number | undefined
+  /** Of all strangers together, as a part of that. */
+  ofStrangers?: number | undefined
+  /** How long a body waits for room, in milliseconds. */
+  waitMs?: number | undefined
+}
+
+/** For the one who takes too much: a 429. */
+export class TooManyBodies extends Error {
+  override readonly name = 'TooManyBodies'
+  readonly statusCode = 429
+  constructor () {
+    super('Too much of what you sent is being worked on: try again in a moment.')
+  }
+}
+
+/** What a request takes beside its body. */
+const leastBytes = 8 * 1024
+/** CSV is streamed: no more of it is held. */
+const mostOfCsv = 512 * 1024
+
+interface Share { most: number, bytes: number, partOf?: Share }
+
+interface Payer {
+  share: Share
+  bytes: number
+  /** In the order in which they came. */
+  arriving: Set<Body>
+  /** How many have arrived and are not answered. */
+  inWork: number
+}
+
+interface Body extends Flow {
+  payer: Payer
+  bytes: number
+  /** What it needs to go on. */
+  wants: number
+  isEmpty: boolean
+  isInWork: boolean
+  patience?: NodeJS.Timeout
+}
+
+/** How a body is read. */
+interface Flow {
+  stop (): void
+  go (): void
+  refuse (error: Error): void
+}
+
+interface OpenBody {
+  /** So many bytes came. It may be stopped, and goes on or is refused later. */
+  add (bytes: number): void
+  /** All of it is there. */
+  complete (): void
+  /** Its request was answered, or its sender is gone. */
+  release (): void
+}
+
+/** The payer that uses most is refused first, so what one client takes never costs another one its request. */
+export class BodyBudget {
+  readonly #all: Share
+  readonly #strangers: Share
+  readonly #payers = new Map<string, Payer>()
+  readonly #waiting = new Set<Body>()
+  readonly #waitMs: number
+
+  constructor ({ ofAll = 16 * 2 ** 20, ofStrangers = 2 ** 20, waitMs = 5_000 }: Limits = {}) {
+    this.#all = { most: ofAll, bytes: 0 }
+    this.#strangers = { most: ofStrangers, bytes: 0, partOf: this.#all }
+    this.#waitMs = waitMs
+  }
+
+  /** How many payers have something here. */
+  get payers (): number {
+    return this.#payers.size
+  }
+
+  /** Calls `go` at once where there is room. @param isEmpty nothing of it will arrive */
+  open (name: string, isStranger: boolean, isEmpty: boolean, flow: Flow): OpenBody {
+    const payer = this.#payers.get(name) ??
+      { share: isStranger ? this.#strangers : this.#all, bytes: 0, arriving: new Set(), inWork: 0 }
+    this.#payers.set(name, payer)
+    const body: Body = { ...flow, payer, bytes: 0, wants: leastBytes, isEmpty, isInWork: false }
+    payer.arriving.add(body)
+    if (this.#fits(body)) this.#goOn(body)
+    else this.#wait(body)
+    return {
+      add: (bytes) => {
+        if (!payer.arriving.has(body)) return
+        this.#charge(body, bytes)
+        if (this.#fits(body)) this.#wake() // another one that waits may fit, too
+        else this.#wait(body)
+      },
+      complete: () => { this.#complete(body) },
+      release: () => {
+        this.#remove(body)
+        if (body.isInWork) payer.inWork--
+        body.isInWork = false
+        const isOver = payer.arriving.size + payer.inWork === 0
+        if (isOver && this.#payers.get(name) === payer) this.#payers.delete(name)
+        this.#wake()
+      }
+    }
+  }
+
+  #complete (body: Body): void {
+    if (!body.payer.arriving.delete(body)) return
+    this.#waiting.delete(body)
+    clearTimeout(body.patience)
+    body.isInWork = true
+    body.payer.inWork++
+  }
+
+  #charge (body: Body, bytes: number): void {
+    body.bytes += bytes
+    body.payer.bytes += bytes
+    for (const share of sharesOf(body.payer)) share.bytes += bytes
+  }
+
+  #remove (body: Body): void {
+    this.#charge(body, -body.bytes)
+    body.payer.arriving.delete(body)
+    this.#waiting.delete(body)
+    clearTimeout(body.patience)
+  }
+
+  /** Bodies that all wait for each other would never end: then the first one goes on, beyond the quarter. */
+  #fits (body: Body): boolean {
+    const { payer, wants } = body
+    const isFirst = payer.inWork === 0 && payer.arriving.values().next().value === body
+    return (isFirst || payer.bytes + wants <= payer.share.most / 4) && this.#hasRoom(body)
+  }
+
+  /** Makes room where those who take most have bodies that arrive: the newest of them are refused. */
+  #hasRoom (body: Body): boolean {
+    for (const share of sharesOf(body.payer)) {
+      while (share.bytes + body.wants > share.most) {
+        const heaviest = [...this.#payers.values()].filter((payer) => sharesOf(payer).includes(share))
+          .reduce((most, payer) => payer.bytes > most.bytes ? payer : most, body.payer)
+        const newest = [...heaviest.arriving].at(-1)
+        if (newest === undefined || newest === body || heaviest.bytes === 0) return false
+        this.#refuse(newest)
+      }
+    }
+    return true
+  }
+
+  #wait (body: Body): void {
+    body.stop()
+    if (this.#waiting.has(body)) return // CSV is not stopped
+    this.#waiting.add(body)
+    body.patience = setTimeout(() => { this.#refuse(body) }, this.#waitMs)
+  }
+
+  #goOn (body: Body): void {
+    this.#waiting.delete(body)
+    clearTimeout(body.patience)
+    this.#charge(body, body.wants)
+    body.wants = 0
+    if (body.isEmpty) this.#complete(body)
+    body.go()
+  }
+
+  #refuse (body: Body): void {
+    this.#remove(body)
+    body.refuse(new TooManyBodies())
+  }
+
+  /** One of each payer: what it brings is counted before the next one goes on. */
+  #wake (): void {
+    if (this.#waiting.size === 0) return
+    const woken = new Set<Payer>()
+    for (const body of [...this.#waiting]) {
+      if (woken.has(body.payer) || !this.#waiting.has(body) || !this.#fits(body)) continue
+      woken.add(body.payer)
+      this.#goOn(body)
+    }
+  }
+}
+
+const sharesOf = ({ share }: Payer): Share[] => share.partOf ? [share, share.partOf] : [share]
+
+/**
+ * The user pays, with all keys; the engine or the operator; a stranger by address. It begins with 8 KiB once it is
+ * known who that is, and then counts bytes as they arrive, until the answer. No `100 Continue` asks for a body that has
+ * no room.
+ */
+export function limitBodies (app: App, limits?: Limits): void {
+  const budget = new BodyBudget(limits)
+  const hold = whileAnswering(app)
+  app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
+  app.addHook('onSend', async ({ headers, raw }, reply) => { // who waits in vain may send the body all the same, or not
+    if (headers.expect !== undefined && !raw.readableDidRead) reply.header('connection', 'close')
+  })
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return done()
+    const { user, headers, routeOptions: { config, bodyLimit = 0 } } = request
+    const isStreamed = config.takesCsv === true && isCsv(request)
+    const length = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity
+    const isRefusedUnread = Number.isFinite(length) && length > bodyLimit && !isStreamed
+    const gone = untilGone(request, reply)
+    let isAsked = false
+    let mayAdd = isStreamed ? mostOfCsv : Infinity
+    payload.pause() // a listener alone would make it flow
+    payload.on('error', () => {}).once('end', () => { body.complete() }).on('data', ({ length }: Buffer) => {
+      body.add(Math.min(length, mayAdd))
+      mayAdd -= Math.min(length, mayAdd)
+    })
+    const body = budget.open(user ? `${user.role} ${user.id}` : addressOf(request), !user, length === 0, {
+      stop: () => { payload.pause() },
+      go () {
+        if (isAsked) return void payload.resume()
+        isAsked = true
+        if (headers.expect !== undefined && length > 0 && !isRefusedUnread) reply.raw.writeContinue()
+        done()
+      },
+      refuse (error) {
+        reply.header('connection', 'close') // more of it may come
+        if (isAsked) payload.emit('error', error)
+        else done(error)
+      }
+    })
+    hold(request, gone, () => { body.release() })
+  })
+}
+
+/** Lists and histories are large, exports take as long as their reader; everything else is one thing. */
+export type ReadKind = 'list' | 'item' | 'export'
+
+interface ReadSlotOptions {
+  /** Of each kind, for one user. A list holds 1 MiB here, and several times that while it is made. */
+  most?: Partial<Record<ReadKind, number>> | undefined
+  /** How long a read waits for a slot, in milliseconds. */
+  waitMs?: number | undefined
+}
+
+/** The user has too many reads under way: a 429. */
+export class TooManyReads extends Error {
+  override readonly name = 'TooManyReads'
+}
+
+/** Of all users, read from Postgres at once: each has a connection. */
+const mostExports = 6
+/** Others only wait for Postgres, not for readers. */
+const exportWaitMs = 20_000
+
+/** Where exports are read from Postgres. Who waits for its reader gives its place up once another one wants it. */
+export class ExportPlaces {
+  readonly #places: Shares
+  readonly #stalled = new Set<() => void>()
+  #wanted = 0
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor (most = mostExports, waitMs = exportWaitMs) {
+    this.#places = new Shares(most, waitMs)
+  }
+
+  async acquire (gone: AbortSignal): Promise<Release | undefined> {
+    if (this.#places.hasFree('')) return await this.#places.acquire('', gone)
+    this.#wanted++
+    const [longest] = this.#stalled
+    longest?.()
+    return await this.#places.acquire('', gone).finally(() => { this.#wanted-- })
+  }
+
+  /** To be awaited between two pieces: one of all exports is made in each turn of the event loop. */
+  turn (): Promise<unknown> {
+    return this.#turn = this.#turn.then(() => turnOfLoop())
+  }
+
+  /** A reader holds its export up: `giveUp` is called once another one wants the place. @returns ends that */
+  stall (giveUp: () => void): () => void {
+    if (this.#wanted > 0) giveUp()
+    else this.#stalled.add(giveUp)
+    return () => { this.#stalled.delete(giveUp) }
+  }
+}
+
+const usual: Record<ReadKind, number> = { list: 3, item: 20, export: 2 }
+
+export function registerReadSlots (app: FastifyInstance, options: ReadSlotOptions = {}): void {
+  const { most, waitMs = 5_000 } = options
+  const sharesOf = (kind: ReadKind) => new Shares(most?.[kind] ?? usual[kind], waitMs)
+  const slots = { list: sharesOf('list'), item: sharesOf('item'), export: sharesOf('export') }
+  app.decorate('exportPlaces', new ExportPlaces())
+  const hold = whileAnswering(app)
+  app.decorate('acquireReadSlot', async (kind, request, reply) => {
+    const gone = untilGone(request, reply)
+    const release = await slots[kind].acquire(request.user.id, gone)
+    if (!release) throw new TooManyReads('Too many of your reads are being answered: try again in a moment.')
+    hold(request, gone, release)
+  })
+}
