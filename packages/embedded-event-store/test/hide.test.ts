@@ -5,9 +5,11 @@ import {
   ANY, END, jsonEvent, NO_STREAM, STREAM_EXISTS, StreamDeletedError, StreamNotFoundError, UnknownError,
   WrongExpectedVersionError
 } from '@eventstore/db-client'
-import { collect, refused, scratchEventStore } from '../support/scratch-event-store.js'
+import { collect, refused, scratchEventStore } from './support/scratch-event-store.js'
+import { proposed, wireOf } from './support/wire.js'
+import { eventually } from '@ringledger/embedded-postgres/testing'
 
-const { client } = await scratchEventStore(t)
+const { client, store } = await scratchEventStore(t)
 const events = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Happened', data: {} }))
 const revisions = async (stream: string) => {
   const read = await collect(client.readStream(stream))
@@ -104,12 +106,6 @@ t.test('metadata cannot be tombstoned: a real node would end when their stream i
   t.match(await client.appendToStream(stream, events(1)), { nextExpectedRevision: 1n })
 })
 
-t.test('a stream that does not exist can be tombstoned', async (t) => {
-  const stream = randomUUID()
-  await client.tombstoneStream(stream, { expectedRevision: NO_STREAM })
-  await refused(t, client.appendToStream(stream, events(1)), StreamDeletedError)
-})
-
 t.test('an append of no events brings a deleted stream back', async (t) => {
   const stream = await streamOf(2)
   await client.deleteStream(stream)
@@ -117,4 +113,117 @@ t.test('an append of no events brings a deleted stream back', async (t) => {
   t.match(empty, { nextExpectedRevision: 1n, position: { commit: /\d+/ } })
   t.same(await revisions(stream), [])
   t.match(await client.getStreamMetadata(stream), { metadata: { truncateBefore: 2 } })
+})
+
+const { append, recorded } = wireOf(t, store.port)
+
+/** Writes metadata byte by byte. */
+const describe = (stream: string, json: string, contentType = 'application/json') => (
+  append(`$$${stream}`, [proposed({ type: '$metadata', 'content-type': contentType }, Buffer.from(json))])
+)
+
+async function metadataOf (stream: string): Promise<string> {
+  const [last] = await recorded(`$$${stream}`)
+  return Buffer.from(last?.getData_asU8() ?? []).toString()
+}
+
+t.test('one bad value voids all of the metadata; a number that is too small voids itself', async (t) => {
+  const stream = await streamOf(4)
+  const hides = async (json: string) => {
+    await describe(stream, json)
+    return (await revisions(stream)).length < 4
+  }
+  t.ok(await hides('{"$maxCount":1}'))
+  const bad = [
+    '"$maxAge":"x"', '"$maxAge":1.0', '"$tb":1e1', '"$tb":9223372036854775808', '"$cacheControl":null', '"$tmp":1',
+    '"$acl":[]', '"$acl":{"$r":1}', '"$acl":{"$r":["a",1]}', '"$acl":{"other":"a"}'
+  ]
+  for (const member of bad) t.notOk(await hides(`{"$maxCount":1,${member}}`), member)
+  const good = ['"$maxAge":-1', '"$tb":-1', '"$acl":{"$r":"a","$w":["b"]}', '"$tmp":true', '"other":[1.5,{"$tb":"}"}]']
+  for (const member of good) t.ok(await hides(`{"$maxCount":1,${member}}`), member)
+  t.notOk(await hides('{"$maxCount":0}'))
+  t.notOk(await hides('[1]'))
+  t.notOk(await hides('not JSON'))
+})
+
+t.test('an undelete keeps every value as it was written', async (t) => {
+  const stream = await streamOf(2)
+  const values = '"large":12345678901234567890,"decimal":1.50,"nested":{"a":[1,"x,y:z}"],"\\u00e4":"\\""}'
+  await describe(stream, `{ ${values}, "$tb": 9223372036854775807 }`)
+  await client.appendToStream(stream, events(1))
+  t.equal(await metadataOf(stream), `{${values},"$tb":2}`)
+  t.same(await revisions(stream), [2])
+})
+
+t.test('metadata that are not of JSON content bring a deleted stream back without its events', async (t) => {
+  const stream = await streamOf(2)
+  await client.deleteStream(stream)
+  await describe(stream, '{"colour":"red"}', 'application/octet-stream')
+  t.same(await revisions(stream), [], 'old events stay hidden')
+  t.equal(await metadataOf(stream), '{"colour":"red","$tb":2}')
+})
+
+t.test('a stream with the longest name has metadata like others', async (t) => {
+  const stream = `${randomUUID()}${'é'.repeat(982)}` // 2,000 bytes
+  await client.appendToStream(stream, events(3))
+  await client.setStreamMetadata(stream, { maxCount: 1 })
+  t.same((await client.getStreamMetadata(stream)).metadata, { maxCount: 1 })
+  t.same(await revisions(stream), [2])
+  await t.rejects(client.appendToStream(`${stream}x`, events(1)), /A stream name has at most 2,000 bytes/)
+})
+
+t.test('metadata comes back as it was set, custom keys too; the last one counts', async (t) => {
+  const stream = await streamOf(1)
+  t.same(await client.getStreamMetadata(stream), { streamName: stream })
+  await client.setStreamMetadata(stream, { maxCount: 5 }, { expectedRevision: NO_STREAM })
+  await refused(t, client.setStreamMetadata(stream, {}, { expectedRevision: NO_STREAM }), WrongExpectedVersionError)
+  const metadata = { maxAge: 3600, cacheControl: 7, acl: { readRoles: ['a'], writeRoles: ['b'] }, colour: 'red' }
+  await client.setStreamMetadata(stream, metadata, { expectedRevision: 0n })
+  t.match(await client.getStreamMetadata(stream), { metadata })
+  t.equal((await collect(client.readStream(`$$${stream}`))).length, 1, 'a metadata stream shows its last event only')
+})
+
+t.test('$maxCount and $tb hide the oldest events', async (t) => {
+  const stream = await streamOf(6)
+  await client.setStreamMetadata(stream, { maxCount: 2 })
+  t.same(await revisions(stream), [4, 5])
+  await client.appendToStream(stream, events(1))
+  t.same(await revisions(stream), [5, 6])
+  await client.setStreamMetadata(stream, { truncateBefore: 3 })
+  t.same(await revisions(stream), [3, 4, 5, 6])
+  const two = await collect(client.readStream(stream, { fromRevision: 1n, maxCount: 2 }))
+  t.same(two.map(({ event }) => event?.revision), [3n, 4n])
+  await client.setStreamMetadata(stream, { truncateBefore: 100 })
+  t.same(await revisions(stream), [], 'wholly truncated is empty, not missing')
+})
+
+t.test('$maxAge hides what is older, and malformed metadata hides nothing', async (t) => {
+  const stream = await streamOf(1)
+  await client.setStreamMetadata(stream, { maxAge: 1 })
+  await eventually(async () => (await revisions(stream)).length === 0)
+  const malformed = jsonEvent({ type: '$metadata', data: { $maxAge: 'x', $maxCount: -1, $tb: 0.5 } })
+  await client.appendToStream(`$$${stream}`, malformed)
+  t.same(await revisions(stream), [0])
+})
+
+t.test('a repeat of what can be seen no more is not written anew, and answered without a position', async (t) => {
+  const hide = [
+    (stream: string) => client.deleteStream(stream),
+    (stream: string) => client.setStreamMetadata(stream, { truncateBefore: 1 }),
+    (stream: string) => client.setStreamMetadata(stream, { maxCount: 1 })
+  ]
+  for (const hidden of hide) {
+    const stream = randomUUID()
+    const batch = events(1)
+    const first = await client.appendToStream(stream, batch, { expectedRevision: NO_STREAM })
+    await client.appendToStream(stream, events(1))
+    for (const expectedRevision of [ANY, NO_STREAM] as const) {
+      t.same(await client.appendToStream(stream, batch, { expectedRevision }), first)
+    }
+    await hidden(stream)
+    for (const expectedRevision of [ANY, NO_STREAM] as const) {
+      const again = await client.appendToStream(stream, batch, { expectedRevision })
+      t.match(again, { nextExpectedRevision: 0n, position: undefined })
+    }
+  }
 })

@@ -1,11 +1,43 @@
-// The batch-append stream, spoken to directly.
+// Both ways to append, and what the tests of appends share.
 import { randomUUID } from 'node:crypto'
+import {
+  jsonEvent, WrongExpectedVersionError, type AppendExpectedRevision, type EventStoreDBClient
+} from '@eventstore/db-client'
+import type { Test } from 'tap'
+import { collect, refused } from './scratch-event-store.js'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { Test } from 'tap'
+
+export const event = (type = 'Happened') => jsonEvent({ type, data: { at: 1 } })
+export const events = (count: number) => Array.from({ length: count }, () => event())
+
+/** Credentials of its own make the client append by a call of its own. */
+export const ways = {
+  batch: {},
+  unary: { credentials: { username: 'anyone', password: 'anything' } }
+}
+
+type Events = Parameters<EventStoreDBClient['appendToStream']>[1]
+
+/** Appends and reads of one way. */
+export function appending (client: EventStoreDBClient, name: keyof typeof ways) {
+  return {
+    stream: () => `${name}-${randomUUID()}`,
+    append: (to: string, what: Events, expectedRevision: AppendExpectedRevision) =>
+      client.appendToStream(to, what, { ...ways[name], expectedRevision }),
+    idsOf: async (from: string) => (await collect(client.readStream(from))).map(({ event }) => event?.id)
+  }
+}
+
+/** Asserts that an append is refused because its stream ends at `current`. */
+export async function wrong (
+  t: Test, call: Promise<unknown>, current: bigint | 'no_stream', expected: AppendExpectedRevision
+): Promise<void> {
+  await refused(t, call, WrongExpectedVersionError, { actualVersion: current, expectedVersion: expected })
+}
 
 // google-protobuf must be the client's own.
 const require = createRequire(createRequire(import.meta.url).resolve('@eventstore/db-client/package.json'))

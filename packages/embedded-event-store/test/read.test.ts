@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import t from 'tap'
 import {
-  BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, START, StreamDeletedError, streamNameFilter, StreamNotFoundError,
-  UnknownError, type Direction, type ReadPosition, type ReadRevision, type ResolvedEvent
+  BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, START, streamNameFilter,
+  UnknownError, type Direction, type ReadPosition, type ReadRevision, type ResolvedEvent, ANY, type EventData
 } from '@eventstore/db-client'
-import { collect, refused, scratchEventStore } from '../support/scratch-event-store.js'
+import { collect, refused, scratchEventStore } from './support/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })
@@ -28,18 +28,6 @@ t.test('a stream is read from a revision, either way', async (t) => {
   t.same(await read(BACKWARDS, 99n), [3, 2, 1, 0], 'from past the end it starts at the last event')
   t.same(await read(FORWARDS, 1n, 2), [1, 2])
   t.same(await read(BACKWARDS, END, 1), [3])
-})
-
-t.test('a stream that was never written to is not found', async (t) => {
-  await refused(t, collect(client.readStream('nowhere')), StreamNotFoundError, { streamName: 'nowhere' })
-  await client.setStreamMetadata('only-metadata', { maxCount: 3 })
-  await refused(t, collect(client.readStream('only-metadata')), StreamNotFoundError)
-})
-
-t.test('a tombstoned stream is an error', async (t) => {
-  await client.appendToStream('ended', event())
-  await client.tombstoneStream('ended')
-  await refused(t, collect(client.readStream('ended')), StreamDeletedError, { streamName: 'ended' })
 })
 
 t.test('$all is read from a position, either way: forwards with it, backwards without it', async (t) => {
@@ -121,4 +109,80 @@ t.test('$all does not show the server\'s own bookkeeping', async (t) => {
   await subscription.unsubscribe()
   t.same(followed, [shown])
   t.equal((await collect(client.readStream(hidden[0] ?? ''))).length, 1, 'by its name it is read')
+})
+
+const events: Record<string, EventData[]> = {
+  plain: [jsonEvent({ type: 'Plain', data: { a: 1 }, metadata: { b: 2 } }), jsonEvent({ type: 'Plain', data: {} })],
+  'ünïcödé-流': [jsonEvent({ type: 'Größe 🐘', data: { text: '🐘'.repeat(200) } })],
+  bytes: [
+    binaryEvent({ type: 'Empty', data: Buffer.alloc(0) }),
+    binaryEvent({ type: 'Large', data: Buffer.alloc(300_000, 0xff), metadata: Buffer.from([0, 255, 10]) })
+  ],
+  [`long-${'x'.repeat(1_900)}`]: [jsonEvent({ type: 'T'.repeat(300), data: [] })]
+}
+
+t.test('what $all shows of an event is what its stream shows', async (t) => {
+  for (const [stream, appended] of Object.entries(events)) await client.appendToStream(stream, appended)
+  const all = (await collect(client.readAll())).map(({ event }) => event)
+  for (const stream of Object.keys(events)) {
+    const own = (await collect(client.readStream(stream))).map(({ event }) => event)
+    t.strictSame(all.filter((event) => event?.streamId === stream), own)
+    t.equal(own.length, events[stream]?.length)
+  }
+})
+
+t.test('a tombstone has its revision in $all', async (t) => {
+  await client.appendToStream('gone', jsonEvent({ type: 'Last', data: {} }))
+  await client.tombstoneStream('gone', { expectedRevision: ANY })
+  const last = (await collect(client.readAll())).at(-1)?.event
+  t.match(last, { streamId: 'gone', type: '$streamDeleted', revision: 2n ** 63n - 1n })
+})
+
+t.test('events that are sent together come one by one, to many readers at once', async (t) => {
+  for (let batch = 0; batch < 5; batch++) {
+    await client.appendToStream('many', Array.from({ length: 500 }, (_, n) =>
+      jsonEvent({ type: 'Counted', data: { n: batch * 500 + n } })))
+  }
+  const filter = streamNameFilter({ prefixes: ['many'] })
+  await Promise.all(Array.from({ length: 5 }, async () => {
+    const seen: unknown[] = []
+    for await (const { event } of client.subscribeToAll({ filter })) {
+      seen.push(event?.data)
+      if (seen.length === 2_500) break
+    }
+    t.strictSame(seen, Array.from({ length: 2_500 }, (_, n) => ({ n })))
+  }))
+})
+
+const link = (to: string) => binaryEvent({ type: '$>', data: Buffer.from(to) })
+
+t.test('links are followed when asked for, and shown alone when their target cannot be seen', async (t) => {
+  const [target, links, gone] = [randomUUID(), randomUUID(), randomUUID()]
+  await client.appendToStream(target, [event('Zero'), event('One')])
+  await client.appendToStream(gone, event())
+  await client.deleteStream(gone)
+  const all = [`1@${target}`, `7@${target}`, `0@${gone}`, `-1@${target}`]
+  await client.appendToStream(links, [...all.map(link), event('Plain')])
+  const followed = await collect(client.readStream(links, { resolveLinkTos: true }))
+  t.match(followed[0], {
+    event: { type: 'One', streamId: target, revision: 1n },
+    link: { type: '$>', streamId: links, revision: 0n }
+  })
+  t.equal(followed[0]?.commitPosition, followed[0]?.link?.position?.commit)
+  const shownAlone = [undefined, '$>']
+  const types = followed.map(({ event, link }) => [event?.type, link?.type])
+  t.same(types, [['One', '$>'], shownAlone, shownAlone, shownAlone, ['Plain', undefined]])
+  const plain = await collect(client.readStream(links))
+  t.same(plain.map(({ event }) => event?.type), ['$>', '$>', '$>', '$>', 'Plain'])
+})
+
+t.test('a link is a number as .NET reads one, an @ and a name; what is none is an event', async (t) => {
+  const [target, links] = [randomUUID(), randomUUID()]
+  await client.appendToStream(target, [event('Zero'), event('One')])
+  const all = [` 1@${target}`, `+1@${target}`, `-0@${target}`, `1 @${target}`, 'nonsense', '1@', `x@${target}`]
+  await client.appendToStream(links, all.map(link))
+  const followed = await collect(client.readStream(links, { resolveLinkTos: true }))
+  const types = followed.map(({ event, link }) => [event?.type, link?.type])
+  const [one, zero, none] = [['One', '$>'], ['Zero', '$>'], ['$>', undefined]]
+  t.same(types, [one, one, zero, one, none, none, none])
 })

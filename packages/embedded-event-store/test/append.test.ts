@@ -1,0 +1,371 @@
+// The append decision, row by row, over both ways to append: batched, and one call per append.
+import {
+  ANY, NO_STREAM, STREAM_EXISTS, StreamDeletedError, binaryEvent, jsonEvent, MaxAppendSizeExceededError, UnknownError
+} from '@eventstore/db-client'
+import t, { type Test } from 'tap'
+import { collect, refused, scratchEventStore } from './support/scratch-event-store.js'
+import {
+  appending, event, events, wrong, chunk, Duration, Empty, errorOf, idOf, openCall
+} from './support/appends.js'
+import { randomUUID } from 'node:crypto'
+import * as grpc from '@grpc/grpc-js'
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import { field } from '../src/protocol/protobuf.js'
+import { scratchPostgres } from '@ringledger/embedded-postgres/testing'
+
+const { client, store } = await scratchEventStore(t)
+
+for (const name of ['batch', 'unary'] as const) {
+  const { stream, append } = appending(client, name)
+
+  t.test(`${name}: an append answers the revision and the position of its last event`, async (t) => {
+    const to = stream()
+    const first = await append(to, events(2), NO_STREAM)
+    t.match(first, { success: true, nextExpectedRevision: 1n })
+    const second = await append(to, event(), 1n)
+    t.equal(second.nextExpectedRevision, 2n)
+    t.ok((second.position?.commit ?? 0n) > (first.position?.commit ?? 0n))
+    t.equal(second.position?.commit, second.position?.prepare)
+    const read = await collect(client.readStream(to))
+    t.same(read.map(({ event }) => event?.revision), [0n, 1n, 2n])
+    t.same(read.at(-1)?.event?.position, second.position)
+  })
+
+  t.test(`${name}: a revision that is not the current one is refused, and named`, async (t) => {
+    const to = stream()
+    await wrong(t, append(to, event(), 0n), 'no_stream', 0n)
+    await wrong(t, append(to, event(), STREAM_EXISTS), 'no_stream', STREAM_EXISTS)
+    await append(to, events(3), NO_STREAM)
+    await wrong(t, append(to, event(), NO_STREAM), 2n, NO_STREAM)
+    await wrong(t, append(to, event(), 1n), 2n, 1n)
+    await wrong(t, append(to, event(), 5n), 2n, 5n)
+    t.equal((await collect(client.readStream(to))).length, 3, 'nothing was written by a refused append')
+  })
+
+  t.test(`${name}: any and stream_exists append to what is there`, async (t) => {
+    const to = stream()
+    t.equal((await append(to, event(), ANY)).nextExpectedRevision, 0n)
+    t.equal((await append(to, event(), STREAM_EXISTS)).nextExpectedRevision, 1n)
+    t.equal((await append(to, event(), ANY)).nextExpectedRevision, 2n)
+  })
+
+  t.test(`${name}: stream_exists holds for a stream that has only metadata`, async (t) => {
+    const to = stream()
+    await client.setStreamMetadata(to, { maxCount: 10 })
+    t.equal((await append(to, event(), STREAM_EXISTS)).nextExpectedRevision, 0n)
+  })
+
+  t.test(`${name}: an empty append checks the revision and writes nothing`, async (t) => {
+    const to = stream()
+    t.equal((await append(to, [], NO_STREAM)).success, true)
+    await wrong(t, append(to, [], 3n), 'no_stream', 3n)
+    await append(to, event(), NO_STREAM)
+    await wrong(t, append(to, [], NO_STREAM), 0n, NO_STREAM)
+    t.equal((await append(to, [], 0n)).nextExpectedRevision, 0n)
+    t.equal((await collect(client.readStream(to))).length, 1)
+  })
+
+  t.test(`${name}: a tombstoned stream refuses every append`, async (t) => {
+    const to = stream()
+    await append(to, event(), ANY)
+    await client.tombstoneStream(to)
+    for (const expected of [ANY, NO_STREAM, STREAM_EXISTS, 0n] as const) {
+      await refused(t, append(to, event(), expected), StreamDeletedError, { streamName: to })
+    }
+  })
+
+  t.test(`${name}: one of many writers at the same revision wins`, async (t) => {
+    const to = stream()
+    const results = await Promise.allSettled(events(40).map((event) => append(to, event, NO_STREAM)))
+    t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+    t.equal((await collect(client.readStream(to))).length, 1)
+  })
+}
+
+for (const name of ['batch', 'unary'] as const) {
+  const { stream, append, idsOf } = appending(client, name)
+
+  for (const expected of [ANY, NO_STREAM] as const) {
+    t.test(`${name}: the same ids again at ${expected} answer the first revision and position`, async (t) => {
+      const to = stream()
+      const batch = events(2)
+      const first = await append(to, batch, expected)
+      await append(to, event(), 1n)
+      t.same(await append(to, batch, expected), first)
+      t.equal((await collect(client.readStream(to))).length, 3)
+    })
+  }
+
+  t.test(`${name}: the same ids again at the exact revision of the first try answer it`, async (t) => {
+    const to = stream()
+    await append(to, events(2), NO_STREAM)
+    const batch = events(2)
+    const first = await append(to, batch, 1n)
+    await append(to, events(2), 3n)
+    t.same(await append(to, batch, 1n), first)
+    const position = (await collect(client.readStream(to)))[2]?.event?.position
+    t.same(await append(to, batch.slice(0, 1), 1n), { ...first, nextExpectedRevision: 2n, position })
+  })
+
+  t.test(`${name}: ids that only begin like recorded ones are refused`, async (t) => {
+    const to = stream()
+    const [a, b] = [event(), event()]
+    await append(to, [a, b], NO_STREAM)
+    await wrong(t, append(to, [a, b, event()], NO_STREAM), 1n, NO_STREAM)
+    await wrong(t, append(to, [a, event()], NO_STREAM), 1n, NO_STREAM)
+    await wrong(t, append(to, [a, event()], ANY), 1n, ANY)
+    await wrong(t, append(to, [b, a], NO_STREAM), 1n, NO_STREAM)
+    t.same(await idsOf(to), [a.id, b.id])
+  })
+
+  t.test(`${name}: at the current revision ids are not looked at`, async (t) => {
+    const to = stream()
+    const again = event()
+    await append(to, again, NO_STREAM)
+    t.equal((await append(to, again, 0n)).nextExpectedRevision, 1n)
+    t.same(await idsOf(to), [again.id, again.id])
+  })
+
+  t.test(`${name}: an id that another stream had first is new to this one, again and again`, async (t) => {
+    const shared = event()
+    await append(stream(), shared, ANY)
+    const to = stream()
+    t.equal((await append(to, shared, ANY)).nextExpectedRevision, 0n)
+    t.equal((await append(to, shared, ANY)).nextExpectedRevision, 1n)
+  })
+
+  t.test(`${name}: what is larger than 1 MiB is refused with the limit`, async (t) => {
+    const large = (bytes: number) => binaryEvent({ type: 'Large', data: new Uint8Array(bytes) })
+    const limit = { maxAppendSize: 1024 * 1024 }
+    await refused(t, append(stream(), [large(1024 * 1024 - 9)], ANY), MaxAppendSizeExceededError, limit)
+    t.equal((await append(stream(), [large(1024 * 1024 - 10)], ANY)).success, true, 'data and twice the type just fit')
+    await refused(t, append(stream(), [large(600_000), large(600_000)], ANY), MaxAppendSizeExceededError)
+  })
+
+  t.test(`${name}: data, metadata, type and kind come back as they were`, async (t) => {
+    const to = stream()
+    const bytes = new Uint8Array([0, 1, 254, 255])
+    await append(to, [
+      jsonEvent({ type: 'Jsön', data: { text: 'ü\u0000😀', nested: [1, null] }, metadata: { $correlationId: 'c' } }),
+      binaryEvent({ type: 'Bytes', data: bytes, metadata: bytes })
+    ], NO_STREAM)
+    const [json, binary] = (await collect(client.readStream(to))).map(({ event }) => event)
+    const data = { text: 'ü\u0000😀', nested: [1, null] }
+    t.match(json, { type: 'Jsön', isJson: true, data, metadata: { $correlationId: 'c' } })
+    t.match(binary, { type: 'Bytes', isJson: false })
+    const found = [binary?.data, binary?.metadata].map((value) => Buffer.from(value as Uint8Array))
+    t.same(found, [Buffer.from(bytes), Buffer.from(bytes)])
+    t.ok(Math.abs((json?.created.getTime() ?? 0) - Date.now()) < 60_000)
+  })
+}
+
+t.test('batched appends of one caller are decided in the order of the calls', async (t) => {
+  const to = randomUUID()
+  const batch = events(200)
+  await Promise.all(batch.map(async (event, index) => {
+    await client.appendToStream(to, event, { expectedRevision: index === 0 ? NO_STREAM : BigInt(index - 1) })
+  }))
+  t.same((await collect(client.readStream(to))).map(({ event }) => event?.id), batch.map(({ id }) => id))
+})
+
+t.test('an event id is a UUID as .NET reads one, but not the one of zeros', async (t) => {
+  const to = randomUUID()
+  const id = randomUUID()
+  const append = (id: string) => (
+    client.appendToStream(to, jsonEvent({ id, type: 'A', data: {} }), { expectedRevision: NO_STREAM })
+  )
+  for (const same of [id.toUpperCase(), id, ` ${id} `, `{${id}}`, `(${id})`, id.replaceAll('-', '')]) await append(same)
+  t.same((await collect(client.readStream(to))).map(({ event }) => event?.id), [id])
+  await refused(t, append('00000000-0000-0000-0000-000000000000'), UnknownError)
+})
+
+t.test('stream names may be anything that is a name', async (t) => {
+  for (const name of ['ä-ö', 'with space', '日本語-1', "quote'\"-1", 'a'.repeat(2000), '$system-1']) {
+    await client.appendToStream(name, event())
+    t.match(await collect(client.readStream(name)), [{ event: { streamId: name } }])
+  }
+  await refused(t, client.appendToStream('a'.repeat(2001), event()), UnknownError)
+  await client.setStreamMetadata('a'.repeat(2000), { maxCount: 1 })
+  t.match(await client.getStreamMetadata('a'.repeat(2000)), { metadata: { maxCount: 1 } })
+  await refused(t, client.setStreamMetadata('a'.repeat(2001), { maxCount: 1 }), UnknownError)
+  t.match(await client.appendToStream('$all', event()), { nextExpectedRevision: 0n }, '$all is a name as well')
+  await refused(t, client.appendToStream('$$', event()), UnknownError)
+})
+
+const stub = new StreamsClient(`127.0.0.1:${store.port}`, grpc.credentials.createInsecure())
+t.teardown(() => stub.close())
+
+const open = (t: Test) => openCall(t, stub)
+const lengthOf = async (stream: string) => (await collect(client.readStream(stream))).length
+
+t.test('an append in chunks is one append, and one reply', async (t) => {
+  const batch = open(t)
+  const [id, stream] = [randomUUID(), randomUUID()]
+  batch.send(chunk({ id, stream, events: 0, isFinal: false }))
+  batch.send(chunk({ id, events: 2, isFinal: false }))
+  batch.send(chunk({ id, events: 3 }))
+  const replies = await batch.end()
+  t.same(replies.map(idOf), [id])
+  t.equal(replies[0]?.getSuccess()?.getCurrentRevision(), '4')
+  t.same(Buffer.from(replies[0]?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(), stream)
+  t.equal(await lengthOf(stream), 5)
+})
+
+t.test('chunks of several appends may be mixed; each is complete by itself', async (t) => {
+  const batch = open(t)
+  const [a, b, stream] = [randomUUID(), randomUUID(), randomUUID()]
+  batch.send(chunk({ id: a, stream, isFinal: false }))
+  batch.send(chunk({ id: b, stream, isFinal: false }))
+  batch.send(chunk({ id: b }))
+  batch.send(chunk({ id: a }))
+  const replies = await batch.end()
+  t.same(replies.map((reply) => [idOf(reply), reply.getSuccess()?.getCurrentRevision()]), [[b, '1'], [a, '3']])
+})
+
+t.test('chunks that belong to nothing get no reply', async (t) => {
+  const batch = open(t)
+  const [id, stream] = [randomUUID(), randomUUID()]
+  batch.send(chunk({ id: randomUUID() }))
+  batch.send(chunk({ id, stream }))
+  t.same((await batch.end()).map(idOf), [id])
+})
+
+t.test('an append that is too large is refused once, at the chunk that makes it so; its tail is dropped', async (t) => {
+  const batch = open(t)
+  const [id, stream] = [randomUUID(), randomUUID()]
+  batch.send(chunk({ id, stream, size: 600_000, isFinal: false }))
+  for (const isFinal of [false, false, true]) batch.send(chunk({ id, size: 600_000, isFinal }))
+  const replies = await batch.end()
+  t.same(replies.map(idOf), [id])
+  t.same(errorOf(replies[0]), [3, 'event_store.client.MaximumAppendSizeExceeded'])
+  await t.rejects(lengthOf(stream))
+})
+
+t.test('an append that is never finished times out by itself, and so does a later one on the call', async (t) => {
+  const batch = open(t)
+  for (const count of [1, 2]) {
+    const id = randomUUID()
+    batch.send(chunk({ id, stream: randomUUID(), isFinal: false, deadline: new Date(Date.now() + 300) }))
+    const replies = await batch.replies(count)
+    t.same(errorOf(replies[count - 1]), [4, 'event_store.client.Timeout'])
+    batch.send(chunk({ id })) // its tail, which is dropped
+  }
+  t.equal((await batch.end()).length, 2)
+})
+
+t.test('an append whose deadline has passed is not written', async (t) => {
+  const batch = open(t)
+  const [id, stream] = [randomUUID(), randomUUID()]
+  batch.send(chunk({ id, stream, deadline: new Date(Date.now() - 1000) }))
+  t.same(errorOf((await batch.end())[0]), [4, 'event_store.client.Timeout'])
+  await t.rejects(lengthOf(stream))
+})
+
+t.test('an append that is too late as well as too large is too late: for that its client waits', async (t) => {
+  const batch = open(t)
+  const [id, stream, deadline] = [randomUUID(), randomUUID(), new Date(Date.now() - 1000)]
+  batch.send(chunk({ id, stream, size: 2_000_000, isFinal: false, deadline }))
+  t.same(errorOf((await batch.replies(1))[0]), [4, 'event_store.client.Timeout'])
+})
+
+t.test('a deadline may also be how long there is, as the features say', async (t) => {
+  const decode = (bytes: Uint8Array) => streams.BatchAppendResp.deserializeBinary(bytes)
+  const path = '/event_store.client.streams.Streams/BatchAppend'
+  const call = stub.makeBidiStreamRequest(path, (bytes: Buffer) => bytes, decode)
+  const append = (stream: string, seconds: number) => {
+    const name = new shared.StreamIdentifier().setStreamName(Buffer.from(stream))
+    const options = new streams.BatchAppendReq.Options().setAny(new Empty()).setStreamIdentifier(name)
+    const duration = field(7, new Duration().setSeconds(seconds).serializeBinary())
+    const encoded = field(2, Buffer.concat([options.serializeBinary(), duration]))
+    call.write(Buffer.concat([chunk({ id: randomUUID() }).serializeBinary(), encoded]))
+  }
+  const [late, timely] = [randomUUID(), randomUUID()]
+  append(late, -1)
+  append(timely, 10)
+  call.end()
+  const replies = await collect<streams.BatchAppendResp>(call)
+  t.same(replies.map(errorOf), [[4, 'event_store.client.Timeout'], [undefined, undefined]])
+  t.equal(await lengthOf(timely), 1)
+  await t.rejects(lengthOf(late))
+})
+
+t.test('what is not an event is refused, and the stream of appends goes on', async (t) => {
+  const batch = open(t)
+  const ids = Array.from({ length: 4 }, () => randomUUID())
+  const [noName, noId, noType, good] = ids as [string, string, string, string]
+  batch.send(chunk({ id: noName, stream: '' }))
+  batch.send(chunk({ id: noId, stream: 'a', eventId: 'nonsense' }))
+  batch.send(chunk({ id: noType, stream: 'a', type: null }))
+  batch.send(chunk({ id: good, stream: 'a' }))
+  const replies = await batch.end()
+  t.same(replies.map(idOf), ids)
+  t.same(replies.map((reply) => reply.hasError()), [true, true, true, false])
+  t.ok(replies.every((reply) => reply.hasStreamIdentifier()), 'every reply names the stream')
+})
+
+t.test('replies come in the order of the appends', async (t) => {
+  const batch = open(t)
+  const ids = Array.from({ length: 300 }, () => randomUUID())
+  for (const id of ids) batch.send(chunk({ id, stream: `s-${ids.indexOf(id) % 7}` }))
+  t.same((await batch.end()).map(idOf), ids)
+})
+
+/** What the streams of a former server hold that the next one knows nothing of. */
+async function former (t: Test) {
+  const postgres = await scratchPostgres(t)
+  const { client, store } = await scratchEventStore(t, { postgres })
+  const known = events(2)
+  await client.appendToStream('filled', known, { expectedRevision: NO_STREAM })
+  await client.appendToStream('deleted', events(2))
+  await client.deleteStream('deleted')
+  await client.appendToStream('tombstoned', event())
+  await client.tombstoneStream('tombstoned')
+  await client.setStreamMetadata('described', { maxCount: 1 })
+  await store.close()
+  return { postgres, known }
+}
+
+t.test('streams of a former server are no new ones, alone and among new ones', async (t) => {
+  const { postgres, known } = await former(t)
+  const { client } = await scratchEventStore(t, { postgres })
+  const toNone = { expectedRevision: NO_STREAM } as const
+  const isWritten = { success: true, nextExpectedRevision: 0n }
+  const [isNew, , , repeated, again, counted] = await Promise.all([
+    client.appendToStream('new', event(), toNone),
+    wrong(t, client.appendToStream('filled', event(), toNone), 1n, NO_STREAM),
+    refused(t, client.appendToStream('tombstoned', event(), toNone), StreamDeletedError),
+    client.appendToStream('filled', known, toNone),
+    client.appendToStream('deleted', event(), toNone),
+    client.appendToStream('described', events(3), toNone),
+    client.appendToStream('other', event(), toNone)
+  ])
+  t.match(isNew, isWritten)
+  t.match(repeated, { nextExpectedRevision: 1n }, 'a repeat is known by its ids')
+  t.match(again, { nextExpectedRevision: 2n }, 'a deleted stream goes on')
+  t.match(counted, { nextExpectedRevision: 2n })
+  t.equal((await collect(client.readStream('described'))).length, 1, 'under the metadata that it had')
+  t.equal((await collect(client.readStream('filled'))).length, 2)
+  t.same((await collect(client.readStream('new'))).map(({ event }) => event?.revision), [0n])
+})
+
+t.test('an append without events to a stream that is said to be new is looked up', async (t) => {
+  const { postgres } = await former(t)
+  const { client } = await scratchEventStore(t, { postgres })
+  await wrong(t, client.appendToStream('filled', [], { expectedRevision: NO_STREAM }), 1n, NO_STREAM)
+})
+
+t.test('of very many events at once all are there or none, while others read and append', async (t) => {
+  const [large, other] = [randomUUID(), randomUUID()]
+  const length = 12_000
+  const writing = client.appendToStream(large, events(length), { expectedRevision: NO_STREAM })
+  const found = async () => (await collect(client.readStream(large)).catch(() => [])).length
+  for (let isOver = false; !isOver;) {
+    await client.appendToStream(other, event())
+    const count = await found()
+    isOver = count > 0
+    if (isOver) t.equal(count, length)
+  }
+  await writing
+})

@@ -1,0 +1,303 @@
+// What the official client may count on beyond the tables of appends, reads and subscriptions.
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  binaryEvent, END, jsonEvent, NO_STREAM, StreamDeletedError,
+  StreamNotFoundError, WrongExpectedVersionError
+} from '@eventstore/db-client'
+import t, { type Test } from 'tap'
+import { collect, refused, scratchEventStore } from './support/scratch-event-store.js'
+import type streams from '@eventstore/db-client/generated/streams_pb.js'
+import * as grpc from '@grpc/grpc-js'
+import type { ServiceError } from '@grpc/grpc-js'
+import { proposed, type ReadFrom, wireOf } from './support/wire.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import { connect as connectSocket } from 'node:net'
+import { seedOf } from '@ringledger/embedded-postgres/testing'
+import fc from 'fast-check'
+import { listen } from '../src/listen.js'
+
+const { client, store } = await scratchEventStore(t)
+const event = (type = 'Happened') => jsonEvent({ type, data: {} })
+
+t.test('a fresh log is not empty: what it begins with is the system\'s, and filtered as such', async (t) => {
+  const first = (await collect(client.readAll({ maxCount: 1 })))[0]
+  t.match(first, { event: { type: /^\$/, streamId: /^\$/ } })
+})
+
+t.test('metadata are JSON, bytes or nothing, whatever the data are', async (t) => {
+  const stream = randomUUID()
+  const bytes = Buffer.from('no JSON')
+  const metadata = [{ who: 'ü' }, bytes, Uint8Array.from(bytes), undefined]
+  await client.appendToStream(stream, metadata.flatMap((metadata) => [
+    jsonEvent({ type: 'J', data: 'a text', metadata }),
+    binaryEvent({ type: 'B', data: bytes, metadata })
+  ]))
+  const read = (await collect(client.readStream(stream))).map(({ event }) => event)
+  for (const [index, event] of read.entries()) {
+    const wanted = metadata[Math.floor(index / 2)]
+    const found = event?.metadata instanceof Uint8Array ? Buffer.from(event.metadata) : event?.metadata
+    // Bytes of a JSON event that are not JSON come back as text.
+    const expected = wanted instanceof Uint8Array ? Buffer.from(wanted) : wanted
+    t.same(typeof found === 'string' ? Buffer.from(found) : found, expected)
+  }
+  t.same(read.filter((event) => event?.type === 'J').map((event) => event?.data), Array(4).fill('a text'))
+})
+
+t.test('a stream of metadata alone exists for a delete, and not for a tombstone at no stream', async (t) => {
+  const [deleted, ended] = [randomUUID(), randomUUID()]
+  for (const stream of [deleted, ended]) await client.setStreamMetadata(stream, { cacheControl: 10 })
+  t.ok((await client.deleteStream(deleted, { expectedRevision: NO_STREAM })).position)
+  await client.tombstoneStream(ended, { expectedRevision: NO_STREAM })
+  await refused(t, collect(client.readStream(ended)), StreamDeletedError, { streamName: ended })
+  const nothing = client.deleteStream(randomUUID(), { expectedRevision: NO_STREAM })
+  await refused(t, nothing, WrongExpectedVersionError, { actualVersion: -1n })
+})
+
+t.test('a delete is an event of the metadata, in place of all that it said', async (t) => {
+  const stream = randomUUID()
+  await client.appendToStream(stream, event())
+  await client.setStreamMetadata(stream, { maxCount: 7, colour: 'red' })
+  const { position } = await client.deleteStream(stream)
+  const last = (await collect(client.readAll({ direction: 'backwards', fromPosition: END, maxCount: 1 })))[0]
+  t.match(last, { event: { streamId: `$$${stream}`, type: '$metadata', position } })
+  t.same((await client.getStreamMetadata(stream)).metadata, { truncateBefore: Number(2n ** 63n - 1n) })
+  await refused(t, collect(client.readStream(stream)), StreamNotFoundError)
+})
+
+const { append, remove, tombstone, responses, read, recorded } = wireOf(t, store.port)
+const events = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Happened', data: {} }))
+
+async function streamOf (count: number): Promise<string> {
+  const stream = randomUUID()
+  await client.appendToStream(stream, events(count))
+  return stream
+}
+
+t.test('a delete or tombstone at a wrong revision is refused in words that clients of Python read', async (t) => {
+  const stream = await streamOf(5)
+  const text = `Delete failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: 77, Actual version: 4`
+  for (const call of [remove, tombstone]) {
+    const failure = await call(stream, '77').then(() => undefined, (error: ServiceError) => error)
+    t.equal(failure?.details, text)
+  }
+})
+
+t.test('the text of a unary append that is too large', async (t) => {
+  const sent = append(randomUUID(), [proposed(undefined, new Uint8Array(2_000_000))])
+  t.match(await sent.catch((error: ServiceError) => error), { details: 'Maximum Append Size of 1048576 Exceeded.' })
+})
+
+/** What a read answers, in short. */
+async function told (stream: string, from: ReadFrom): Promise<string[]> {
+  const short = (response: streams.ReadResp) => {
+    if (response.hasFirstStreamPosition()) return `first ${response.getFirstStreamPosition()}`
+    if (response.hasLastStreamPosition()) return `last ${response.getLastStreamPosition()}`
+    return response.getEvent()?.getEvent()?.getStreamRevision() ?? 'not found'
+  }
+  return (await responses(stream, from)).map(short)
+}
+
+t.test('a reader that asks for it is told where the stream ends, and where it begins if it looked elsewhere', async (t) => {
+  const stream = await streamOf(3)
+  const compatibility = 1
+  t.same(await told(stream, {}), ['0', '1', '2'], 'the client of Node does not ask')
+  t.same(await told(stream, { compatibility }), ['0', '1', '2', 'last 2'])
+  t.same(await told(stream, { compatibility, revision: 1, isBackward: true }), ['1', '0', 'last 2'])
+  t.same(await told(stream, { compatibility, revision: 7 }), ['first 3', 'last 2'])
+  t.same(await told(randomUUID(), { compatibility }), ['not found'])
+  await client.setStreamMetadata(stream, { truncateBefore: 2 })
+  t.same(await told(stream, { compatibility }), ['2', 'last 2'], 'not where the first look finds events')
+  t.same(await told(stream, { compatibility, count: 1 }), ['first 2', '2', 'last 2'])
+})
+
+const wrong = (name: string, expected: string, actual: string) => ({
+  exception: 'wrong-expected-version', 'stream-name': name, 'expected-version': expected, 'actual-version': actual
+})
+const tooLarge = { exception: 'maximum-append-size-exceeded', 'maximum-append-size': '1048576' }
+const incomplete = {
+  exception: 'missing-required-metadata-property', 'required-metadata-properties': 'type,content-type'
+}
+const { FAILED_PRECONDITION, INVALID_ARGUMENT, UNKNOWN } = grpc.status
+type Refused = [name: string, call: () => Promise<unknown>, code: number, trailers: Record<string, string>]
+
+async function allRefused (t: Test, rows: readonly Refused[]): Promise<void> {
+  for (const [name, call, code, trailers] of rows) {
+    const failure = await call().then(() => undefined, (error: grpc.ServiceError) => error)
+    const found = Object.fromEntries(Object.keys(trailers).map((key) => [key, failure?.metadata.get(key)[0]]))
+    t.same([failure?.code, found], [code, trailers], name)
+  }
+}
+
+t.test('what is no request is refused without trailers', async (t) => {
+  const refused = (name: string, call: () => Promise<unknown>, code: number): Refused => [name, call, code, {}]
+  await allRefused(t, [
+    refused('a name that is not ASCII', () => remove('fort-été'), UNKNOWN),
+    refused('no name', () => responses(''), UNKNOWN),
+    refused('an empty type', () => append('a', [proposed({ type: '', 'content-type': 'a' })]), UNKNOWN),
+    refused('an id that is not a UUID', () => append('a', [proposed().setId(new shared.UUID().setString('x'))]), UNKNOWN),
+    refused('no expected revision', () => append('a', [proposed()], 'unset'), INVALID_ARGUMENT),
+    refused('delete, no expected revision', () => remove('a', 'unset'), INVALID_ARGUMENT),
+    refused('tombstone, no expected revision', () => tombstone('a', 'unset'), INVALID_ARGUMENT),
+    refused('tombstone of metadata', () => tombstone('$$a'), INVALID_ARGUMENT),
+    refused('metadata of no name', () => append('$$', [proposed()]), INVALID_ARGUMENT)
+  ])
+  t.same(await responses('a').then(([only]) => only?.hasStreamNotFound()), true, 'and nothing was written')
+})
+
+t.test('every refusal that is a status has its code and the trailers that the client reads', async (t) => {
+  const [gone, there, softly] = ['gone', 'there', 'softly']
+  await client.tombstoneStream(gone)
+  for (const name of [there, softly]) await client.appendToStream(name, [event(), event()])
+  await client.deleteStream(softly)
+  const deleted = { exception: 'stream-deleted', 'stream-name': gone }
+  const too = (size: number) => proposed(undefined, new Uint8Array(size))
+  await allRefused(t, [
+    ['read of a tombstoned stream', () => responses(gone), FAILED_PRECONDITION, deleted],
+    ['append to one', () => append(gone, [proposed()]), FAILED_PRECONDITION, deleted],
+    ['delete of one', () => remove(gone), FAILED_PRECONDITION, deleted],
+    ['tombstone of one', () => tombstone(gone), FAILED_PRECONDITION, deleted],
+    ['delete, exact', () => remove(there, '7'), FAILED_PRECONDITION, wrong(there, '7', '1')],
+    ['delete, no stream', () => remove(there, 'none'), FAILED_PRECONDITION, wrong(there, '-1', '1')],
+    ['delete, any, of nothing', () => remove('nothing'), FAILED_PRECONDITION, wrong('nothing', '-2', '-1')],
+    ['delete, exists, of nothing', () => remove('nothing', 'exists'), FAILED_PRECONDITION, wrong('nothing', '-4', '-1')],
+    ['tombstone, exact', () => tombstone(there, '0'), FAILED_PRECONDITION, wrong(there, '0', '1')],
+    ['tombstone, exists, of nothing', () => tombstone('nothing', 'exists'), FAILED_PRECONDITION, wrong('nothing', '-4', '-1')],
+    ['tombstone, exists, of a deleted stream', () => tombstone(softly, 'exists'), FAILED_PRECONDITION, { ...deleted, 'stream-name': softly }],
+    ['tombstone, no stream', () => tombstone(there, 'none'), FAILED_PRECONDITION, wrong(there, '-1', '1')],
+    ['too large', () => append(there, [too(5 * 1024 * 1024)]), INVALID_ARGUMENT, tooLarge],
+    ['no type, no content type', () => append(there, [proposed({})]), INVALID_ARGUMENT, incomplete]
+  ])
+  t.equal((await collect(client.readStream(there))).length, 2, 'and nothing was written')
+})
+
+t.test('a unary append that finds another revision is a reply, not a status', async (t) => {
+  const name = randomUUID()
+  const missing = (await append(name, [proposed()], 'exists')).getWrongExpectedVersion()
+  t.same([missing?.hasCurrentNoStream(), missing?.hasExpectedStreamExists()], [true, true])
+  t.same([missing?.hasNoStream2060(), missing?.hasStreamExists2060()], [true, true], 'for older clients as well')
+  const success = (await append(name, [proposed(), proposed()])).getSuccess()
+  t.equal(success?.getCurrentRevision(), '1')
+  t.equal(success?.getPosition()?.getCommitPosition(), success?.getPosition()?.getPreparePosition())
+  const behind = (await append(name, [proposed()], '0')).getWrongExpectedVersion()
+  t.same([behind?.getCurrentRevision(), behind?.getExpectedRevision()], ['1', '0'])
+  t.same([behind?.getCurrentRevision2060(), behind?.getExpectedRevision2060()], [1, 0])
+  const nothing = (await append(randomUUID(), [])).getSuccess()
+  t.same(
+    [nothing?.hasNoStream(), nothing?.hasPosition()], [true, true], 'an append of nothing to nothing has a position'
+  )
+})
+
+t.test('a client that logs in, names its connection or asks for the leader is served as any other', async (t) => {
+  for (const authorization of [`Basic ${Buffer.from('admin:changeit').toString('base64')}`, 'Bearer a.b.c', 'nonsense']) {
+    const headers = new grpc.Metadata()
+    const asked = { authorization, 'requires-leader': 'true', 'connection-name': 'tests' }
+    for (const [name, value] of Object.entries(asked)) headers.set(name, value)
+    const name = randomUUID()
+    t.equal((await collect<streams.ReadResp>(read(name, headers))).length, 1)
+    t.ok((await tombstone(name, 'any', headers)).getPosition())
+  }
+})
+
+t.test('a stream that is not there is one message and a good end', async (t) => {
+  const call = read('never written')
+  const ended = once(call, 'status')
+  const messages = await collect<streams.ReadResp>(call)
+  const identifiers = messages.map((message) => message.getStreamNotFound()?.getStreamIdentifier())
+  t.same(identifiers.map((each) => Buffer.from(each?.getStreamName_asU8() ?? []).toString()), ['never written'])
+  t.match(await ended, [{ code: grpc.status.OK }])
+})
+
+t.test('only exactly application/json is JSON; data are never parsed; ids may come as two halves', async (t) => {
+  const name = randomUUID()
+  const id = '8f14e45f-ceea-467f-a6c1-0123456789ab'
+  const signed = (half: bigint) => String(BigInt.asIntN(64, half))
+  const halves = new shared.UUID.Structured()
+    .setMostSignificantBits(signed(0x8f14e45fceea467fn))
+    .setLeastSignificantBits(signed(0xa6c10123456789abn))
+  await append(name, [
+    proposed({ type: 'A', 'content-type': 'application/json; charset=utf-8' }),
+    proposed({ type: 'B', 'content-type': 'application/json' }, Buffer.from('not JSON')).setId(new shared.UUID().setStructured(halves))
+  ])
+  const before = Date.now()
+  const [other, broken] = await recorded(name)
+  t.equal(other?.getMetadataMap().get('content-type'), 'application/octet-stream')
+  t.equal(broken?.getMetadataMap().get('content-type'), 'application/json')
+  t.equal(broken?.getId()?.getString(), id)
+  t.equal(Buffer.from(broken?.getData_asU8() ?? []).toString(), 'not JSON')
+  const created = broken?.getMetadataMap().get('created') ?? ''
+  t.match(created, /^\d{13}0000$/, 'units of 100 ns since 1970')
+  t.ok(Math.abs(Number(created) / 10_000 - before) < 60_000)
+  t.equal(broken?.getCommitPosition(), broken?.getPreparePosition(), 'a position also in the read of a stream')
+})
+
+const idle = { isReady: () => true, startScavenge: () => ({ id: '', isNew: true }) }
+
+/** What comes back until the connection ends; `bytes` are sent as they are. */
+async function answerTo (bytes: string | Buffer): Promise<string> {
+  const socket = connectSocket(store.port, '127.0.0.1')
+  let answer = ''
+  socket.on('data', (chunk) => { answer += chunk.toString('latin1') })
+  socket.on('error', () => {}) // it may be reset: the end counts
+  await once(socket, 'connect')
+  socket.end(bytes)
+  if (!socket.closed) await once(socket, 'close')
+  return answer
+}
+
+const health = async () => (await fetch(`http://127.0.0.1:${store.port}/health/live`)).status
+const request = (line: string) => `${line}\r\nHost: a\r\nConnection: close\r\n\r\n`
+const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
+
+t.test('any target of a request gets an answer', async (t) => {
+  const answers: Array<[line: string, status: number]> = [
+    ['GET // HTTP/1.1', 404], ['GET http://[ HTTP/1.1', 404], ['GET http://a/health/live HTTP/1.1', 204],
+    ['GET /health/live?liveCode=200 HTTP/1.1', 200], ['GET /health/live?liveCode=%zz HTTP/1.1', 204],
+    ['GET ///health/live HTTP/1.1', 404], ['OPTIONS * HTTP/1.1', 404], ['GET /%00%ff HTTP/1.1', 404],
+    ['CONNECT a:1 HTTP/1.1', 404], ['GET /streams/a?b HTTP/1.1', 501], ['POST /health/live HTTP/1.1', 404], ['BREW / HTTP/1.1', 400]
+  ]
+  for (const [line, status] of answers) t.equal(statusOf(await answerTo(request(line))), status, line)
+  t.equal(await health(), 204)
+})
+
+t.test('the first bytes may come one by one', async (t) => {
+  const socket = connectSocket(store.port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  socket.setNoDelay(true)
+  const answered = once(socket, 'data')
+  for (const character of request('PUT /health/live HTTP/1.1')) {
+    await new Promise<void>((resolve) => { socket.write(character, () => { setImmediate(resolve) }) })
+  }
+  const [answer] = await answered as [Buffer]
+  t.equal(statusOf(answer.toString()), 404)
+})
+
+t.test('a connection that asks slowly ends, however often it sends something', async (t) => {
+  const listener = await listen({ host: '127.0.0.1', port: 0, patienceMs: 300 }, idle, () => {})
+  t.teardown(() => {
+    listener.destroy()
+    listener.stop()
+  })
+  for (const begin of ['GET / HT', request('POST / HTTP/1.1').replace('close', 'keep-alive\r\nContent-Length: 1000')]) {
+    const socket = connectSocket(listener.port, '127.0.0.1')
+    socket.on('error', () => {}).resume().write(begin)
+    const trickle = setInterval(() => socket.write('x'), 50)
+    t.teardown(() => clearInterval(trickle))
+    await once(socket, 'close')
+  }
+})
+
+t.test('no bytes end the server', async (t) => {
+  const word = fc.constantFrom(
+    'GET', 'PRI', 'PRI * HTTP/2.0', 'CONNECT', 'HEAD', '/', '//', '*', 'http://[', 'a:b', '%', '?liveCode=999', '/streams',
+    'HTTP/1.1', 'HTTP/9.9', '\r\n', '\n', '\0', 'Host: a', 'Upgrade: h2c', 'Connection: upgrade', 'Content-Length: -1',
+    'Transfer-Encoding: chunked', 'Expect: 100-continue', 'SM\r\n\r\n'
+  )
+  const text = fc.array(fc.oneof(word, fc.string({ maxLength: 5 })), { maxLength: 12 })
+    .chain((words) => fc.constantFrom(' ', '\r\n', '').map((between) => Buffer.from(words.join(between), 'latin1')))
+  const noise = fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes))
+  await fc.assert(fc.asyncProperty(fc.oneof(text, noise), async (bytes) => { await answerTo(bytes) }), {
+    seed: seedOf('FUZZ_SEED'), numRuns: 150
+  })
+  t.equal(await health(), 204)
+})

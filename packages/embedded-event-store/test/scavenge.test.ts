@@ -1,0 +1,270 @@
+// What a scavenge removes: what nobody can read any more and never the last event of a stream.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import {
+  jsonEvent, START, ANY, type AllStreamSubscription, NO_STREAM, StreamNotFoundError, WrongExpectedVersionError,
+  type EventStoreDBClient
+} from '@eventstore/db-client'
+import { eventually } from '@ringledger/embedded-postgres/testing'
+import { collect, scratchEventStore, connect, refused } from './support/scratch-event-store.js'
+import { scavenge } from './support/scavenge.js'
+import { startEventStore } from '../src/server.js'
+import { OperationsClient } from '@eventstore/db-client/generated/operations_grpc_pb.js'
+import operations from '@eventstore/db-client/generated/operations_pb.js'
+
+const { client, store, postgres } = await scratchEventStore(t)
+const events = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Happened', data: {} }))
+async function streamOf (count: number) {
+  const stream = randomUUID()
+  await client.appendToStream(stream, events(count))
+  return stream
+}
+
+/** Of a stream, what $all shows. */
+async function left (stream: string) {
+  const all = await collect(client.readAll({ fromPosition: START }))
+  return all.flatMap(({ event }) => event?.streamId === stream ? [event.revision] : [])
+}
+
+t.test('events before $tb are removed, and so is the metadata that another replaced', async (t) => {
+  const stream = await streamOf(6)
+  await client.setStreamMetadata(stream, { truncateBefore: 2 })
+  await client.setStreamMetadata(stream, { truncateBefore: 4 })
+  t.match(await scavenge(store, client), { result: 'Success', eventsRemoved: 5 })
+  t.same(await left(stream), [4n, 5n])
+  t.same(await left(`$$${stream}`), [1n])
+})
+
+t.test('events beyond $maxCount and older than $maxAge are removed', async (t) => {
+  const counted = await streamOf(6)
+  await client.setStreamMetadata(counted, { maxCount: 2 })
+  const aged = await streamOf(3)
+  await client.setStreamMetadata(aged, { maxAge: 1 })
+  await eventually(async () => (await collect(client.readStream(aged))).length === 0)
+  await client.appendToStream(aged, events(1))
+  await scavenge(store, client)
+  t.same(await left(counted), [4n, 5n])
+  t.same(await left(aged), [3n])
+})
+
+t.test('the last event of a stream stays, whatever hides it', async (t) => {
+  const hide = [
+    (stream: string) => client.deleteStream(stream),
+    (stream: string) => client.setStreamMetadata(stream, { truncateBefore: 100 }),
+    (stream: string) => client.setStreamMetadata(stream, { maxAge: 1 })
+  ]
+  const streams = await Promise.all(hide.map(async (hidden) => {
+    const stream = await streamOf(3)
+    await hidden(stream)
+    return stream
+  }))
+  await eventually(async () => (await collect(client.readStream(streams[2] ?? ''))).length === 0)
+  await scavenge(store, client)
+  for (const stream of streams) t.same(await left(stream), [2n])
+})
+
+t.test('of a stream that is gone for ever the tombstone alone stays, with and without metadata', async (t) => {
+  const [plain, described] = [await streamOf(3), await streamOf(3)]
+  await client.setStreamMetadata(described, { colour: 'red' })
+  for (const stream of [plain, described]) await client.tombstoneStream(stream)
+  await scavenge(store, client)
+  for (const stream of [plain, described]) t.same(await left(stream), [2n ** 63n - 1n])
+  t.same(await left(`$$${described}`), [])
+  const later = await streamOf(3)
+  await client.tombstoneStream(later)
+  await scavenge(store, client)
+  t.same(await left(later), [2n ** 63n - 1n], 'also one that was ended since the last scavenge')
+})
+
+t.test('what nothing hides stays, and a second scavenge finds nothing', async (t) => {
+  const stream = await streamOf(3)
+  await client.setStreamMetadata(stream, { colour: 'red' })
+  t.match(await scavenge(store, client), { eventsRemoved: 0, spaceSaved: 0 })
+  t.same(await left(stream), [0n, 1n, 2n])
+  t.same(await left('$embedded-event-store'), [0n])
+})
+
+t.test('many streams and many events of one stream are removed, part by part', async (t) => {
+  const long = await streamOf(3_000)
+  await client.setStreamMetadata(long, { maxCount: 1 })
+  const streams = await Promise.all(Array.from({ length: 700 }, async () => {
+    const stream = await streamOf(2)
+    await client.setStreamMetadata(stream, { truncateBefore: 1 })
+    return stream
+  }))
+  t.match(await scavenge(store, client), { eventsRemoved: 2_999 + 700 })
+  t.same(await left(long), [2_999n])
+  t.same(await left(streams.at(-1) ?? ''), [1n])
+})
+
+const revisions = async (stream: string, reader = client) => {
+  const read = await collect(reader.readStream(stream))
+  return read.map(({ event }) => Number(event?.revision))
+}
+async function streamAndLast (count: number) {
+  const stream = randomUUID()
+  const { position } = await client.appendToStream(stream, events(count))
+  return { stream, last: position?.commit ?? 0n }
+}
+
+t.test('a stream begins in the middle, and is appended to at its revision', async (t) => {
+  const { stream } = await streamAndLast(4)
+  await client.setStreamMetadata(stream, { truncateBefore: 2 })
+  await scavenge(store, client)
+  t.same(await revisions(stream), [2, 3])
+  await refused(t, client.appendToStream(stream, events(1), { expectedRevision: 1n }), WrongExpectedVersionError)
+  await client.appendToStream(stream, events(1), { expectedRevision: 3n })
+  await client.setStreamMetadata(stream, {})
+  t.same(await revisions(stream), [2, 3, 4], 'what is gone does not come back with other metadata')
+})
+
+t.test('a deleted stream is created anew, and its revisions go on, after a restart as well', async (t) => {
+  for (const expectedRevision of [NO_STREAM, 2n, ANY] as const) {
+    const { stream } = await streamAndLast(3)
+    await client.deleteStream(stream)
+    await scavenge(store, client)
+    await refused(t, collect(client.readStream(stream)), StreamNotFoundError)
+    await client.appendToStream(stream, events(1), { expectedRevision })
+    t.same(await revisions(stream), [3])
+    await scavenge(store, client)
+    t.same(await revisions(stream), [3])
+  }
+})
+
+t.test('a repeat is recognised by recent ids, and at an exact revision by what is left', async (t) => {
+  const stream = randomUUID()
+  const [first, second] = [events(1), events(1)]
+  await client.appendToStream(stream, first, { expectedRevision: NO_STREAM })
+  const appended = await client.appendToStream(stream, second, { expectedRevision: 0n })
+  await client.setStreamMetadata(stream, { truncateBefore: 1 })
+  await scavenge(store, client)
+  t.match(await client.appendToStream(stream, first, { expectedRevision: NO_STREAM }), { position: undefined })
+  t.same(await client.appendToStream(stream, second, { expectedRevision: 0n }), appended)
+})
+
+t.test('positions and their order stay, and a read may begin where nothing is left', async (t) => {
+  const { stream, last } = await streamAndLast(5)
+  const before = await collect(client.readAll({ fromPosition: START }))
+  await client.setStreamMetadata(stream, { maxCount: 1 })
+  await scavenge(store, client)
+  const after = await collect(client.readAll({ fromPosition: START, maxCount: before.length }))
+  const ids = new Set(after.map(({ event }) => event?.id))
+  const kept = before.filter(({ event }) => ids.has(event?.id))
+  t.equal(kept.length, before.length - 4)
+  t.strictSame(after.slice(0, kept.length).map(placeOf), kept.map(placeOf))
+  const from = { commit: last - 3n, prepare: last - 3n }
+  const [found] = await collect(client.readAll({ fromPosition: from, maxCount: 1 }))
+  t.match(found, { event: { streamId: stream, revision: 4n } })
+  const [earlier] = await collect(client.readAll({ fromPosition: from, maxCount: 1, direction: 'backwards' }))
+  t.not(earlier?.event?.streamId, stream)
+})
+
+const placeOf = ({ event }: { event?: { id: string, revision: bigint, position: { commit: bigint } } | undefined }) =>
+  [event?.id, event?.revision, event?.position.commit]
+
+/** What a subscription delivers until an event of this stream has come. */
+async function delivered (subscription: AllStreamSubscription, until: string): Promise<string[]> {
+  const streams: string[] = []
+  for await (const { event } of subscription) {
+    if (event?.streamId.startsWith('$') === false) streams.push(`${event.streamId}@${event.revision}`)
+    if (event?.streamId === until) break
+  }
+  await subscription.unsubscribe()
+  return streams
+}
+
+t.test('a subscription that was behind does not get what was removed, from memory or table, and resumes there', async (t) => {
+  const { stream, last } = await streamAndLast(5)
+  const end = await streamAndLast(1)
+  await client.setStreamMetadata(stream, { truncateBefore: 4 })
+  await scavenge(store, client)
+  for (const position of [last - 4n, last - 2n, last - 1n]) {
+    const fromPosition = { commit: position, prepare: position }
+    const got = await delivered(client.subscribeToAll({ fromPosition }), end.stream)
+    t.same(got, [`${stream}@4`, `${end.stream}@0`])
+  }
+})
+
+const url = `http://127.0.0.1:${store.port}/admin/scavenge`
+
+async function startOverGrpc (client: EventStoreDBClient): Promise<operations.ScavengeResp.AsObject> {
+  const answer = await client['execute'](OperationsClient, 'startScavenge', (service) =>
+    new Promise<operations.ScavengeResp>((resolve, reject) => {
+      const [metadata, options] = client['callArguments']({})
+      service.startScavenge(new operations.StartScavengeReq(), metadata, options, (error, answer) => {
+        if (error) reject(error)
+        else resolve(answer)
+      })
+    }))
+  return answer.toObject()
+}
+
+const hasEnded = async (id: string) => (await collect(client.readStream(`$scavenges-${id}`))).length === 2
+
+t.test('over HTTP, and $scavenges tells when and how it ended', async (t) => {
+  await client.appendToStream('a', events(3))
+  await client.setStreamMetadata('a', { maxCount: 1 })
+  const { scavengeId } = await scavenge(store, client)
+  const told = await collect(client.readStream(`$scavenges-${scavengeId}`))
+  t.match(told.map(({ event }) => [event?.type, event?.data]), [
+    ['$scavengeStarted', { scavengeId, nodeEndpoint: `127.0.0.1:${store.port}` }],
+    ['$scavengeCompleted', { scavengeId, result: 'Success', timeTaken: /^00:00:\d\d\.\d{3}$/, spaceSaved: Number, eventsRemoved: 2 }]
+  ])
+  const list = async () => (await collect(client.readStream('$scavenges', { resolveLinkTos: true })))
+    .filter(({ event }) => Object(event?.data).scavengeId === scavengeId)
+  await eventually(async () => (await list()).length === 2) // its link follows the event
+  const listed = await list()
+  t.same(listed.map(({ event }) => event?.type), ['$scavengeStarted', '$scavengeCompleted'])
+  t.match(await client.getStreamMetadata('$scavenges'), { metadata: { maxAge: 30 * 24 * 3600 } })
+})
+
+t.test('over gRPC; while one is under way, another is not begun, by either way', async (t) => {
+  await Promise.all(Array.from({ length: 20 }, async () => {
+    const stream = randomUUID()
+    await client.appendToStream(stream, events(500))
+    await client.setStreamMetadata(stream, { maxCount: 1 })
+  }))
+  const [first, second, overHttp] = await Promise.all([
+    startOverGrpc(client), startOverGrpc(client), fetch(url, { method: 'POST' })
+  ])
+  t.same([first.scavengeResult, second.scavengeResult].sort(), [0, 1], 'started, and in progress')
+  t.equal(second.scavengeId, first.scavengeId)
+  t.equal(overHttp.status, 400)
+  t.same(await overHttp.json(), { scavengeId: first.scavengeId })
+  await eventually(() => hasEnded(first.scavengeId))
+})
+
+t.test('a page in a browser starts none, and other operations are not here', async (t) => {
+  for (const [name, value] of [['origin', 'http://evil.test'], ['sec-fetch-site', 'cross-site']] as const) {
+    t.equal((await fetch(url, { method: 'POST', headers: { [name]: value } })).status, 403)
+  }
+  t.equal((await fetch(url)).status, 501)
+  const shutdown = await fetch(`http://127.0.0.1:${store.port}/admin/shutdown`, { method: 'POST' })
+  t.equal(shutdown.status, 501)
+})
+
+t.test('writers and subscribers go on meanwhile', async (t) => {
+  const stream = randomUUID()
+  await client.appendToStream(stream, events(5_000))
+  await client.setStreamMetadata(stream, { maxCount: 1 })
+  const { scavengeId } = await startOverGrpc(client)
+  let written = 0
+  for (; !await hasEnded(scavengeId).catch(() => false); written++) {
+    await client.appendToStream(`beside-${scavengeId}`, events(1), { expectedRevision: written === 0 ? 'no_stream' : BigInt(written - 1) })
+  }
+  t.ok(written > 0)
+  t.equal((await collect(client.readStream(`beside-${scavengeId}`))).length, written)
+})
+
+t.test('after a restart the log goes on behind everything it ever had', async (t) => {
+  const { stream, last } = await streamAndLast(2)
+  await client.tombstoneStream(stream)
+  const marker = await scavenge(store, client)
+  await store.close()
+  const again = await startEventStore({ databaseUrl: postgres.url })
+  t.teardown(() => again.close())
+  const reader = connect(t, again.url)
+  const { position } = await reader.appendToStream(randomUUID(), events(1))
+  t.ok((position?.commit ?? 0n) > last + 1n)
+  t.match((await collect(reader.readStream(`$scavenges-${marker.scavengeId}`))).length, 2)
+})

@@ -1,0 +1,316 @@
+// Notes what a subscription emits, in order.
+import {
+  type AllStreamSubscription, type StreamSubscription, binaryEvent, END, jsonEvent, type ResolvedEvent, START,
+  StreamDeletedError, eventTypeFilter, excludeSystemEvents, type Position, streamNameFilter
+} from '@eventstore/db-client'
+import t, { type Test } from 'tap'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { eventually } from '@ringledger/embedded-postgres/testing'
+import { scratchEventStore, collect } from './support/scratch-event-store.js'
+
+/** A revision, `confirmed`, `caught up`, or the name of an error. */
+export type Entry = string
+
+export interface Watched {
+  log: Entry[]
+  /** What was noted, once it is enough. */
+  until (isEnough: (log: Entry[]) => boolean): Promise<Entry[]>
+}
+
+/** Notes the revisions of all streams, or of `only` one. */
+export function watch (t: Test, subscription: AllStreamSubscription | StreamSubscription, only?: string): Watched {
+  const log: Entry[] = []
+  let wake = () => {}
+  const note = (entry: Entry) => {
+    log.push(entry)
+    wake()
+  }
+  subscription.on('confirmation', () => { note('confirmed') })
+  subscription.on('caughtUp', () => { note('caught up') })
+  subscription.on('error', (error: Error) => { note(error.constructor.name) })
+  subscription.on('data', ({ event }) => {
+    if (only === undefined || event?.streamId === only) note(`${event?.revision}`)
+  })
+  t.teardown(() => subscription.unsubscribe())
+  return {
+    log,
+    async until (isEnough) {
+      while (!isEnough(log)) await new Promise<void>((resolve) => { wake = resolve })
+      return log
+    }
+  }
+}
+
+const { client, store } = await scratchEventStore(t)
+const event = (type = 'Happened') => jsonEvent({ type, data: {} })
+const events = (count: number, type?: string) => Array.from({ length: count }, () => event(type))
+
+t.test('a stream is followed from a revision: what comes after it, caught up once, then live', async (t) => {
+  const stream = randomUUID()
+  await client.appendToStream(stream, events(3))
+  const fromStart = watch(t, client.subscribeToStream(stream, { fromRevision: START }))
+  const afterFirst = watch(t, client.subscribeToStream(stream, { fromRevision: 0n }))
+  const fromEnd = watch(t, client.subscribeToStream(stream, { fromRevision: END }))
+  for (const { until } of [fromStart, afterFirst, fromEnd]) await until((log) => log.includes('caught up'))
+  await client.appendToStream(randomUUID(), event())
+  await client.appendToStream(stream, events(2))
+  t.same(await fromStart.until((log) => log.includes('4')), ['confirmed', '0', '1', '2', 'caught up', '3', '4'])
+  t.same(await afterFirst.until((log) => log.includes('4')), ['confirmed', '1', '2', 'caught up', '3', '4'])
+  t.same(await fromEnd.until((log) => log.includes('4')), ['confirmed', 'caught up', '3', '4'])
+})
+
+t.test('a stream that does not exist yet is waited for', async (t) => {
+  const stream = randomUUID()
+  const { until } = watch(t, client.subscribeToStream(stream))
+  await until((log) => log.includes('caught up'))
+  await client.appendToStream(stream, event())
+  t.same(await until((log) => log.includes('0')), ['confirmed', 'caught up', '0'])
+})
+
+t.test('$all is followed from after a position, or from its end', async (t) => {
+  const stream = randomUUID()
+  const { position } = await client.appendToStream(stream, event())
+  if (position === undefined) throw new Error('An append has a position')
+  await client.appendToStream(stream, events(2))
+  const after = watch(t, client.subscribeToAll({ fromPosition: position }), stream)
+  const fromEnd = watch(t, client.subscribeToAll({ fromPosition: END }), stream)
+  const fromStart = watch(t, client.subscribeToAll({ fromPosition: START }), stream)
+  for (const { until } of [after, fromEnd, fromStart]) await until((log) => log.includes('caught up'))
+  await client.appendToStream(stream, event())
+  t.same(await after.until((log) => log.includes('3')), ['confirmed', '1', '2', 'caught up', '3'])
+  t.same(await fromEnd.until((log) => log.includes('3')), ['confirmed', 'caught up', '3'])
+  t.same(await fromStart.until((log) => log.includes('3')), ['confirmed', '0', '1', '2', 'caught up', '3'])
+})
+
+t.test('a position of 0 is before the first event, and 2^64 - 1 is the end', async (t) => {
+  const stream = randomUUID()
+  await client.appendToStream(stream, event('Before'))
+  const end = 2n ** 64n - 1n
+  const subscriptions = [
+    client.subscribeToAll({ fromPosition: { commit: 0n, prepare: 0n } }),
+    client.subscribeToAll({ fromPosition: { commit: end, prepare: end } }),
+    client.subscribeToStream(stream, { fromRevision: end })
+  ]
+  const seen = subscriptions.map((subscription) => {
+    t.teardown(() => subscription.unsubscribe())
+    const seen: string[] = []
+    subscription.on('data', ({ event }: ResolvedEvent) => {
+      if (event?.streamId === stream || event?.type === '$LogCreated') seen.push(event.type)
+    })
+    return seen
+  })
+  await Promise.all(subscriptions.map((subscription) => once(subscription, 'caughtUp')))
+  await client.appendToStream(stream, event('After'))
+  await eventually(() => seen.every((types) => types.includes('After')))
+  t.same(seen, [['$LogCreated', 'Before', 'After'], ['After'], ['After']])
+})
+
+t.test('across the change from history to live nothing is missed and nothing comes twice', async (t) => {
+  const stream = randomUUID()
+  const total = 1000
+  const writing = (async () => {
+    for (let n = 0; n < total; n += 20) await client.appendToStream(stream, events(20))
+  })()
+  const watched = []
+  for (let n = 0; n < 5; n++) {
+    watched.push(watch(t, client.subscribeToStream(stream)), watch(t, client.subscribeToAll(), stream))
+    await client.appendToStream(randomUUID(), event())
+  }
+  await writing
+  const expected = Array.from({ length: total }, (_, index) => `${index}`)
+  for (const { until } of watched) {
+    const log = await until((log) => log.length === total + 2) // confirmed and caught up
+    t.same(log.filter((entry) => /^\d/.test(entry)), expected)
+    t.equal(log.filter((entry) => entry === 'caught up').length, 1)
+  }
+})
+
+t.test('a subscriber that stood still gets everything, in order, when it goes on', async (t) => {
+  const stream = randomUUID()
+  const subscription = client.subscribeToStream(stream)
+  await once(subscription, 'confirmation')
+  subscription.pause()
+  const large = () => Array.from({ length: 5 }, () => binaryEvent({ type: 'Large', data: new Uint8Array(200_000) }))
+  // Memory keeps half of them for subscribers that lag.
+  for (let n = 0; n < 16; n++) await client.appendToStream(stream, large())
+  const { until } = watch(t, subscription)
+  subscription.resume()
+  const log = await until((log) => log.includes('79'))
+  t.same(log.filter((entry) => /^\d/.test(entry)).map(Number), Array.from({ length: 80 }, (_, index) => index))
+})
+
+t.test('a tombstone reaches the subscribers of the stream, and is the end', async (t) => {
+  const stream = randomUUID()
+  await client.appendToStream(stream, event())
+  const live = watch(t, client.subscribeToStream(stream))
+  await live.until((log) => log.includes('caught up'))
+  await client.tombstoneStream(stream)
+  const log = await live.until((log) => log.includes('StreamDeletedError'))
+  t.same(log, ['confirmed', '0', 'caught up', '9223372036854775807', 'StreamDeletedError'])
+  const late = watch(t, client.subscribeToStream(stream))
+  t.same(await late.until((log) => log.length > 0), [StreamDeletedError.name], 'an error before any confirmation')
+})
+
+t.test('a soft delete does not end a subscription', async (t) => {
+  const stream = randomUUID()
+  await client.appendToStream(stream, event())
+  const { until } = watch(t, client.subscribeToStream(stream))
+  await until((log) => log.includes('caught up'))
+  await client.deleteStream(stream)
+  await client.appendToStream(stream, event())
+  t.same(await until((log) => log.includes('1')), ['confirmed', '0', 'caught up', '1'])
+})
+
+t.test('a closing server ends subscriptions with an error, not with an end', async (t) => {
+  const own = await scratchEventStore(t)
+  const subscription = own.client.subscribeToAll()
+  await once(subscription, 'caughtUp')
+  const failed = once(subscription, 'error')
+  await own.store.close()
+  t.match(await failed, [{ type: 'cancelled' }])
+  t.not(own.store.port, store.port)
+})
+
+const link = (to: string) => binaryEvent({ type: '$>', data: Buffer.from(to) })
+const types = (read: readonly ResolvedEvent[]) => read.map(({ event, link }) => [event?.type, link?.type])
+
+t.test('filters let through by stream or type, by prefix or by expression, also what comes live', async (t) => {
+  const tag = randomUUID().slice(0, 8)
+  const write = async () => {
+    await client.appendToStream(`${tag}-apple`, [event(`${tag}.Red`), event(`${tag}.Green`)])
+    await client.appendToStream(`x-${tag}-pear`, [event(`${tag}.Yellow`)])
+  }
+  await write()
+  const filters = [
+    { filter: streamNameFilter({ prefixes: [`${tag}-`, 'nothing'] }), expected: ['Red', 'Green'] },
+    { filter: streamNameFilter({ regex: `${tag}-p` }), expected: ['Yellow'] },
+    { filter: eventTypeFilter({ prefixes: [`${tag}.G`, `${tag}.Y`] }), expected: ['Green', 'Yellow'] },
+    { filter: eventTypeFilter({ regex: `^${tag}.*e[dn]$` }), expected: ['Red', 'Green'] }
+  ]
+  const running = filters.map(({ filter, expected }) => {
+    const subscription = client.subscribeToAll({ fromPosition: START, filter })
+    t.teardown(() => subscription.unsubscribe())
+    const types: string[] = []
+    subscription.on('data', ({ event }) => { types.push(event?.type.split('.')[1] ?? '') })
+    return { types, expected, caughtUp: once(subscription, 'caughtUp') }
+  })
+  await Promise.all(running.map(({ caughtUp }) => caughtUp))
+  await write()
+  for (const { types, expected } of running) {
+    await eventually(() => types.length === 2 * expected.length)
+    t.same(types, [...expected, ...expected])
+  }
+})
+
+t.test('system events can be kept out', async (t) => {
+  await client.setStreamMetadata(randomUUID(), { maxCount: 1 })
+  const subscription = client.subscribeToAll({ filter: excludeSystemEvents() })
+  t.teardown(() => subscription.unsubscribe())
+  const types: string[] = []
+  subscription.on('data', ({ event }) => types.push(event?.type ?? ''))
+  await once(subscription, 'caughtUp')
+  t.ok(types.length > 0)
+  t.same(types.filter((type) => type.startsWith('$')), [])
+})
+
+t.test('an expression that RE2 cannot say, or that is too large, is refused in words', async (t) => {
+  const refused = {
+    'no regular expression of RE2': ['(', 'a(?=b)', '(?<!a)b', '(a)\\1', 'a**', '(((a{10}){10}){10}){10}'],
+    'too long or repeats too much: use prefixes': ['x'.repeat(4_097), '(\\w{10}){100}'.repeat(10), `(${'x'.repeat(98)}){99}`]
+  }
+  for (const [message, expressions] of Object.entries(refused)) {
+    for (const regex of expressions) {
+      const subscription = client.subscribeToAll({ filter: eventTypeFilter({ regex }) })
+      const [error] = await once(subscription, 'error')
+      t.match(error, { code: 3, message }, regex.slice(0, 20))
+    }
+  }
+})
+
+t.test('a hostile expression does not stop the store', { timeout: 20_000 }, async (t) => {
+  const stream = 'a'.repeat(1_999)
+  await client.appendToStream(stream, event())
+  const hostile = ['(a+)+!', '(a|aa)+!', '(.*a){20}\\z!', '(\\pL*a\\pL{3}){200}', '\\pL'.repeat(1_365), '\\p{L}{1000}!']
+  for (const regex of hostile) {
+    const subscription = client.subscribeToAll({ filter: streamNameFilter({ regex }) })
+    subscription.on('error', () => {})
+    const ended = Promise.race([once(subscription, 'caughtUp'), once(subscription, 'close')])
+    await t.resolves(client.appendToStream(randomUUID(), event()), regex.slice(0, 20))
+    await ended
+    await subscription.unsubscribe()
+  }
+})
+
+t.test('checkpoints come after every so many considered events and when caught up, grow, and resume exactly', async (t) => {
+  const tag = randomUUID().slice(0, 8)
+  for (let n = 0; n < 20; n++) {
+    await client.appendToStream(`${tag}-${n % 2}`, events(10, n % 5 === 0 ? `${tag}Wanted` : 'Other'))
+  }
+  const all = await collect(client.readAll())
+  const wanted = all.flatMap(({ event }) => event?.type === `${tag}Wanted` ? [event.id] : [])
+  const order: Array<string | Position> = []
+  const checkpointReached = async (_: unknown, position: Position) => { order.push(position) }
+  const every16 = { maxSearchWindow: 8, checkpointInterval: 2, checkpointReached }
+  const filter = eventTypeFilter({ prefixes: [tag], ...every16 })
+  const subscription = client.subscribeToAll({ fromPosition: START, filter })
+  t.teardown(() => subscription.unsubscribe())
+  subscription.on('data', ({ event }) => order.push(event?.id ?? ''))
+  await once(subscription, 'caughtUp')
+
+  const checkpoints = order.flatMap((entry) => typeof entry === 'string' ? [] : [entry.commit])
+  t.equal(checkpoints.length, Math.ceil(all.length / 16))
+  t.same(checkpoints, [...new Set(checkpoints)].sort((a, b) => Number(a - b)))
+  t.equal(checkpoints.at(-1), all.at(-1)?.commitPosition)
+  t.same(order.filter((entry) => typeof entry === 'string'), wanted)
+
+  const middle = order.findIndex((entry, index) => typeof entry !== 'string' && index > order.length / 2)
+  const fromPosition = order[middle] as Position
+  const resumed: string[] = []
+  const second = client.subscribeToAll({ fromPosition, filter: eventTypeFilter({ prefixes: [tag] }) })
+  t.teardown(() => second.unsubscribe())
+  second.on('data', ({ event }) => resumed.push(event?.id ?? ''))
+  await once(second, 'caughtUp')
+  t.same(resumed, order.slice(middle).filter((entry) => typeof entry === 'string'))
+})
+
+t.test('a filter looks at the link, not at what it stands for; a target\'s name may hold an @', async (t) => {
+  const [target, links] = [`user@${randomUUID()}`, randomUUID()]
+  await client.appendToStream(target, event('Target'))
+  await client.appendToStream(links, [link(`0@${target}`), event('Plain')])
+  const read = await collect(client.readStream(links, { resolveLinkTos: true }))
+  t.same(types(read), [['Target', '$>'], ['Plain', undefined]])
+  const followed = async (filter: ReturnType<typeof eventTypeFilter>) => {
+    const seen: ResolvedEvent[] = []
+    const subscription = client.subscribeToAll({ fromPosition: START, resolveLinkTos: true, filter })
+    subscription.on('data', (resolved: ResolvedEvent) => { seen.push(resolved) })
+    await once(subscription, 'caughtUp')
+    await subscription.unsubscribe()
+    return seen
+  }
+  t.same(types(await followed(eventTypeFilter({ prefixes: ['Target'] }))), [['Target', undefined]])
+  t.same(types(await followed(eventTypeFilter({ prefixes: ['$>'] }))), [['Target', '$>']])
+})
+
+t.test('while live, checkpoints come by the number of considered events; events wait until one is handled', async (t) => {
+  const { position } = await client.appendToStream(randomUUID(), event())
+  const seen: string[] = []
+  let isHandling = false
+  const checkpointReached = async () => {
+    isHandling = true
+    await new Promise((resolve) => setImmediate(resolve))
+    isHandling = false
+    seen.push('checkpoint')
+  }
+  const filter = excludeSystemEvents({ checkpointInterval: 2, checkpointReached })
+  const subscription = client.subscribeToAll({ ...(position && { fromPosition: position }), filter })
+  t.teardown(() => subscription.unsubscribe())
+  subscription.on('data', () => { seen.push(isHandling ? 'event meanwhile' : 'event') })
+  await once(subscription, 'caughtUp')
+  const stream = randomUUID()
+  for (let n = 0; n < 13; n++) await client.appendToStream(stream, Array.from({ length: 10 }, () => event()))
+  await eventually(() => seen.filter((entry) => entry === 'event').length === 130)
+  const checkpoints = seen.flatMap((entry, index) => entry === 'checkpoint' ? [index] : [])
+  t.same(checkpoints, [64, 129], 'two windows of 32, twice; none when it caught up, for nothing was considered')
+  t.notOk(seen.includes('event meanwhile'))
+})
