@@ -90,12 +90,6 @@ export const parts: Part[] = [
     minutes: 15
   },
   {
-    name: 'persons-odd',
-    files: ['test/long/persons-odd'],
-    guards: ['src/privacy', 'workers/persons', 'projections/persons.ts', 'src/features/persons'],
-    minutes: 15
-  },
-  {
     name: 'projections',
     files: ['test/long/projections'],
     guards: ['projections', 'src/subscriptions'],
@@ -158,7 +152,6 @@ export const parts: Part[] = [
     guards: ['src/http/limits', 'src/http/exports.ts', 'src/http/csv.ts', 'src/features/imports'],
     minutes: 3
   },
-  { name: 'lint', files: ['test/long/lint'], guards: ['.dependency-cruiser.js', 'eslint.config.js'], minutes: 1 },
   { name: 'deploy', files: ['test/long/deploy'], guards: ['deploy', 'Dockerfile', 'docker-compose.yml'], minutes: 1 },
   { name: 'soak', program: ['dist/bench/soak.js', '--minutes', '5'], guards: ['src/http', 'bench/soak'], minutes: 8 },
   { name: 'other-nodes', program: ['test/long/other-nodes.sh'], guards: ['package.json', 'bin', 'Dockerfile'], minutes: 6 }

@@ -6,7 +6,6 @@ import { seal } from '../../../src/privacy/sealed-text.js'
 import type { Turn } from '../../../workers/background/kind.js'
 import { erasures, type ErasureProgress } from '../../../workers/persons/erasures.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
-import { oddHistory } from '../../support/persons/odd-history.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])
@@ -80,11 +79,4 @@ t.test('a worker that ends between an event and what it hides goes on there', as
   t.strictSame(await workOn('+15557654362', broken, () => true), { state: 'completed' })
   t.ok(failed.size >= 1)
   await isErased(known)
-})
-
-t.test('whatever is malformed or odd, an erasure completes and leaves nothing, or names what it waits for', () => {
-  const steps = [
-    'lead', 'contact', 'odd', 'call', 'malformed', 'again', 'nobody', 'malformed', 'erase', 'odd', 'again', 'malformed', 'update'
-  ] as const
-  return oddHistory({ service }, steps.map((way, seed) => ({ way, seed })))
 })

@@ -1,10 +1,7 @@
 // What reacts to events is no projection: not by its type, not in the process that replays, not on the network.
 import { join } from 'node:path'
 import t from 'tap'
-import type { Projection } from '../../../projections/engine/projection.js'
-import type { replay } from '../../../projections/engine/replay.js'
 import { projections } from '../../../projections/index.js'
-import type { Consumer } from '../../../src/subscriptions/consumer.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { noStream } from '../../../src/log/event-log.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
@@ -15,7 +12,7 @@ import { eventually } from '../../support/eventually.js'
 import { loadedIn, recorder } from '../../support/loads/loaded.js'
 import { keepingLog } from '../../support/postgres/ledger.js'
 import { receiver } from '../../support/receivers/receiver.js'
-import { dataDir, ringledger, run } from '../../support/ringledger.js'
+import { dataDir, run } from '../../support/ringledger.js'
 import { localWebhooks } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'
 import { secrets } from '../../support/auth/secrets.js'
@@ -47,16 +44,6 @@ function sendersLoaded (name: string): { all: number, senders: string[] } {
   return { all: loaded.length, senders: loaded.filter((url) => isSender.test(url)) }
 }
 
-t.test('a reactor is not assignable to a projection, and a replay takes nothing else', async (t) => {
-  const reactor: Consumer = dispatcher({ pool, firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() })
-  // @ts-expect-error It has neither tables nor a step from rows to rows.
-  const disguised: Projection = reactor
-  // @ts-expect-error A replay is for projections.
-  const replayed: Parameters<typeof replay>[0] = reactor
-  t.equal(disguised, replayed)
-  t.notOk(projections.some((projection) => 'open' in projection))
-})
-
 t.test('every projection is replayed beside webhooks that are due, and no webhook is sent', async (t) => {
   await dispatchOnly()
   const wanted = await ledgerState()
@@ -71,17 +58,6 @@ t.test('every projection is replayed beside webhooks that are due, and no webhoo
   t.equal(hook.connections(), 0, 'not even a connection')
   t.strictSame(await ledgerState(), wanted, 'no delivery moved')
   t.equal((await pool.query('SELECT FROM read_model.calls')).rowCount, calls, 'though all of it was replayed')
-})
-
-t.test('a worker on the same back ends loads what sends, and sends all of it', async (t) => {
-  const worker = ringledger(t, ['worker'], environment('worker'))
-  await eventually(() => hook.received.length === calls)
-  worker.signal('SIGTERM')
-  await worker.ended
-  const { senders } = sendersLoaded('worker')
-  for (const part of ['/workers/deliver/post.ts', '/bullmq.js', '/undici.js']) {
-    t.ok(senders.some((url) => url.includes(part)), part)
-  }
 })
 
 /** Fills the log, and runs the dispatcher alone: every call has a delivery that is due and is not made. */
