@@ -3,12 +3,10 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { EventLog } from '../../src/log/event-log.js'
 import { StreamBusy } from '../../src/commands/handle.js'
-import { eventually } from '../support/eventually.js'
 import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
-import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
-import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
-const { store, connection } = await scratchEventStore(t)
+const { connection } = await scratchEventStore(t)
 const streams = new EventLog(connection)
 
 let lastId = 0
@@ -54,37 +52,12 @@ t.test('a conflict with another process reads and decides again', async (t) => {
   )
 })
 
-t.test('any number of identical requests at once, from any number of processes, create one lead', async (t) => {
-  const processes = Array.from({ length: 4 }, () => handleOn(streams))
-  const contact = randomUUID()
-  const outcomes = await Promise.allSettled(processes.flatMap((handle) =>
-    Array.from({ length: 10 }, () => handle(leadRequest(newId(), contact)))))
-  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
-  for (const outcome of outcomes) {
-    if (outcome.status === 'rejected') t.match(outcome.reason, { name: 'Rejection', code: 'invalid' })
-  }
-  t.equal((await streams.read(`lead-1-${contact}`)).length, 1)
-})
-
 t.test('a command that stands already is the answer, wherever it is tried again', async (t) => {
   const [id, commandId] = [newId(), randomUUID()]
   const first = await handleOn(streams)(createRequest(id, {}, commandId))
   await handleOn(streams)(updateRequest(id, { record_call: true }))
   t.strictSame(await handleOn(streams)(createRequest(id, {}, commandId)), first)
   t.equal((await streams.read(`assistant-${id}`)).length, 2)
-})
-
-t.test('an append whose acknowledgement is lost is followed up: the event stands once', async (t) => {
-  const proxy = await tcpProxy(t, store.port)
-  const handle = handleOn(new EventLog(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`)))
-  await handle(createRequest(newId()))
-  const id = newId()
-  proxy.loseAnswers()
-  const creating = handle(createRequest(id))
-  await eventually(async () => (await streams.read(`assistant-${id}`)).length === 1)
-  proxy.cut()
-  t.match(await creating, { revision: 0n, state: { assistant_id: id } })
-  t.equal((await streams.read(`assistant-${id}`)).length, 1)
 })
 
 t.test('a stream that others keep writing to is given up after five seconds, with nothing written', async (t) => {

@@ -7,7 +7,7 @@ import { caller } from '../support/running-service.js'
 import { newAssistant, testService } from '../support/service.js'
 
 const service = await testService(t)
-const { call, parts: { pool, streams } } = service
+const { call, parts: { pool } } = service
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 const idempotency = new Idempotency(pool, { seal: (_user, text) => ({ key_id: '', sealed: btoa(text) }), unseal: (_user, { sealed }) => atob(sealed) })
 
@@ -16,35 +16,6 @@ const crashed = async (key: string, lease = '- 1 second') => await pool.query(`
   UPDATE ledger.idempotency_keys
   SET committed_at = NULL, about = NULL, answer = NULL, answer_key_id = NULL, leased_until = now() + $2::interval
   WHERE key = $1`, [key, lease])
-
-t.test('a request that crashed after its append is finished by the next one with its key', async (t) => {
-  const key = randomUUID()
-  const first = await call('POST', '/user/assistant', newAssistant, keyed(key))
-  await crashed(key, '1 hour')
-  t.equal(
-    (await call('POST', '/user/assistant', newAssistant, keyed(key))).status,
-    409,
-    'while the lease holds it may still be running'
-  )
-  await crashed(key)
-  const retried = await call('POST', '/user/assistant', newAssistant, keyed(key))
-  t.equal(retried.status, 201)
-  t.equal(retried.body.data.id, first.body.data.id)
-  t.equal((await streams.read(`assistant-${first.body.data.id}`)).length, 1, 'one event')
-})
-
-t.test('a request that crashed before its append is carried out by the next one, with the same id', async (t) => {
-  const key = randomUUID()
-  const first = await call('POST', '/user/assistant', newAssistant, keyed(key))
-  const unused = Number(first.body.data.id) + 100_000
-  await pool.query(`
-    UPDATE ledger.idempotency_keys
-    SET committed_at = NULL, ids = ARRAY[$2::bigint], leased_until = now() - interval '1 second'
-    WHERE key = $1`, [key, unused])
-  const retried = await call('POST', '/user/assistant', newAssistant, keyed(key))
-  t.equal(retried.status, 201)
-  t.equal(retried.body.data.id, unused)
-})
 
 t.test('a process that starts with the read model far behind finishes such a request, and begins no new one', async (t) => {
   const key = randomUUID()

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { oneLeadDecider } from '../../src/features/leads/decide.js'
 import { leadStream } from '../../src/features/leads/events.js'
 import type { OneLeadState } from '../../src/features/leads/model.js'
-import { EventLog, type Streams } from '../../src/log/event-log.js'
+import { EventLog } from '../../src/log/event-log.js'
 import { handleOn, leadRequest } from '../support/commands/handle-on.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
@@ -22,58 +22,11 @@ const deleteRequest = (id: number, contact: string) => {
   }
 }
 
-/** The streams of a process that is overtaken: `first` is done between its read and its append, once. */
-function overtakenBy (first: () => Promise<unknown>): Streams {
-  let isDone = false
-  return {
-    ...streams,
-    async append (stream, events, expected) {
-      if (!isDone) {
-        isDone = true
-        await first()
-      }
-      return await streams.append(stream, events, expected)
-    }
-  }
-}
-
 const typesOf = async (contact: string) => (await streams.read(leadStream(1, contact))).map(({ type }) => type)
 
 async function isRefused (t: Test, handling: Promise<unknown>, code: string): Promise<void> {
   await t.rejects(handling, { name: 'Rejection', code })
 }
-
-t.test('a creation that the deletion overtakes is refused or follows it: here it decided on the lead that was', async (t) => {
-  const contact = randomUUID()
-  const other = handleOn(streams)
-  await other(leadRequest(1, contact))
-  await isRefused(t, handleOn(streams)(leadRequest(2, contact)), 'invalid')
-  const overtaken = handleOn(overtakenBy(() => other(deleteRequest(1, contact))))
-  await overtaken(leadRequest(2, contact)) // it begins without a read: its append conflicts, and it decides again
-  t.same(await typesOf(contact), ['LeadCreated', 'LeadDeleted', 'LeadCreated'])
-})
-
-t.test('a creation that another creation overtakes after the deletion is refused', async (t) => {
-  const contact = randomUUID()
-  const [one, other] = [handleOn(streams), handleOn(streams)]
-  await one(leadRequest(1, contact))
-  await one(deleteRequest(1, contact))
-  const reads = handleOn(overtakenBy(() => other(leadRequest(3, contact))))
-  await isRefused(t, reads({ ...leadRequest(2, contact), isNew: false }), 'invalid')
-  t.same(await typesOf(contact), ['LeadCreated', 'LeadDeleted', 'LeadCreated'])
-})
-
-t.test('a deletion that another deletion and a creation overtake leaves the new lead alone', async (t) => {
-  const contact = randomUUID()
-  const other = handleOn(streams)
-  await other(leadRequest(1, contact))
-  const overtaken = handleOn(overtakenBy(async () => {
-    await other(deleteRequest(1, contact))
-    await other(leadRequest(2, contact))
-  }))
-  await isRefused(t, overtaken(deleteRequest(1, contact)), 'not-found')
-  t.same(await typesOf(contact), ['LeadCreated', 'LeadDeleted', 'LeadCreated'])
-})
 
 t.test('deletions and creations from four processes at once never leave two leads', async (t) => {
   const contact = randomUUID()

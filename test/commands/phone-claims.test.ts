@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { commandHandler } from '../../src/commands/handle.js'
 import { PhoneClaims, type Claimant, phoneHash } from '../../src/commands/phone-numbers.js'
 import { phoneNumberDecider, type NumberState } from '../../src/features/phone-numbers/model.js'
-import { phoneNumberStream, phoneHolderStream } from '../../src/features/phone-numbers/events.js'
+import { phoneNumberStream } from '../../src/features/phone-numbers/events.js'
 import { Rejection } from '../../src/domain/rejection.js'
 import { type Streams, EventLog } from '../../src/log/event-log.js'
 import t from 'tap'
@@ -62,55 +62,6 @@ const claimantOf = (phone_number: string) => (user_id: string): Claimant =>
 let numbers = 15558000000
 const nextNumber = () => `+${++numbers}`
 const typesOf = async (stream: string) => (await streams.read(stream)).map(({ type }) => type)
-
-t.test('both see that nobody holds the number: one of them is refused', async (t) => {
-  const number = nextNumber()
-  const claimant = claimantOf(number)
-  const [one, other] = [claimingProcess(), claimingProcess()]
-  const answers = await Promise.all([one.add(claimant('1')), other.add(claimant('2'))])
-  t.same([...answers].sort(), [false, true])
-})
-
-t.test('who claimed and has not added loses to who comes next, and both know it', async (t) => {
-  const number = nextNumber()
-  const claimant = claimantOf(number)
-  const [first, second] = [claimant('1'), claimant('2')]
-  let goOn = () => {}
-  let claimed = () => {}
-  const isClaimed = new Promise<void>((resolve) => { claimed = resolve })
-  const mayAdd = new Promise<void>((resolve) => { goOn = resolve })
-  const slow = claimingProcess(async (doing) => {
-    if (doing === 'append phonenumber') {
-      claimed()
-      await mayAdd
-    }
-  })
-  const adding = slow.add(first)
-  await isClaimed
-  t.equal(await claimingProcess().add(second), true)
-  goOn()
-  t.equal(await adding, false)
-  t.same(await typesOf(phoneNumberStream(first.phone_number_id)), ['PhoneNumberReleased'])
-  t.same(
-    await typesOf(phoneHolderStream(digest(number))), ['PhoneNumberClaimed', 'PhoneNumberFreed', 'PhoneNumberClaimed']
-  )
-})
-
-t.test('who adds before its claim is ended keeps the number', async (t) => {
-  const number = nextNumber()
-  const claimant = claimantOf(number)
-  const [first, second] = [claimant('1'), claimant('2')]
-  await claimingProcess().claims.claim(first, { correlationId: 'c' })
-  let added: boolean | undefined
-  const late = claimingProcess(async (doing) => { // it has read that the first has no number yet
-    if (doing === 'append phonenumber' && added === undefined) {
-      added = false
-      added = await claimingProcess().add(first)
-    }
-  })
-  t.equal(await late.add(second), false)
-  t.equal(added, true)
-})
 
 t.test('a released number is taken over, also where its claim was not freed', async (t) => {
   const number = nextNumber()

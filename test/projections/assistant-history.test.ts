@@ -1,7 +1,5 @@
 // A history costs what a page costs, and to others no more than what is not there.
 import t from 'tap'
-import { findAssistantHistory } from '../../projections/assistants.js'
-import { watchedPool } from '../support/postgres/statements.js'
 import { newAssistant, testService } from '../support/service.js'
 
 const { call, parts: { pool } } = await testService(t)
@@ -10,22 +8,6 @@ for (let n = 0; n < 30; n++) {
   const changes = n % 10 ? { assistant_name: `Name ${n}` } : { speech_speed: (105 + n / 2) / 100 }
   await call('PUT', `/user/assistant/${id}`, changes)
 }
-
-/** The statements that a look at the history takes. */
-async function statements (userId: string, assistantId: number): Promise<string[]> {
-  const asked: string[] = []
-  const watched = watchedPool(pool, { before: (statement) => { asked.push(statement) } })
-  await findAssistantHistory(watched, userId, assistantId, { page: 1, perPage: 100 })
-  return asked
-}
-
-t.test('what another user has is looked for like what nobody has: in one statement that reads no history', async (t) => {
-  const [others, nobodys] = [await statements('2', id), await statements('2', id + 1_000)]
-  t.strictSame(others, nobodys)
-  t.equal(others.length, 1)
-  t.notMatch(others[0], /assistant_history/)
-  t.equal((await statements('1', id)).length, 2)
-})
 
 t.test('the former value is told however long ago it was given', async (t) => {
   const { body } = await call('GET', `/user/assistant/${id}/history?per_page=1&page=10`)

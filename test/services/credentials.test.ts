@@ -32,39 +32,6 @@ function opened () {
   return { ...credentials, looks, setAway: (away: boolean) => { isAway = away } }
 }
 
-t.test('a known key costs a look-up in 700 ms, and its revocation is seen within a second', async (t) => {
-  const { findKey, looks } = opened()
-  for (let n = 0; n < 100; n++) t.match(await findKey(text(1)), { id: 1 })
-  t.equal(looks.length, 1)
-  await noteRevoked(pool, { key: 1 })
-  const began = performance.now()
-  await eventually(async () => await findKey(text(1)) === 'key-revoked')
-  t.ok(performance.now() - began < 1_000)
-  t.equal(looks.length, 2)
-})
-
-t.test('unknown keys are looked up together, and one that is made then is found', async (t) => {
-  const { findKey, looks } = opened()
-  const found = await Promise.all(Array.from({ length: 1_200 }, (_, n) => findKey(text(n + 10))))
-  t.ok(found.every((each) => each === 'key-unknown'))
-  t.ok(looks.length <= 4, String(looks.length))
-  t.equal(await findKey('rl_short'), 'key-unknown')
-  t.ok(looks.length <= 4, 'what is no key is not looked up')
-  await make(10)
-  t.match(await findKey(text(10)), { id: 10 })
-})
-
-t.test('a token costs a look-up in 700 ms, and its end is seen within a second', async (t) => {
-  const { isTokenRevoked, looks } = opened()
-  for (let n = 0; n < 100; n++) t.equal(await isTokenRevoked('one'), false)
-  t.equal(looks.length, 1)
-  await noteRevoked(pool, { token: digestOf('one') })
-  const began = performance.now()
-  await eventually(() => isTokenRevoked('one'))
-  t.ok(performance.now() - began < 1_000)
-  t.equal(await isTokenRevoked('two'), false)
-})
-
 t.test('while Postgres is away keys are not known, and tokens are judged by what was known', async (t) => {
   const { findKey, isTokenRevoked, setAway } = opened()
   await noteRevoked(pool, { token: digestOf('ended') })

@@ -2,12 +2,146 @@
 import t, { type Test } from 'tap'
 import { CreateAssistantBody, UpdateAssistantBody } from '../../../src/features/assistants/validate.js'
 import { documentedDefaults, newAssistant } from '../../support/bodies/bodies.js'
-import {
-  type FieldCase, choice, flag, id, label, notA, notText, number, smiley, text, whole, literal
-} from './field-cases.js'
 import { assistantCaller, brief, refusal, told } from '../../support/http/http-assistant.js'
 import { testService } from '../../support/service.js'
 import { privateHosts, zoned } from '../../support/receivers/private-hosts.js'
+
+interface FieldCase {
+  good: unknown[]
+  bad: [value: unknown, ...messages: string[]][]
+}
+
+const smiley = '😀' // two UTF-16 units, one code point
+const notA = (message: string, ...values: unknown[]): FieldCase['bad'] => values.map((value) => [value, message])
+const notText = notA('must be a string', 5, true, null, [], {})
+
+function text (longest?: number): FieldCase {
+  const limits: FieldCase = longest === undefined
+    ? { good: ['x'.repeat(20_000)], bad: [] }
+    : {
+        good: ['x'.repeat(longest), smiley.repeat(longest)],
+        bad: notA(`must be at most ${longest} characters`, 'x'.repeat(longest + 1), smiley.repeat(longest + 1))
+      }
+  return { good: ['x', ' ', 'a\nb\t"\\', ...limits.good], bad: [['', 'must not be empty'], ...limits.bad, ...notText] }
+}
+
+/** Zero-width space and joiner, soft hyphen, mark of direction, Hangul filler, blank of Braille, tag, control. */
+const invisible = ['\u200b', '\u200d\u200c', '\u00ad', '\u202e ', '\u3164', '\u2800', '\u{e0041}', '\u0001', '\ufe0f']
+
+/** A text that people know something by. */
+function label (longest: number): FieldCase {
+  const { good, bad } = text(longest)
+  const blank = notA('must not be blank', ' ', '   ', '\n', '\t \u00a0', '\u2003', ...invisible)
+  return { good: good.map((value) => value === ' ' ? ' x ' : value).concat('👩‍👧', 'نام‌ها', '́'), bad: [...bad, ...blank] }
+}
+
+const flag: FieldCase = { good: [true, false], bad: notA('must be true or false', 'true', 1, 0, null, [], {}) }
+
+const choice = (...values: string[]): FieldCase => ({
+  good: values,
+  bad: notA(
+    `must be one of: ${values.join(', ')}`, '', `${values[0]} `, values[0]?.toUpperCase(), 0, null, true, [values[0]]
+  )
+})
+
+const number = (least: number, most: number): FieldCase => ({
+  good: [least, most, (least + most) / 2],
+  bad: [
+    ...notA(`must be between ${least} and ${most}`, least - 0.001, most + 0.001, -1e9, 1e9),
+    ...notA('must be a number', String(most), null, true, [], {})
+  ]
+})
+
+const whole = (least: number, most: number): FieldCase => ({
+  good: [least, most, least + 1],
+  bad: [
+    ...notA(`must be between ${least} and ${most}`, least - 1, most + 1),
+    ...notA('must be an integer', least + 0.5, String(most), null, true, [], {})
+  ]
+})
+
+/** `owned` by the user or there for everybody; `missing` for everything else that could be one. */
+const id = (type: string, owned: unknown[], missing: string, ...others: number[]): FieldCase => ({
+  good: owned,
+  bad: [
+    ...notA(missing, ...others, 2 ** 31, Number.MAX_SAFE_INTEGER), ...notA('must be at least 1', 0, -1),
+    ...notA('must be between 1 and 9007199254740991', 2 ** 53, 1e300),
+    ...notA(`must be ${type}`, 1.5, '1', true, [], {})
+  ]
+})
+
+const literal = 'end_call_tool.description'
+
+const takenTools: [body: object, stored: unknown][] = [
+  ...['', 'x'.repeat(500), smiley.repeat(500)].flatMap((description): [object, unknown][] => [
+    [{ end_call_tool: { description } }, { description }],
+    [{ end_call_tool: null }, null],
+    [{ [literal]: description }, { description }]
+  ]),
+  [{ end_call_tool: {} }, {}],
+  [{ end_call_tool: { description: 'same' }, [literal]: 'same' }, { description: 'same' }]
+]
+
+/** Both spellings at once, with different values. */
+const contradictoryTools: object[] = [
+  { end_call_tool: { description: 'object' }, [literal]: 'literal' },
+  { end_call_tool: { description: 'literal ' }, [literal]: 'literal' },
+  { end_call_tool: {}, [literal]: 'literal' },
+  { end_call_tool: {}, [literal]: '' },
+  { end_call_tool: null, [literal]: 'literal' },
+  { end_call_tool: null, [literal]: '' }
+]
+
+const refusedDescriptions: [value: unknown, message: string][] = [
+  ...['x'.repeat(501), smiley.repeat(501)].map((value): [string, string] => [value, 'must be at most 500 characters']),
+  ...[null, 5, true, [], {}].map((value): [unknown, string] => [value, 'must be a string'])
+]
+
+const item = { name: 'a_1', type: 'string', description: 'x' }
+
+const takenSchemas = [
+  [],
+  [item, { ...item, name: 'constructor' }, { ...item, name: '__proto' }],
+  ['string', 'number', 'bool'].map((type) => ({ ...item, name: type, type })),
+  [{ ...item, name: 'A'.repeat(255), description: smiley }],
+  Array.from({ length: 50 }, (_, index) => ({ ...item, name: `n${index}` }))
+]
+
+type RefusedSchema = [schema: unknown, errors: Record<string, string[]>]
+
+const unfit = 'may only contain letters, digits and underscores'
+const noType = 'must be one of: string, number, bool'
+const repeated = 'must be unique in the schema'
+
+const refusedSchemas: RefusedSchema[] = [
+  ...[null, {}, 'x', 5].map((value): RefusedSchema => [value, { post_call_schema: ['must be an array'] }]),
+  [[item, null, 'x'], { 'post_call_schema.1': ['must be an object'], 'post_call_schema.2': ['must be an object'] }],
+  [[{}], {
+    'post_call_schema.0.name': ['is required'],
+    'post_call_schema.0.type': ['is required'],
+    'post_call_schema.0.description': ['is required']
+  }],
+  ...['a-b', 'a b', 'a\n', 'é', 'a.b'].map((name): RefusedSchema =>
+    [[item, { ...item, name }], { 'post_call_schema.1.name': [unfit] }]),
+  [[{ ...item, name: '' }], { 'post_call_schema.0.name': ['must not be empty', unfit] }],
+  [[item, { ...item, name: 'A'.repeat(256) }], { 'post_call_schema.1.name': ['must be at most 255 characters'] }],
+  [[{ ...item, name: '__proto__' }], { 'post_call_schema.0.name': ['must not be __proto__'] }],
+  ...['boolean', 'String', '', 5, null].map((type): RefusedSchema =>
+    [[{ ...item, type }], { 'post_call_schema.0.type': [noType] }]),
+  [[{ ...item, description: '' }], { 'post_call_schema.0.description': ['must not be empty'] }],
+  [[{ ...item, name: 5, description: null }], {
+    'post_call_schema.0.name': ['must be a string'], 'post_call_schema.0.description': ['must be a string']
+  }],
+  [[item, item, { ...item, name: 'A_1' }, item], {
+    'post_call_schema.1.name': [repeated], 'post_call_schema.3.name': [repeated]
+  }],
+  [[item, item, null, { ...item, type: 'x' }], {
+    'post_call_schema.1.name': [repeated],
+    'post_call_schema.2': ['must be an object'],
+    'post_call_schema.3.name': [repeated],
+    'post_call_schema.3.type': [noType]
+  }]
+]
 
 // The interface's table of assistant fields: the values that each takes, and those it refuses, with the messages.
 const noZone = 'must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'
@@ -197,5 +331,45 @@ t.test('a body that is no object has an error on `body` alone', async (t) => {
   for (const body of ['[]', '"x"', '5', 'null', 'true']) {
     t.strictSame(told(await create(body)), refusal({ body: ['must be a JSON object'] }), body)
     t.strictSame(told(await update(id, body)), refusal({ body: ['must be a JSON object'] }), body)
+  }
+})
+
+t.test('an end_call_tool is null or has a description of at most 500 characters, in either spelling', async (t) => {
+  const { id } = (await create(newAssistant())).body.data
+  for (const [body, stored] of takenTools) {
+    t.strictSame((await seen(await create(newAssistant(body)))).settings.end_call_tool, stored, `create ${brief(body)}`)
+    t.strictSame((await seen(await update(id, body))).settings.end_call_tool, stored, `update ${brief(body)}`)
+  }
+  for (const [value, message] of refusedDescriptions) {
+    for (const body of [{ end_call_tool: { description: value } }, { [literal]: value }]) {
+      t.strictSame(told(await create(newAssistant(body))), refusal({ [literal]: [message] }), `create ${brief(body)}`)
+      t.strictSame(told(await update(id, body)), refusal({ [literal]: [message] }), `update ${brief(body)}`)
+    }
+  }
+  for (const body of contradictoryTools) {
+    const contradicts = refusal({ [literal]: ['must be the same as in end_call_tool, or left out'] })
+    t.strictSame(told(await create(newAssistant(body))), contradicts, `create ${brief(body)}`)
+    t.strictSame(told(await update(id, body)), contradicts, `update ${brief(body)}`)
+  }
+  for (const end_call_tool of ['x', 5, true, []]) {
+    t.strictSame(told(await update(id, { end_call_tool })), refusal({ end_call_tool: ['must be an object or null'] }))
+  }
+})
+
+t.test('a post_call_schema is an array of name, type and description, and replaces the present one', async (t) => {
+  const { id } = (await create(newAssistant())).body.data
+  for (const post_call_schema of takenSchemas) {
+    const created = await seen(await create(newAssistant({ post_call_schema })))
+    t.strictSame(created.settings.post_call_schema, post_call_schema, `create ${brief(post_call_schema)}`)
+    const updated = await seen(await update(id, { post_call_schema }))
+    t.strictSame(updated.settings.post_call_schema, post_call_schema, `update ${brief(post_call_schema)}`)
+  }
+})
+
+t.test('a wrong post_call_schema is refused, with every problem at its place', async (t) => {
+  const { id } = (await create(newAssistant())).body.data
+  for (const [post_call_schema, errors] of refusedSchemas) {
+    t.same(told(await create(newAssistant({ post_call_schema }))), refusal(errors), `create ${brief(post_call_schema)}`)
+    t.same(told(await update(id, { post_call_schema })), refusal(errors), `update ${brief(post_call_schema)}`)
   }
 })

@@ -5,7 +5,8 @@ import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
 import { tried, webhookService } from '../../support/scenes/webhook-service.js'
 
-const { call, get, create, complete, delivery } = await webhookService(t)
+const service = await webhookService(t)
+const { call, get, create, complete, delivery } = service
 const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 t.test('deliveries are listed newest first, by assistant, call and status, and only to their owner', async (t) => {
@@ -113,4 +114,53 @@ t.test('a suspended webhook resumes by a successful test, by resuming, and by se
     t.equal(await state(), 'on')
   }
   t.same((await ways.resume()).body.data, { resumed: 0 }, 'resuming what is not suspended does nothing')
+})
+
+t.test('deliveries are listed by the time when they were made', async (t) => {
+  const assistant = await create(null)
+  const { id, created_at: made } = await complete(assistant, ({ status }) => status === 'skipped')
+  const ids = async (query: string) =>
+    (await get(`/user/webhook-deliveries?assistant_id=${assistant}&${query}`)).data.map(({ id }: { id: string }) => id)
+  const shifted = (ms: number) => encodeURIComponent(new Date(Date.parse(made) + ms).toISOString())
+  t.same(await ids(`date_from=${shifted(0)}&date_to=${shifted(1)}`), [id])
+  t.same(await ids(`date_from=${shifted(1)}`), [])
+  t.same(await ids(`date_to=${shifted(-1)}`), [])
+  t.same(await ids(`date_from=${made.slice(0, 10)}&date_to=${made.slice(0, 10)}`), [id])
+  const refused = await call('GET', '/user/webhook-deliveries?date_from=2026-02-30')
+  isRefusal(t, refused, 422, 'no day')
+  t.same(Object.keys(refused.body.errors), ['date_from'])
+})
+
+t.test('a delivery shows the request of its newest attempt, without query and signature', async (t) => {
+  const hook = await receiver(t, answers(500))
+  const secret = '?token=a-secret'
+  const { id, request } = await complete(await create(`${hook.url}/calls/1${secret}`), tried(1))
+  const [sent] = hook.received
+  t.match(request, { method: 'POST', url: `${hook.url}/calls/1`, body: sent?.body.toString() })
+  t.same(request.headers, Object.fromEntries(Object.keys(request.headers).map((name) => [name, sent?.headers[name]])))
+  t.same(Object.keys(request.headers), [
+    'content-type', 'user-agent', 'webhook-id', 'webhook-timestamp', 'webhook-attempt'
+  ])
+  hook.answer = answers(200)
+  await call('POST', `/user/webhook-deliveries/${id}/redeliver`)
+  const again = await delivery(id, ({ status }) => status === 'delivered')
+  t.equal(again.request.headers['webhook-timestamp'], hook.received[1]?.headers['webhook-timestamp'])
+  await service.parts.pool.query('UPDATE ledger.webhook_deliveries SET body = NULL WHERE id = $1', [id])
+  t.match((await get(`/user/webhook-deliveries/${id}`)).data.request, { body: null, url: again.request.url })
+  const skipped = await complete(await create(null), ({ status }) => status === 'skipped')
+  t.equal(skipped.request, null)
+})
+
+t.test('of very many attempts the newest fifty are shown, oldest first, with the call and by themselves', async (t) => {
+  const { id, call_id } = await complete(await create((await receiver(t)).url), ({ status }) => status === 'delivered')
+  await service.parts.pool.query(`
+    INSERT INTO ledger.webhook_attempts
+      (delivery_id, endpoint_id, trigger, n, started_at, worker_token, finished_at, outcome)
+    SELECT delivery_id, endpoint_id, 'manual', many, now() + many * interval '1 s', worker_token, now(), 'gone'
+    FROM ledger.webhook_attempts, generate_series(1, 80) many WHERE delivery_id = $1`, [id])
+  const [ofCall] = (await get(`/user/call/${call_id}`)).data.deliveries
+  const newest = Array.from({ length: 50 }, (_, index) => 31 + index)
+  for (const { attempts } of [ofCall, (await get(`/user/webhook-deliveries/${id}`)).data]) {
+    t.strictSame(attempts.map(({ n }: { n: number }) => n), newest)
+  }
 })

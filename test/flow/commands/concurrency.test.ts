@@ -3,7 +3,7 @@ import t from 'tap'
 import { apiProcess } from '../../support/processes/api-process.js'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { eventsAfter, idOf } from '../../support/back-ends/log.js'
+import { eventsAfter } from '../../support/back-ends/log.js'
 import { testService } from '../../support/service.js'
 import type { Answer } from '../../support/http/answer.js'
 
@@ -82,45 +82,6 @@ t.test('20 updates of different fields at once all stand, one revision each', as
     Object.fromEntries(changes)
   )
 })
-
-const many = 40
-
-t.test('no two assistants, leads or contacts share an id, also after a process is killed', async (t) => {
-  const create = async () => {
-    const assistants = await atOnce(many, 'POST', '/user/assistant', () => newAssistant())
-    const leads = await atOnce(many, 'POST', '/user/lead', () => newLead({
-      phone_number: nextNumber(), secondary_contacts: [{ phone_number: nextNumber() }, { phone_number: nextNumber() }]
-    }))
-    t.strictSame([statuses(assistants), statuses(leads)], [{ 201: many }, { 200: many }])
-    const contacts = leads.flatMap(({ body }) => (body.data?.secondary_contacts as Array<{ id: number }>)
-      .map(({ id }) => id))
-    return { assistants: ids(assistants), people: [...ids(leads), ...contacts] }
-  }
-  const before = await create()
-  const inFlight =
-    Array.from({ length: 20 }, () => processes[1].call('POST', '/user/assistant', { body: newAssistant() }))
-  const ended = Promise.allSettled(inFlight)
-  await inFlight[0]
-  await processes[1].kill()
-  const acknowledged = (await ended).flatMap((answer) =>
-    answer.status === 'fulfilled' && answer.value.status === 201 ? ids([answer.value]) : [])
-  processes[1] = await apiProcess(t, service)
-  await eventually(async () =>
-    (await processes[1].call('POST', '/user/assistant', { body: newAssistant() })).status === 201)
-  const after = await create()
-
-  const assistants = [...before.assistants, ...acknowledged, ...after.assistants]
-  const people = [...before.people, ...after.people]
-  t.equal(new Set(assistants).size, assistants.length)
-  t.equal(new Set(people).size, people.length)
-  t.equal(people.length, 6 * many)
-  const created = (await eventsOf('assistant-', 0n)).filter(({ type }) => type === 'AssistantCreated').map(idOf)
-  t.equal(new Set(created).size, created.length)
-  t.strictSame(assistants.filter((id) => !created.includes(id)), [], 'each that was acknowledged is there')
-})
-
-let last = 15551400000
-const nextNumber = () => `+${++last}`
 
 async function eventsOf (prefix: string, position: bigint) {
   return (await eventsAfter(service.client, position)).filter(({ stream }) => stream.startsWith(prefix))

@@ -6,7 +6,7 @@ import { isRefusal } from '../../support/http/is-refusal.js'
 import { refusalScene } from './refusal-scene.js'
 import type { Answer } from '../../support/http/answer.js'
 
-const { service, call, as, engine, other, id, delivery } = await refusalScene(t)
+const { service, call, engine, other, id, delivery } = await refusalScene(t)
 const lead = (await call('POST', '/user/lead', newLead())).body.data
 
 t.test('an impossible, an unknown and another user\'s id are a 404 with the same message', async (t) => {
@@ -91,32 +91,4 @@ t.test('a false If-Match is a 412; another report and a key in flight are a 409'
   const answer = await retry()
   isRefusal(t, answer, 409, 'key in flight')
   t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/)
-})
-
-t.test('an Idempotency-Key that is invalid or was used for another body is a 422 on it', async (t) => {
-  for (const key of ['', 'x'.repeat(256), 'ü', 'a\tb']) {
-    const answer = await call('POST', '/user/assistant', newAssistant(), { headers: { 'idempotency-key': key } })
-    isRefusal(t, answer, 422, JSON.stringify(key))
-    t.strictSame(Object.keys(answer.body.errors), ['Idempotency-Key'])
-  }
-  const headers = { 'idempotency-key': `${'k'.repeat(254)}~` }
-  t.equal((await call('POST', '/user/assistant', newAssistant(), { headers })).status, 201)
-  isRefusal(
-    t,
-    await call('POST', '/user/assistant', newAssistant({ assistant_name: 'Other' }), { headers }),
-    422,
-    'another body'
-  )
-})
-
-t.test('more requests than allowed are a 429 with Retry-After', async (t) => {
-  const { url } = await service.start(['api'], { RATE_LIMIT_PER_MINUTE: '2' })
-  const ask = async (): Promise<Answer> => {
-    const response = await fetch(`${url}/user/assistants`, { headers: await as('1') })
-    return { status: response.status, headers: response.headers, body: await response.json() }
-  }
-  t.strictSame([(await ask()).status, (await ask()).status], [200, 200])
-  const answer = await ask()
-  isRefusal(t, answer, 429, 'the third')
-  t.match(answer.headers.get('retry-after'), /^([1-9]|[1-5]\d|60)$/)
 })

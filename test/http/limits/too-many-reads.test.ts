@@ -1,11 +1,9 @@
 // What a caller is told whose reads are too many at once.
 import { once, EventEmitter } from 'node:events'
-import { connect } from 'node:net'
 import fastify from 'fastify'
 import t from 'tap'
 import { answerError } from '../../../src/errors.js'
 import { registerReadSlots } from '../../../src/http/limits.js'
-import { eventually } from '../../support/eventually.js'
 
 const answering = new EventEmitter()
 const app = fastify()
@@ -42,22 +40,4 @@ t.test('one read too many is a 429 that says when to try again, and the slot is 
 
 t.test('a read that fails gives its slot back', async (t) => {
   for (let round = 0; round < 3; round++) t.equal((await fetch(`${url}/refused`)).status, 500)
-})
-
-t.test('a connection with many requests that wait has one listener for all of them', async (t) => {
-  const warnings: Error[] = []
-  const onWarning = (warning: Error) => { warnings.push(warning) }
-  process.on('warning', onWarning)
-  t.teardown(() => process.off('warning', onWarning))
-  const begun = once(answering, 'begun')
-  const { hostname, port } = new URL(url)
-  const socket = connect(Number(port), hostname)
-  t.teardown(() => socket.destroy())
-  let received = ''
-  socket.setEncoding('utf8').on('data', (text: string) => { received += text })
-  socket.write(`GET /list HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`.repeat(30))
-  await begun
-  answering.emit('go')
-  await eventually(() => received.match(/HTTP\/1\.1 (200|429)/g)?.length === 30 || (answering.emit('go'), false))
-  t.strictSame(warnings.map(({ message }) => message), [])
 })

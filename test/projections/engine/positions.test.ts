@@ -8,7 +8,6 @@ import { positionRig, positionsOf } from '../../support/projections/position-rig
 import { emptyReadModels } from '../../support/projections/projected.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { deaf, notificationsOf } from '../../support/postgres/ledger.js'
-import { watchedPool } from '../../support/postgres/statements.js'
 
 const rig = await positionRig(t)
 const { databaseUrl, pool, listening, deafPool, projectOne, feed, isListening, isGone, cutListener } = rig
@@ -79,47 +78,6 @@ t.test('a connection that died silently is noticed, and made again', async (t) =
   })
 })
 
-t.test('a notification of another kind changes nothing', async (t) => {
-  const positions = await listening(t, deafPool(t))
-  for (const payload of ['', 'assistants', 'assistants x', 'assistants -1', 'assistants 99999999 1']) {
-    await pool.query('SELECT pg_notify($1, $2)', ['ringledger_checkpoint', payload])
-  }
-  t.equal(await positions.reached('assistants', 1n, 100), false)
-  await projectOne()
-  t.equal(await positions.reached('assistants', 100n, 10_000), true)
-})
-
-t.test('a projection is looked up once in 100 ms, and every call is answered, at once or in time', async (t) => {
-  let looks = 0
-  const watched = watchedPool(pool, { before: (text) => { if (text.includes('SELECT')) looks++ } })
-  const positions = positionsOf(t, deaf(t), watched)
-  const began = performance.now()
-  const early = Array.from({ length: 3_000 }, (_, n) => positions.reached('assistants', 100n - BigInt(n % 50), 20_000))
-  const late = Array.from({ length: 3_000 }, async (_, n) => {
-    const isReached = await positions.reached(n % 2 ? 'assistants' : 'leads', 101n + BigInt(n), 500 + n % 100)
-    return { isReached, after: performance.now() - began }
-  })
-  await projectOne()
-  t.strictSame(new Set(await Promise.all(early)), new Set([true]), 'those whose position has come have their answer')
-  t.ok(performance.now() - began < 10_000, 'at a look-up, long before their time is over')
-  const told = await Promise.all(late)
-  t.notOk(told.some(({ isReached }) => isReached))
-  const [first, last] = [Math.min(...told.map(({ after }) => after)), Math.max(...told.map(({ after }) => after))]
-  t.ok(first >= 500 && last < 10_000, `the others after ${Math.round(first)} to ${Math.round(last)} ms`)
-  t.ok(looks <= 2 * (last / 100 + 1), `${looks} look-ups`)
-  const before = looks
-  await pool.query('SELECT pg_sleep(0.25)')
-  t.equal(looks, before, 'without a call there is no look-up')
-})
-
-t.test('look-ups that fail in a row are reported once', async (t) => {
-  const errors: Error[] = []
-  const onError = (error: Error) => { errors.push(error) }
-  const positions = positionsOf(t, notificationsOf(t, databaseUrl), deafPool(t), { onError })
-  t.equal(await positions.reached('assistants', 1n, 400), false)
-  t.equal(errors.length, 1)
-})
-
 t.test('positions are those that readers see, of each projection by itself', async (t) => {
   const positions = await listening(t, deafPool(t))
   await projectOne()
@@ -136,35 +94,6 @@ t.test('read models that are replaced begin anew, also for who remembers a later
   await pool.query("SELECT pg_notify('ringledger_checkpoint', 'replaced')")
   await eventually(async () => await positions.passed('assistants') === 1n)
   t.equal(await positions.reached('assistants', position, 50), false)
-})
-
-t.test('however many wait for deliveries, the checkpoint of the dispatcher is looked up once in 100 ms', async (t) => {
-  let looks = 0
-  const dispatch = (to: number) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [to])
-  const watched = watchedPool(pool, { before: (text) => { if (text.includes('SELECT')) looks++ } })
-  const positions = positionsOf(t, deaf(t), watched)
-  await dispatch(5)
-  const began = performance.now()
-  const early = Array.from({ length: 2_000 }, (_, n) => positions.reached('deliveries', BigInt(n % 10), 10_000))
-  const late = Array.from({ length: 2_000 }, () => positions.reached('deliveries', 100n, 300))
-  await dispatch(10)
-  t.strictSame(new Set(await Promise.all(early)), new Set([true]))
-  t.strictSame(new Set(await Promise.all(late)), new Set([false]))
-  t.equal(await positions.passed('deliveries'), 10n)
-  const ms = performance.now() - began
-  t.ok(looks <= ms / 90 + 2, `${looks} looks in ${Math.round(ms)} ms`)
-})
-
-t.test('what waits when positions are closed has its answer, and no timer begins later', async (t) => {
-  const timers = () => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
-  const positions = positionsOf(t, deaf(t), pool)
-  const before = timers()
-  const waiting = [positions.reached('assistants', 100n, 60_000), positions.reached('deliveries', 100n, 60_000)]
-  await eventually(() => timers() === before + 3)
-  positions.close()
-  t.strictSame(await Promise.all(waiting), [false, false])
-  t.equal(await positions.reached('assistants', 100n, 60_000), false)
-  await eventually(() => timers() <= before)
 })
 
 t.test('while the log has gone back, nobody waits for a position', async (t) => {

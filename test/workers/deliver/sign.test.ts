@@ -1,6 +1,6 @@
 import t from 'tap'
 import { randomBytes } from 'node:crypto'
-import { Webhook, WebhookVerificationError } from 'standardwebhooks'
+import { Webhook } from 'standardwebhooks'
 import { keyId, seal, unseal } from '../../../src/privacy/sealed-text.js'
 import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
 
@@ -8,22 +8,6 @@ const body = '{"text":"Grüezi 👋","large":9007199254740991}'
 const bytes = Buffer.from(body)
 const signed = (secrets: string[], at = new Date()) =>
   signedHeaders({ id: 'c7a8e3f0-0000-5000-8000-000000000000', attempt: 3, body: bytes, at, secrets })
-
-t.test('the standardwebhooks package verifies what was signed', async (t) => {
-  const secret = newSecret()
-  t.same(new Webhook(secret).verify(Buffer.from(body), signed([secret])), JSON.parse(body))
-})
-
-t.test('a changed body, another id, another secret and an old timestamp are refused', async (t) => {
-  const secret = newSecret()
-  const headers = signed([secret])
-  const refused = (text: string, changed: Record<string, string>, by = secret) =>
-    t.throws(() => new Webhook(by).verify(text, changed), WebhookVerificationError)
-  refused(body.replace('👋', '👍'), headers)
-  refused(body, { ...headers, 'webhook-id': 'other' })
-  refused(body, headers, newSecret())
-  refused(body, signed([secret], new Date(Date.now() - 301_000)))
-})
 
 t.test('during a rotation the old and the new secret both verify', async (t) => {
   const [current, previous] = [newSecret(), newSecret()]
@@ -36,15 +20,6 @@ t.test('the headers carry whole seconds and the number of the attempt', async (t
   t.match(signed([newSecret()], new Date(1_769_860_862_999)), {
     'webhook-timestamp': '1769860862', 'webhook-attempt': '3'
   })
-})
-
-t.test('signatures are those of the standardwebhooks package', async (t) => {
-  for (const length of [0, 1, 63, 64, 65, 256 * 1024]) {
-    const [secret, at, text] = [newSecret(), new Date(), 'é'.repeat(length)]
-    const headers = signedHeaders({ id: 'i', attempt: 1, body: Buffer.from(text), at, secrets: [secret] })
-    t.equal(headers['webhook-signature'], new Webhook(secret).sign('i', at, text), `${length} letters`)
-  }
-  for (const secret of ['', 'whsec_', 'abc', 'whsec_%%%', 'whsek_YWJj']) t.throws(() => signed([secret]), /whsec_/)
 })
 
 t.test('a secret is whsec_ and 32 random bytes', async (t) => {

@@ -5,7 +5,6 @@ import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { closeUnknown } from '../../../workers/deliveries/attempts/abandoned.js'
 import { finishAttempt, finishAttempts } from '../../../workers/deliveries/attempts/finish.js'
 import { startAttempt, startAttempts } from '../../../workers/deliveries/attempts/start.js'
-import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
 import { url, queued, startOf, delivered, failed } from './queued-attempts.js'
@@ -107,25 +106,6 @@ t.test('a stop while attempts are being started hands all of them over', async (
     Array(10).fill(['scheduled', null, 0])
   )
   t.same((await r.attempts()).map(({ outcome }) => outcome), Array(10).fill('unknown'))
-})
-
-t.test('rows are found by primary key, also by a statement that was prepared when the tables were empty', async (t) => {
-  const { pool } = await deliveryRig(t, { works: false, enqueues: false })
-  const session = await pool.connect()
-  t.teardown(() => session.release())
-  const starts = Array.from({ length: 12 }, (_, n) => startOf(n))
-  for (let n = 0; n < 8; n++) {
-    await startAttempts(session, starts)
-    await finishAttempts(session, starts.map(delivered))
-  }
-  for (const [name, columns] of [['start-attempts', 5], ['finish-attempts', 14]] as const) {
-    const { rows: [row] } = await session.query<{ 'QUERY PLAN': object }>(
-      `EXPLAIN (FORMAT JSON) EXECUTE "${name}"(${Array(columns).fill("'{}'").join(', ')})`
-    )
-    const plan = JSON.stringify(row?.['QUERY PLAN'])
-    t.notMatch(plan, '"Seq Scan"')
-    t.same(new Set(plan.match(/(?<="Index Name":")webhook_(deliveries|attempts)\w*/g)), new Set(['webhook_deliveries_pkey']))
-  }
 })
 
 t.test('a statement that Postgres gets to late closes no attempt: its worker may have waited as long', async (t) => {

@@ -7,7 +7,6 @@ import { inTransaction } from '../../../src/postgres/transaction.js'
 import type { Job } from '../../../workers/deliveries/attempts/attempt.js'
 import { finishAttempts } from '../../../workers/deliveries/attempts/finish.js'
 import { startAttempts, type Start } from '../../../workers/deliveries/attempts/start.js'
-import { passOverDue } from '../../../workers/queue/due.js'
 import { acquireSlots } from '../../../workers/queue/slots.js'
 import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
@@ -33,23 +32,6 @@ async function end (db: Pool | PoolClient, { job: { deliveryId, n }, token }: St
   return users
 }
 
-t.test('a slot that becomes free is offered only to users of whom something is due', async (t) => {
-  const r = await deliveryRig(t, { works: false, enqueues: false })
-  const hook = await receiver(t)
-  await r.tell(assistantTo(hook.url, 1, '1'), ...callsOf(1, 12), assistantTo(hook.url, 2, '2'), ...callsOf(2, 1))
-  const ofOne = await startAll(r.pool, (await acquireSlots(r.pool, ['1'])).jobs)
-  const { jobs, served } = await acquireSlots(r.pool, ['1', '2'])
-  t.same([...served], ['2'], 'all slots of the other endpoint are in use')
-  const ofTwo = await startAll(r.pool, jobs)
-  for (const start of ofTwo) t.same(await end(r.pool, start), [])
-  const [first, second] = ofOne
-  if (!first || !second) throw new Error('nothing was started')
-  t.same(await end(r.pool, first), ['1'])
-  await r.pool.query(`
-    UPDATE ledger.webhook_deliveries SET next_attempt_at = now() + interval '1 hour' WHERE queued_at IS NULL AND status = 'scheduled'`)
-  t.same(await end(r.pool, second), [])
-})
-
 t.test('what comes while the last attempt that holds a slot ends does not wait for the reconciler', async (t) => {
   const r = await deliveryRig(t, { works: false })
   const hook = await receiver(t)
@@ -66,28 +48,6 @@ t.test('what comes while the last attempt that holds a slot ends does not wait f
   await eventually(
     async () => (await r.deliveries()).some(({ call_id, job_number }) => call_id === 'late' && job_number === 1), 4_000
   )
-})
-
-t.test('who has something due is found without reading all that is', async (t) => {
-  const r = await deliveryRig(t, { works: false, enqueues: false })
-  const hook = await receiver(t)
-  await r.tell(assistantTo(hook.url, 1, '1'), ...callsOf(1, 1), assistantTo(hook.url, 2, '2'), ...callsOf(2, 1))
-  await r.pool.query(`
-    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body,
-      status, next_attempt_at)
-    SELECT gen_random_uuid(), 'more-' || n, type, user_id, assistant_id, 1000 + n, 1000 + n, endpoint_id, body, status,
-           next_attempt_at
-    FROM ledger.webhook_deliveries CROSS JOIN generate_series(1, 5000) AS n WHERE assistant_id = 1`)
-  await r.pool.query('ANALYZE ledger.webhook_deliveries')
-  const { users, rows } = await inTransaction(r.pool, async (tx) => {
-    const users = await passOverDue(tx)
-    const { rows } = await tx.query<{ read: number }>(`
-      SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer AS read FROM pg_stat_xact_user_tables
-      WHERE relid = 'ledger.webhook_deliveries'::regclass`)
-    return { users, rows }
-  })
-  t.strictSame(users.sort(), ['1', '2'])
-  t.ok((rows[0]?.read ?? Infinity) < 10, `${rows[0]?.read} rows were read`)
 })
 
 t.test('what is committed behind the snapshot of the statement comes back with its slot', async (t) => {

@@ -11,8 +11,6 @@ const log = { warn: (...warning: unknown[]) => { warnings.push(warning) } }
 const patience = { answerWithinMs: 5_000, askEveryMs: 60_000, deadAfterMs: 10_000 }
 
 const texts: string[] = []
-/** Of the test itself, to learn whether the queue is empty. */
-const isOurs = /^-- Job ids in a state/
 const query = Reflect.get(pg.Client.prototype, 'query')
 Reflect.set(pg.Client.prototype, 'query', function (this: unknown, ...given: unknown[]): unknown {
   const [first] = given
@@ -21,27 +19,6 @@ Reflect.set(pg.Client.prototype, 'query', function (this: unknown, ...given: unk
   return Reflect.apply(query, this, given)
 })
 t.teardown(() => { Reflect.set(pg.Client.prototype, 'query', query) })
-
-t.test('jobs that come one by one cost little more than three each, though BullMQ asks for nine', async (t) => {
-  const queue = await openQueue({ databaseUrl, pool, log, patience })
-  t.teardown(() => queue.close())
-  let done = 0
-  queue.work(async () => { done += 1 }, 10)
-  const add = async (n: number) => {
-    await queue.add([{ deliveryId: `0000-${n}`, n: 1, jobNumber: 1 }])
-    await eventually(() => done > n)
-    await eventually(async () => (await queue.ids()).size === 0)
-  }
-  for (let n = 0; n < 10; n++) await add(n)
-  texts.length = 0
-  const count = 50
-  for (let n = 10; n < 10 + count; n++) await add(n)
-  const each = texts.filter((text) => !isOurs.test(text)).length / count
-  t.ok(each < 3.5, `${each} statements a job`)
-  t.ok(each > 2, 'they were counted')
-  await queue.stopWork(1_000, () => {})
-  t.same(warnings, [])
-})
 
 t.test('a job that is added while its worker looks for one is not missed', async (t) => {
   const queue = await openQueue({ databaseUrl, pool, log, patience })

@@ -1,0 +1,461 @@
+// Assistants, leads and campaigns over HTTP: created, changed, read as they were, called, deleted and restored.
+import t from 'tap'
+import { newAssistant, newLead } from '../../support/bodies/bodies.js'
+import { eventually } from '../../support/eventually.js'
+import { readScene, timestamp } from '../../support/http/read-scene.js'
+import { importCatalog } from '../../../src/cli/catalog.js'
+import { importingOn } from '../../support/commands/handle-on.js'
+import { randomUUID } from 'node:crypto'
+
+const { service, call, get, create, complete, hook, createLead } = await readScene(t)
+const { pool, streams } = service.parts
+const deleted = { message: 'Assistant deleted successfully' }
+const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
+
+t.test('creating and updating answer with the summary and nothing else', async (t) => {
+  const created = await call('POST', '/user/assistant', newAssistant({ assistant_name: 'Grüezi 👋' }))
+  const data = { id: created.body.data.id, name: 'Grüezi 👋', status: 'active', type: 'inbound', mode: 'pipeline' }
+  t.strictSame([created.status, created.body], [201, { message: 'Assistant created successfully', data }])
+  for (const [name, value] of [['x-read-model', null], ['x-ignored-fields', null], ['etag', '"0"']] as const) {
+    t.equal(created.headers.get(name), value, name)
+  }
+  const updated = await call('PUT', `/user/assistant/${data.id}`, { engine_type: 'multimodal', nobody: 'knows it' })
+  const body = { message: 'Assistant updated successfully', data: { ...data, mode: 'multimodal' } }
+  t.strictSame([updated.status, updated.body], [200, body])
+  t.equal(updated.headers.get('x-ignored-fields'), 'nobody')
+})
+
+t.test('PUT switches an assistant off and on: its summary, the list and the history say so', async (t) => {
+  const id = await create()
+  const off = await call('PUT', `/user/assistant/${id}`, { status: 'inactive', assistant_name: 'Night desk' })
+  t.match(off, { status: 200, body: { data: { id, status: 'inactive', name: 'Night desk' } } })
+  t.equal(off.headers.get('etag'), '"2"')
+  t.match((await get('/user/assistants?status=inactive')).body.data, [{ id, status: 'inactive' }])
+  t.match((await get(`/user/assistant/${id}`)).body.data, { status: 'inactive', revision: 2 })
+  const { body } = await get(`/user/assistant/${id}/history`)
+  t.match(
+    body.data[0], { event: 'AssistantDeactivated', changes: [{ field: 'status', from: 'active', to: 'inactive' }] }
+  )
+  t.match((await call('PUT', `/user/assistant/${id}`, { status: 'active' })).body.data, { status: 'active' })
+  t.same((await get('/user/assistants?status=inactive')).body.data, [])
+})
+
+t.test('a status that there is not is refused, and a new assistant is active whatever it says', async (t) => {
+  const id = await create({ status: 'inactive' })
+  t.match((await get(`/user/assistant/${id}`)).body.data, { status: 'active' })
+  for (const status of ['deleted', null, 1]) {
+    const { status: code, body } = await call('PUT', `/user/assistant/${id}`, { status })
+    t.equal(code, 422)
+    t.same(Object.keys(body.errors), ['status'])
+  }
+})
+
+t.test('a deleted assistant is not found on any of its routes, and not listed', async (t) => {
+  const id = await create({ assistant_name: 'Unlisted', is_webhook_active: true, webhook_url: hook.url })
+  const { status, body, headers } = await call('DELETE', `/user/assistant/${id}`)
+  t.equal(status, 200)
+  t.strictSame(body, deleted)
+  t.equal(headers.get('x-read-model'), null)
+  t.match(headers.get('x-read-position'), /^\d+$/)
+  const routes = [
+    ['GET', ''], ['GET', '?revision=0'], ['GET', '/history'], ['GET', '/webhook-secret'], ['PUT', ''], ['DELETE', ''],
+    ['POST', '/restore'], ['POST', '/webhook-test'], ['POST', '/webhook-resume'], ['POST', '/webhook-recover'],
+    ['POST', '/webhook-secret'], ['DELETE', '/webhook-secret']
+  ] as const
+  for (const [method, path] of routes) {
+    const sent = path === '/restore' ? { revision: 0 } : path === '/webhook-recover' ? { since: '2026-01-01' } : {}
+    const answer = await call(method, `/user/assistant/${id}${path}`, method === 'GET' ? undefined : sent)
+    t.equal(answer.status, 404, `${method} ${path}`)
+    t.same(Object.keys(answer.body), ['message'], `${method} ${path}`)
+  }
+  t.same((await get('/user/assistants?name=Unlisted')).body.data, [])
+})
+
+t.test('calls that are reported after the deletion are recorded, read and sent', async (t) => {
+  const id = await create({ is_webhook_active: true, webhook_url: hook.url })
+  await call('DELETE', `/user/assistant/${id}`)
+  t.equal((await complete('after-deletion', { assistant_id: id })).status, 202)
+  await eventually(
+    async () => (await get('/user/call/after-deletion')).body.data?.deliveries[0]?.status === 'delivered'
+  )
+  t.match((await get(`/user/calls?assistant_id=${id}`)).body.data, [{ call_id: 'after-deletion' }])
+})
+
+t.test('only its owner deletes it, at the revision that If-Match names', async (t) => {
+  const id = await create()
+  t.equal((await call('DELETE', `/user/assistant/${id}`, undefined, { user: '2' })).status, 404)
+  await call('PUT', `/user/assistant/${id}`, { speech_speed: 1.1 })
+  const at = (revision: number) => ({ headers: { 'if-match': `"${revision}"` } })
+  t.equal((await call('DELETE', `/user/assistant/${id}`, undefined, at(0))).status, 412)
+  t.equal((await call('DELETE', `/user/assistant/${id}`, undefined, at(1))).status, 200)
+})
+
+t.test('an assistant is read as it was at each of its revisions, and at no other', async (t) => {
+  const id = await create({ speech_speed: 1.1 })
+  const first = (await get(`/user/assistant/${id}`)).body.data
+  await call('PUT', `/user/assistant/${id}`, { assistant_name: 'Night desk', status: 'inactive' })
+  const at = (revision: unknown, user = '1') => get(`/user/assistant/${id}?revision=${revision}`, user)
+  t.strictSame((await at(0)).body.data, first)
+  t.match((await at(1)).body.data, { name: 'Night desk', status: 'active', revision: 1 })
+  t.strictSame((await at(2)).body, (await get(`/user/assistant/${id}`)).body)
+  t.equal((await at(0)).headers.get('etag'), '"0"')
+  for (const revision of [3, 2 ** 50]) t.equal((await at(revision)).status, 404, String(revision))
+  t.equal((await at(0, '2')).status, 404)
+  t.equal((await at('x')).status, 422)
+})
+
+t.test('a restore brings the settings of a revision back, as an update that the history tells', async (t) => {
+  const id = await create({ speech_speed: 1.1 })
+  const before = (await get(`/user/assistant/${id}`)).body.data.settings
+  await call('PUT', `/user/assistant/${id}`, { assistant_name: 'Night desk', speech_speed: 1.2, status: 'inactive' })
+  const restored = await call('POST', `/user/assistant/${id}/restore`, { revision: 0 }, keyed(`restore-${id}`))
+  t.match(
+    restored, { status: 200, body: { message: 'Assistant updated successfully', data: { id, status: 'inactive' } } }
+  )
+  t.equal(restored.headers.get('etag'), '"3"')
+  t.strictSame((await get(`/user/assistant/${id}`)).body.data.settings, before)
+  t.match((await get(`/user/assistant/${id}/history`)).body.data[0], { event: 'AssistantUpdated', revision: 3 })
+  const again = await call('POST', `/user/assistant/${id}/restore`, { revision: 0 })
+  t.equal(again.headers.get('etag'), '"3"', 'nothing differs any more')
+  await call('DELETE', `/user/assistant/${id}`)
+  const replayed = await call('POST', `/user/assistant/${id}/restore`, { revision: 0 }, keyed(`restore-${id}`))
+  t.strictSame(replayed.body, restored.body, 'the answer under a key stays')
+})
+
+t.test('a restore names what is wrong: the revision, or what today’s rules refuse', async (t) => {
+  const id = await create()
+  const restore = (revision: unknown) => call('POST', `/user/assistant/${id}/restore`, { revision })
+  for (const revision of [1, -1, 'x', null, undefined, 0.5]) {
+    const { status, body } = await restore(revision)
+    t.equal(status, 422, String(revision))
+    t.same(Object.keys(body.errors), ['revision'], String(revision))
+  }
+  t.equal((await call('POST', `/user/assistant/${id}/restore`, { revision: 0 }, { user: '2' })).status, 404)
+})
+
+t.test('a phone number that was released is not restored: it is refused, or left out', async (t) => {
+  const numberOf = async (phone_number: string) => (await call('POST', '/user/phone-number', { phone_number })).body.data.id
+  const [gone, kept] = [await numberOf('+15557770001'), await numberOf('+15557770002')]
+  const id = await create({ phone_number_id: gone })
+  await call('PUT', `/user/assistant/${id}`, { phone_number_id: kept })
+  const restore = (more = {}) => call('POST', `/user/assistant/${id}/restore`, { revision: 0, ...more })
+  const numberNow = async () => (await get(`/user/assistant/${id}`)).body.data.settings.phone_number_id
+  t.equal((await restore()).status, 200)
+  t.equal(await numberNow(), gone)
+  await call('DELETE', `/user/phone-number/${gone}`)
+  for (const phone_number_id of [undefined, kept]) { // also where the assistant still has it
+    if (phone_number_id !== undefined) await call('PUT', `/user/assistant/${id}`, { phone_number_id })
+    const refused = await restore()
+    t.equal(refused.status, 422)
+    t.strictSame(refused.body.errors, { phone_number_id: ['must be one of your phone numbers'] })
+  }
+  t.equal(await numberNow(), kept)
+  t.equal((await restore({ without_phone_number: false })).status, 422)
+  t.strictSame((await restore({ without_phone_number: 1 })).body.errors, { without_phone_number: ['must be true or false'] })
+  t.equal((await restore({ without_phone_number: true })).status, 200)
+  t.equal(await numberNow(), null)
+})
+
+const leadDeleted = { message: 'Lead deleted successfully' }
+let numbers = 1000
+const newNumber = () => `+1555900${numbers++}`
+const none = { customer_name: '', email: '' }
+const duplicate = /is already a lead of this campaign/
+
+t.test('PUT changes what is given and answers the lead as it is then read', async (t) => {
+  const lead = await createLead(newNumber(), [newNumber(), newNumber()])
+  const [first, second] = lead.secondary_contacts
+  const added = newNumber()
+  const changed = await call('PUT', `/user/lead/${lead.id}`, {
+    variables: { plan: 'yearly' },
+    secondary_contacts: [{ phone_number: added }, { id: second.id, phone_number: second.phone_number, status: 'blacklisted' }],
+    status: 'rescheduled',
+    nickname: 'x'
+  })
+  t.equal(changed.status, 200)
+  t.equal(changed.body.message, 'Lead updated successfully')
+  t.equal(changed.headers.get('x-ignored-fields'), 'nickname')
+  t.equal(changed.headers.get('x-read-model'), null)
+  const { data } = changed.body
+  t.same(Object.keys(data).sort(), Object.keys(lead).sort())
+  t.match(data, { id: lead.id, status: 'rescheduled', variables: { ...none, plan: 'yearly' } })
+  t.match(data.secondary_contacts, [
+    { phone_number: added, status: 'created', variables: none }, { id: second.id, status: 'blacklisted', variables: none }
+  ])
+  t.notOk([lead.id, first.id, second.id].includes(data.secondary_contacts[0].id))
+  t.same((await get(`/user/lead/${lead.id}`)).body.data, data)
+  t.same((await get(`/user/leads?phone_number=${lead.phone_number}`)).body.data, [data])
+  t.equal((await get(`/user/lead/${first.id}`)).status, 404, 'a contact that it does not have any more')
+})
+
+t.test('PUT and DELETE refuse an If-Match of what is not shown any more, whatever changed it', async (t) => {
+  const number = newNumber()
+  const posted = await call('POST', '/user/lead', { phone_number: number, campaign_id: 1, variables: { plan: 'monthly' } })
+  const path = `/user/lead/${posted.body.data.id}`
+  const tagOf = async () => (await get(path)).headers.get('etag') ?? 'none'
+  const put = (body: object, tag: string) => call('PUT', path, body, { headers: { 'if-match': tag } })
+  const first = await tagOf()
+  t.match(first, /^"[\w-]{27}"$/)
+  t.equal(posted.headers.get('etag'), first)
+  const updated = await put({ variables: { plan: 'yearly' } }, first)
+  t.equal(updated.status, 200)
+  t.equal(updated.headers.get('etag'), await tagOf())
+  const stale = await put({ variables: { plan: 'weekly' } }, first)
+  t.match(stale, { status: 412, body: { message: /changed in the meantime/ } })
+  t.match((await get(path)).body.data.variables, { plan: 'yearly' }, 'nothing was done')
+
+  const second = await tagOf()
+  await call('POST', '/user/blacklist', { phone_number: number })
+  t.equal((await put({ variables: { plan: 'weekly' } }, second)).status, 412, 'it is blacklisted now')
+  t.equal((await put({ variables: { plan: 'weekly' } }, `"0", ${await tagOf()}`)).status, 200)
+  t.equal((await call('DELETE', path, undefined, { headers: { 'if-match': second } })).status, 412)
+  t.equal((await call('DELETE', path, undefined, { headers: { 'if-match': await tagOf() } })).status, 200)
+  t.equal((await call('DELETE', path, undefined, { headers: { 'if-match': '*' } })).status, 404)
+})
+
+t.test('number and campaign stay, and every field that is wrong is named', async (t) => {
+  const lead = await createLead(newNumber())
+  const put = async (body: object) => (await call('PUT', `/user/lead/${lead.id}`, body))
+  const fields = async (body: object) => Object.keys((await put(body)).body.errors ?? {}).sort()
+  t.same(await fields({ phone_number: newNumber(), campaign_id: 2 }), ['campaign_id', 'phone_number'])
+  t.equal((await put({ phone_number: lead.phone_number, campaign_id: lead.campaign_id })).status, 200)
+  for (const status of ['processing', 'deleted', null]) t.same(await fields({ status }), ['status'])
+  t.same(
+    await fields({ secondary_contacts: [{ id: lead.id, phone_number: newNumber() }] }), ['secondary_contacts.0.id']
+  )
+  t.same(await fields({ secondary_contacts: [{ phone_number: 'x' }], variables: null }), ['secondary_contacts.0.phone_number', 'variables'])
+})
+
+t.test('a text that is not a phone number is refused for that alone', async (t) => {
+  const { id } = await createLead(newNumber())
+  const { body } = await call('PUT', `/user/lead/${id}`, { phone_number: '555' })
+  t.match(body.errors, { phone_number: [/E\.164/] })
+  t.equal(body.errors.phone_number.length, 1)
+})
+
+t.test('a deleted lead is found nowhere, and its number may be created again', async (t) => {
+  const number = newNumber()
+  const lead = await createLead(number, [newNumber()])
+  t.match(
+    (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.errors.phone_number, [duplicate]
+  )
+  const gone = await call('DELETE', `/user/lead/${lead.id}`, undefined, keyed(`delete-${lead.id}`))
+  t.equal(gone.status, 200)
+  t.strictSame(gone.body, leadDeleted)
+  for (const id of [lead.id, lead.secondary_contacts[0].id]) t.equal((await get(`/user/lead/${id}`)).status, 404)
+  t.same((await get(`/user/leads?phone_number=${number}`)).body.data, [])
+  t.equal((await call('PUT', `/user/lead/${lead.id}`, { status: 'created' })).status, 404)
+  t.equal((await call('DELETE', `/user/lead/${lead.id}`)).status, 404)
+  const anew = await createLead(number)
+  t.not(anew.id, lead.id)
+  t.match(
+    (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.errors.phone_number, [duplicate]
+  )
+  t.match((await get(`/user/leads?phone_number=${number}`)).body.data, [{ id: anew.id }])
+  const again = await call('DELETE', `/user/lead/${lead.id}`, undefined, keyed(`delete-${lead.id}`))
+  t.match(again, { status: 200, body: leadDeleted }, 'the answer under a key stays')
+  t.equal((await get(`/user/lead/${anew.id}`)).status, 200)
+})
+
+t.test('of two leads with one number each is changed and deleted by itself', async (t) => {
+  const number = newNumber()
+  const one = await createLead(number)
+  const other = (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1, allow_dupplicate: true })).body.data
+  await call('PUT', `/user/lead/${one.id}`, { variables: { which: 'one' } })
+  await call('DELETE', `/user/lead/${other.id}`)
+  t.match((await get(`/user/lead/${one.id}`)).body.data, { variables: { which: 'one' } })
+  t.match(
+    (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.errors.phone_number, [duplicate]
+  )
+})
+
+t.test('reports move a status that its user set, but for blacklisted, which only the user ends', async (t) => {
+  const [assistant_id, lead] = [await create(), await createLead(newNumber())]
+  const report = async (callId: string, lead_status?: string) => {
+    await complete(callId, { assistant_id, lead_id: lead.id, lead_status })
+    await eventually(async () => (await get(`/user/call/${callId}`)).status === 200)
+  }
+  const statusIs = (status: string) =>
+    eventually(async () => (await get(`/user/lead/${lead.id}`)).body.data.status === status)
+  await call('PUT', `/user/lead/${lead.id}`, { status: 'scheduled' })
+  await report('moves', 'processing')
+  await statusIs('processing')
+  await call('PUT', `/user/lead/${lead.id}`, { status: 'blacklisted' })
+  await report('moves-nothing', 'completed')
+  t.equal((await get(`/user/lead/${lead.id}`)).body.data.status, 'blacklisted')
+  await call('PUT', `/user/lead/${lead.id}`, { status: 'created' })
+  await report('moves-again', 'completed')
+  await statusIs('completed')
+})
+
+t.test('an update keeps what calls made of a lead, also when it is answered again', async (t) => {
+  const [assistant_id, lead] = [await create(), await createLead(newNumber())]
+  await complete('before-update', { assistant_id, lead_id: lead.id })
+  await eventually(async () => (await get(`/user/lead/${lead.id}`)).body.data.status === 'completed')
+  const put = () => call('PUT', `/user/lead/${lead.id}`, { variables: { a: 1 } }, keyed(`put-${lead.id}`))
+  const first = await put()
+  t.match(first.body.data, { status: 'completed', variables: { a: 1 } })
+  const again = await put()
+  t.same(again.body, first.body)
+  t.equal(again.headers.get('idempotent-replayed'), 'true')
+})
+
+t.test('a lead is found by a secondary contact, and calls and webhooks name the lead of one', async (t) => {
+  const assistant_id = await create({ is_webhook_active: true, webhook_url: hook.url })
+  const lead = await createLead(newNumber(), [newNumber()])
+  const contact = lead.secondary_contacts[0].id
+  t.same((await get(`/user/lead/${contact}`)).body, { data: { ...lead, contact_id: contact } })
+  t.equal((await get(`/user/lead/${contact}`, '2')).status, 404)
+  const received = hook.received.length
+  await complete('to-contact', { assistant_id, lead_id: contact })
+  await complete('to-lead', { assistant_id, lead_id: lead.id })
+  await eventually(() => hook.received.length === received + 2)
+  const bodies = hook.received.slice(received).map(({ body }) => JSON.parse(String(body)).data)
+  const leadIn = (callId: string) => bodies.find(({ call_id }) => call_id === callId).lead
+  t.match(leadIn('to-contact'), { id: contact, primary_lead_id: lead.id })
+  t.notOk('primary_lead_id' in leadIn('to-lead'))
+  await eventually(async () => (await get('/user/call/to-lead')).status === 200)
+  t.match((await get('/user/call/to-contact')).body.data, { lead_id: contact, lead: { id: contact, primary_lead_id: lead.id } })
+  t.same((await get('/user/call/to-lead')).body.data.lead, { id: lead.id })
+})
+
+t.test('a webhook says what the user made of the lead before the call', async (t) => {
+  const assistant_id = await create({ is_webhook_active: true, webhook_url: hook.url })
+  const lead = await createLead(newNumber())
+  const added = newNumber()
+  const { data } = (await call('PUT', `/user/lead/${lead.id}`, {
+    variables: { plan: 'new' }, status: 'blacklisted', secondary_contacts: [{ phone_number: added, variables: { x: 1 } }]
+  })).body
+  const received = hook.received.length
+  await complete('changed-lead', { assistant_id, lead_id: lead.id })
+  await complete('new-contact', { assistant_id, lead_id: data.secondary_contacts[0].id })
+  await eventually(() => hook.received.length === received + 2)
+  const leads = hook.received.slice(received).map(({ body }) => JSON.parse(String(body)).data)
+  t.match(
+    leads.find(({ call_id }) => call_id === 'changed-lead').lead, { status: 'blacklisted', variables: { plan: 'new' } }
+  )
+  t.match(leads.find(({ call_id }) => call_id === 'new-contact').lead, { phone_number: added, primary_lead_id: lead.id, variables: { x: 1 } })
+})
+
+t.test('a call to a lead that was deleted meanwhile is recorded', async (t) => {
+  const [assistant_id, lead] = [await create(), await createLead(newNumber())]
+  await call('DELETE', `/user/lead/${lead.id}`)
+  t.equal((await complete('to-deleted', { assistant_id, lead_id: lead.id })).status, 202)
+  await eventually(async () => (await get('/user/call/to-deleted')).status === 200)
+  t.match((await get('/user/call/to-deleted')).body.data, { lead_id: lead.id })
+  t.equal((await get(`/user/lead/${lead.id}`)).status, 404)
+})
+
+const createCampaign = async (name: string) => (await call('POST', '/user/campaign', { name })).body.data.id
+
+t.test('a campaign is created, read and listed, by its owner alone', async (t) => {
+  const { status, body, headers } = await call('POST', '/user/campaign', { name: 'Spring', colour: 'green' })
+  t.equal(status, 201)
+  t.equal(body.message, 'Campaign created successfully')
+  t.strictSame(Object.keys(body.data), ['id', 'name', 'created_at', 'updated_at'])
+  t.match(body.data, { name: 'Spring', created_at: timestamp, updated_at: timestamp })
+  t.equal(headers.get('etag'), '"0"')
+  t.equal(headers.get('x-ignored-fields'), 'colour')
+  t.match(headers.get('x-read-position'), /^\d+$/)
+  const { id } = body.data
+  t.strictSame((await get(`/user/campaign/${id}`)).body, { data: body.data })
+  t.match((await get('/user/campaigns')).body.data[0], { id, name: 'Spring' })
+  t.equal((await get(`/user/campaign/${id}`, '2')).status, 404)
+  t.notMatch((await get('/user/campaigns', '2')).body.data, [{ id }])
+})
+
+t.test('a name of 1 to 255 characters is required', async (t) => {
+  const id = await createCampaign('Spring')
+  for (const body of [{}, { name: '' }, { name: ' ' }, { name: 'x'.repeat(256) }, { name: 1 }, { name: null }, { name: 'a\u0000' }]) {
+    for (const [method, path] of [['POST', '/user/campaign'], ['PUT', `/user/campaign/${id}`]] as const) {
+      const answer = await call(method, path, body)
+      t.equal(answer.status, 422, JSON.stringify([method, body]))
+      t.same(Object.keys(answer.body.errors), ['name'])
+    }
+  }
+  t.equal((await call('POST', '/user/campaign', { name: 'x'.repeat(255) })).status, 201)
+})
+
+t.test('a campaign is renamed at the revision that If-Match names; its leads show the name', async (t) => {
+  const id = await createCampaign('Spring')
+  const lead = (await call('POST', '/user/lead', { phone_number: '+15557770001', campaign_id: id })).body.data
+  const at = (revision: number) => ({ headers: { 'if-match': `"${revision}"` } })
+  t.equal((await call('PUT', `/user/campaign/${id}`, { name: 'Summer' }, at(7))).status, 412)
+  const { status, body, headers } = await call('PUT', `/user/campaign/${id}`, { name: 'Summer' }, at(0))
+  t.match(
+    { status, body }, { status: 200, body: { message: 'Campaign updated successfully', data: { id, name: 'Summer' } } }
+  )
+  t.equal(headers.get('etag'), '"1"')
+  t.equal((await get(`/user/campaign/${id}`)).headers.get('etag'), '"1"')
+  const position = { headers: { 'x-read-position': headers.get('x-read-position') ?? '' } }
+  t.match((await call('GET', `/user/lead/${lead.id}`, undefined, position)).body.data.campaign, { id, name: 'Summer' })
+  t.equal((await call('PUT', `/user/campaign/${id}`, { name: 'Mine' }, { user: '2' })).status, 404)
+})
+
+t.test('a deleted campaign is gone, takes no lead, and its leads keep its name', async (t) => {
+  const id = await createCampaign('Farewell')
+  const newLead = { phone_number: '+15557770002', campaign_id: id }
+  const before = await call('POST', '/user/lead', newLead, keyed('lead-before'))
+  t.equal((await call('DELETE', `/user/campaign/${id}`, undefined, { user: '2' })).status, 404)
+  const deleted = await call('DELETE', `/user/campaign/${id}`, undefined, keyed('campaign-gone'))
+  t.strictSame([deleted.status, deleted.body], [200, { message: 'Campaign deleted successfully' }])
+  t.equal(deleted.headers.get('x-read-model'), null)
+  for (const [method, sent] of [['GET', undefined], ['PUT', { name: 'Back' }], ['DELETE', undefined]] as const) {
+    t.equal((await call(method, `/user/campaign/${id}`, sent)).status, 404, method)
+  }
+  const again = await call('DELETE', `/user/campaign/${id}`, undefined, keyed('campaign-gone'))
+  t.strictSame([again.status, again.headers.get('idempotent-replayed')], [200, 'true'])
+  t.notMatch((await get('/user/campaigns')).body.data, [{ id }])
+  const refused = await call('POST', '/user/lead', { ...newLead, phone_number: '+15557770003' })
+  t.strictSame([refused.status, refused.body.errors], [422, { campaign_id: ['must be one of your campaigns'] }])
+  const lead = (await get(`/user/lead/${before.body.data.id}`)).body.data
+  t.match(lead.campaign, { id, name: 'Farewell' })
+  t.match((await get(`/user/leads?campaign_id=${id}`)).body.data, [{ id: lead.id, campaign: { id, name: 'Farewell' } }])
+  const replayed = await call('POST', '/user/lead', newLead, keyed('lead-before'))
+  t.strictSame([replayed.status, replayed.body], [200, before.body], 'what was answered under a key stays')
+  t.equal((await call('PUT', `/user/lead/${lead.id}`, { status: 'scheduled' })).status, 200)
+})
+
+t.test('an import undoes neither a user’s name nor a deletion, and brings what it says anew', async (t) => {
+  const catalog = (...names: string[]) => importCatalog(importingOn(streams), {
+    users: [{ id: 1, campaigns: names.map((name, at) => ({ id: 8_000 + at, name })) }]
+  })
+  const name = async (id: number, position: bigint) =>
+    (await call('GET', `/user/campaign/${id}`, undefined, { headers: { 'x-read-position': String(position) } })).body.data?.name
+  await catalog('One', 'Two')
+  t.equal(await name(8_000, await streams.head()), 'One')
+  await call('PUT', '/user/campaign/8000', { name: 'Mine' })
+  await call('DELETE', '/user/campaign/8001')
+  const head = await streams.head()
+  await catalog('One', 'Two')
+  t.equal(await streams.head(), head, 'nothing is appended')
+  await catalog('Three', 'Four')
+  const after = await streams.head()
+  t.strictSame([await name(8_000, after), await name(8_001, after)], ['Three', undefined])
+})
+
+const archived = (type: string) => [{ id: randomUUID(), type, data: { any: 'thing' }, metadata: {} }]
+
+t.test('an assistant is read, changed and held to its ETag as if they were not there', async (t) => {
+  const { data } = (await call('POST', '/user/assistant', newAssistant())).body
+  const path = `/user/assistant/${data.id}`
+  await streams.append(`assistant-${data.id}`, archived('AssistantArchived'), 0n)
+  const etag = (await call('GET', path)).headers.get('etag') ?? ''
+  const same = await call('PUT', path, {}, { headers: { 'if-match': etag } })
+  t.match([same.status, same.headers.get('etag')], [200, etag])
+  const changed = await call('PUT', path, { record_call: true }, { headers: { 'if-match': etag } })
+  t.match([changed.status, changed.headers.get('etag')], [200, '"2"'])
+  t.equal((await call('PUT', path, { record_call: false }, { headers: { 'if-match': etag } })).status, 412)
+  const other = await call('GET', path)
+  t.match([other.headers.get('etag'), other.body.data.settings.record_call], ['"2"', true])
+})
+
+t.test('a lead is still a duplicate, and may be created again', async (t) => {
+  const { id } = (await call('POST', '/user/lead', newLead())).body.data
+  const { rows: [row] } = await pool.query<{ stream: string }>('SELECT stream FROM read_model.leads WHERE id = $1', [id])
+  await streams.append(row?.stream ?? '', archived('LeadArchived'), 0n)
+  t.same(Object.keys((await call('POST', '/user/lead', newLead())).body.errors), ['phone_number'])
+  const again = await call('POST', '/user/lead', newLead({ allow_dupplicate: true }))
+  t.equal(again.status, 200)
+  t.ok(again.body.data.id > id)
+})
