@@ -4,7 +4,6 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { sizeOf } from '../../src/log/stored.js'
 import { Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { skipProcessed } from '../../src/subscriptions/skip-processed.js'
 import { Stopped } from '../../src/subscriptions/run.js'
 import { pause } from '../../src/timing.js'
 import type { Projection } from './projection.js'
@@ -79,9 +78,7 @@ async function foldFrom (
   let waiting: StoredEvent[] = []
   let [count, bytes, reached, written, writtenAt] = [0, 0, from, from, performance.now()]
   const following = streams.follow({ after: from, eventTypes: projection.eventTypes, signal, lingerMs })
-  for await (const delivered of following) {
-    const { events, position } = skipProcessed(delivered, reached)
-    if (position <= reached) continue
+  for await (const { events, position } of following) {
     reached = position < until ? position : until
     for (const event of events) {
       if (event.position > until) break

@@ -161,6 +161,7 @@ export class CatchUp {
   readonly #waiting = new WaitingEvents()
   readonly #stay: () => void
   #subscription: AllStreamSubscription | undefined
+  #kept: bigint
   #position: bigint
   #passed: bigint
   #failure: Error | undefined
@@ -168,7 +169,7 @@ export class CatchUp {
 
   constructor (connection: EventStoreConnection, private readonly options: CatchUpOptions) {
     this.#session = connection.session
-    this.#position = this.#passed = options.after
+    this.#kept = this.#position = this.#passed = options.after
     const fail = (error: Error) => this.#fail(error)
     this.#stay = this.#session.untilAbandoned(fail)
     this.#begin().catch(fail)
@@ -180,7 +181,7 @@ export class CatchUp {
     if (after === 0n) return this.#subscribe(START)
     const first = await awaitFirstFrom(this.#session, after, () => this.#failure !== undefined)
     if (!first) return
-    if (first.position > after && eventTypes.includes(first.type)) this.#keep(first)
+    if (eventTypes.includes(first.type)) this.#keep(first)
     else this.#checkpointReached(first.position)
     this.#subscribe({ commit: first.position, prepare: first.position })
   }
@@ -244,7 +245,10 @@ export class CatchUp {
     if (event) this.#keep(toStoredEvent(event))
   }
 
+  /** A store may deliver an event again: handled twice, it could be parked, as its stream may be parked by then. */
   #keep (event: StoredEvent): void {
+    if (event.position <= this.#kept || event.position <= this.#position) return
+    this.#kept = event.position
     this.#waiting.keep(event)
     if (this.#waiting.isFull) this.#subscription?.pause()
     this.#wake()

@@ -256,7 +256,6 @@ export class KeptEvents {
   /** Keeps the events, and lets the oldest ones go where they are too many. */
   keep (events: readonly StoredEvent[], reached: bigint): void {
     for (const event of events) {
-      if (event.position <= this.#reached) continue // it was delivered before
       const bytes = besideData + sizeOf(event.data)
       this.#events.push({ event, bytes })
       this.#bytes += bytes

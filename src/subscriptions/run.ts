@@ -7,7 +7,6 @@ import { claimCheckpoint, Fenced } from './checkpoint.js'
 import type { Consumer, Log } from './consumer.js'
 import { wheneverLeased, type Lease, type LeaseTimes } from './lease.js'
 import { pause } from '../timing.js'
-import { skipProcessed } from './skip-processed.js'
 import { countBatch, countersOf } from './counters.js'
 import { traceOf, traceParent, tracing, type Span, type Tracer } from '../tracing/tracing.js'
 
@@ -87,11 +86,9 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   if (opened.fill) position = await opened.fill({ ...lease, streams, log })
   const { eventTypes, isDeferred } = consumer
   const following = streams.follow({ after: position, eventTypes, isDeferred, signal: lease.signal, mayShare: true })
-  for await (const delivered of following) {
-    const batch = skipProcessed(delivered, position)
+  for await (const batch of following) {
     const otherLog = sameLog?.problem()
     if (otherLog) throw stopped(otherLog)
-    if (batch.position <= position) continue
     const from = position
     await traceBatch(consumer.name, batch, () => opened.write(batch, from, lease.epoch))
     position = batch.position

@@ -30,14 +30,12 @@ export function consuming (pool: Pool, streams: Streams) {
     },
 
     /** Runs a consumer that writes down the id of each event that it handles. */
-    async consume (
-      t: Test, type: string, before = async () => {}, through: Streams = streams
-    ): Promise<Handled> {
+    async consume (t: Test, type: string, before = async () => {}): Promise<Handled> {
       const table = `checkpoint_${type.toLowerCase()}`
       await pool.query(`CREATE TABLE IF NOT EXISTS handled_${type} (place serial, id uuid); ${checkpointTable(table)}`)
       const stopping = new AbortController()
       const log = keepingLog()
-      const options = { streams: through, pool, holder: 'test', signal: stopping.signal, log }
+      const options = { streams, pool, holder: 'test', signal: stopping.signal, log }
       const running = runSubscription(recording(pool, type, table, before), options)
       const stop = async () => {
         stopping.abort()

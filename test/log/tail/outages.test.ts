@@ -2,7 +2,6 @@
 import t from 'tap'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { EventLog, type Streams } from '../../../src/log/event-log.js'
-import { skipProcessed } from '../../../src/subscriptions/skip-processed.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { eventually } from '../../support/eventually.js'
@@ -101,7 +100,7 @@ function consumer (streams: Streams, { eventTypes, deferredTypes, slowMs, after 
   async function follow (signal: AbortSignal): Promise<void> {
     const isDeferred = ({ type }: { type: string }) => deferredTypes.includes(type)
     for await (const batch of streams.follow({ after: position, eventTypes, isDeferred, signal, mayShare: true })) {
-      events.push(...skipProcessed(batch, position).events.map((event) => event.position))
+      events.push(...batch.events.map((event) => event.position))
       position = batch.position
       await pause(slowMs)
     }
