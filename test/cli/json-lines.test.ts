@@ -2,9 +2,7 @@
 import t from 'tap'
 import { readable } from '../../src/cli/output.js'
 import { newAssistant } from '../support/bodies/bodies.js'
-import { reasonIn, listeningUrl } from '../support/processes/role-log.js'
-import { startedDataDir } from '../support/back-ends/started-data-dir.js'
-import { dataDir, ringledger, run, runWarm } from '../support/ringledger.js'
+import { reasonIn, listeningUrl, startedDataDir, dataDir, ringledger, run, runWarm } from '../support/ringledger.js'
 import { caller, startService } from '../support/running-service.js'
 
 const roles = ['api', 'projector', 'worker']

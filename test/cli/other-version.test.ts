@@ -3,7 +3,7 @@ import { startPostgres } from '@ringledger/embedded-postgres'
 import pg from 'pg'
 import t from 'tap'
 import { secrets } from '../support/auth/secrets.js'
-import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../support/back-ends/back-ends.js'
 import { dataDir, run, runWarm } from '../support/ringledger.js'
 
 const refused = {

@@ -10,7 +10,7 @@ import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { reachablePostgres } from '../../src/services/back-end-unreachable.js'
 import { openPool, ping } from '../../src/postgres/pool.js'
 import { secrets } from '../support/auth/secrets.js'
-import { doctor } from '../support/cli/doctor.js'
+import { doctor } from './doctor/doctor.js'
 import { dataDir, run, runWarm } from '../support/ringledger.js'
 
 const rules = `

@@ -8,11 +8,10 @@ import t, { type Test } from 'tap'
 import { projections as known } from '../../projections/index.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
-import { dataDir, exampleCatalog, ringledger, run, runWarm } from '../support/ringledger.js'
+import { dataDir, exampleCatalog, ringledger, run, runWarm, listeningUrl } from '../support/ringledger.js'
 import { openConnections } from '../support/http/open-connections.js'
 import { connect, headOf } from '../support/back-ends/scratch-event-store.js'
 import { eventStoreOf, startService, type RunningService } from '../support/running-service.js'
-import { listeningUrl } from '../support/processes/role-log.js'
 
 /** Resolves when the service waits for the body. @returns what sends the body and resolves to the answer */
 async function begunPost (url: string, token: string): Promise<(body: object) => Promise<IncomingMessage>> {

@@ -1,6 +1,6 @@
 // Idempotency-Key of commands that write no event: redeliver, test, resume, secrets.
 import t, { type Test } from 'tap'
-import { isRefusal } from '../support/http/is-refusal.js'
+import { isRefusal } from '../support/running-service.js'
 import { newAssistant } from '../support/bodies/bodies.js'
 import { receiver } from '../support/receivers/receiver.js'
 import { eventually } from '../support/eventually.js'

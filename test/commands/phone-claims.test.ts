@@ -8,8 +8,7 @@ import { Rejection } from '../../src/domain/rejection.js'
 import { type Streams, EventLog } from '../../src/log/event-log.js'
 import t from 'tap'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
-import { runs } from '../support/chaos.js'
-import { seeded } from '../support/seeded.js'
+import { runs, seeded } from '@ringledger/embedded-postgres/testing'
 
 const { connection } = await scratchEventStore(t)
 const streams = new EventLog(connection)

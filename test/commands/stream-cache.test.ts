@@ -4,7 +4,7 @@ import t from 'tap'
 import { commandHandler, streamCache } from '../../src/commands/handle.js'
 import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { createRequest, handleOn, leadRequest, updateRequest } from '../support/commands/handle-on.js'
-import { mainProcess } from '../support/processes/main-process.js'
+import { mainProcess } from '../support/ringledger.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { client, connection, store } = await scratchEventStore(t)

@@ -10,7 +10,7 @@ import { packageRoot } from '../../src/package-root.js'
 import { secretNames } from '../../src/settings.js'
 import { secrets } from '../support/auth/secrets.js'
 import { composeFile, services, type Service } from '../support/deploy/compose.js'
-import { onPath } from '../support/processes/on-path.js'
+import { onPath } from '../support/ringledger.js'
 
 type WithSecrets = Service & { secrets?: string[] }
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { packageRoot } from '../../src/package-root.js'
 import { composeFile, services } from '../support/deploy/compose.js'
-import { onPath } from '../support/processes/on-path.js'
+import { onPath } from '../support/ringledger.js'
 
 const textOf = (file: string) => readFileSync(join(packageRoot, file), 'utf8')
 

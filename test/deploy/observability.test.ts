@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
-import { onPath } from '../support/processes/on-path.js'
+import { onPath } from '../support/ringledger.js'
 
 interface Rule {
   alert: string

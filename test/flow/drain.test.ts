@@ -3,10 +3,9 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { eventually } from '../support/eventually.js'
-import { apiProcess } from '../support/processes/api-process.js'
-import { listeningUrl } from '../support/processes/role-log.js'
+import { apiProcess, newAssistant, testService } from '../support/service.js'
+import { listeningUrl } from '../support/ringledger.js'
 import { caller } from '../support/running-service.js'
-import { newAssistant, testService } from '../support/service.js'
 
 const service = await testService(t, ['projector'])
 

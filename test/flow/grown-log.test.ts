@@ -2,7 +2,7 @@
 import t from 'tap'
 import { adoptLog } from '../../src/recovery/adopt-log.js'
 import { eventually } from '../support/eventually.js'
-import { happen } from '../support/back-ends/marked-log.js'
+import { happen } from '../recovery/marked-log.js'
 import { created, idOf, restorable } from '../support/restorable.js'
 
 const r = await restorable(t)

@@ -3,11 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
-import { chaos } from '../support/chaos.js'
+import { chaos, killAll } from '@ringledger/embedded-postgres/testing'
 import { eventually } from '../support/eventually.js'
-import { killAll } from '../support/processes/kill-all.js'
 import { receiver } from '../support/receivers/receiver.js'
-import { startedDataDir } from '../support/back-ends/started-data-dir.js'
+import { startedDataDir } from '../support/ringledger.js'
 import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
 
 const { rounds, seed, instant } = chaos(t, 'kill', 2, 300_000)

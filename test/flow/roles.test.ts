@@ -5,11 +5,10 @@ import t, { type Test } from 'tap'
 import { callReport, newAssistant, newLead } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receivers/receiver.js'
-import { dataDir, exampleCatalog, ringledger, runWarm, type Ringledger } from '../support/ringledger.js'
-import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { dataDir, exampleCatalog, ringledger, runWarm, type Ringledger, listeningUrl } from '../support/ringledger.js'
+import { scratchPostgres } from '../support/back-ends/back-ends.js'
 import { caller, localWebhooks, token } from '../support/running-service.js'
 import { secrets } from '../support/auth/secrets.js'
-import { listeningUrl } from '../support/processes/role-log.js'
 
 const folders = { eventStore: dataDir(t), roles: dataDir(t) }
 const { url: databaseUrl } = await scratchPostgres(t)

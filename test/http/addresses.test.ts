@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
-import { isRefusal } from '../support/http/is-refusal.js'
+import { isRefusal } from '../support/running-service.js'
 import { documentedOperations } from '../support/http/openapi.js'
-import { sendRaw } from '../support/http/raw-http.js'
+import { sendRaw } from '../support/http/open-connections.js'
 import { testService } from '../support/service.js'
 
 const service = await testService(t)

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { noStream, EventLog } from '../../src/log/event-log.js'
 import { eventStoreCluster } from '../support/cluster/cluster.js'
-import { mainProcess } from '../support/processes/main-process.js'
-import { take, until } from '../support/projections/following.js'
+import { mainProcess } from '../support/ringledger.js'
+import { take, until } from './following.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { store, connection } = await scratchEventStore(t)

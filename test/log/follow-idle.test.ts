@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { noStream, EventLog } from '../../src/log/event-log.js'
-import { until } from '../support/projections/following.js'
+import { until } from './following.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { eventually } from '../support/eventually.js'
 

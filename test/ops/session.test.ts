@@ -3,7 +3,7 @@ import t from 'tap'
 import { SignJWT } from 'jose'
 import { signSession } from '../../src/ops/operator.js'
 import { post, session } from '../support/ops/operator.js'
-import { sendRaw } from '../support/http/raw-http.js'
+import { sendRaw } from '../support/http/open-connections.js'
 import { secrets } from '../support/auth/secrets.js'
 import { testService } from '../support/service.js'
 

@@ -2,13 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { openPool } from '../../src/postgres/pool.js'
-import { serveLog } from '../support/back-ends/back-ends.js'
+import { serveLog, scratchPostgres } from '../support/back-ends/back-ends.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { answers, receiver } from '../support/receivers/receiver.js'
 import { exampleCatalog, runWarm } from '../support/ringledger.js'
 import { localWebhooks, startService } from '../support/running-service.js'
-import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { secrets } from '../support/auth/secrets.js'
 
 t.test('a role with CONNECT, CREATE and TEMPORARY alone migrates an empty database, and runs everything on it', async (t) => {

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openPool } from '../../src/postgres/pool.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
-import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../support/back-ends/back-ends.js'
 
 const { url } = await scratchPostgres(t)
 const pool = openPool(url, { applicationName: 'pages', max: 1, onError: () => {} })

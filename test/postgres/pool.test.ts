@@ -6,7 +6,7 @@ import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { packageRoot } from '../../src/package-root.js'
-import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../support/back-ends/back-ends.js'
 
 const postgres = await scratchPostgres(t)
 const ready = Buffer.from('Z\0\0\0\x05I')

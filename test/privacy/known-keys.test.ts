@@ -5,7 +5,7 @@ import { openPool } from '../../src/postgres/pool.js'
 import { keyTrustedMs, PersonKeys } from '../../src/privacy/person-keys.js'
 import { personCodec } from '../../src/privacy/events.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
-import { nextEvents, until } from '../support/projections/following.js'
+import { nextEvents, until } from '../log/following.js'
 
 const { connection } = await scratchEventStore(t)
 const streams = new EventLog(connection)

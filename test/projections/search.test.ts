@@ -5,7 +5,7 @@ import { ensureProjections } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
 import { wordsOf } from '../../projections/search.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
-import { fillLeads } from '../support/projections/filled-tables.js'
+import { fillLeads } from '../support/postgres/plan.js'
 
 t.test('words are folded, and each is there once', (t) => {
   const words = (...texts: string[]) => wordsOf(...texts).split(' ')

@@ -3,7 +3,7 @@ import t from 'tap'
 import { openIds } from '../../src/commands/ids.js'
 import { proposed } from '../../src/commands/handle.js'
 import { checkIds, reseedIds, type IdsState } from '../../src/recovery/id-sequences.js'
-import { markedLogs } from '../support/back-ends/marked-log.js'
+import { markedLogs } from './marked-log.js'
 import { campaign, leadCreated, proposed as appended } from '../support/events/call-events.js'
 
 const { log, database } = await markedLogs(t)

@@ -5,7 +5,7 @@ import { markerStream } from '../../src/domain/marker.js'
 import { AppendOutcomeUnknown } from '../../src/log/errors.js'
 import { noStream, type Streams } from '../../src/log/event-log.js'
 import { openIds } from '../../src/commands/ids.js'
-import { happen, markedLogs } from '../support/back-ends/marked-log.js'
+import { happen, markedLogs } from './marked-log.js'
 
 const { log, database } = await markedLogs(t)
 

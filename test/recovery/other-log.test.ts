@@ -5,7 +5,7 @@ import { openLogGuard } from '../../src/recovery/other-log.js'
 import { keepingLog } from '../support/postgres/ledger.js'
 import { EventLog } from '../../src/log/event-log.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
-import { happen, markedLogs } from '../support/back-ends/marked-log.js'
+import { happen, markedLogs } from './marked-log.js'
 import { eventually } from '../support/eventually.js'
 
 const { log, database } = await markedLogs(t)

@@ -7,7 +7,7 @@ import { openIds } from '../../src/commands/ids.js'
 import { findLastMarker } from '../../src/recovery/database-state.js'
 import { openRestoreGuard } from '../../src/recovery/restore-guard.js'
 import { keepingLog } from '../support/postgres/ledger.js'
-import { happen, markedLogs } from '../support/back-ends/marked-log.js'
+import { happen, markedLogs } from './marked-log.js'
 
 const { log, database } = await markedLogs(t)
 

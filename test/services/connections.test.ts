@@ -7,7 +7,7 @@ import { mostConnections, postgresOutages } from '../../src/services/connections
 import { packageRoot } from '../../src/package-root.js'
 import { requestJobs } from '../../workers/background/jobs.js'
 import { connectionsOfQueue } from '../../workers/queue/back-ends/postgres.js'
-import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../support/back-ends/back-ends.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog, notificationsOf } from '../support/postgres/ledger.js'

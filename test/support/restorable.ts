@@ -7,12 +7,11 @@ import { openConnections, type Connections, type Urls } from '../../src/services
 import { signToken } from '../../src/cli/token.js'
 import { callReport, newAssistant, newLead } from './bodies/bodies.js'
 import { eventually } from './eventually.js'
-import { caller, localWebhooks } from './running-service.js'
+import { caller, localWebhooks, type Answer } from './running-service.js'
 import { eventStoreOn } from './back-ends/scratch-event-store.js'
-import { scratchPostgres, type ScratchPostgres } from './back-ends/scratch-postgres.js'
+import { scratchPostgres, type ScratchPostgres } from './back-ends/back-ends.js'
 import { configOf } from './service.js'
 import type { Teardown } from './teardown.js'
-import type { Answer } from './http/answer.js'
 import { keySettings, secrets } from './auth/secrets.js'
 
 interface Asserts { equal (found: unknown, wanted: unknown): unknown }

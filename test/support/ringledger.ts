@@ -1,19 +1,22 @@
 // The command line as an outside user meets it: `node bin/ringledger.js …`, in a process group of its own.
-import { spawn } from 'node:child_process'
+import { spawn, execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, appendFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Socket } from 'node:net'
-import { join } from 'node:path'
+import { join, delimiter } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { STATE_DIR } from '@ringledger/embedded-postgres'
 import { packageRoot } from '../../src/package-root.js'
 import { eventually } from './eventually.js'
 import { assertClean } from './run/leaks.js'
-import { killAll } from './processes/kill-all.js'
+import { killAll } from '@ringledger/embedded-postgres/testing'
 import type { Teardown } from './teardown.js'
+import { promisify } from 'node:util'
+import { findCluster } from '@ringledger/embedded-postgres/place'
+import { startedOnce } from './back-ends/back-ends.js'
 
 export type Environment = Record<string, string>
 
@@ -194,4 +197,58 @@ function processesWith (mark: string): number[] {
       return false // it ended in between, or is somebody else's
     }
   })
+}
+
+/** With the example catalogue. Half of the work of a first start is done: the cluster, the tables and the import. */
+export async function startedDataDir (t: Teardown): Promise<string> {
+  const folder = dataDir(t)
+  await promisify(execFile)('cp', ['-a', `${await startedOnce()}/.`, folder]) // Postgres' account stays the owner
+  return folder
+}
+
+/** What the copies are made of. */
+export async function makeStartedDataDir (t: Teardown): Promise<string> {
+  const folder = dataDir(t)
+  const service = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn' })
+  await service.says(listeningUrl)
+  service.signal('SIGTERM')
+  await service.ended
+  // Of shared memory nothing is left when a test is killed with its Postgres: it is in files of the cluster.
+  appendFileSync(join(findCluster(folder) ?? folder, 'postgresql.conf'), "dynamic_shared_memory_type = 'mmap'\n")
+  return folder
+}
+
+/**
+ * Starts it with these arguments; killed when the test of `t` ends. Its stdin closes with this process. `heapMb` is how
+ * much memory its heap may take.
+ */
+export function mainProcess<Said> (
+  t: Teardown, module: URL, args: readonly string[], { heapMb }: { heapMb?: number } = {}
+) {
+  // Without what the test runner puts into the environment.
+  const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]
+  const child = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, ...flags, fileURLToPath(module), ...args], {
+    stdio: ['pipe', 'pipe', 'inherit']
+  })
+  const said: Said[] = [] // a line of JSON each
+  createInterface(child.stdout).on('line', (line) => said.push(JSON.parse(line)))
+  const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>
+    child.once('close', (code, signal) => resolve(signal ?? code)))
+  t.teardown(() => {
+    child.kill('SIGKILL')
+    return ended
+  })
+  return { said, ended, signal: (name: NodeJS.Signals) => void child.kill(name) }
+}
+
+/** Where it listens, by the whole output so far; nothing until it listens. */
+export const listeningUrl = (stdout: string): string | undefined => /is listening on ([^\s"]+)/.exec(stdout)?.[1]
+
+/** Why a command ended, as it told people, or in the one line that a role writes. */
+export const reasonIn = (stderr: string): string => stderr.startsWith('{') ? JSON.parse(stderr).msg : stderr
+
+/** Where the first of these is that is on the PATH. */
+export function onPath (...names: string[]): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path))
 }

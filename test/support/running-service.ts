@@ -3,15 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { request } from 'undici'
-import type { Answer } from './http/answer.js'
-import { serveLog } from './back-ends/back-ends.js'
+import { serveLog, scratchPostgres } from './back-ends/back-ends.js'
 import { eventually } from './eventually.js'
-import { dataDir, ringledger, type Ended, type Environment, type Ringledger } from './ringledger.js'
-import { scratchPostgres } from './back-ends/scratch-postgres.js'
-import { startedDataDir } from './back-ends/started-data-dir.js'
+import {
+  dataDir, ringledger, type Ended, type Environment, type Ringledger, startedDataDir, listeningUrl
+} from './ringledger.js'
 import { secrets } from './auth/secrets.js'
 import type { Teardown } from './teardown.js'
-import { listeningUrl } from './processes/role-log.js'
+import type { Test } from 'tap'
 
 export interface Request {
   token?: string | undefined
@@ -134,4 +133,40 @@ function jwtSecret (folder: string, env: Environment): string {
   if (env.JWT_SECRET !== undefined || !existsSync(file)) return env.JWT_SECRET ?? ''
   const { jwtSecret }: { jwtSecret: string } = JSON.parse(readFileSync(file, 'utf8'))
   return jwtSecret
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  // Tests look into answers of every shape; a wrong guess fails the test.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any
+}
+
+const leak = /node_modules|\.[jt]s\b|\bat \S+ \(|select |insert |postgres|ledger|stack|esdb|ECONN|FST_|127\.0\.0\.1/i
+
+/** The status, JSON, a message that tells nothing of the inside, and `errors` exactly where it is a 422. */
+export function isRefusal (t: Test, { status, headers, body }: Answer, expected: number, title: string): void {
+  t.strictSame(
+    {
+      status,
+      type: headers.get('content-type'),
+      keys: Object.keys(body),
+      says: typeof body.message,
+      leaks: leak.exec(JSON.stringify(body))?.[0]
+    },
+    {
+      status: expected,
+      type: 'application/json; charset=utf-8',
+      keys: expected === 422 ? ['message', 'errors'] : ['message'],
+      says: 'string',
+      leaks: undefined
+    },
+    title)
+}
+
+/** The value of a series, which is named as it stands before the value. */
+export function valueOf (text: string, series: string): number | undefined {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length + 1))
 }

@@ -7,14 +7,16 @@ import type { CompleteConfig } from '../../src/services/complete-config.js'
 import { openConnections, type Connections, type Urls } from '../../src/services/connections.js'
 import { loadConfig } from '../../src/config.js'
 import { signToken } from '../../src/cli/token.js'
-import type { Answer } from './http/answer.js'
+import { type Answer, caller, type Call } from './running-service.js'
 import { readLog } from './run/leaks.js'
-import { serveLog, type ServedLog } from './back-ends/back-ends.js'
+import { serveLog, type ServedLog, scratchPostgres, type ScratchPostgres } from './back-ends/back-ends.js'
 import { newAssistant as newAssistantBody } from './bodies/bodies.js'
-import { caller } from './running-service.js'
-import { scratchPostgres, type ScratchPostgres } from './back-ends/scratch-postgres.js'
 import { secrets } from './auth/secrets.js'
 import type { Teardown } from './teardown.js'
+import { dataDir, ringledger, type Environment, listeningUrl } from './ringledger.js'
+import type { Test } from 'tap'
+import { eventually } from './eventually.js'
+import { tcpProxy } from './back-ends/tcp-proxy.js'
 
 export interface TestService {
   url: string
@@ -83,3 +85,79 @@ export function configOf (environment: Record<string, string>): CompleteConfig {
 
 /** A body that creates an assistant with the example catalogue. */
 export const newAssistant = newAssistantBody()
+
+export type ApiProcess = Awaited<ReturnType<typeof apiProcess>>
+
+/** Starts it; `environment` overrides settings. Calls are those of user 1, unless another token is given. */
+export async function apiProcess (
+  t: Teardown, { urls, token }: TestService, environment: Environment = {}
+) {
+  const process = ringledger(t, ['api'], {
+    ...secrets,
+    DATABASE_URL: urls.databaseUrl,
+    EVENTSTORE_URL: urls.eventStoreUrl,
+    DATA_DIR: dataDir(t),
+    PORT: '0',
+    RATE_LIMIT_PER_MINUTE: '0',
+    LOG_LEVEL: 'error',
+    ...environment
+  })
+  const call = caller(await process.says(listeningUrl))
+  const user = await token('1')
+  const asUser1: Call = (method, path, request) => call(method, path, { token: user, ...request })
+  return {
+    call: asUser1,
+    process,
+    /** kill -9 */
+    async kill () {
+      process.signal('SIGKILL')
+      await process.ended
+    }
+  }
+}
+
+/** Runs roles on the back ends of `direct`, through proxies of their own. */
+export async function behindProxies (
+  t: Teardown, direct: TestService, roles: Role[] = ['api']
+) {
+  const postgres = await tcpProxy(t, Number(new URL(direct.urls.databaseUrl).port))
+  const store = await tcpProxy(t, direct.store.port)
+  const databaseUrl = Object.assign(new URL(direct.urls.databaseUrl), { port: String(postgres.port) }).href
+  const eventStoreUrl = `esdb://127.0.0.1:${store.port}?tls=false`
+  const { url, stop } = await startRoles(roles, direct.config, { databaseUrl, eventStoreUrl }, readLog(t))
+  t.teardown(stop)
+  const token = await direct.token('1')
+  const call = caller(url)
+  const asUser1: Call = (method, path, request) => call(method, path, { token, ...request })
+  return { call: asUser1, store, postgres }
+}
+
+/** The answer, and how long it took in milliseconds. */
+export async function timed (answering: Promise<Answer>): Promise<Answer & { ms: number }> {
+  const beganAt = performance.now()
+  const answer = await answering
+  return { ...answer, ms: Math.round(performance.now() - beganAt) }
+}
+
+/** The time until an answer has this status and does not wait for the read model, in milliseconds. */
+export async function backAfter (ask: () => Promise<Answer>, status: number): Promise<number> {
+  const beganAt = performance.now()
+  await eventually(async () => {
+    const answer = await ask()
+    return answer.status === status && !answer.headers.has('x-read-model')
+  })
+  return Math.round(performance.now() - beganAt)
+}
+
+/** Who is refused a connection does not wait for an answer until the deadline of 5 s, also beside other work. */
+export const soonMs = 4_500
+
+/** Each is answered in time that nothing was changed, and when to try again. */
+export async function saysAway (t: Test, answers: Array<Promise<Answer>>, withinMs: number): Promise<void> {
+  for (const { status, headers, body, ms } of await Promise.all(answers.map(timed))) {
+    t.equal(status, 503)
+    t.match(headers.get('retry-after'), /^[1-9]\d*$/)
+    t.strictSame(body, { message: 'The service is not available right now. Nothing was changed.' })
+    t.ok(ms < withinMs, `after ${ms} ms`)
+  }
+}

@@ -10,11 +10,10 @@ import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { loadedIn, recorder } from '../support/loads/loaded.js'
 import { leaksIn } from '../support/run/leaks.js'
-import { apiProcess } from '../support/processes/api-process.js'
+import { apiProcess, testService } from '../support/service.js'
 import { answers, receiver } from '../support/receivers/receiver.js'
 import { dataDir, type Environment } from '../support/ringledger.js'
 import { localWebhooks } from '../support/running-service.js'
-import { testService } from '../support/service.js'
 
 const exporter = new InMemorySpanExporter()
 tracing.tracer = openTelemetry({ version: '1', processor: new SimpleSpanProcessor(exporter) })

@@ -6,7 +6,7 @@ import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { assistantCreated, callCompleted } from '../support/events/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receivers/receiver.js'
-import { onEachQueue } from '../support/workers/each-queue.js'
+import { onEachQueue } from '../support/back-ends/redis.js'
 import { workerSite } from '../support/workers/worker-site.js'
 
 const patience = { answerWithinMs: 500, askEveryMs: 100, deadAfterMs: 1_000 }

@@ -13,7 +13,7 @@ import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { dataDir, run, runWarm, type Environment } from '../../support/ringledger.js'
 import { restorable } from '../../support/restorable.js'
-import { doctor } from '../../support/cli/doctor.js'
+import { doctor } from './doctor.js'
 import { databaseUrlOf, startService } from '../../support/running-service.js'
 
 const folder = dataDir(t)

@@ -3,9 +3,9 @@ import { freePort } from '@ringledger/embedded-postgres/testing'
 import pg from 'pg'
 import t from 'tap'
 import { secrets } from '../../support/auth/secrets.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { eventually } from '../../support/eventually.js'
-import { doctor } from '../../support/cli/doctor.js'
+import { doctor } from './doctor.js'
 
 t.setTimeout(180_000)
 t.test('who holds up whom in Postgres is found', async (t) => {

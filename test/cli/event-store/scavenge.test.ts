@@ -3,8 +3,7 @@ import t from 'tap'
 import { collect } from '@ringledger/embedded-event-store/testing'
 import { event } from '@ringledger/event-transfer/testing'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { startedDataDir } from '../../support/back-ends/started-data-dir.js'
-import { run } from '../../support/ringledger.js'
+import { startedDataDir, run } from '../../support/ringledger.js'
 
 const scavenge = (t: Parameters<typeof run>[0], env: NonNullable<Parameters<typeof run>[2]>, ...more: string[]) =>
   run(t, ['event-store', 'scavenge', ...more], env)

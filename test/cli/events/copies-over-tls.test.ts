@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import * as certificate from '../../support/cluster/certificate.js'
 import { eventStoreCluster } from '../../support/cluster/cluster.js'
 import { transferable } from '../../support/events/transferable.js'

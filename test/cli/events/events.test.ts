@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { bin, dataDir, run, runWarm, type Environment } from '../../support/ringledger.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { transferable } from '../../support/events/transferable.js'
 import { event, fillVaried } from '@ringledger/event-transfer/testing'
 

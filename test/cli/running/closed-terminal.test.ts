@@ -3,9 +3,8 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { startedDataDir } from '../../support/back-ends/started-data-dir.js'
+import { startedDataDir, bin } from '../../support/ringledger.js'
 import { eventually } from '../../support/eventually.js'
-import { bin } from '../../support/ringledger.js'
 
 t.test('a start whose terminal is closed stops as it should, and leaves no process', async (t) => {
   const settings = { DATA_DIR: await startedDataDir(t), PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0', LOG_LEVEL: 'silent' }

@@ -5,7 +5,7 @@ import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { callCompleted, proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { valueOf } from '../../support/metrics.js'
+import { valueOf } from '../../support/running-service.js'
 import { dataDir, runWarm } from '../../support/ringledger.js'
 import { testService } from '../../support/service.js'
 

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { CreateAssistantBody, UpdateAssistantBody } from '../../../src/features/assistants/validate.js'
 import { documentedDefaults, newAssistant } from '../../support/bodies/bodies.js'
-import { assistantCaller, brief, refusal, told } from '../../support/http/http-assistant.js'
+import { assistantCaller, brief, refusal, told } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 import { privateHosts, zoned } from '../../support/receivers/private-hosts.js'
 

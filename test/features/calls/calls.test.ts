@@ -3,7 +3,7 @@ import t from 'tap'
 import { call as report } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
-import { readScene, timestamp as at } from '../../support/http/read-scene.js'
+import { readScene, timestamp as at } from '../../support/scenes/scenes.js'
 
 const { call, get, create, createLead, complete, hook } = await readScene(t)
 

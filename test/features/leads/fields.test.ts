@@ -1,7 +1,7 @@
 // Leads and their secondary contacts as the interface documents them, over HTTP.
 import t from 'tap'
 import { newLead } from '../../support/bodies/bodies.js'
-import { brief, refusal, told } from '../../support/http/http-assistant.js'
+import { brief, refusal, told } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 
 // Bodies of leads that are refused, each with its errors.

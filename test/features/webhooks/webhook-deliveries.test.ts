@@ -1,9 +1,9 @@
 // What users see of their webhooks, and what they can do about them, over HTTP and from end to end.
 import t from 'tap'
-import { isRefusal } from '../../support/http/is-refusal.js'
+import { isRefusal } from '../../support/running-service.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
-import { tried, webhookService } from '../../support/scenes/webhook-service.js'
+import { tried, webhookService } from '../../support/scenes/scenes.js'
 
 const service = await webhookService(t)
 const { call, get, create, complete, delivery } = service

@@ -1,7 +1,7 @@
 // What users are told of endpoints, and POST /user/assistant/{id}/webhook-recover, which sends again what failed.
 import t from 'tap'
-import { isRefusal } from '../../support/http/is-refusal.js'
-import { webhookService } from '../../support/scenes/webhook-service.js'
+import { isRefusal } from '../../support/running-service.js'
+import { webhookService } from '../../support/scenes/scenes.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver, callOf } from '../../support/receivers/receiver.js'
 

@@ -1,7 +1,7 @@
 // The secret of a user's webhooks and its rotation, over HTTP and from end to end.
 import t, { type Test } from 'tap'
 import { Webhook } from 'standardwebhooks'
-import { isRefusal } from '../../support/http/is-refusal.js'
+import { isRefusal } from '../../support/running-service.js'
 import { newAssistant } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver, stringsOf, type Received } from '../../support/receivers/receiver.js'

@@ -1,6 +1,6 @@
 // Numbers that must not be called, over HTTP: listed, asked for by engines, taken off.
 import t from 'tap'
-import { readScene } from '../../support/http/read-scene.js'
+import { readScene } from '../../support/scenes/scenes.js'
 
 const { service, call, get, create } = await readScene(t)
 let last = 15557000000

@@ -1,8 +1,8 @@
 // What a number that must not be called means for leads and secondary contacts that have it, and for those that shall.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
-import type { Answer } from '../../support/http/answer.js'
-import { readScene } from '../../support/http/read-scene.js'
+import type { Answer } from '../../support/running-service.js'
+import { readScene } from '../../support/scenes/scenes.js'
 
 const { service: { parts: { pool } }, call, get, create, createLead, complete, hook } = await readScene(t)
 let last = 15557100000

@@ -1,11 +1,10 @@
 // Many requests at once, over two processes, one of which is killed: nothing twice, nothing lost.
 import t from 'tap'
-import { apiProcess } from '../../support/processes/api-process.js'
+import { apiProcess, testService } from '../../support/service.js'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { eventsAfter } from '../../support/back-ends/log.js'
-import { testService } from '../../support/service.js'
-import type { Answer } from '../../support/http/answer.js'
+import { eventsAfter } from '../../support/back-ends/scratch-event-store.js'
+import type { Answer } from '../../support/running-service.js'
 
 const service = await testService(t, ['projector'])
 const { streams } = service.parts

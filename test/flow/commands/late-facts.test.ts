@@ -4,8 +4,7 @@ import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.j
 import { appender } from '../../support/events/appender.js'
 import { campaign } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import type { Answer } from '../../support/http/answer.js'
-import { caller } from '../../support/running-service.js'
+import { type Answer, caller } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'
 
 const service = await testService(t, ['api'], { READ_MODEL_WAIT_MS: '300' })

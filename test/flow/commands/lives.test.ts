@@ -2,7 +2,7 @@
 import t from 'tap'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { readScene, timestamp } from '../../support/http/read-scene.js'
+import { readScene, timestamp } from '../../support/scenes/scenes.js'
 import { importCatalog } from '../../../src/cli/catalog.js'
 import { importingOn } from '../../support/commands/handle-on.js'
 import { randomUUID } from 'node:crypto'

@@ -3,7 +3,7 @@ import t from 'tap'
 import { importCatalog } from '../../../src/cli/catalog.js'
 import { importingOn } from '../../support/commands/handle-on.js'
 import { eventually } from '../../support/eventually.js'
-import { mainProcess } from '../../support/processes/main-process.js'
+import { mainProcess } from '../../support/ringledger.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const service = await testService(t)

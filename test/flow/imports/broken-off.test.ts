@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import t from 'tap'
 import { csvRecords } from '../../../src/http/csv.js'
 import { eventually } from '../../support/eventually.js'
-import { imports, numberOf } from '../../support/scenes/imports.js'
+import { imports, numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 
 const METRICS_TOKEN = `${'m'.repeat(32)}1`

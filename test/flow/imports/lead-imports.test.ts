@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { newLead } from '../../support/bodies/bodies.js'
-import { imports, numberOf } from '../../support/scenes/imports.js'
+import { imports, numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])

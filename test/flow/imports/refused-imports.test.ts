@@ -4,9 +4,9 @@ import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { csvRecords } from '../../../src/http/csv.js'
-import { sendRaw } from '../../support/http/raw-http.js'
+import { sendRaw } from '../../support/http/open-connections.js'
 import { eventually } from '../../support/eventually.js'
-import { imports, numberOf } from '../../support/scenes/imports.js'
+import { imports, numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 
 const service = await testService(t)

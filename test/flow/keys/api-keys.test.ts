@@ -2,7 +2,7 @@
 import t from 'tap'
 import { apiKeys, newKey } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'
-import { timestamp } from '../../support/http/read-scene.js'
+import { timestamp } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 
 const service = await testService(t)

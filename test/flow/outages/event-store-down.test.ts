@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { backAfter, behindProxies, saysAway, soonMs, timed } from '../../support/proxied-service.js'
-import { eventsAfter, idOf } from '../../support/back-ends/log.js'
-import { testService } from '../../support/service.js'
+import { backAfter, behindProxies, saysAway, soonMs, timed, testService } from '../../support/service.js'
+import { eventsAfter, idOf } from '../../support/back-ends/scratch-event-store.js'
 
 const service = await testService(t, [])
 const { client, parts: { streams, pool } } = service

@@ -5,10 +5,9 @@ import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.j
 import { setUpService } from '../../support/back-ends/database-templates.js'
 import { eventStoreProcess } from '@ringledger/embedded-event-store/testing'
 import { eventually } from '../../support/eventually.js'
-import { eventsAfter, idOf } from '../../support/back-ends/log.js'
+import { eventsAfter, idOf } from '../../support/back-ends/scratch-event-store.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
-import { backAfter, behindProxies, saysAway, soonMs } from '../../support/proxied-service.js'
-import { testService } from '../../support/service.js'
+import { backAfter, behindProxies, saysAway, soonMs, testService } from '../../support/service.js'
 
 const cluster = await postgresCluster(t, { fsync: false })
 await setUpService(cluster.url)

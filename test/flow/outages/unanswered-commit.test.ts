@@ -1,7 +1,6 @@
 // A change of the delivery log, which writes no event, is one transaction: its commit may be done and not answered.
 import t from 'tap'
-import { backAfter, behindProxies } from '../../support/proxied-service.js'
-import { testService } from '../../support/service.js'
+import { backAfter, behindProxies, testService } from '../../support/service.js'
 
 const service = await testService(t)
 

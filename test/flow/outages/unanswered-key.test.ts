@@ -2,9 +2,8 @@
 import t from 'tap'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { behindProxies, saysAway } from '../../support/proxied-service.js'
-import { eventsAfter } from '../../support/back-ends/log.js'
-import { testService } from '../../support/service.js'
+import { behindProxies, saysAway, testService } from '../../support/service.js'
+import { eventsAfter } from '../../support/back-ends/scratch-event-store.js'
 
 const service = await testService(t)
 const { client, parts: { streams } } = service

@@ -1,12 +1,11 @@
 // A process is killed around its append; a caller that retries with the same key gets one effect and one answer.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { apiProcess } from '../../support/processes/api-process.js'
+import { apiProcess, testService } from '../../support/service.js'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { eventsAfter, idOf } from '../../support/back-ends/log.js'
+import { eventsAfter, idOf } from '../../support/back-ends/scratch-event-store.js'
 import type { Call } from '../../support/running-service.js'
-import { testService } from '../../support/service.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 
 const service = await testService(t, ['projector'])

@@ -3,9 +3,7 @@ import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { loadConfig } from '../../../src/config.js'
 import { eventually } from '../../support/eventually.js'
-import {
-  tokenIssuer, audience, claims, guarded, guardedBy, isLetIn, issuer, issuerAndApp
-} from '../../support/auth/tokens.js'
+import { tokenIssuer, audience, claims, guarded, guardedBy, isLetIn, issuer, issuerAndApp } from './tokens.js'
 
 t.test('keys are taken from a plain, short, quick answer of that address only', async (t) => {
   const keys = await tokenIssuer(t)

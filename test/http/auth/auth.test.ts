@@ -4,7 +4,7 @@ import t from 'tap'
 import {
   tokenIssuer, audience, base64url, claims, guarded, guardedBy, isLetIn, issuer, issuerAndApp, now, secret, signed,
   signedAsIs, without
-} from '../../support/auth/tokens.js'
+} from './tokens.js'
 
 const { send, status } = await guarded(t, { roleClaim: 'role', secret })
 

@@ -7,9 +7,7 @@ import type { JwtSettings } from '../../../src/http/credentials.js'
 import { requestLogger } from '../../../src/http/logging.js'
 import { registerRateLimits } from '../../../src/http/limits.js'
 import { RequestLog, userHash } from '../../../src/http/request-log.js'
-import {
-  tokenIssuer, audience, claims, issuer, now, secret, signed, signedAsIs, without
-} from '../../support/auth/tokens.js'
+import { tokenIssuer, audience, claims, issuer, now, secret, signed, signedAsIs, without } from './tokens.js'
 
 /** Asks with a token, and answers what came back and the line in the log. */
 async function asking (t: Test, jwt: JwtSettings) {

@@ -1,7 +1,7 @@
 // What the roles of valid tokens may do, and where the role stands.
 import t from 'tap'
 import { roleMapOf } from '../../../src/http/credentials.js'
-import { claims, guarded, secret, signed } from '../../support/auth/tokens.js'
+import { claims, guarded, secret, signed } from './tokens.js'
 
 const { status } = await guarded(t, { roleClaim: 'role', secret })
 

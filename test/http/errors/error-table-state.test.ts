@@ -1,10 +1,9 @@
 // Refusals by what is stored: ids, owners, revisions, keys and counts of requests.
 import t from 'tap'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
-import { told } from '../../support/http/http-assistant.js'
-import { isRefusal } from '../../support/http/is-refusal.js'
+import { told } from '../../support/scenes/scenes.js'
+import { isRefusal, type Answer } from '../../support/running-service.js'
 import { refusalScene } from './refusal-scene.js'
-import type { Answer } from '../../support/http/answer.js'
 
 const { service, call, engine, other, id, delivery } = await refusalScene(t)
 const lead = (await call('POST', '/user/lead', newLead())).body.data

@@ -1,11 +1,9 @@
 // Refusals of what is wrong with a request itself, on every route: the status, and a body of `{message}` and `errors`.
 import t from 'tap'
 import { newLead } from '../../support/bodies/bodies.js'
-import { isRefusal } from '../../support/http/is-refusal.js'
+import { isRefusal, type Answer, caller } from '../../support/running-service.js'
 import { documentedOperations } from '../../support/http/openapi.js'
 import { refusalScene } from './refusal-scene.js'
-import type { Answer } from '../../support/http/answer.js'
-import { caller } from '../../support/running-service.js'
 
 const { service, call, as, engine, other, id } = await refusalScene(t)
 const ops = await as('ops', 'ops')

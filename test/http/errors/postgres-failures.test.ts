@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { answerError } from '../../../src/errors.js'
 import type pg from 'pg'
 import { type PoolOptions, openPool } from '../../../src/postgres/pool.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { eventually } from '../../support/eventually.js'
 

@@ -1,6 +1,6 @@
 // The three endpoints that take a body of a user, and rules that are tried at each of them.
 import type { Test } from 'tap'
-import type { Answer } from '../../support/http/answer.js'
+import type { Answer } from '../../support/running-service.js'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { jsonText } from '../../support/fuzz/bodies.js'
 import { eventCounts } from '../../support/fuzz/rules.js'

@@ -1,8 +1,8 @@
 // Every query parameter of every list: what is taken, what is refused by name, and totals that are true.
 import t from 'tap'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
-import { told } from '../../support/http/http-assistant.js'
-import { isRefusal } from '../../support/http/is-refusal.js'
+import { told } from '../../support/scenes/scenes.js'
+import { isRefusal } from '../../support/running-service.js'
 import { documentedOperations, pathsWithIds, type Parameter } from '../../support/http/openapi.js'
 import { testService } from '../../support/service.js'
 

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config.js'
 import { eventually } from '../../support/eventually.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 import { testService } from '../../support/service.js'
-import type { Answer } from '../../support/http/answer.js'
+import type { Answer } from '../../support/running-service.js'
 
 const service = await testService(t, ['api', 'projector'], { RATE_LIMIT_PER_MINUTE: '3' })
 const path = '/user/webhook-secret'

@@ -1,7 +1,7 @@
 // Exports of leads and calls: whole, by id, of one instant, as their reader takes them.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
-import { readScene } from '../../support/http/read-scene.js'
+import { readScene } from '../../support/scenes/scenes.js'
 
 const { service, call, createLead, create, complete } = await readScene(t)
 const { url, token, parts: { pool } } = service

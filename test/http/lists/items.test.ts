@@ -2,7 +2,7 @@
 import t from 'tap'
 import { defaultSettings } from '../../../src/features/assistants/events.js'
 import { eventually } from '../../support/eventually.js'
-import { readScene, timestamp as at } from '../../support/http/read-scene.js'
+import { readScene, timestamp as at } from '../../support/scenes/scenes.js'
 import { newAssistant } from '../../support/service.js'
 
 const { service, call, get, create, createLead, complete, hook } = await readScene(t)

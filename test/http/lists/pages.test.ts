@@ -1,6 +1,6 @@
 // Page behind page by `after`: every list and history, however many rows it has and however large they are.
 import t from 'tap'
-import { refusal, told } from '../../support/http/http-assistant.js'
+import { refusal, told } from '../../support/scenes/scenes.js'
 import { documentedOperations, pathsWithIds } from '../../support/http/openapi.js'
 import { newAssistant, testService } from '../../support/service.js'
 

@@ -1,6 +1,6 @@
 // Lists of calls by name, and of what is a user's own by name, number and time of change.
 import t from 'tap'
-import { readScene } from '../../support/http/read-scene.js'
+import { readScene } from '../../support/scenes/scenes.js'
 
 const { service, call, get, create, complete } = await readScene(t)
 const idsIn = ({ body }: { body: { data: Array<{ id: number }> } }) => body.data.map(({ id }) => id)

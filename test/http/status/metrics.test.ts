@@ -7,7 +7,7 @@ import { openMetrics } from '../../../src/http/metrics.js'
 import { continueAudit } from '../../../workers/operate/audit.js'
 import { assistantCreated, callCompleted, proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { valueOf } from '../../support/metrics.js'
+import { valueOf } from '../../support/running-service.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const METRICS_TOKEN = `${'m'.repeat(32)}1`

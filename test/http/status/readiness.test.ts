@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { EventStoreUnavailable } from '../../../src/log/errors.js'
 import { registerAuth } from '../../../src/http/auth.js'
 import { addHealth, type HealthChecks } from '../../../src/http/health.js'
-import { claims, secret, signed } from '../../support/auth/tokens.js'
+import { claims, secret, signed } from '../auth/tokens.js'
 import { eventually } from '../../support/eventually.js'
 import { testService } from '../../support/service.js'
 

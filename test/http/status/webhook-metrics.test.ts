@@ -1,9 +1,9 @@
 // What a worker measures of its webhooks.
 import t from 'tap'
 import { answers, receiver } from '../../support/receivers/receiver.js'
-import { valueOf } from '../../support/metrics.js'
+import { valueOf } from '../../support/running-service.js'
 import { eventually } from '../../support/eventually.js'
-import { webhookService } from '../../support/scenes/webhook-service.js'
+import { webhookService } from '../../support/scenes/scenes.js'
 
 const { call, create, complete, parts, token, url } = await webhookService(t)
 const scrape = async () => {

@@ -5,7 +5,7 @@ import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../../src/log/er
 import { noStream, EventLog } from '../../../src/log/event-log.js'
 import type { Proposed } from '../../../src/log/connection.js'
 import { eventStoreOn, connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { eventStoreCluster } from '../../support/cluster/cluster.js'
 import { eventually } from '../../support/eventually.js'
 

@@ -8,7 +8,7 @@ import { receiver } from '../../support/receivers/receiver.js'
 import { run } from '../../support/ringledger.js'
 import { eventStoreOf, localWebhooks, startService, type RunningService } from '../../support/running-service.js'
 import { connect, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { secrets } from '../../support/auth/secrets.js'
 
 interface Copied {

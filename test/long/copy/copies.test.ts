@@ -1,6 +1,6 @@
 // `ringledger events copy` as real servers make it hard: another copy beside it, and events that were scavenged.
 import t, { type Test } from 'tap'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { eventStoreCluster } from '../../support/cluster/cluster.js'
 import { transferable } from '../../support/events/transferable.js'
 import { run } from '../../support/ringledger.js'

@@ -1,9 +1,9 @@
 // `ringledger events copy`, killed half way, again and again.
 import t, { type Test } from 'tap'
-import { seedOf } from '../../support/chaos.js'
+import { seedOf } from '@ringledger/embedded-postgres/testing'
 import { eventually } from '../../support/eventually.js'
 import { ringledger, run } from '../../support/ringledger.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { transferable } from '../../support/events/transferable.js'
 import { event, fillVaried, written } from '@ringledger/event-transfer/testing'
 

@@ -4,8 +4,7 @@ import type { PoolClient } from 'pg'
 import { acquireSlots } from '../../../workers/queue/slots.js'
 import { passOverDue } from '../../../workers/queue/due.js'
 import { assistantTo, callCompleted } from '../../support/events/call-events.js'
-import { idleRig } from '../../support/workers/idle-rig.js'
-import type { Rig } from '../../support/workers/delivery-rig.js'
+import { idleRig, type Rig } from '../../support/workers/delivery-rig.js'
 
 const delivered = 200_000
 

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { parse, stringify } from 'yaml'
-import { onPath } from '../../support/processes/on-path.js'
+import { onPath } from '../../support/ringledger.js'
 
 /** By series its value at each minute, as promtool writes them; evaluated at the end of `at`. */
 interface Case { fires: Record<string, string>, rests: Record<string, string>, at?: string }

@@ -1,8 +1,7 @@
 // More large bodies at once than a small heap has room for.
 import t from 'tap'
 import { newAssistant } from '../../support/bodies/bodies.js'
-import { apiProcess } from '../../support/processes/api-process.js'
-import { testService } from '../../support/service.js'
+import { apiProcess, testService } from '../../support/service.js'
 
 t.test('a process with a small heap outlives 500 large bodies at once, and answers others meanwhile', async (t) => {
   const service = await testService(t, ['projector'])

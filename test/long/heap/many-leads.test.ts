@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
-import { mainProcess } from '../../support/processes/main-process.js'
+import { mainProcess } from '../../support/ringledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const person = { phone_number: '+15551230001', variables: { customer_name: 'Ada', email: '', notes: 'x'.repeat(1_000) } }

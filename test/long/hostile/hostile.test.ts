@@ -1,10 +1,8 @@
 // A good user beside a stranger with 200 connections, another user's eight uploads, and readers that do not read.
 import t from 'tap'
 import { openPool } from '../../../src/postgres/pool.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
-import { serveLog } from '../../support/back-ends/back-ends.js'
-import { listeningUrl } from '../../support/processes/role-log.js'
-import { dataDir, ringledger } from '../../support/ringledger.js'
+import { scratchPostgres, serveLog } from '../../support/back-ends/back-ends.js'
+import { listeningUrl, dataDir, ringledger } from '../../support/ringledger.js'
 import { token } from '../../support/running-service.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { hostileRun } from '../../support/loads/hostile.js'

@@ -1,7 +1,7 @@
 // A large import into `ringledger start`, beside another user's commands: every row is done, and what both take is
 // printed, and held to its aims. IMPORT_ROWS tries it with fewer rows.
 import t from 'tap'
-import { imports, numberOf } from '../../support/scenes/imports.js'
+import { imports, numberOf } from '../../support/scenes/scenes.js'
 import { startService } from '../../support/running-service.js'
 import type { TestService } from '../../support/service.js'
 

@@ -3,11 +3,10 @@ import t, { type Test } from 'tap'
 import type { Pool } from 'pg'
 import { eventually } from '../../support/eventually.js'
 import { noRedis, scratchRedis, type ScratchRedis } from '../../support/back-ends/redis.js'
-import { seedOf } from '../../support/chaos.js'
-import { imports, numberOf } from '../../support/scenes/imports.js'
-import { seeded } from '../../support/seeded.js'
+import { seedOf, seeded } from '@ringledger/embedded-postgres/testing'
+import { imports, numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
-import { twoWorkers } from '../../support/workers/killed-workers.js'
+import { twoWorkers } from '../killed-workers.js'
 
 const rows = 20_000
 /** A list counts so far. */

@@ -2,12 +2,10 @@
 import t, { type Test } from 'tap'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { type Ringledger, dataDir, ringledger, run } from '../../support/ringledger.js'
+import { type Ringledger, dataDir, ringledger, run, listeningUrl } from '../../support/ringledger.js'
 import { testService } from '../../support/service.js'
 import { secrets } from '../../support/auth/secrets.js'
-import { listeningUrl } from '../../support/processes/role-log.js'
-import type { Answer } from '../../support/http/answer.js'
-import { type Call, caller } from '../../support/running-service.js'
+import { type Answer, type Call, caller } from '../../support/running-service.js'
 
 // Writes through one process that are read through another, and what the reads showed of them.
 /** A thing that was written: where it is read, and in which list it is the only one. */

@@ -7,7 +7,7 @@ import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { findChromium, logIn, openBrowser } from '../../support/ops/operator.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
-import { tried, webhookService } from '../../support/scenes/webhook-service.js'
+import { tried, webhookService } from '../../support/scenes/scenes.js'
 
 const chromium = findChromium()
 if (chromium === undefined) t.notOk(process.env.CI, 'without Chromium the pages are not tried in a browser')

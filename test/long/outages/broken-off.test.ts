@@ -1,8 +1,7 @@
 // A start that is interrupted, at any time, leaves no process behind.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
-import { startedDataDir } from '../../support/back-ends/started-data-dir.js'
-import { dataDir, ringledger } from '../../support/ringledger.js'
+import { startedDataDir, dataDir, ringledger } from '../../support/ringledger.js'
 import { startService } from '../../support/running-service.js'
 
 const folder = await startedDataDir(t)

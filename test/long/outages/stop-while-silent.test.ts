@@ -5,13 +5,12 @@ import { openPool } from '../../../src/postgres/pool.js'
 import { callReport, newAssistant } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
-import { dataDir, exampleCatalog, ringledger, run, type Environment } from '../../support/ringledger.js'
+import { dataDir, exampleCatalog, ringledger, run, type Environment, listeningUrl } from '../../support/ringledger.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { caller, localWebhooks, token } from '../../support/running-service.js'
 import { secrets } from '../../support/auth/secrets.js'
-import { listeningUrl } from '../../support/processes/role-log.js'
 
 /** The promise is 5 s; the machine of the tests has other work, too. An attempt that hangs would have 15. */
 const endsWithinMs = 8_000

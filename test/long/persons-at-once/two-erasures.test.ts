@@ -2,11 +2,10 @@
 // end, and what stays is as before, also for a replay.
 import t, { type Test } from 'tap'
 import { audit } from '../../../workers/operate/audit.js'
-import { seedOf } from '../../support/chaos.js'
+import { seedOf, seeded } from '@ringledger/embedded-postgres/testing'
 import { areFolds, dispatching, interleave, pointsOf, type Order, type Work, gone, pairs, type Pair } from './pairs.js'
 import { workOn } from '../../support/persons/erasing.js'
 import { hasNothingOf, toldOf } from '../../support/persons/persons.js'
-import { seeded } from '../../support/seeded.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(2_400_000)

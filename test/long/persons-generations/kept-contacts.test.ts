@@ -5,7 +5,7 @@ import { newLead } from '../../support/bodies/bodies.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { erasing } from '../../support/persons/erasing.js'
 import { dataDir, run } from '../../support/ringledger.js'
-import { numberOf } from '../../support/scenes/imports.js'
+import { numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(120_000)

@@ -7,10 +7,10 @@ import { skipEvent } from '../../../projections/engine/reproject.js'
 import { newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { Gate, watchedPool } from '../../support/postgres/statements.js'
-import { consumers } from '../../support/persons/consumers.js'
+import { consumers } from '../consumers.js'
 import { erasing, type Meanwhile } from '../../support/persons/erasing.js'
 import { generationScene, type ReadPerson, generationsOf, reading } from './generations.js'
-import { numberOf } from '../../support/scenes/imports.js'
+import { numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(1_200_000)

@@ -1,12 +1,11 @@
 // Random histories with persons who are erased in between: the rows of readers are what a fold of the log gives, at the
 // end and after a replay, and nobody who was erased is in them.
 import t, { type Test } from 'tap'
-import { seedOf } from '../../support/chaos.js'
+import { seedOf, seeded } from '@ringledger/embedded-postgres/testing'
 import { secrets } from '../../support/auth/secrets.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { dataDir, run } from '../../support/ringledger.js'
-import { seeded } from '../../support/seeded.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const steps = 1_000

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { persons } from '../../support/persons/persons.js'
-import { mainProcess } from '../../support/processes/main-process.js'
+import { mainProcess } from '../../support/ringledger.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(1_800_000)

@@ -5,12 +5,11 @@ import t, { type Test } from 'tap'
 import { keyTrustedMs } from '../../../src/privacy/person-keys.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import type { Answer } from '../../support/http/answer.js'
+import type { Answer } from '../../support/running-service.js'
 import { erasing } from '../../support/persons/erasing.js'
 import { haveCome } from '../../support/persons/persons.js'
 import { receiver } from '../../support/receivers/receiver.js'
-import { numberOf } from '../../support/scenes/imports.js'
-import { webhookService } from '../../support/scenes/webhook-service.js'
+import { numberOf, webhookService } from '../../support/scenes/scenes.js'
 
 t.setTimeout(180_000)
 const service = await webhookService(t)

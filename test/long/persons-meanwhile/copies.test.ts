@@ -9,7 +9,7 @@ import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { erasing } from '../../support/persons/erasing.js'
 import { hasNothingOf } from '../../support/persons/persons.js'
-import { numberOf } from '../../support/scenes/imports.js'
+import { numberOf } from '../../support/scenes/scenes.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 t.setTimeout(180_000)

@@ -13,7 +13,7 @@ import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { eventually } from '../../support/eventually.js'
 import { erasing } from '../../support/persons/erasing.js'
 import { hasNothingOf } from '../../support/persons/persons.js'
-import { imports, numberOf } from '../../support/scenes/imports.js'
+import { imports, numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(180_000)

@@ -3,9 +3,9 @@
 import t, { type Test } from 'tap'
 import { erasing } from '../../support/persons/erasing.js'
 import { hasNothingOf } from '../../support/persons/persons.js'
-import { numberOf } from '../../support/scenes/imports.js'
+import { numberOf } from '../../support/scenes/scenes.js'
 import { newLead } from '../../support/bodies/bodies.js'
-import type { Answer } from '../../support/http/answer.js'
+import type { Answer } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(180_000)

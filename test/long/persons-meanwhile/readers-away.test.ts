@@ -10,11 +10,11 @@ import { secrets } from '../../support/auth/secrets.js'
 import { connectionTo } from '../../support/back-ends/scratch-event-store.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { call as reportedCall } from '../../support/events/call-events.js'
-import { consumers } from '../../support/persons/consumers.js'
+import { consumers } from '../consumers.js'
 import { erasing } from '../../support/persons/erasing.js'
 import { haveCome, readers, type Reader, hasNothingOf } from '../../support/persons/persons.js'
 import { dataDir, run } from '../../support/ringledger.js'
-import { numberOf } from '../../support/scenes/imports.js'
+import { numberOf } from '../../support/scenes/scenes.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 t.setTimeout(180_000)

@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.js'
 import { erasing } from '../../support/persons/erasing.js'
 import { hasNothingOf } from '../../support/persons/persons.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
-import { numberOf } from '../../support/scenes/imports.js'
+import { numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(180_000)

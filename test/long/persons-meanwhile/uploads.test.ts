@@ -7,10 +7,9 @@ import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { erasing } from '../../support/persons/erasing.js'
 import { hasNothingOf } from '../../support/persons/persons.js'
-import { apiProcess } from '../../support/processes/api-process.js'
-import { listeningUrl } from '../../support/processes/role-log.js'
-import { imports, numberOf } from '../../support/scenes/imports.js'
-import { testService } from '../../support/service.js'
+import { apiProcess, testService } from '../../support/service.js'
+import { listeningUrl } from '../../support/ringledger.js'
+import { imports, numberOf } from '../../support/scenes/scenes.js'
 
 t.setTimeout(180_000)
 const service = await testService(t, ['api', 'projector', 'worker'])

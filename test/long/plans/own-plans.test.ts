@@ -7,8 +7,7 @@ import { ensureProjections } from '../../../projections/engine/generations.js'
 import { projections } from '../../../projections/index.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { listFilters } from './list-filters.js'
-import { fastestOf, planOf } from '../../support/postgres/plan.js'
-import { fillAssistants, fillOwn } from '../../support/projections/filled-tables.js'
+import { fastestOf, planOf, fillAssistants, fillOwn } from '../../support/postgres/plan.js'
 
 const count = 1_000_000
 const { pool } = await scratchLedger(t)

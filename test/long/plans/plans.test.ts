@@ -8,10 +8,9 @@ import { projections } from '../../../projections/index.js'
 import { packageRoot } from '../../../src/package-root.js'
 import { migrate } from '../../../src/postgres/migrate.js'
 import { openPool } from '../../../src/postgres/pool.js'
-import { fillCalls, fillDeliveries, fillLeads } from '../../support/projections/filled-tables.js'
+import { fillCalls, fillDeliveries, fillLeads, fastestOf, planOf } from '../../support/postgres/plan.js'
 import { listFilters } from './list-filters.js'
-import { fastestOf, planOf } from '../../support/postgres/plan.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { findDelivery, listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
 
 const count = 1_000_000

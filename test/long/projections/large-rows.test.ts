@@ -4,7 +4,7 @@ import { leads } from '../../../projections/leads.js'
 import { replay } from '../../../projections/engine/replay.js'
 import { callCompleted, leadCreated, logOf, type Told } from '../../support/events/call-events.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
-import { mainProcess } from '../../support/processes/main-process.js'
+import { mainProcess } from '../../support/ringledger.js'
 import { emptyReadModels, feeding, rowsOf } from '../../support/projections/projected.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { leads } from '../../../projections/leads.js'
 import { eventually } from '../../support/eventually.js'
 import { callCompleted, leadCreated, type Told } from '../../support/events/call-events.js'
-import { mainProcess } from '../../support/processes/main-process.js'
+import { mainProcess } from '../../support/ringledger.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'
 
 const count = 120

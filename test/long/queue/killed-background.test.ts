@@ -1,9 +1,9 @@
 // Requests in the background whose workers are killed or frozen: each ends once.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
-import { mainProcess } from '../../support/processes/main-process.js'
+import { mainProcess } from '../../support/ringledger.js'
 import { backgroundRig } from '../../support/workers/background-rig.js'
-import { onEachQueue } from '../../support/workers/each-queue.js'
+import { onEachQueue } from '../../support/back-ends/redis.js'
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 

@@ -5,11 +5,10 @@ import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { assistantTo, callCompleted } from '../../support/events/call-events.js'
 import { deliveryRig, type Rig } from '../../support/workers/delivery-rig.js'
-import { onEachQueue } from '../../support/workers/each-queue.js'
+import { onEachQueue, type ScratchRedis } from '../../support/back-ends/redis.js'
 import { eventually } from '../../support/eventually.js'
-import { mainProcess } from '../../support/processes/main-process.js'
+import { mainProcess } from '../../support/ringledger.js'
 import { answers, receiver, type Receiver } from '../../support/receivers/receiver.js'
-import type { ScratchRedis } from '../../support/back-ends/redis.js'
 
 const id = deliveryId('c-1')
 const schedule = [0, 3_600_000]

@@ -6,10 +6,9 @@ import { deliveryRig, settled, type Rig, type RigOptions } from '../../support/w
 import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
-import { noRedis, scratchRedis, type ScratchRedis } from '../../support/back-ends/redis.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { noRedis, scratchRedis, type ScratchRedis, onEachQueue } from '../../support/back-ends/redis.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { tcpProxy, type TcpProxy } from '../../support/back-ends/tcp-proxy.js'
-import { onEachQueue } from '../../support/workers/each-queue.js'
 
 const patience = { answerWithinMs: 1_000, askEveryMs: 100, deadAfterMs: 800 }
 

@@ -4,9 +4,8 @@ import t, { type Test } from 'tap'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { follow, recipes } from '../../support/documents/recipes.js'
 import { eventually } from '../../support/eventually.js'
-import { checkout, inCheckout } from '../../support/processes/checkout.js'
-import { listeningUrl } from '../../support/processes/role-log.js'
-import { ringledger } from '../../support/ringledger.js'
+import { checkout, inCheckout } from '../checkout.js'
+import { listeningUrl, ringledger } from '../../support/ringledger.js'
 import { startService, untilReady } from '../../support/running-service.js'
 
 t.setTimeout(3_600_000)

@@ -5,7 +5,7 @@ import {
 } from '@eventstore/db-client'
 import { uuidV5 } from '../../../src/log/stored.js'
 import { callReport } from '../../support/bodies/bodies.js'
-import { choices, type Choices } from '../../support/chaos.js'
+import { choices, type Choices } from '@ringledger/embedded-postgres/testing'
 import { caller, token } from '../../support/running-service.js'
 import { unbatched } from '../../support/back-ends/scratch-event-store.js'
 import { secrets } from '../../support/auth/secrets.js'

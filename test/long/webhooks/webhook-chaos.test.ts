@@ -1,24 +1,22 @@
 // Calls are reported while roles and back ends are killed with kill -9: no webhook is lost or made up.
 import t, { type Test } from 'tap'
 import { type CallLoad, callLoad } from './call-load.js'
-import { type Chaos, chaos } from '../../support/chaos.js'
+import { type Chaos, chaos, freePort } from '@ringledger/embedded-postgres/testing'
 import { type ScratchRedis, noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 import { Webhook } from 'standardwebhooks'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { recover } from '../../../workers/operate/recoveries.js'
-import { eventsAfter } from '../../support/back-ends/log.js'
+import { eventsAfter, unbatched } from '../../support/back-ends/scratch-event-store.js'
 import {
   type Answer, type Received, type Receiver, answers, callOf, receiver
 } from '../../support/receivers/receiver.js'
 import { run } from '../../support/ringledger.js'
 import { NO_STREAM, jsonEvent } from '@eventstore/db-client'
-import { freePort } from '@ringledger/embedded-postgres/testing'
 import { newAssistant } from '../../support/bodies/bodies.js'
 import { assistantCreated } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { type KillableStack, killableStack } from './killable-stack.js'
 import { type Call, caller, token } from '../../support/running-service.js'
-import { unbatched } from '../../support/back-ends/scratch-event-store.js'
 import { secrets } from '../../support/auth/secrets.js'
 import type { ServerResponse } from 'node:http'
 

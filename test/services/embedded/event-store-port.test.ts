@@ -8,7 +8,7 @@ import { freePort as freeBeside } from '@ringledger/embedded-postgres'
 import { freePort } from '@ringledger/embedded-postgres/testing'
 import { eventStorePort } from '../../../src/services/embedded/own-stack.js'
 import { openStack } from '../../../src/services/embedded/stack.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { dataDir } from '../../support/ringledger.js'
 
 /** Takes any free port, unless one is given, until the end of the test. @returns which */

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import t from 'tap'
 import { openStack } from '../../../src/services/embedded/stack.js'
-import { gone, identify, openDirectory } from '@ringledger/embedded-postgres/testing'
-import { killAll } from '../../support/processes/kill-all.js'
+import { gone, identify, openDirectory, killAll } from '@ringledger/embedded-postgres/testing'
 import { dataDirs, startStack } from './stack-process.js'
 
 const dataDir = await dataDirs(t)

@@ -1,5 +1,5 @@
 // API keys of a test: made with a token, sent instead of one.
-import type { Answer } from '../http/answer.js'
+import type { Answer } from '../running-service.js'
 import type { TestService } from '../service.js'
 
 export interface MadeKey { id: number, key: string }

@@ -37,7 +37,7 @@ const routes: Record<string, (body: Record<string, string>) => Promise<object>> 
     return {}
   },
   '/data-dirs': async () => {
-    started ??= import('./started-data-dir.js').then(({ makeStartedDataDir }) => makeStartedDataDir(atEnd))
+    started ??= import('../ringledger.js').then(({ makeStartedDataDir }) => makeStartedDataDir(atEnd))
     return { folder: await started }
   },
   '/logs': async ({ databaseUrl = '', port, schema }) => {

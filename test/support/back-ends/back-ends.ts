@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { type ScratchPostgres, sessionsOf } from '@ringledger/embedded-postgres/testing'
+import type { Teardown } from '../teardown.js'
 
 /** A new database is empty, has the migrated ledger, or has a service with the example catalogue and its log. */
 export type Template = 'empty' | 'migrated' | 'service'
@@ -64,7 +66,7 @@ async function ask<Answer> (path: string, body: object): Promise<Answer> {
 }
 
 /** A database in the Postgres of the run, and how to drop it. */
-export async function newDatabase (template: Template): Promise<{ url: string, drop (): Promise<void> }> {
+async function newDatabase (template: Template): Promise<{ url: string, drop (): Promise<void> }> {
   const { url } = await ask<{ url: string }>('/databases', { template })
   let dropped: Promise<void> | undefined
   return { url, drop: () => dropped ??= ask('/databases/drop', { url }) }
@@ -89,4 +91,13 @@ export async function serveLog (
   const { url, port } = await ask<{ url: string, port: number }>('/logs', request)
   let closed: Promise<void> | undefined
   return { url, port, close: () => closed ??= ask('/logs/close', { port }) }
+}
+
+export type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
+
+/** A copy of a template, made in milliseconds. To kill or restart Postgres, take `postgresCluster`. */
+export async function scratchPostgres (t: Teardown, template: Template = 'empty'): Promise<ScratchPostgres> {
+  const { url, drop } = await newDatabase(template)
+  t.teardown(drop)
+  return { url, close: drop, children: (application) => sessionsOf(url, application) }
 }

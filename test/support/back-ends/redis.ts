@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { freePort } from '@ringledger/embedded-postgres/testing'
 import { eventually } from '../eventually.js'
-import { onPath } from '../processes/on-path.js'
+import { onPath } from '../ringledger.js'
 import type { Teardown } from '../teardown.js'
+import type { Test } from 'tap'
 
 /** Why there is no Redis here, or false. With REQUIRE_REDIS=1 that is an error. */
 export function noRedis (): string | false {
@@ -65,4 +66,16 @@ async function withClient<Result> (url: string, work: (client: Redis) => Promise
   } finally {
     client.disconnect()
   }
+}
+
+/** By their titles. */
+export type Rules = Record<string, (t: Test, redis: ScratchRedis | undefined) => Promise<void>>
+
+export function onEachQueue (t: Test, rules: Rules): void {
+  t.test('on Postgres', async (t) => await tryAll(t, rules))
+  t.test('on Redis', { skip: noRedis() }, async (t) => await tryAll(t, rules, await scratchRedis(t)))
+}
+
+async function tryAll (t: Test, rules: Rules, redis?: ScratchRedis): Promise<void> {
+  for (const [title, rule] of Object.entries(rules)) await t.test(title, async (t) => await rule(t, redis))
 }

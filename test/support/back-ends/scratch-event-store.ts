@@ -1,11 +1,12 @@
 // An event store of a test's own, with a client, in a database of the run; all gone with the test.
-import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client'
+import { BACKWARDS, END, type EventStoreDBClient, FORWARDS, START } from '@eventstore/db-client'
 import { EventStoreConnection } from '../../../src/log/connection.js'
 import { collect, connect } from '@ringledger/embedded-event-store/testing'
 import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
-import { serveLog, type ServedLog } from './back-ends.js'
-import { scratchPostgres } from './scratch-postgres.js'
+import { serveLog, type ServedLog, scratchPostgres } from './back-ends.js'
 import type { Teardown } from '../teardown.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import { toStoredEvent } from '../../../src/log/stored.js'
 
 export { collect, connect, unbatched } from '@ringledger/embedded-event-store/testing'
 
@@ -46,4 +47,17 @@ export const eventStoreOn = (databaseUrl: string, port?: number): Promise<Served
 export async function headOf (client: EventStoreDBClient): Promise<bigint | undefined> {
   const [last] = await collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }))
   return last?.event?.position?.commit
+}
+
+/** Every event after a position of $all, oldest first; those of the store itself are left out. */
+export async function eventsAfter (client: EventStoreDBClient, position: bigint): Promise<StoredEvent[]> {
+  const fromPosition = position === 0n ? START : { commit: position, prepare: position }
+  const resolved = await collect(client.readAll({ direction: FORWARDS, fromPosition }))
+  return resolved.flatMap(({ event }) => event && !event.type.startsWith('$') ? [toStoredEvent(event)] : [])
+    .filter((event) => event.position > position)
+}
+
+/** The id that an event gave out. */
+export function idOf ({ data }: StoredEvent): unknown {
+  return Object.entries(Object(data)).find(([name]) => name === 'assistant_id' || name === 'lead_id')?.[1]
 }

@@ -1,7 +1,7 @@
 // What holds for the answer to any body at all, and the requests that find out.
 import type { Test } from 'tap'
 import { Pool } from 'undici'
-import { runs, seedOf } from '../chaos.js'
+import { runs, seedOf } from '@ringledger/embedded-postgres/testing'
 import type { TestService } from '../service.js'
 import type { FuzzBody } from './bodies.js'
 

@@ -1,7 +1,7 @@
 // An operator in a browser, and without one.
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { onPath } from '../processes/on-path.js'
+import { onPath } from '../ringledger.js'
 
 /** Where a Chromium is, if there is one. With REQUIRE_CHROMIUM=1 there must be. */
 export function findChromium (): string | undefined {

@@ -6,12 +6,20 @@ import { personRequestStream } from '../../../src/features/persons/events.js'
 import { callReport, newAssistant, newLead } from '../bodies/bodies.js'
 import { call as reported } from '../events/call-events.js'
 import type { TestService } from '../service.js'
-import { findEverywhere } from './everywhere.js'
-import type { Answer } from '../http/answer.js'
+import type { Answer } from '../running-service.js'
 import { eventually } from '../eventually.js'
 import { EventLog, type Streams } from '../../../src/log/event-log.js'
-import { connectionTo } from '../back-ends/scratch-event-store.js'
+import { connectionTo, collect } from '../back-ends/scratch-event-store.js'
 import type { Teardown } from '../teardown.js'
+import pg from 'pg'
+import { secretKeys } from '../../../src/services/complete-config.js'
+import { openSealing } from '../../../src/services/connections.js'
+import { toStoredEvent } from '../../../src/log/stored.js'
+import { EventStoreConnection } from '../../../src/log/connection.js'
+import { openEvents } from '../../../src/privacy/events.js'
+import { unseal, type SealedRow } from '../../../src/privacy/sealed-text.js'
+import { ownerOfPart } from '../../../workers/persons/exports.js'
+import type { ScratchRedis } from '../back-ends/redis.js'
 
 let numbers = 0
 
@@ -162,5 +170,68 @@ export class ToldOf {
     const data = await this.sent.dataOf('GET', `/user/lead/${id}`, undefined, user)
     t.match(data, { ...named, status, secondary_contacts: contacts }, `lead ${id} stays`)
     t.equal(data.secondary_contacts.length, contacts.length, `contacts of lead ${id}`)
+  }
+}
+
+const sealedRows = `
+  SELECT 'ledger.background_requests' AS name, user_id AS owner, input ->> 'key_id' AS key_id, input ->> 'sealed' AS sealed
+  FROM ledger.background_requests WHERE input ? 'sealed'
+  UNION ALL SELECT 'ledger.person_requests', user_id, key_id, encode(sealed, 'base64') FROM ledger.person_requests
+  UNION ALL SELECT 'ledger.person_exports', ${ownerOfPart}, key_id, encode(sealed, 'base64') FROM ledger.person_exports
+  UNION ALL SELECT 'ledger.idempotency_keys', user_id, answer_key_id, encode(answer, 'base64')
+  FROM ledger.idempotency_keys WHERE answer IS NOT NULL`
+
+/** A word that ends with a digit is no part of a longer number. @returns the places that have any of the words */
+export async function findEverywhere (
+  service: TestService, words: readonly string[], redis?: ScratchRedis
+): Promise<string[]> {
+  const { call, client, config, parts: { pool }, urls } = service
+  const any = words.map((word) => `${word.replace(/[.+]/g, '\\$&')}${/\d$/.test(word) ? '(?![0-9])' : ''}`).join('|')
+  const [pattern, found] = [new RegExp(any, 'i'), new Set<string>()]
+  const look = (name: string, text: string) => { if (pattern.test(text)) found.add(name) }
+  await Promise.all([log(), tables(), sealed(), downloads(), filesOfRedis()])
+  return [...found].sort()
+
+  async function log (): Promise<void> {
+    const events = (await collect(client.readAll())).flatMap(({ event }) => event ? [toStoredEvent(event)] : [])
+    const textOf = ({ data, ...event }: typeof events[number]) => JSON.stringify(
+      { ...event, data: data instanceof Uint8Array ? Buffer.from(data).toString() : data, revision: '', position: '' })
+    for (const event of events) look(`the log: ${event.type} of ${event.stream}`, textOf(event))
+    const connection = new EventStoreConnection(urls.eventStoreUrl)
+    const { personKeys: keys } = openSealing(new EventLog(connection), pool, config)
+    for (const event of await openEvents(keys, events)) look(`the log: ${event.type} of ${event.stream}`, textOf(event))
+    await connection.close()
+  }
+
+  async function tables (): Promise<void> {
+    const { rows } = await pool.query<{ name: string }>(`
+      SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+      WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`)
+    const bytes = words.map((word) => Buffer.from(word).toString('hex')).join('|')
+    const looked = rows.map(({ name }) =>
+      `SELECT ${pg.escapeLiteral(name)} AS name WHERE EXISTS (SELECT FROM ${name} AS found WHERE found::text ~* $1)`)
+    const having = await pool.query<{ name: string }>(looked.join(' UNION ALL '), [`${any}|${bytes}`])
+    for (const { name } of having.rows) found.add(name)
+  }
+
+  async function sealed (): Promise<void> {
+    const { rows } = await pool.query<SealedRow & { name: string, owner: string }>(sealedRows)
+    for (const { name, owner, ...row } of rows) look(`${name}, sealed`, unseal(secretKeys(config), owner, row))
+  }
+
+  async function downloads (): Promise<void> {
+    for (const path of ['/user/leads/export', '/user/calls/export']) {
+      const headers = { authorization: `Bearer ${await service.token('1')}` }
+      const answer = await fetch(`${service.url}${path}`, { headers })
+      if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`)
+      look(path, await answer.text())
+    }
+    for (const path of ['leads', 'calls', 'blacklist', 'webhook-deliveries']) {
+      look(`/user/${path}`, JSON.stringify(await call('GET', `/user/${path}?per_page=100`)))
+    }
+  }
+
+  async function filesOfRedis (): Promise<void> {
+    for (const file of await redis?.files() ?? []) look('files of Redis', file.toString('latin1'))
   }
 }

@@ -5,7 +5,7 @@ import {
 } from '../../../src/postgres/notifications.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { migrateLedger } from '../back-ends/database-templates.js'
-import { scratchPostgres, type ScratchPostgres } from '../back-ends/scratch-postgres.js'
+import { scratchPostgres, type ScratchPostgres } from '../back-ends/back-ends.js'
 import type { Teardown } from '../teardown.js'
 
 export interface ScratchLedger {

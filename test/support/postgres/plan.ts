@@ -63,3 +63,80 @@ export async function fastestOf (read: () => Promise<unknown>): Promise<number> 
   }
   return Math.round(Math.min(...took))
 }
+
+/**
+ * `count` leads, a second apart: half of them user 1's, the others of 50 users; a third of user 1's have a contact. The
+ * first tenth has a word of its own.
+ */
+export async function fillLeads (pool: Pool, count: number): Promise<void> {
+  await pool.query(`
+    INSERT INTO read_leads_g1.leads
+      (id, primary_id, place, user_id, campaign_id, phone_number, variables, words, status, stream, created_at, updated_at)
+    SELECT i, CASE WHEN i % 6 = 5 THEN i - 1 END, CASE WHEN i % 6 = 5 THEN 1 ELSE 0 END, user_id, i % 20, phone_number,
+      json_build_object('customer_name', 'Ada Example' || i % 1000, 'email', 'ada@example.com'),
+      'ada example' || i % 1000 || ' example com ' || substr(phone_number, 2) || CASE WHEN i * 10 < $1 THEN ' former' ELSE '' END,
+      (ARRAY['created', 'completed', 'scheduled'])[1 + i % 3],
+      'lead-' || i % 20 || '-0123456789abcdef0123456789abcdef', at, at
+    FROM (SELECT i, CASE WHEN i % 2 = 0 OR i % 6 = 5 THEN '1' ELSE (2 + i % 50)::text END AS user_id,
+      '+1555' || lpad((i * 7919 % 10000000)::text, 7, '0') AS phone_number,
+      timestamptz '2026-01-01' + i * interval '1 second' AS at FROM generate_series(1::bigint, $1) i) numbered`, [count])
+  await pool.query('VACUUM ANALYZE read_leads_g1.leads')
+}
+
+/** `count` calls, a second apart, half of them user 1's. */
+export async function fillCalls (pool: Pool, count: number): Promise<void> {
+  await pool.query(`
+    INSERT INTO read_calls_g1.calls (id, user_id, assistant_id, lead_id, status, direction, phone_number, campaign_id,
+      ended_at, updated_at, summary, report, position)
+    SELECT 'call-' || i, CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END, i % 30, i,
+      (ARRAY['completed', 'failed', 'busy'])[1 + i % 3], (ARRAY['outbound', 'inbound'])[1 + i % 2],
+      '+1555' || lpad((i * 7919 % 10000000)::text, 7, '0'), nullif(i % 20, 0),
+      timestamptz '2026-01-01' + i * interval '1 second', timestamptz '2026-01-01' + i * interval '1 second', json_build_object('call_id', 'call-' || i), '{}', i * 100
+    FROM generate_series(1::bigint, $1) i`, [count])
+  await pool.query('VACUUM ANALYZE read_calls_g1.calls')
+}
+
+/** `count` assistants, a second apart, half of them user 1's. */
+export async function fillAssistants (pool: Pool, count: number): Promise<void> {
+  await pool.query(`
+    INSERT INTO read_assistants_g1.assistants
+      (id, user_id, name, status, type, mode, folded_name, settings, revision, created_at, updated_at)
+    SELECT i, CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END, 'Ada ' || i,
+      (ARRAY['active', 'inactive', 'deleted'])[1 + i % 3], (ARRAY['inbound', 'outbound'])[1 + i % 2], 'pipeline',
+      'ada ' || i, json_build_object('initial_message', repeat('x', 500)), 0, at, at
+    FROM (SELECT i, timestamptz '2026-01-01' + i * interval '1 second' AS at
+      FROM generate_series(1::bigint, $1) i) numbered`, [count])
+  await pool.query('VACUUM ANALYZE read_assistants_g1.assistants')
+}
+
+/** `count` campaigns, phone numbers and do-not-call entries each, a second apart, half of them user 1's. */
+export async function fillOwn (pool: Pool, count: number): Promise<void> {
+  const numbered = `
+    FROM (SELECT i, CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END AS user_id,
+      '+1555' || lpad((i * 7919 % 10000000)::text, 7, '0') AS phone_number,
+      timestamptz '2026-01-01' + i * interval '1 second' AS at FROM generate_series(1::bigint, $1) i) numbered`
+  await pool.query(`
+    INSERT INTO read_catalog_g1.campaigns (id, user_id, name, words, is_deleted, revision, created_at, updated_at)
+    SELECT i, user_id, 'Spring ' || i, 'spring ' || i, false, 0, at, at ${numbered}`, [count])
+  await pool.query(`
+    INSERT INTO read_catalog_g1.phone_numbers (id, user_id, phone_number, is_released, revision, updated_at)
+    SELECT i, user_id, phone_number, false, 0, at ${numbered}`, [count])
+  await pool.query(`
+    INSERT INTO read_leads_g1.blacklist
+      (key, id, user_id, phone_number, stream, is_deleted, revision, created_at, updated_at)
+    SELECT 'blacklist-' || i || ' ' || i, i, user_id, phone_number, 'blacklist-' || i, false, 0, at, at ${numbered}`, [count])
+  await pool.query('VACUUM ANALYZE read_catalog_g1.campaigns, read_catalog_g1.phone_numbers, read_leads_g1.blacklist')
+}
+
+/** `count` deliveries, a second apart, half of them user 1's. */
+export async function fillDeliveries (pool: Pool, count: number): Promise<void> {
+  await pool.query(`
+    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, status,
+      reason, body, created_at)
+    SELECT gen_random_uuid(), 'call-' || i, 'call.completed', CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END,
+      i % 30, i, i,
+      (ARRAY['delivered', 'exhausted', 'skipped'])[1 + i % 3], NULL, repeat('x', 500),
+      timestamptz '2026-01-01' + i * interval '1 second'
+    FROM generate_series(1::bigint, $1) i`, [count])
+  await pool.query('VACUUM ANALYZE ledger.webhook_deliveries')
+}

@@ -6,7 +6,7 @@ import { appender } from '../events/appender.js'
 import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from '../events/call-events.js'
 import { eventStoreOn, scratchEventStore } from '../back-ends/scratch-event-store.js'
 import { scratchLedger, keepingLog, notificationsOf } from '../postgres/ledger.js'
-import type { ScratchPostgres } from '../back-ends/scratch-postgres.js'
+import type { ScratchPostgres } from '../back-ends/back-ends.js'
 import type { Teardown } from '../teardown.js'
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
@@ -17,7 +17,7 @@ import type { Projection } from '../../../projections/engine/projection.js'
 import type { BuildOptions } from '../../../projections/engine/replay.js'
 import { projections } from '../../../projections/index.js'
 import { watchedPool, type Watching } from '../postgres/statements.js'
-import { mainProcess } from '../processes/main-process.js'
+import { mainProcess } from '../ringledger.js'
 
 export type ReplayRig = Awaited<ReturnType<typeof replayRig>>
 export type ReplayDatabase = Awaited<ReturnType<typeof replayDatabase>>

@@ -2,12 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { openStore } from '@ringledger/event-transfer'
 import { lentClient } from '../../../src/log/connection.js'
-import type { Answer } from '../http/answer.js'
+import { type Answer, localWebhooks } from '../running-service.js'
 import { newAssistant, newLead } from '../bodies/bodies.js'
 import { call, webhookTo } from '../events/call-events.js'
 import { eventually } from '../eventually.js'
 import { callOf, receiver, type Receiver } from '../receivers/receiver.js'
-import { localWebhooks } from '../running-service.js'
 import { testService, type TestService } from '../service.js'
 import type { Teardown } from '../teardown.js'
 

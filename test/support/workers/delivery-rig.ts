@@ -8,12 +8,17 @@ import { openEnqueuer, type Enqueuer } from '../../../workers/queue/enqueue.js'
 import { openPoster } from '../../../workers/deliver/post.js'
 import { openQueue, type QueueOptions } from '../../../workers/queue/queue.js'
 import { reconcile } from '../../../workers/queue/reconcile.js'
-import { logOf, type Told } from '../events/call-events.js'
+import { logOf, type Told, assistantTo, callCompleted } from '../events/call-events.js'
 import { commitEvents } from '../events/appender.js'
 import { keepingLog, scratchLedger, type ScratchLedger } from '../postgres/ledger.js'
 import { eventually } from '../eventually.js'
 import type { ScratchRedis } from '../back-ends/redis.js'
 import type { Teardown } from '../teardown.js'
+import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import type { Test } from 'tap'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { requestTest } from '../../../workers/operate/redeliver.js'
+import { answers, receiver, type Receiver } from '../receivers/receiver.js'
 
 export type Row = Record<string, unknown>
 export type Rig = Awaited<ReturnType<typeof deliveryRig>>
@@ -129,4 +134,44 @@ const jobsInSchema = async (pool: Pool) =>
 async function jobsIn (redis: ScratchRedis): Promise<string[]> {
   const keys = await redis.keys('bull:webhooks-*:????????-????-*')
   return keys.map((key) => key.split(':').slice(2).join(':')).filter((key) => !key.includes(':'))
+}
+
+/** Its second attempt is due after an hour. */
+export const idleRig = (t: Teardown): Promise<Rig> =>
+  deliveryRig(t, { works: false, enqueues: false, schedule: [0, 3_600_000] })
+
+/** Call, status and reason of each delivery. */
+export const stands = async (r: Rig): Promise<unknown[][]> =>
+  (await r.deliveries()).map(({ call_id, status, reason }) => [call_id, status, reason])
+
+/** Makes attempt `n` of a call's delivery now, whenever it is due. */
+export async function attempt (r: Rig, call: string, n = 1): Promise<void> {
+  await r.pool.query(`
+    UPDATE ledger.webhook_deliveries SET next_attempt_at = now()
+    WHERE call_id = $1 AND status = 'scheduled'`, [call])
+  await r.enqueuer.enqueue(['1'])
+  const { rows: [{ job_number: jobNumber }] } = await r.pool.query(`
+    SELECT job_number FROM ledger.webhook_deliveries WHERE call_id = $1`, [call])
+  await r.deliver({ deliveryId: deliveryId(call), n, jobNumber })
+}
+
+export const id = deliveryId('c-1')
+
+export const sendTest = ({ pool }: Rig, { url }: Receiver, id = 1) =>
+  inTransaction(pool, (tx) => requestTest(tx, { userId: '1', assistant: { id, name: 'Front desk' }, url }))
+
+export const attemptsOf = async (r: Rig) => (await r.attempts()).map(({ trigger, n, outcome }) => [trigger, n, outcome])
+
+export const row = async (r: Rig, delivery = id) => (await r.deliveries()).find((each) => each.id === delivery) ?? {}
+
+export const ended = (r: Rig, count: number) =>
+  eventually(async () => (await r.attempts()).filter(({ outcome }) => outcome !== null).length === count)
+
+/** A rig with one delivery that was tried once, and failed. */
+export async function failedOnce (t: Test, options: RigOptions = {}) {
+  const r = await deliveryRig(t, { schedule: [0, 3_600_000], ...options })
+  const hook = await receiver(t, answers(500))
+  await r.tell(assistantTo(hook.url), callCompleted('c-1'))
+  await ended(r, 1)
+  return { r, hook }
 }

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { counting, backgroundRig } from '../../support/workers/background-rig.js'
-import { onEachQueue } from '../../support/workers/each-queue.js'
+import { onEachQueue } from '../../support/back-ends/redis.js'
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 

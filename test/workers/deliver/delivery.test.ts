@@ -7,7 +7,7 @@ import { seal } from '../../../src/privacy/sealed-text.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
 import { deliveryRig, settled, statuses } from '../../support/workers/delivery-rig.js'
-import { onEachQueue } from '../../support/workers/each-queue.js'
+import { onEachQueue } from '../../support/back-ends/redis.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver, stringsOf } from '../../support/receivers/receiver.js'
 

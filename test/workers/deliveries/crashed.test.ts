@@ -7,8 +7,7 @@ import { startOnDemandAttempt } from '../../../workers/deliveries/attempts/on-de
 import { recover } from '../../../workers/operate/recoveries.js'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
-import { attempt, stands } from '../../support/workers/idle-rig.js'
-import { deliveryRig, type Rig } from '../../support/workers/delivery-rig.js'
+import { attempt, stands, deliveryRig, type Rig } from '../../support/workers/delivery-rig.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
 
 /** What has started and has no outcome is closed by the next pass, also where that is in the same millisecond. */

@@ -6,8 +6,7 @@ import { resumeUrl, suspend } from '../../../workers/deliveries/endpoints.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
 import { percentile } from '../../../bench/support/statistics.js'
 import { eventually } from '../../support/eventually.js'
-import { idleRig } from '../../support/workers/idle-rig.js'
-import type { Rig } from '../../support/workers/delivery-rig.js'
+import { idleRig, type Rig } from '../../support/workers/delivery-rig.js'
 
 const many = Number(process.env.PENDING ?? 3_500)
 /** What a change of few takes says nothing. */

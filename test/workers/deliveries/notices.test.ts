@@ -7,8 +7,7 @@ import { listNotices } from '../../../workers/deliveries/notices.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { probeSuspended } from '../../../workers/operate/upkeep.js'
 import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
-import { deliveryRig, type Rig } from '../../support/workers/delivery-rig.js'
-import { attempt, idleRig } from '../../support/workers/idle-rig.js'
+import { deliveryRig, type Rig, attempt, idleRig } from '../../support/workers/delivery-rig.js'
 import { answers, receiver, type Receiver } from '../../support/receivers/receiver.js'
 
 const notices = async (r: Rig) => (await listNotices(r.pool, '1', { page: 1, perPage: 100 })).items

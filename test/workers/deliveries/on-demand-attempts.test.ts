@@ -6,10 +6,9 @@ import { finishOnDemandAttempt, startOnDemandAttempt } from '../../../workers/de
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { suspend } from '../../../workers/deliveries/endpoints.js'
 import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
-import { deliveryRig } from '../../support/workers/delivery-rig.js'
+import { deliveryRig, attemptsOf, ended, failedOnce, id, row, sendTest } from '../../support/workers/delivery-rig.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
-import { attemptsOf, ended, failedOnce, id, row, sendTest } from '../../support/workers/failed-once.js'
 
 t.test('of many workers with the same job one makes the attempt, and a stale one makes none', async (t) => {
   const { r, hook } = await failedOnce(t)

@@ -5,11 +5,10 @@ import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { startOnDemandAttempt } from '../../../workers/deliveries/attempts/on-demand.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
-import { deliveryRig } from '../../support/workers/delivery-rig.js'
-import { onEachQueue } from '../../support/workers/each-queue.js'
+import { deliveryRig, attemptsOf, ended, failedOnce, id, row, sendTest } from '../../support/workers/delivery-rig.js'
+import { onEachQueue } from '../../support/back-ends/redis.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
-import { attemptsOf, ended, failedOnce, id, row, sendTest } from '../../support/workers/failed-once.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 
 onEachQueue(t, {

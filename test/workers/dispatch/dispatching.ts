@@ -1,6 +1,6 @@
 // A delivery rig without workers: what the dispatcher makes of events.
 import { webhookTo, type Told } from '../../support/events/call-events.js'
-import type { Answer } from '../../support/http/answer.js'
+import type { Answer } from '../../support/running-service.js'
 import { deliveryRig, type Rig, type Row } from '../../support/workers/delivery-rig.js'
 import type { Teardown } from '../../support/teardown.js'
 import type { Pool } from 'pg'

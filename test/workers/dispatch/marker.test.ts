@@ -14,7 +14,7 @@ import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { receiver } from '../../support/receivers/receiver.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 
 const postgres = await scratchPostgres(t)
 let logs = 0

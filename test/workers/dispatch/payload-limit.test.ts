@@ -2,7 +2,7 @@
 import t from 'tap'
 import { longestBodyBytes } from '../../../workers/dispatch/payload.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
-import { lead, body, read } from '../../support/receivers/payload.js'
+import { lead, body, read } from './payload-bodies.js'
 import { fc } from '../../support/fuzz/property.js'
 
 t.test('a body of 256 KiB goes whole, one byte more goes without the turns', async (t) => {

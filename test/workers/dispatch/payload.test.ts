@@ -9,7 +9,7 @@ import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
 import { call, settings } from '../../support/events/call-events.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
-import { at, lead, body, read } from '../../support/receivers/payload.js'
+import { at, lead, body, read } from './payload-bodies.js'
 import { fc } from '../../support/fuzz/property.js'
 
 t.test('the payload has exactly these fields', async (t) => {

@@ -4,7 +4,7 @@ import { assistantTo, callsOf } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
 import { deliveryRig } from '../../support/workers/delivery-rig.js'
-import { onEachQueue } from '../../support/workers/each-queue.js'
+import { onEachQueue } from '../../support/back-ends/redis.js'
 
 onEachQueue(t, {
   async 'as it answers it gets most of the last slots; two are left for the next one' (t, redis) {

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Pool } from 'pg'
 import { assistantTo, callsOf } from '../../support/events/call-events.js'
 import { deliveryRig } from '../../support/workers/delivery-rig.js'
-import { onEachQueue } from '../../support/workers/each-queue.js'
+import { onEachQueue } from '../../support/back-ends/redis.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
 

@@ -4,10 +4,9 @@ import type { Job } from '../../../workers/deliveries/attempts/attempt.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
 import { deliveryRig, settled, statuses } from '../../support/workers/delivery-rig.js'
-import { onEachQueue } from '../../support/workers/each-queue.js'
+import { onEachQueue, noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
-import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 
 onEachQueue(t, {
   async 'jobs are named after their attempts, which are handed out once, and are gone from the queue afterwards' (t, redis) {

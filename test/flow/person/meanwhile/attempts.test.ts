@@ -6,7 +6,7 @@ import { startOnDemandAttempt } from '../../../../workers/deliveries/attempts/on
 import { eraseDeliveries } from '../../../../workers/deliveries/erase.js'
 import { redeliver } from '../../../../workers/operate/redeliver.js'
 import { eventually } from '../../../support/eventually.js'
-import { attemptsOf, failedOnce, id } from '../../../support/workers/failed-once.js'
+import { attemptsOf, failedOnce, id } from '../../../support/workers/delivery-rig.js'
 
 type Rig = Awaited<ReturnType<typeof failedOnce>>['r']
 const job = { deliveryId: id, trigger: 'manual' as const, n: 1, jobNumber: 1 }

@@ -5,7 +5,7 @@ import { eventually } from '../../../support/eventually.js'
 import { erasing } from '../../../support/persons/erasing.js'
 import { answers, receiver, type Answer } from '../../../support/receivers/receiver.js'
 import { caller } from '../../../support/running-service.js'
-import { numberOf } from '../../../support/scenes/imports.js'
+import { numberOf } from '../../../support/scenes/scenes.js'
 import { testService } from '../../../support/service.js'
 
 t.setTimeout(180_000)

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { newLead } from '../../../support/bodies/bodies.js'
 import { eventually } from '../../../support/eventually.js'
-import { numberOf } from '../../../support/scenes/imports.js'
+import { numberOf } from '../../../support/scenes/scenes.js'
 import { testService } from '../../../support/service.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])

@@ -6,7 +6,7 @@ import { removeExpired } from '../../../../workers/deliveries/retention.js'
 import {
   assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf
 } from '../../../support/events/call-events.js'
-import { attempt, idleRig, stands } from '../../../support/workers/idle-rig.js'
+import { attempt, idleRig, stands } from '../../../support/workers/delivery-rig.js'
 import { receiver } from '../../../support/receivers/receiver.js'
 
 const firstUrl = 'https://hooks.example.com/1'

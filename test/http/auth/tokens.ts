@@ -7,8 +7,8 @@ import {
 import { only, registerAuth } from '../../../src/http/auth.js'
 import type { JwtSettings } from '../../../src/http/credentials.js'
 import { registerRateLimits } from '../../../src/http/limits.js'
-import { eventually } from '../eventually.js'
-import type { Teardown } from '../teardown.js'
+import { eventually } from '../../support/eventually.js'
+import type { Teardown } from '../../support/teardown.js'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 

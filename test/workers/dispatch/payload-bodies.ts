@@ -2,7 +2,7 @@
 import type { AssistantSettings } from '../../../src/features/assistants/events.js'
 import type { CallCompleted } from '../../../src/features/calls/events.js'
 import { buildBody, type PayloadLead } from '../../../workers/dispatch/payload.js'
-import { call, settings } from '../events/call-events.js'
+import { call, settings } from '../../support/events/call-events.js'
 
 export const at = new Date('2026-01-31T12:01:02.345Z')
 

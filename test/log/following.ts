@@ -1,7 +1,7 @@
 // Following the log, as tests of it do.
-import type { Batch } from '../../../src/log/follow.js'
-import type { Streams } from '../../../src/log/event-log.js'
-import type { Teardown } from '../teardown.js'
+import type { Batch } from '../../src/log/follow.js'
+import type { Streams } from '../../src/log/event-log.js'
+import type { Teardown } from '../support/teardown.js'
 
 /** Aborted when the test ends. */
 export function until (t: Teardown): AbortController {

@@ -1,10 +1,11 @@
 // `ringledger <role>` under a supervisor: killed when a test says so, and started again until it listens.
-import { ringledger, type Ended, type Environment, type Ringledger, dataDir } from '../ringledger.js'
-import type { Teardown } from '../teardown.js'
-import { listeningUrl } from '../processes/role-log.js'
-import type { ScratchRedis } from '../back-ends/redis.js'
-import { secrets } from '../auth/secrets.js'
-import type { TestService } from '../service.js'
+import {
+  ringledger, type Ended, type Environment, type Ringledger, dataDir, listeningUrl
+} from '../support/ringledger.js'
+import type { Teardown } from '../support/teardown.js'
+import type { ScratchRedis } from '../support/back-ends/redis.js'
+import { secrets } from '../support/auth/secrets.js'
+import type { TestService } from '../support/service.js'
 
 const startWithinMs = 120_000
 

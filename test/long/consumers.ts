@@ -1,16 +1,16 @@
 // What reads the log in the process of the test, each as a process of its own does: so any of them can be away, and has
 // nothing in memory when it comes back.
 import { randomUUID } from 'node:crypto'
-import { feedGenerations } from '../../../projections/engine/run.js'
-import { projections } from '../../../projections/index.js'
-import { openSealing } from '../../../src/services/connections.js'
-import { EventLog } from '../../../src/log/event-log.js'
-import { runSubscription } from '../../../src/subscriptions/run.js'
-import { dispatcher } from '../../../workers/dispatch/dispatch.js'
-import { connectionTo } from '../back-ends/scratch-event-store.js'
-import { keepingLog } from '../postgres/ledger.js'
-import type { TestService } from '../service.js'
-import type { Teardown } from '../teardown.js'
+import { feedGenerations } from '../../projections/engine/run.js'
+import { projections } from '../../projections/index.js'
+import { openSealing } from '../../src/services/connections.js'
+import { EventLog } from '../../src/log/event-log.js'
+import { runSubscription } from '../../src/subscriptions/run.js'
+import { dispatcher } from '../../workers/dispatch/dispatch.js'
+import { connectionTo } from '../support/back-ends/scratch-event-store.js'
+import { keepingLog } from '../support/postgres/ledger.js'
+import type { TestService } from '../support/service.js'
+import type { Teardown } from '../support/teardown.js'
 
 /**
  * On a service that has none. What else there is to project is projected all the time.

@@ -3,9 +3,9 @@ import { execFile, execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { packageRoot } from '../../../src/package-root.js'
-import { dataDir } from '../ringledger.js'
-import type { Teardown } from '../teardown.js'
+import { packageRoot } from '../../src/package-root.js'
+import { dataDir } from '../support/ringledger.js'
+import type { Teardown } from '../support/teardown.js'
 
 /** The folder is removed in `t.teardown`; what is bundled of libraries is taken as it is, since it is the same. */
 export function checkout (t: Teardown, isWanted = (_file: string) => true): string {

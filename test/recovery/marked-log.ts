@@ -1,13 +1,13 @@
 // Logs and databases beside them, for what markers in the log say of both.
 import { randomUUID } from 'node:crypto'
-import { writeMarker, type MarkerOptions } from '../../../src/recovery/marker.js'
-import { refuseOtherLog } from '../../../src/recovery/other-log.js'
-import { readDatabaseState } from '../../../src/recovery/database-state.js'
-import { noStream, EventLog, type Streams } from '../../../src/log/event-log.js'
-import type { Teardown } from '../teardown.js'
-import { scratchLedger } from '../postgres/ledger.js'
-import { scratchEventStore } from './scratch-event-store.js'
-import { scratchPostgres } from './scratch-postgres.js'
+import { writeMarker, type MarkerOptions } from '../../src/recovery/marker.js'
+import { refuseOtherLog } from '../../src/recovery/other-log.js'
+import { readDatabaseState } from '../../src/recovery/database-state.js'
+import { noStream, EventLog, type Streams } from '../../src/log/event-log.js'
+import type { Teardown } from '../support/teardown.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { scratchPostgres } from '../support/back-ends/back-ends.js'
 
 export async function markedLogs (t: Teardown) {
   const postgres = await scratchPostgres(t)

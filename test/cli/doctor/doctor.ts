@@ -1,7 +1,7 @@
 // `ringledger doctor`, and what it finds.
 import type { Test } from 'tap'
 import type { Finding } from '../../../src/cli/doctor/check.js'
-import { runWarm, type Environment } from '../ringledger.js'
+import { runWarm, type Environment } from '../../support/ringledger.js'
 
 export async function doctor (t: Test, env: Environment) {
   const { code, stdout, stderr, ms } = await runWarm(['doctor', '--json'], env)

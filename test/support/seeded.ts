@@ -1,2 +1,0 @@
-// Random numbers that a seed repeats.
-export { seeded } from '@ringledger/embedded-postgres/testing'
