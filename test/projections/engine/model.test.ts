@@ -1,4 +1,4 @@
-// Rows are the fold of the log after any history, batches, repetitions, failures and restarts; a rebuild has the same.
+// Rows are the fold of the log after any history, batches, failures and restarts; a rebuild has the same.
 import type { PoolClient } from 'pg'
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
@@ -140,7 +140,7 @@ function failOnce ({ statement, when }: Step['failure']): void {
   }
 }
 
-/** The log as a store may deliver it: parts again, ended anywhere; `restart` ends its reader. */
+/** The log as it is followed, in parts, ended anywhere; `restart` ends its reader. */
 function delivering (log: StoredEvent[], steps: Iterator<Step>, restart: () => void) {
   return async function * follow ({ after }: { after: bigint }): AsyncGenerator<Batch> {
     for (let at = log.filter(({ position }) => position <= after).length; at < log.length;) {
@@ -148,11 +148,9 @@ function delivering (log: StoredEvent[], steps: Iterator<Step>, restart: () => v
       if (incident === 'fails') failOnce(failure)
       if (incident === 'restarts') restart()
       if (incident === 'restarts' || incident === 'ends') return
-      const from = incident === 'repeats' ? Math.max(0, at - size) : at
-      at += size
-      const events = log.slice(from, at)
+      const events = log.slice(at, at += size)
       const position = events.at(-1)?.position ?? after
-      yield { events: incident === 'doubles' ? [...events, ...events] : events, position }
+      yield { events, position }
     }
     restart()
   }
