@@ -1,6 +1,7 @@
 // The entry of the package: a log to another store or a file, and back.
-export { exportTo, exportToFile } from './file/export.js'
-export { openExport } from './file/import.js'
-export { TransferRefused } from './refused.js'
+export { exportTo, exportToFile } from './export.js'
+export { openExport } from './import.js'
+export { TransferRefused } from './failure.js'
+export { logOf } from './source.js'
 export { openStore, type Store } from './store.js'
-export { isSameLog, logOf, transfer, type Transferred } from './transfer.js'
+export { isSameLog, transfer, type Transferred } from './transfer.js'

@@ -1,13 +1,14 @@
 // An event store as a transfer needs it: its log as bytes, appends in order, and a few questions.
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   ANY, BACKWARDS, END, StreamDeletedError, StreamNotFoundError, type EventStoreDBClient
 } from '@eventstore/db-client'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { AppendPipe } from './append/pipe.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import { TransferRefused, broken, failureOf, type Sent } from './failure.js'
 import { isTombstone, type Recorded } from './recorded.js'
-import { TransferRefused } from './refused.js'
-import { readRequest, toRecorded } from './wire.js'
 
 // Reads end by themselves after so many events: to cancel one would make the client drop its connection.
 const pageSize = 10_000
@@ -19,29 +20,10 @@ const disposeWithinMs = 1_000
 /** What a store knows of an event that another one has; `gone`: it has later ones of the stream, or its tombstone. */
 export type Knowledge = 'stream unknown' | 'gone' | 'same' | 'other'
 
-const endsNodes = 'with such metadata a node of EventStoreDB ends as soon as the stream that they describe is deleted'
-
-export interface Store {
-  /** Every event with after < position <= upTo, the server's own too, in log order. */
-  read (after: bigint, upTo?: bigint): AsyncGenerator<Recorded, void>
-  /** The position of the newest event, 0 in an empty store. */
-  head (): Promise<bigint>
-  /** What only this log begins with; nothing while it is empty. */
-  origin (): Promise<string | undefined>
-  /** Whether this store has an event with this id at the same place. */
-  knows (event: Recorded): Promise<Knowledge>
-  openPipe (mostAppends: number): Promise<AppendPipe>
-  /** Ends a stream: nothing can be appended to it again. Idempotent. */
-  tombstone (stream: string): Promise<void>
-  close (): Promise<void>
-}
-
 /** Connects at the first call. The client is the store's own from now on: `close` ends it. */
-export function openStore (client: EventStoreDBClient): Store {
-  return new ConnectedStore(client)
-}
+export const openStore = (client: EventStoreDBClient) => new Store(client)
 
-class ConnectedStore implements Store {
+export class Store {
   readonly #client: EventStoreDBClient
   // The client's own door to its connection, with its discovery, TLS and credentials, is protected: hence the brackets.
   readonly #call: EventStoreDBClient['GRPCStreamCreator']
@@ -51,6 +33,7 @@ class ConnectedStore implements Store {
     this.#call = client['GRPCStreamCreator']
   }
 
+  /** Every event with after < position <= upTo, the server's own too, in log order. */
   async * read (after: bigint, upTo = lastPosition): AsyncGenerator<Recorded, void> {
     let position = after
     for (let size = pageSize; size >= pageSize && position < upTo;) {
@@ -64,6 +47,7 @@ class ConnectedStore implements Store {
     }
   }
 
+  /** The position of the newest event, 0 in an empty store. */
   async head (): Promise<bigint> {
     let newest = 0n
     const last = this.#client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
@@ -71,6 +55,7 @@ class ConnectedStore implements Store {
     return newest
   }
 
+  /** What only this log begins with; nothing while it is empty. */
   async origin (): Promise<string | undefined> {
     let origin: string | undefined
     for await (const { event } of this.#client.readAll({ maxCount: 1 })) {
@@ -79,6 +64,7 @@ class ConnectedStore implements Store {
     return origin
   }
 
+  /** Whether this store has an event with this id at the same place. */
   async knows (event: Recorded): Promise<Knowledge> {
     try {
       let knowledge: Knowledge = 'other'
@@ -100,8 +86,12 @@ class ConnectedStore implements Store {
     return new AppendPipe(await open(), mostAppends)
   }
 
+  /** Ends a stream: nothing can be appended to it again. Idempotent. */
   async tombstone (stream: string): Promise<void> {
-    if (stream.startsWith('$$')) throw new TransferRefused(`${stream} of the source is tombstoned: ${endsNodes}`)
+    if (stream.startsWith('$$')) {
+      throw new TransferRefused(`${stream} of the source is tombstoned: with such metadata a node of EventStoreDB ends ` +
+        'as soon as the stream that they describe is deleted')
+    }
     try {
       await this.#client.tombstoneStream(stream, { expectedRevision: ANY })
     } catch (error) {
@@ -131,4 +121,143 @@ class ConnectedStore implements Store {
   #forEver () {
     return this.#client['callArguments']({}, { deadline: Infinity })
   }
+}
+
+type BatchCall = ReturnType<StreamsClient['batchAppend']>
+
+const mostBytes = 8 * 1024 * 1024
+
+/** Appends of whole batches at exact revisions. After the first failure nothing more is sent. */
+class AppendPipe {
+  readonly #call: BatchCall
+  readonly #mostAppends: number
+  readonly #sent = new Map<string, Sent & { bytes: number }>()
+  #bytes = 0
+  #isFlowing = true
+  #failure: Error | undefined
+  #isClosing = false
+  #wake = () => {}
+
+  /** @param mostAppends under way at once */
+  constructor (call: BatchCall, mostAppends: number) {
+    this.#call = call
+    this.#mostAppends = mostAppends
+    call.on('data', (reply: streams.BatchAppendResp) => { this.#settle(reply) })
+    call.on('drain', () => {
+      this.#isFlowing = true
+      this.#wake()
+    })
+    call.on('error', (cause: Error) => { this.#fail(broken(`the target is gone: ${cause.message}`, { cause })) })
+    call.on('end', () => { if (!this.#isClosing) this.#fail(broken('the target ended the connection')) })
+  }
+
+  /**
+   * Waits for room, then sends an append.
+   * @param events of one stream, with revisions that follow on each other
+   * @throws NotTaken, TransferRefused, or an Error when the target is gone; also for appends sent before
+   */
+  async append (events: readonly [Recorded, ...Recorded[]]): Promise<void> {
+    const [{ stream, revision }] = events
+    await this.#until(() => this.#isFlowing && this.#sent.size < this.#mostAppends && this.#bytes < mostBytes)
+    const id = randomUUID()
+    const bytes = events.reduce((sum, event) => sum + sizeOf(event), 0)
+    this.#sent.set(id, { stream, expected: revision - 1n, bytes })
+    this.#bytes += bytes
+    this.#isFlowing = this.#call.write(appendRequest(id, stream, events, revision - 1n))
+  }
+
+  /** Returns when everything sent is durable. @throws as `append` does */
+  async drain (): Promise<void> {
+    await this.#until(() => this.#sent.size === 0)
+  }
+
+  /** Ends the call; what was not drained may be written or not. */
+  close (): void {
+    this.#isClosing = true
+    this.#call.end()
+  }
+
+  async #until (holds: () => boolean): Promise<void> {
+    while (!this.#failure && !holds()) await new Promise<void>((resolve) => { this.#wake = resolve })
+    if (this.#failure) throw this.#failure
+  }
+
+  #settle (reply: streams.BatchAppendResp): void {
+    const id = reply.getCorrelationId()?.getString() ?? ''
+    const sent = this.#sent.get(id)
+    if (reply.hasError()) return this.#fail(failureOf(reply, sent, this.#isNext(id)))
+    this.#sent.delete(id)
+    this.#bytes -= sent?.bytes ?? 0
+    this.#wake()
+  }
+
+  /** Whether this is the oldest unanswered append to its stream. */
+  #isNext (id: string): boolean {
+    const stream = this.#sent.get(id)?.stream
+    for (const [one, sent] of this.#sent) if (sent.stream === stream) return one === id
+    return true
+  }
+
+  #fail (error: Error): void {
+    this.#failure ??= error
+    this.#wake()
+  }
+}
+
+/** What an event adds to the size of its append, as servers count it. */
+export const sizeOf = ({ data, metadata, type }: Recorded) => data.length + metadata.length + 2 * type.length
+
+const ticksPerMs = 10_000
+
+/** A finite read of $all, forward, from `position` on. */
+function readRequest (position: bigint, maxCount: number): streams.ReadReq {
+  const all = new streams.ReadReq.Options.AllOptions()
+  const place = String(position)
+  if (position === 0n) all.setStart(new shared.Empty())
+  else all.setPosition(new streams.ReadReq.Options.Position().setCommitPosition(place).setPreparePosition(place))
+  return new streams.ReadReq().setOptions(new streams.ReadReq.Options()
+    .setAll(all)
+    .setReadDirection(streams.ReadReq.Options.ReadDirection.FORWARDS)
+    .setCount(String(maxCount))
+    .setNoFilter(new shared.Empty())
+    .setUuidOption(new streams.ReadReq.Options.UUIDOption().setString(new shared.Empty())))
+}
+
+function toRecorded (event: streams.ReadResp.ReadEvent.RecordedEvent): Recorded {
+  const properties = event.getMetadataMap()
+  return {
+    stream: Buffer.from(event.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(),
+    revision: BigInt(event.getStreamRevision()),
+    id: event.getId()?.getString() ?? '',
+    type: properties.get('type') ?? '',
+    contentType: properties.get('content-type') ?? '',
+    data: event.getData_asU8(),
+    metadata: event.getCustomMetadata_asU8(),
+    created: Math.floor(Number(properties.get('created') ?? 0) / ticksPerMs),
+    position: BigInt(event.getCommitPosition())
+  }
+}
+
+/** One append of consecutive events of one stream, expected right behind the event before them. */
+function appendRequest (
+  correlationId: string, stream: string, events: readonly Recorded[], expected: bigint
+): streams.BatchAppendReq {
+  const options = new streams.BatchAppendReq.Options()
+    .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)))
+  if (expected < 0n) options.setNoStream(new shared.Empty())
+  else options.setStreamPosition(String(expected))
+  return new streams.BatchAppendReq()
+    .setCorrelationId(new shared.UUID().setString(correlationId))
+    .setOptions(options)
+    .setProposedMessagesList(events.map(toProposed))
+    .setIsFinal(true)
+}
+
+function toProposed ({ id, type, contentType, data, metadata }: Recorded): streams.BatchAppendReq.ProposedMessage {
+  const message = new streams.BatchAppendReq.ProposedMessage()
+    .setId(new shared.UUID().setString(id))
+    .setData(data)
+    .setCustomMetadata(metadata)
+  message.getMetadataMap().set('type', type).set('content-type', contentType)
+  return message
 }

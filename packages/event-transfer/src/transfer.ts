@@ -1,10 +1,10 @@
 // Makes a target the same log as a source: compare, append what is missing, compare again until nothing is.
-import { appendRest } from './append/rest.js'
-import { compare, Matched, travelling, withoutHidden, type Source } from './compare.js'
-import type { Progress } from './progress.js'
-import { NotTaken } from './refused.js'
-import { Standstill } from './standstill.js'
-import type { Store } from './store.js'
+import { setTimeout as delay } from 'node:timers/promises'
+import { appendRest } from './append.js'
+import { NotTaken, TransferRefused } from './failure.js'
+import { isSame, isTombstone, Tally, type Recorded } from './recorded.js'
+import { travelling, type Source } from './source.js'
+import type { Knowledge, Store } from './store.js'
 
 export interface Transferred {
   /** In source and target, compared byte by byte. */
@@ -20,6 +20,15 @@ export interface Transferred {
   position: { source: bigint, target: bigint }
 }
 
+/** How far a transfer is. */
+export interface Progress {
+  doing: 'comparing' | 'appending' | 'verifying' | 'exporting' | 'checking'
+  /** Since this began. */
+  events: number
+  /** 0 to 1, by places in the log; absent where the end is not known. */
+  done?: number
+}
+
 export interface TransferOptions {
   /** Most appends under way at once. */
   inFlight: number
@@ -32,71 +41,39 @@ export interface TransferOptions {
  * stopped anywhere. Every event is compared after it was written, in the order of the whole log.
  * @throws TransferRefused when the target holds other events in these streams
  */
-export async function transfer (source: Source, target: Store, options: TransferOptions): Promise<Transferred> {
-  return await new Transfer(source, target, options).run()
-}
-
-class Transfer {
-  readonly #source: Source
-  readonly #target: Store
-  readonly #options: TransferOptions
-  readonly #matched: Matched
-
-  constructor (source: Source, target: Store, options: TransferOptions) {
-    this.#source = source
-    this.#target = target
-    this.#options = options
-    this.#matched = new Matched(source)
-  }
-
-  async run (): Promise<Transferred> {
-    const { signal } = this.#options
-    const standstill = new Standstill(signal)
-    let before: number | undefined
-    for (let doing: Progress['doing'] = 'comparing'; ; doing = 'verifying') {
-      const rest = await this.#compare(doing)
-      before ??= this.#matched.tally.events
-      if (!rest) return this.#summary(before)
-      // Another copy may write the same; the next comparison finds out.
-      const refusal = await this.#append(rest).then(() => undefined, onlyNotTaken)
-      if (doing === 'verifying' || refusal) await standstill.wait(this.#matched.source, refusal)
+export async function transfer (
+  source: Source, target: Store, { inFlight, signal, onProgress }: TransferOptions
+): Promise<Transferred> {
+  const matched = new Matched(new Tally(source.limits.beginOf))
+  const standstill = new Standstill(signal)
+  let before: number | undefined
+  for (let doing: Progress['doing'] = 'comparing'; ; doing = 'verifying') {
+    const compared = counter(doing)
+    const rest = await compare(source, target, matched, () => compared(matched.source))
+    before ??= matched.tally.events
+    if (!rest) {
+      const { tally: { events, streams }, others, source, target } = matched
+      const sha256 = matched.tally.sha256()
+      return { events, streams, sha256, appended: events - before, others, position: { source, target } }
     }
-  }
-
-  async #compare (doing: Progress['doing']) {
-    const compared = this.#counter(doing)
-    return await compare(this.#source, this.#target, this.#matched, () => compared(this.#matched.source))
-  }
-
-  async #append (rest: Parameters<typeof appendRest>[0]): Promise<void> {
-    const sent = this.#counter('appending')
-    await appendRest(rest, this.#target, {
-      limits: this.#source.limits,
-      inFlight: this.#options.inFlight,
-      onEvent: ({ position }) => sent(position)
-    })
+    // Another copy may write the same; the next comparison finds out.
+    const options = { limits: source.limits, inFlight, onEvent: counter('appending') }
+    const refusal = await appendRest(rest, target, options).catch(onlyNotTaken)
+    if (doing === 'verifying' || refusal) await standstill.wait(matched.source, refusal)
   }
 
   /** Tells of the progress at once, and at each event; the position is its place in the source. */
-  #counter (doing: Progress['doing']): (position: bigint) => void {
-    const { signal, onProgress } = this.#options
-    const { head } = this.#source
+  function counter (doing: Progress['doing']): (position: bigint) => void {
     let events = 0
     const tell = (position: bigint) => {
-      onProgress({ doing, events, done: head === 0n ? 1 : Number(position) / Number(head) })
+      onProgress({ doing, events, done: source.head === 0n ? 1 : Number(position) / Number(source.head) })
     }
-    tell(this.#matched.source)
+    tell(matched.source)
     return (position) => {
       signal.throwIfAborted()
       events++
       tell(position)
     }
-  }
-
-  #summary (before: number): Transferred {
-    const { tally, others, source, target } = this.#matched
-    const { events, streams } = tally
-    return { events, streams, sha256: tally.sha256(), appended: events - before, others, position: { source, target } }
   }
 }
 
@@ -105,15 +82,121 @@ function onlyNotTaken (error: unknown): NotTaken {
   throw error
 }
 
-/** The log of a store up to its present head. */
-export async function logOf (store: Store): Promise<Source> {
-  const head = await store.head()
-  const source = { head, read: (after: bigint) => travelling(store.read(after, head)) }
-  return await withoutHidden({ ...source, knows: (event) => store.knows(event) })
-}
-
 /** Whether both are one and the same log, whatever their addresses. */
 export async function isSameLog (one: Store, other: Store): Promise<boolean> {
   const [first, second] = await Promise.all([one.origin(), other.origin()])
   return first !== undefined && first === second && await one.head() === await other.head()
+}
+
+/** How far source and target are the same; a comparison goes on from here. */
+class Matched {
+  /** Of the last event that both have. */
+  source = 0n
+  target = 0n
+  /** Events of the target in streams that the source does not know. */
+  others = 0
+
+  constructor (readonly tally: Tally) {}
+
+  take (ours: Recorded, theirs: Recorded): void {
+    this.tally.add(ours)
+    this.source = ours.position
+    this.target = theirs.position
+  }
+
+  /** @param knowledge of the source: what it has no more counts no further */
+  leaveAlone (theirs: Recorded, knowledge: Knowledge): void {
+    if (knowledge === 'stream unknown') this.others++
+    this.target = theirs.position
+  }
+}
+
+/**
+ * Goes on comparing from where `matched` stands, every byte of every event, in the order of the log.
+ * @returns what the target lacks, from the place where `matched` stands then, or undefined when it has all
+ * @throws TransferRefused when the target holds something else in a stream of the source, or in another order
+ */
+async function compare (
+  source: Source, target: Store, matched: Matched, onEvent: () => void
+): Promise<AsyncIterable<Recorded> | undefined> {
+  const [ours, theirs] = [source.read(matched.source), travelling(target.read(matched.target))]
+  try {
+    let next = await theirs.next()
+    for (let own = await ours.next(); !own.done; own = await ours.next()) {
+      while (!next.done && !isSame(own.value, next.value)) {
+        const knowledge = await knownOf(source, next.value)
+        if (knowledge === 'same' || knowledge === 'other') throw notTheSame(next.value)
+        matched.leaveAlone(next.value, knowledge)
+        next = await theirs.next()
+      }
+      if (next.done) return startingWith(own.value, ours)
+      matched.take(own.value, next.value)
+      onEvent()
+      next = await theirs.next()
+    }
+    for (; !next.done; next = await theirs.next()) {
+      const knowledge = await knownOf(source, next.value)
+      if (knowledge === 'other') throw notTheSame(next.value)
+      // 'same': the source has moved on, and so has another copier.
+      if (knowledge === 'stream unknown') matched.others++
+    }
+    return undefined
+  } catch (error) {
+    await Promise.all([ours.return(), theirs.return()])
+    throw error
+  }
+}
+
+/** A deleted stream has nothing that can be asked for; the log knows it all the same. */
+async function knownOf (source: Source, theirs: Recorded): Promise<Knowledge> {
+  const knowledge = await source.knows(theirs)
+  return knowledge === 'stream unknown' && source.limits.hides(theirs.stream) ? 'gone' : knowledge
+}
+
+async function * startingWith (first: Recorded, rest: AsyncIterable<Recorded>): AsyncGenerator<Recorded, void> {
+  yield first
+  yield * rest
+}
+
+function notTheSame (event: Recorded): TransferRefused {
+  const { stream, revision, id } = event
+  if (isTombstone(event)) {
+    return new TransferRefused(`stream ${stream} is deleted for ever in the target, and is not in the source, ` +
+      'or not at this place. Nothing was overwritten: choose an empty target')
+  }
+  return new TransferRefused(`stream ${stream} of the target holds another event at revision ${revision} ` +
+    `than the source, or holds it in another order (its id is ${id}). ` +
+    'Nothing was overwritten: choose an empty target')
+}
+
+/** A server answers within 2 s for an append that another copy has under way, and shows what it has taken soon. */
+const mostMs = 15_000
+const shortestPauseMs = 100
+const longestPauseMs = 1_000
+
+/** How long a target is asked again that does not take, or does not show, what it is sent. */
+class Standstill {
+  #at: bigint | undefined
+  #since = 0
+  #pauseMs = shortestPauseMs
+
+  constructor (private readonly signal: AbortSignal) {}
+
+  /**
+   * Waits a moment before the next try.
+   * @param position up to which the target has what the source has
+   * @throws `refusal`, or what is to be said without one, when the target has stood there for too long
+   */
+  async wait (position: bigint, refusal: Error | undefined): Promise<void> {
+    if (position !== this.#at) {
+      this.#at = position
+      this.#since = performance.now()
+      this.#pauseMs = shortestPauseMs
+    } else if (performance.now() - this.#since > mostMs) {
+      throw refusal ??
+        new Error(`the target acknowledged events after position ${position} of the source and does not show them`)
+    }
+    await delay(this.#pauseMs, undefined, { signal: this.signal }).catch(() => this.signal.throwIfAborted())
+    this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs)
+  }
 }

@@ -6,12 +6,12 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { exportToFile } from '../src/file/export.js'
-import { eventLine, parseLine } from '../src/file/event-line.js'
-import { openExport } from '../src/file/import.js'
-import { TransferRefused } from '../src/refused.js'
+import { eventLine, exportToFile } from '../src/export.js'
+import { openExport, parseLine } from '../src/import.js'
+import { TransferRefused } from '../src/failure.js'
 import { openStore, type Store } from '../src/store.js'
-import { logOf, transfer } from '../src/transfer.js'
+import { Limits, logOf } from '../src/source.js'
+import { transfer } from '../src/transfer.js'
 import { refused, scratchEventStore } from '@ringledger/embedded-event-store/testing'
 import { runs, scratchPostgres, seedOf } from '@ringledger/embedded-postgres/testing'
 import { event, fillVaried, rawEvent, written } from './support/varied-log.js'
@@ -78,9 +78,9 @@ t.test('whatever an event holds, its line gives it back', async (t) => {
   const seed = seedOf('FUZZ_SEED')
   t.comment(`FUZZ_SEED=${seed}`)
   fc.assert(fc.property(names, revisions, bytes, bytes, (stream, revision, data, metadata) => {
-    const { position, ...sent } = { ...rawEvent(stream, revision, data, metadata), data, metadata }
-    const line = eventLine({ ...sent, position })
-    return !line.includes('\n') && isDeepStrictEqual(parseLine(line), { kind: 'event', event: sent })
+    const sent = { ...rawEvent(stream, revision, data, metadata), data, metadata }
+    const line = eventLine(sent)
+    return !line.includes('\n') && isDeepStrictEqual(parseLine(line, sent.position), { kind: 'event', event: sent })
   }), { seed, numRuns: runs(50) })
 })
 
@@ -153,6 +153,7 @@ t.test('an export that breaks off leaves no file, and the former one as it was',
   const breaking = {
     head: 1n,
     knows: async () => 'other' as const,
+    limits: new Limits(),
     async * read () {
       yield rawEvent('a', 0n, '{}')
       throw new Error('gone')

@@ -1,7 +1,8 @@
 // What a transfer refuses because the target holds something else, and what it leaves alone.
 import { collect, refused, scavenge } from '@ringledger/embedded-event-store/testing'
 import t from 'tap'
-import { TransferRefused } from '../src/refused.js'
+import { TransferRefused } from '../src/failure.js'
+import { Limits } from '../src/source.js'
 import { appendRaw, event, rawEvent } from './support/varied-log.js'
 import { transfer } from '../src/transfer.js'
 import { copy, placesOn } from './support/place.js'
@@ -67,7 +68,8 @@ t.test('streams that the source does not know are left alone and counted', async
 t.test('a stream that begins in the middle although nothing hides its earlier events is refused by its name', async (t) => {
   const target = await place(t)
   const scavenged = { ...rawEvent('old', 7n, '{}'), position: 1n }
-  const source = { head: 1n, async * read () { yield scavenged }, knows: async () => 'other' as const }
+  const [knows, limits] = [async () => 'other' as const, new Limits()]
+  const source = { head: 1n, async * read () { yield scavenged }, knows, limits }
   const { signal } = new AbortController()
   const transferred = transfer(source, target.store, { inFlight: 1, signal, onProgress () {} })
   await refused(t, transferred, TransferRefused, { message: /stream old has no revision 6, and no metadata that hide it/ })

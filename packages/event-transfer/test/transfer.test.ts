@@ -4,7 +4,8 @@ import { collect, refused } from '@ringledger/embedded-event-store/testing'
 import t from 'tap'
 import type { Store } from '../src/store.js'
 import { appendRaw, event, fillVaried, rawEvent, written } from './support/varied-log.js'
-import { isSameLog, logOf, transfer } from '../src/transfer.js'
+import { logOf } from '../src/source.js'
+import { isSameLog, transfer } from '../src/transfer.js'
 import { copy, opened, placesOn } from './support/place.js'
 
 const place = await placesOn(t)

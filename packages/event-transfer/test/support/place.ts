@@ -3,7 +3,8 @@ import { EventStoreDBClient } from '@eventstore/db-client'
 import { scratchEventStore } from '@ringledger/embedded-event-store/testing'
 import { scratchPostgres, type Teardown } from '@ringledger/embedded-postgres/testing'
 import { openStore, type Store } from '../../src/store.js'
-import { logOf, transfer, type TransferOptions, type Transferred } from '../../src/transfer.js'
+import { logOf } from '../../src/source.js'
+import { transfer, type TransferOptions, type Transferred } from '../../src/transfer.js'
 
 /** Makes a store for a test, each in a schema of its own. */
 export async function placesOn (file: Teardown) {

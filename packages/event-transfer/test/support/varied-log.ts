@@ -1,10 +1,9 @@
 // A log with everything in it that a transfer must keep: odd bytes, deletions, truncation, links, unicode.
 import { randomUUID } from 'node:crypto'
 import { ANY, NO_STREAM, binaryEvent, jsonEvent, type EventStoreDBClient } from '@eventstore/db-client'
-import type { Recorded } from '../../src/recorded.js'
-import { mayBeServerMade } from '../../src/server-made.js'
+import { type Recorded, mayBeServerMade } from '../../src/recorded.js'
 import type { Store } from '../../src/store.js'
-import { logOf } from '../../src/transfer.js'
+import { logOf } from '../../src/source.js'
 
 export function event (type = 'Happened', data: object = {}) {
   return jsonEvent({ type, data: { ...data }, metadata: { command_id: 'c-1' } })

@@ -1,14 +1,24 @@
-// Writes a log as lines; a file gets its name only when it is whole.
+// Writes a log as lines: a header, an event a line, and a last line without which the file is not whole.
 import { randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import type { Source } from '../compare.js'
-import { eventLine, footerLine, headerLine, type Footer } from './event-line.js'
-import { Tally } from '../fingerprint.js'
-import type { Progress } from '../progress.js'
-import { TransferRefused } from '../refused.js'
+import { TransferRefused } from './failure.js'
+import { Tally, type Recorded } from './recorded.js'
+import type { Source } from './source.js'
+import type { Progress } from './transfer.js'
+
+export const format = 'ringledger-events'
+/** Of the format. What `$tb` and deletes hide is left out since 2, and the hash passes over ids of more metadata. */
+export const version = 2
+
+/** What the last line tells. */
+export interface Footer {
+  events: number
+  streams: number
+  sha256: string
+}
 
 export interface ExportOptions {
   signal: AbortSignal
@@ -19,7 +29,7 @@ const chunkLength = 64 * 1024
 
 /** Writes the export to a stream that stays open. */
 export async function exportTo (output: Writable, source: Source, options: ExportOptions): Promise<Footer> {
-  const tally = new Tally(source.limits)
+  const tally = new Tally(source.limits.beginOf)
   await pipeline(chunks(lines(source, tally, options)), output, { end: false, signal: options.signal })
   return footerOf(tally)
 }
@@ -34,7 +44,7 @@ export async function exportToFile (file: string, source: Source, options: Expor
     throw new TransferRefused(`${file} cannot be written: ${cause.message}`, { cause })
   })
   try {
-    const tally = new Tally(source.limits)
+    const tally = new Tally(source.limits.beginOf)
     const text = chunks(lines(source, tally, options))
     const output = handle.createWriteStream({ flush: true })
     await (file.endsWith('.gz') ? pipeline(text, createGzip(), output, options) : pipeline(text, output, options))
@@ -48,13 +58,13 @@ export async function exportToFile (file: string, source: Source, options: Expor
 }
 
 async function * lines (source: Source, tally: Tally, { onProgress }: ExportOptions): AsyncGenerator<string, void> {
-  yield headerLine(new Date())
+  yield JSON.stringify({ format, version, exported_at: new Date().toISOString() })
   for await (const event of source.read(0n)) {
     tally.add(event)
     yield eventLine(event)
     onProgress({ doing: 'exporting', events: tally.events, done: Number(event.position) / Number(source.head) })
   }
-  yield footerLine(footerOf(tally))
+  yield JSON.stringify({ end: true, ...footerOf(tally) })
 }
 
 const footerOf = (tally: Tally): Footer => ({ events: tally.events, streams: tally.streams, sha256: tally.sha256() })
@@ -69,4 +79,28 @@ async function * chunks (lines: AsyncIterable<string>): AsyncGenerator<string, v
     text = ''
   }
   yield text
+}
+
+export function eventLine ({ stream, revision, id, type, created, contentType, data, metadata }: Recorded): string {
+  return JSON.stringify({
+    stream,
+    revision: revision <= Number.MAX_SAFE_INTEGER ? Number(revision) : String(revision),
+    id,
+    type,
+    created: new Date(created).toISOString(),
+    contentType,
+    ...field('data', data),
+    ...field('metadata', metadata)
+  })
+}
+
+/** JSON where that gives the same bytes again, else base64; no field when there are no bytes. */
+function field (name: 'data' | 'metadata', bytes: Uint8Array): object {
+  if (bytes.length === 0) return {}
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  try {
+    const value: unknown = JSON.parse(buffer.toString())
+    if (Buffer.from(JSON.stringify(value)).equals(buffer)) return { [name]: value }
+  } catch {} // not JSON
+  return { [`${name}_base64`]: buffer.toString('base64') }
 }

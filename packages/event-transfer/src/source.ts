@@ -1,13 +1,52 @@
-// Streams whose earlier events are hidden or gone: what of them travels, and what holds the places of the rest.
+// Where events come from, and which of them travel: not those that a scavenge would remove, as metadata hide them.
 import { createHash } from 'node:crypto'
-import { describedBy, isTombstone, tombstoneRevision, type Recorded } from './recorded.js'
-import { TransferRefused } from './refused.js'
-import { parsed } from './server-made.js'
+import { TransferRefused } from './failure.js'
+import { describedBy, isTombstone, parsed, tombstoneRevision, type Recorded } from './recorded.js'
+import type { Knowledge, Store } from './store.js'
+
+/** The log of a store up to its head at the start, or an export. */
+export interface Log {
+  /** The place of the last event to take over. */
+  head: bigint
+  /** What comes after a place and up to the head, in log order. */
+  read (after: bigint): AsyncGenerator<Recorded, void>
+  knows (event: Recorded): Promise<Knowledge>
+}
+
+/** A log without what does not travel. */
+export interface Source extends Log {
+  limits: Limits
+}
+
+/** The log of a store up to its present head. */
+export async function logOf (store: Store): Promise<Source> {
+  const head = await store.head()
+  const read = (after: bigint) => travelling(store.read(after, head))
+  return await sourceOf({ head, read, knows: (event) => store.knows(event) })
+}
+
+/** Reads the log once, and again when it has truncated streams. @throws TransferRefused as `refuseMoving` does */
+export async function sourceOf (log: Log): Promise<Source> {
+  const limits = new Limits()
+  for await (const event of log.read(0n)) limits.note(event)
+  limits.refuseMoving()
+  if (limits.hideSomething) for await (const event of log.read(0n)) limits.noteLast(event)
+  async function * read (after: bigint): AsyncGenerator<Recorded, void> {
+    for await (const event of log.read(after)) if (event.revision >= limits.beginOf(event.stream)) yield event
+  }
+  return { ...log, limits, read }
+}
+
+/** Streams of the server itself (`$…`, also their metadata) and placeholders stay behind. */
+export async function * travelling (events: AsyncIterable<Recorded>): AsyncGenerator<Recorded, void> {
+  for await (const event of events) {
+    const isOfServer = (describedBy(event.stream) ?? event.stream).startsWith('$')
+    if (!isOfServer && event.type !== placeholderType) yield event
+  }
+}
 
 /** Stands in a target where the source has nothing any more: it holds a revision, and nobody sees it. */
 const placeholderType = '$scavenged'
-
-export const isPlaceholder = ({ type }: Recorded) => type === placeholderType
 
 /** The same one for the same place, so that two copies at once write it once. It has no data: metadata hide it. */
 export function placeholder (stream: string, revision: bigint): Recorded {
@@ -43,7 +82,7 @@ export class Limits {
   }
 
   /** The revision of the first event of a stream that travels; all after it do. */
-  beginOf (stream: string): bigint {
+  beginOf = (stream: string): bigint => {
     const described = describedBy(stream)
     const { metadata, truncateBefore, last, isTombstoned } = this.#of(described ?? stream)
     if (isTombstoned) return tombstoneRevision
@@ -81,15 +120,6 @@ export class Limits {
   #of (stream: string): Limit {
     return this.#limits.get(stream) ?? unlimited
   }
-}
-
-/** Reads the log once, and again when it has truncated streams. @throws TransferRefused as `refuseMoving` does */
-export async function limitsIn (read: () => AsyncIterable<Recorded>): Promise<Limits> {
-  const limits = new Limits()
-  for await (const event of read()) limits.note(event)
-  limits.refuseMoving()
-  if (limits.hideSomething) for await (const event of read()) limits.noteLast(event)
-  return limits
 }
 
 /** Where a delete lets a stream begin is beyond every revision. A server passes over metadata with one bad value. */

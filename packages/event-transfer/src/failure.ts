@@ -1,7 +1,14 @@
-// Why the target did not take an append, in words that say how to go on.
+// What an operator has to decide: the transfer ended, and nothing was overwritten.
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
-import { NotTaken, TransferRefused } from '../refused.js'
+
+/** The transfer cannot go on; the message says why and how to mend it. */
+export class TransferRefused extends Error {
+  override readonly name = 'TransferRefused'
+}
+
+/** The target did not take an append. Another copy may have been first: a comparison shows it. */
+export class NotTaken extends TransferRefused {}
 
 export interface Sent {
   stream: string
