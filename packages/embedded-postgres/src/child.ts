@@ -5,7 +5,7 @@ import { Socket } from 'node:net'
 import { createInterface, type Interface } from 'node:readline'
 import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { errorCode } from './json-file.js'
+import { errorCode } from './data-dir.js'
 
 const LOG_LIMIT_BYTES = 10 * 1024 * 1024
 

@@ -1,9 +1,10 @@
-// DATA_DIR itself: made when it is missing, refused by name when it cannot be used.
-import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import { errorCode } from './json-file.js'
-
-export { errorCode, isObject, makeJsonObject, readJsonObject, writeJsonObject } from './json-file.js'
+// DATA_DIR itself: made when it is missing, refused by name when it cannot be used; and small JSON files in it.
+import { randomUUID } from 'node:crypto'
+import {
+  accessSync, constants, existsSync, linkSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync,
+  writeFileSync
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 
 const REASONS: Record<string, string> = {
   EACCES: 'permission denied',
@@ -51,6 +52,16 @@ export function lookAtDataDir (path: string): string | undefined {
 export const nearestFolder = (path: string): string =>
   existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path))
 
+/** In DATA_DIR as long as a restore is not done. */
+export const unfinishedNote = 'restore.unfinished'
+
+/** @throws when a restore was broken off here */
+export function refuseUnfinished (dataDir: string): void {
+  if (!existsSync(join(dataDir, unfinishedNote))) return
+  throw new Error(`A restore into DATA_DIR ${dataDir} was broken off: run \`ringledger restore FILE\` again, ` +
+    'or remove the directory.')
+}
+
 /** An error that says how to mend DATA_DIR when the system could not write to it; else the error as it is. */
 export function explained (dataDir: string, error: unknown): unknown {
   return errorCode(error) in REASONS ? new DataDirUnusable(dataDir, error) : error
@@ -72,6 +83,43 @@ function makePrivate (dataDir: string): void {
   }
 }
 
-function callerName (): string {
-  return process.getuid === undefined ? 'this user' : `uid ${process.getuid()}`
+const callerName = () => process.getuid === undefined ? 'this user' : `uid ${process.getuid()}`
+
+/** The object in a file; undefined when the file is missing, empty, torn or holds no object. */
+export function readJsonObject (path: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Replaces a file atomically; readers see the old or the new content, also after a crash. Mode 0600. */
+export function writeJsonObject (path: string, content: object): void {
+  putJsonObject(path, content, renameSync)
+}
+
+/** Makes a file in the same way. @throws EEXIST when it is there */
+export function makeJsonObject (path: string, content: object): void {
+  putJsonObject(path, content, linkSync)
+}
+
+function putJsonObject (path: string, content: object, put: (draft: string, path: string) => void): void {
+  const draft = `${path}.${randomUUID()}.tmp`
+  try {
+    writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flush: true })
+    put(draft, path)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+export function isObject (value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The system's code of an error, such as `ENOENT`; empty when it has none. */
+export function errorCode (error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

@@ -1,11 +1,12 @@
 // The lock of a directory: one process holds it at a time, in whatever container. A killed process holds nothing.
 // The starter holds DATA_DIR, and the supervisor the directory around the cluster, for as long as Postgres runs.
-import { linkSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { chmodSync, closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { basename, join } from 'node:path'
-import { errorCode, readJsonObject } from './json-file.js'
-import { isPresent, type Presence, showPresence } from './presence.js'
-import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.js'
+import { errorCode, makeJsonObject, readJsonObject } from './data-dir.js'
 
 export type Role = 'start' | 'command'
 
@@ -45,7 +46,7 @@ export async function acquireLock (dataDir: string, role: Role, command: string)
   const socket = `lock-${randomUUID()}.sock`
   const presence = await showPresence(dataDir, socket)
   const acquired = await compete(dataDir, {
-    ...ownIdentity(), role, command, since: new Date().toISOString(), ...(presence && { socket })
+    ...identify(process.pid) ?? { pid: process.pid, started: '' }, role, command, since: new Date().toISOString(), ...(presence && { socket })
   }).catch((error: unknown) => ({ error }))
   if (typeof acquired === 'number') return { lock: heldLock(dataDir, acquired, presence) }
   presence?.end()
@@ -67,7 +68,7 @@ export async function liveHolder (dataDir: string): Promise<{ heldBy: Holder | u
   const number = latestNumber(dataDir)
   const holder = readHolder(lockPath(dataDir, number))
   if (holder === undefined) return { heldBy: undefined, number }
-  const isHere = isAlive(holder)
+  const isHere = identify(holder.pid)?.started === holder.started
   const lives = holder.socket === undefined ? isHere : await isPresent(dataDir, holder.socket)
   return { heldBy: lives ? { ...holder, isElsewhere: !isHere } : undefined, number }
 }
@@ -89,28 +90,20 @@ function heldLock (dataDir: string, number: number, presence: Presence | undefin
 
 /** Whether the lock of this number is the caller's now: no other process linked it, and none has a higher one. */
 function linkLock (dataDir: string, number: number, holder: HolderNote): boolean {
-  const draft = join(dataDir, `lock.draft-${randomUUID()}`)
-  writeFileSync(draft, `${JSON.stringify(holder)}\n`, { mode: 0o600 })
   try {
-    linkSync(draft, lockPath(dataDir, number))
-    if (latestNumber(dataDir) === number) {
-      removeOlder(dataDir, number)
-      return true
-    }
-    rmSync(lockPath(dataDir, number), { force: true })
-    return false
+    makeJsonObject(lockPath(dataDir, number), holder)
   } catch (error) {
     // ENOENT: the winner of a race has already removed our draft.
     if (errorCode(error) === 'EEXIST' || errorCode(error) === 'ENOENT') return false
     throw error
-  } finally {
-    rmSync(draft, { force: true })
   }
+  const isHighest = latestNumber(dataDir) === number
+  if (isHighest) removeOlder(dataDir, number)
+  else rmSync(lockPath(dataDir, number), { force: true })
+  return isHighest
 }
 
-function lockPath (dataDir: string, number: number): string {
-  return join(dataDir, `lock.${number}`)
-}
+const lockPath = (dataDir: string, number: number) => join(dataDir, `lock.${number}`)
 
 function latestNumber (dataDir: string): number {
   const numbers = readdirSync(dataDir).map((name) => Number(/^lock\.(\d+)$/.exec(name)?.[1] ?? 0))
@@ -150,5 +143,107 @@ export class DataDirInUseError extends Error {
     super(`DATA_DIR ${dataDir} is in use by \`${holder.command}\` (${place}, since ${holder.since}). ` +
       `Wait for it to end or ${stop}, or set DATA_DIR to another directory.`)
     this.name = 'DataDirInUseError'
+  }
+}
+
+interface Presence {
+  /** Removes the socket. Its process may live on. */
+  end(): void
+}
+
+/** The file system holds no sockets, or the path is too long for one. Pids alone must tell then. */
+const cannotHold = ['EINVAL', 'ENAMETOOLONG', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM', 'ENOSYS']
+
+/**
+ * A socket in the directory answers exactly as long as its process lives: also for a process of another container,
+ * which sees the directory and not the pid. Undefined where the directory can hold no socket.
+ */
+export async function showPresence (directory: string, name: string): Promise<Presence | undefined> {
+  if (process.platform === 'win32') return undefined
+  const server = createServer((socket) => socket.destroy()).unref()
+  try {
+    await withPath(directory, name, async (path) => { await once(server.listen(path), 'listening') })
+    chmodSync(join(directory, name), 0o600)
+  } catch (error) {
+    if (cannotHold.includes(errorCode(error))) return undefined
+    throw error
+  }
+  return {
+    end () {
+      server.close()
+      rmSync(join(directory, name), { force: true })
+    }
+  }
+}
+
+/** Whether the process of this name lives. */
+export async function isPresent (directory: string, name: string): Promise<boolean> {
+  return await withPath(directory, name, (path) => new Promise((resolve) => {
+    const socket = connect(path)
+    const tell = (is: boolean) => {
+      socket.destroy()
+      resolve(is)
+    }
+    socket.once('connect', () => tell(true))
+    // Only these say that nobody is there; too many callers at once, or another user's socket, do not.
+    socket.once('error', (error) => tell(!['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(errorCode(error))))
+  }))
+}
+
+/** A path of a socket has some hundred bytes at most. By its directory's handle it is short wherever that lies. */
+async function withPath<T> (directory: string, name: string, use: (path: string) => Promise<T>): Promise<T> {
+  if (process.platform !== 'linux') return await use(join(directory, name))
+  const handle = openSync(directory, 'r')
+  try {
+    return await use(`/proc/self/fd/${handle}/${name}`)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/**
+ * Tells one process from every other, also after its pid went to another process or the machine was restarted: by when
+ * it began, an opaque text, comparable on one machine, or empty where that is unknown.
+ */
+interface ProcessIdentity {
+  pid: number
+  started: string
+}
+
+/** The identity of the live process with this pid; undefined when there is none; a zombie does not count. */
+export function identify (pid: number): ProcessIdentity | undefined {
+  if (process.platform === 'win32') return isSignalable(pid) ? { pid, started: '' } : undefined
+  const started = process.platform === 'linux' ? startOnLinux(pid) : startFromPs(pid)
+  return started === undefined ? undefined : { pid, started }
+}
+
+// Ticks since boot mean nothing without the boot they count from.
+function startOnLinux (pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${fields[19]}`
+  } catch {
+    return undefined
+  }
+}
+
+function startFromPs (pid: number): string | undefined {
+  try {
+    const args = ['-o', 'stat=,lstart=', '-p', String(pid)]
+    const line = execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+    return line === '' || line.startsWith('Z') ? undefined : line.slice(line.indexOf(' ')).trim()
+  } catch {
+    return undefined
+  }
+}
+
+function isSignalable (pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return errorCode(error) === 'EPERM'
   }
 }

@@ -2,11 +2,10 @@
 import { spawn } from 'node:child_process'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
-import { program } from './cluster/binaries.js'
+import { postgresEnvironment, program } from './binaries.js'
 import { acquireLock, DataDirInUseError } from './lock.js'
-import { readPostmaster, stopPostmaster, until } from './server/postmaster.js'
-import { postgresEnvironment } from './cluster/spawning.js'
-import { serverOf, type ServerRequest } from './server/request.js'
+import type { ServerRequest } from './postgres.js'
+import { readPostmaster, stopPostmaster, until } from './postmaster.js'
 
 process.title = `ringledger postgres supervisor ${process.argv[2] ?? ''}`
 process.stdout.on('error', () => {}) // the starter is gone, and stdin closes
@@ -22,9 +21,9 @@ lines.once('line', (line) => {
   void supervise(request)
 })
 
-async function supervise ({ binaries, cluster, dataDir, args, uid, gid }: ServerRequest): Promise<void> {
+async function supervise ({ binaries, cluster, holder, args, uid, gid }: ServerRequest): Promise<void> {
   const home = dirname(cluster)
-  const { lock, heldBy } = await acquireLock(home, 'start', serverOf(dataDir))
+  const { lock, heldBy } = await acquireLock(home, 'start', holder)
   if (heldBy !== undefined) throw new DataDirInUseError(home, heldBy)
   process.once('exit', () => lock.release())
   if (closed.signal.aborted) process.exit()

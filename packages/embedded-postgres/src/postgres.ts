@@ -1,19 +1,20 @@
 // Embedded Postgres: real binaries, a cluster under DATA_DIR, and a supervisor that ends with its starter.
+import { statfsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { refuseUnfinished } from './backup/unused.js'
-import { provideBinaries, type Binaries } from './cluster/binaries.js'
+import { provideBinaries, spawnIds, type Binaries } from './binaries.js'
 import { startChild, type Child } from './child.js'
-import { databaseUrl, ensureCluster, ensureDatabase } from './cluster/cluster.js'
-import { freePort } from './free-port.js'
-import { locate, type Place } from './cluster/paths.js'
+import { databaseUrl, ensureCluster, ensureDatabase } from './cluster.js'
+import { refuseUnfinished } from './data-dir.js'
 import { DataDirInUseError, liveHolder } from './lock.js'
-import { endPostgres, killPostmaster } from './server/postmaster.js'
-import { howToMakeRoom, logPath } from './server/log.js'
-import { serverOf, serverRequest } from './server/request.js'
+import { locate, type Place } from './place.js'
+import { endPostgres, stopPostmaster } from './postmaster.js'
 
 const ATTEMPTS = 5
 // Above what the supervisor itself needs to stop Postgres by force.
 const STOP_SECONDS = 35
+const AT_ONCE = [{ signal: 'SIGKILL', seconds: 1 }] as const
 
 export interface PostgresRequest {
   /** An existing DATA_DIR that the caller holds. */
@@ -38,10 +39,15 @@ export interface EmbeddedPostgres {
   close(options?: { atOnce?: boolean }): Promise<void>
 }
 
-interface Running {
-  supervisor: Child
-  pid: number
-  port: number
+/** From the starter to the supervisor, one line of JSON. */
+export interface ServerRequest {
+  binaries: string
+  cluster: string
+  /** As the lock of the cluster names who has it. */
+  holder: string
+  args: string[]
+  uid?: number
+  gid?: number
 }
 
 /** Starts Postgres on the cluster of this DATA_DIR, which it makes on the first start. Errors say how to mend them. */
@@ -50,12 +56,15 @@ export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest):
   const place = locate(dir)
   const binaries = provideBinaries(place, log)
   await ensureCluster(place, binaries)
-  const running = await startServer(place, binaries, otherPorts, log)
-  const { supervisor, pid, port } = running
+  const { supervisor, pid, port } = await startServer(place, binaries, otherPorts, log)
   let closing: Promise<void> | undefined
-  const close = ({ atOnce = false } = {}) => closing ??= atOnce
-    ? killServer(place, binaries.folder, running)
-    : stopServer(place, binaries.folder, supervisor)
+  const stop = async (atOnce: boolean) => {
+    if (!atOnce) await supervisor.stop(STOP_SECONDS)
+    else await stopPostmaster(pid, supervisor.hasEnded, place.cluster, binaries.folder, AT_ONCE)
+    // What is left when the supervisor was killed, and sessions that are frozen: they end by a signal of their own.
+    await endPostgres(place, binaries.folder, () => {})
+  }
+  const close = ({ atOnce = false } = {}) => closing ??= stop(atOnce)
   await ensureDatabase(place, port).catch(async (error: unknown) => {
     await close()
     throw error
@@ -87,7 +96,7 @@ async function awaitPredecessor ({ dataDir, home }: Place, log: (line: string) =
 
 async function startServer (
   place: Place, binaries: Binaries, otherPorts: PostgresRequest['otherPorts'], log: (line: string) => void
-): Promise<Running> {
+): Promise<{ supervisor: Child, pid: number, port: number }> {
   for (let attempt = 1; ; attempt++) {
     await awaitPredecessor(place, log)
     await endPostgres(place, binaries.folder, log)
@@ -106,16 +115,44 @@ async function startServer (
   }
 }
 
-async function stopServer (place: Place, binaries: string, supervisor: Child): Promise<void> {
-  await supervisor.stop(STOP_SECONDS)
-  // Nothing is left to stop, unless the supervisor was killed.
-  await endPostgres(place, binaries, () => {})
+/** The server on this port of loopback. Its settings come before postgresql.conf: durability and safety need them. */
+function serverRequest (place: Place, binaries: string, port: number): ServerRequest {
+  const { dataDir, cluster, account } = place
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    fsync: 'on',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
+    logging_collector: 'off',
+    log_destination: 'stderr',
+    // The details of a constraint's error show the values of the row, such as phone numbers.
+    log_error_verbosity: 'terse'
+  }
+  const args = ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+  return { binaries, cluster, holder: serverOf(dataDir), args, ...spawnIds(account) }
 }
 
-/** Its supervisor ends with it. Sessions that are frozen as well end by a signal of their own. */
-async function killServer (place: Place, binaries: string, { pid, supervisor }: Running): Promise<void> {
-  await killPostmaster(pid, supervisor.hasEnded, place.cluster, binaries)
-  await endPostgres(place, binaries, () => {})
+const serverOf = (dataDir: string) => `the Postgres of ${dataDir}`
+
+/** A free port of loopback, and none of those. Another process may take it before it is used. */
+export async function freePort (others: readonly number[] = []): Promise<number> {
+  for (;;) {
+    const port = await listenOnce(0)
+    if (!others.includes(port)) return port
+  }
+}
+
+/** Listens for a moment. @returns the port. @throws when another process has it */
+export function listenOnce (port: number, host = '127.0.0.1'): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(port, host, () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : port))
+    })
+  })
 }
 
 // Another process took the port meanwhile, or a Postgres of an earlier run is about to end.
@@ -134,4 +171,16 @@ function startError (place: Place, said: string, cause: unknown): Error {
 function stopError (place: Place, said: string, how: string): Error {
   const mend = howToMakeRoom(place, said)
   return new Error(`Postgres stopped unexpectedly (${how}); ${logPath(place)} says why.${mend ? ` ${mend}` : ''}`)
+}
+
+const logPath = ({ dataDir }: Place) => join(dataDir, 'postgres.log')
+
+/** The server stops when it has no room for the next piece of its write-ahead log, which has this size. */
+const leastBytes = 16 * 2 ** 20
+
+/** How to mend a full disk, if that is what is wrong: the log may be on it too, and have no room to say so. */
+function howToMakeRoom ({ cluster }: Place, said: string): string | undefined {
+  const { bavail, bsize } = statfsSync(cluster)
+  if (!said.includes('No space left on device') && bavail * bsize >= leastBytes) return undefined
+  return `The disk of DATA_DIR is full, with ${cluster}: free some space there, or move DATA_DIR to another disk.`
 }

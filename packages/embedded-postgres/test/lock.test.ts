@@ -2,11 +2,11 @@
 import { mkdirSync, writeFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { identify } from '../src/process-identity.js'
+import { identify } from '../src/lock.js'
 import { openDirectory } from './support/index.js'
 import { makeCheckout } from './support/checkout.js'
 import { locksOf, dataDirs, postgresProcess } from './support/postgres-process.js'
-import { isPresent, showPresence } from '../src/presence.js'
+import { isPresent, showPresence } from '../src/lock.js'
 
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
 const dataDir = await dataDirs(t, checkout)

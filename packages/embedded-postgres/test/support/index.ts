@@ -3,7 +3,7 @@
 export { freePort } from './free-port.js'
 export { type Chaos, chaos, type Choices, choices, runs, seeded, seedOf } from './chaos.js'
 export { eventually } from './eventually.js'
-export { identify } from '../../src/process-identity.js'
+export { identify } from '../../src/lock.js'
 export { say, signalled } from './main-program.js'
 export {
   clusterData, madeDataVariable, postgresCluster, scratchPostgres, type ClusterOptions, type PostgresCluster

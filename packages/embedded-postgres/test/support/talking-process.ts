@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { identify } from '../../src/process-identity.js'
+import { identify } from '../../src/lock.js'
 import type { Teardown } from './teardown.js'
 
 /** What a process says that opens a cluster or a stack. */

@@ -7,9 +7,8 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { program, type Binaries } from './binaries.js'
-import type { Place } from './paths.js'
-import { postgresEnvironment, spawnIds } from './spawning.js'
+import { postgresEnvironment, program, spawnIds, type Binaries } from './binaries.js'
+import type { Place } from './place.js'
 
 const NAME = 'ringledger'
 

@@ -1,13 +1,13 @@
-// The Postgres binaries of this platform's npm package, with library links, where the account of Postgres can run them.
+// The Postgres binaries of this platform's npm package, with library links, where the account of Postgres can run them,
+// and what they are spawned with.
 import {
   chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync,
   rmSync, symlinkSync
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
-import { canReach } from './account.js'
-import { errorCode, isObject, readJsonObject } from '../json-file.js'
-import type { Place } from './paths.js'
+import { errorCode, isObject, readJsonObject } from './data-dir.js'
+import { canReach, type Place } from './place.js'
 
 export interface Binaries {
   /** Holds `bin`, `lib` and `share`. */
@@ -40,6 +40,18 @@ export function provideBinaries (place: Place, log: (line: string) => void): Bin
 /** The file name of one of Postgres' programs. */
 export function program (binaries: string, name: 'initdb' | 'pg_ctl' | 'postgres'): string {
   return join(binaries, 'bin', process.platform === 'win32' ? `${name}.exe` : name)
+}
+
+/** The ids to spawn a process of Postgres with; none: the caller's own. */
+export function spawnIds (account: Place['account']): { uid?: number, gid?: number } {
+  // spawn takes signed ids, stat shows unsigned ones
+  return account === undefined ? {} : { uid: account.uid | 0, gid: account.gid | 0 }
+}
+
+/** The environment without the variables that would lead Postgres elsewhere. */
+export function postgresEnvironment (): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG|NODE_)/.test(name))
+  return { ...Object.fromEntries(kept), LC_ALL: 'C', TZ: 'UTC' }
 }
 
 function findPackage (): { folder: string, release: string } {

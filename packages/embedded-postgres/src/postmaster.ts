@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { program } from '../cluster/binaries.js'
-import type { Place } from '../cluster/paths.js'
-import { identify } from '../process-identity.js'
+import { program } from './binaries.js'
+import { identify } from './lock.js'
+import type { Place } from './place.js'
 
 export interface Postmaster {
   pid: number
@@ -57,7 +57,7 @@ export function processesOf (cluster: string): number[] {
 
 /** Stops a Postgres: a fast shutdown, then harder ones when it does not end in time. Returns when it has ended. */
 export async function stopPostmaster (
-  pid: number, hasEnded: () => boolean, cluster: string, binaries: string, stages = STAGES
+  pid: number, hasEnded: () => boolean, cluster: string, binaries: string, stages: readonly Stage[] = STAGES
 ): Promise<void> {
   for (const { signal, seconds } of stages) {
     if (hasEnded()) return
@@ -79,11 +79,6 @@ export async function endPostgres ({ cluster }: Place, binaries: string, log: (l
   // If the pid belonged to another process by now, Postgres would take that for a Postgres and not start.
   if (process.platform === 'linux') rmSync(join(cluster, 'postmaster.pid'), { force: true })
 }
-
-/** Kills one that does not answer. Its sessions may live on. */
-export const killPostmaster = (
-  pid: number, hasEnded: () => boolean, cluster: string, binaries: string
-): Promise<void> => stopPostmaster(pid, hasEnded, cluster, binaries, [{ signal: 'SIGKILL', seconds: 1 }])
 
 /** Whether the condition came true within that many seconds. */
 export async function until (condition: () => boolean, seconds: number): Promise<boolean> {

@@ -1,0 +1,206 @@
+// Writes the backup of a DATA_DIR: the cluster and a few small files as one compressed tar, whole or not at all.
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync, createWriteStream, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import pg from 'pg'
+import { Header } from 'tar'
+import { errorCode } from './data-dir.js'
+
+export interface BackupRequest {
+  dataDir: string
+  /** Of the Postgres that runs there. */
+  url: string
+  /** Where it is written. */
+  file: string
+  /** Whether a file that is there may be replaced. */
+  overwrite: boolean
+  /** Files of DATA_DIR to be in it beside the cluster and its password. One that is missing is left out. */
+  files: readonly string[]
+  /** Bytes before they are compressed; `total` is an estimate. */
+  onProgress (done: number, total: number): void
+  signal: AbortSignal
+}
+
+export interface Backup {
+  file: string
+  bytes: number
+  /** Such as `18.4`. */
+  postgres: string
+}
+
+/** Fast, and about as small as it gets: pages of Postgres hold texts and zeros. */
+const compressionLevel = 3
+
+/** @throws when the file is there already, cannot be written, or Postgres cannot make a backup; then no file is left */
+export async function backUp (request: BackupRequest): Promise<Backup> {
+  const { url, overwrite, signal } = request
+  const file = resolve(request.file)
+  if (!overwrite && existsSync(file)) throw isThere(file)
+  const client = new pg.Client({
+    connectionString: `${url}?replication=database`,
+    application_name: 'ringledger backup',
+    connectionTimeoutMillis: 5_000
+  })
+  client.on('error', () => {}) // what is under way reports it
+  await client.connect()
+  const draft = `${file}.${randomUUID()}.part`
+  try {
+    const { rows: [row] } = await client.query<{ server_version: string }>('SHOW server_version')
+    const postgres = row?.server_version ?? ''
+    // It is there from now on, and not when a stream gets to it: what is broken off removes it.
+    const written = createWriteStream(draft, { fd: openSync(draft, 'wx', 0o600), flush: true })
+    const tar = Readable.from(contents(request, client, postgres))
+    await pipeline(tar, createGzip({ level: compressionLevel }), written, { signal })
+    publish(draft, file, overwrite)
+    return { file, bytes: statSync(file).size, postgres }
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOSPC') throw new Error(`The disk of ${file} is full: write the backup to another one.`)
+    if (!['ENOENT', 'EACCES', 'EROFS', 'ENOTDIR'].includes(code)) throw error
+    const mend = 'choose a directory that is there and that you may write.'
+    throw new Error(`${file} cannot be written (${code}): ${mend}`, { cause: error })
+  } finally {
+    rmSync(draft, { force: true })
+    await client.end() // at once when it is broken off, and Postgres ends the backup
+  }
+}
+
+/**
+ * The small files, and Postgres' own backup, made while it works: a tar of the cluster at the one instant at which the
+ * backup ended, with `backup_label`, files that may be torn, and the write-ahead log that mends them. A slot keeps that
+ * log from being recycled meanwhile, for as long as this connection lives.
+ * @throws what Postgres says, for instance that a page is damaged on disk
+ */
+async function * contents (
+  { dataDir, files, onProgress }: BackupRequest, client: pg.Client, postgres: string
+): AsyncGenerator<Buffer> {
+  let total = 0
+  let done = 0
+  yield headOf(dataDir, [passwordFile, ...files], { postgres, made_at: new Date().toISOString() })
+  const slot = `ringledger_backup_${randomUUID().replaceAll('-', '_')}`
+  await client.query(`CREATE_REPLICATION_SLOT ${slot} TEMPORARY PHYSICAL (RESERVE_WAL true)`)
+  for await (const chunk of client.query(new BaseBackup((bytes) => { total += bytes })).tar) {
+    yield chunk
+    onProgress(done += chunk.length, total)
+  }
+}
+
+/** Gives the file its name once it is on disk; a link fails where somebody else made one meanwhile. */
+function publish (draft: string, file: string, overwrite: boolean): void {
+  try {
+    if (overwrite) renameSync(draft, file)
+    else linkSync(draft, file)
+  } catch (error) {
+    throw errorCode(error) === 'EEXIST' ? isThere(file) : error
+  }
+  sync(dirname(file))
+}
+
+/** Waits until a file, or the names in a folder, are on disk. */
+export function sync (path: string): void {
+  if (process.platform === 'win32') return
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+const isThere = (file: string) =>
+  new Error(`${file} is there already: choose another name, or replace it with --overwrite.`)
+
+/** In the tar, beside the files of the cluster. */
+export const smallFolder = '.ringledger'
+
+/** Says what a backup is. */
+export const aboutFile = 'about.json'
+
+/** Of DATA_DIR, besides those of the caller: nobody gets into the cluster without it. */
+const passwordFile = 'postgres-password'
+
+export interface About {
+  format: 1
+  /** Its first two numbers, such as `18.4`. */
+  postgres: string
+  made_at: string
+  /** Those of DATA_DIR that are in it. */
+  files: string[]
+}
+
+const blockBytes = 512
+
+/** The beginning of a tar, which another one can follow. What is missing of `names` in DATA_DIR is left out. */
+function headOf (dataDir: string, names: readonly string[], about: Omit<About, 'format' | 'files'>): Buffer {
+  const files = names.filter((name) => existsSync(join(dataDir, name)))
+  const said: About = { format: 1, ...about, files }
+  return Buffer.concat([
+    entry(aboutFile, Buffer.from(`${JSON.stringify(said, undefined, 2)}\n`)),
+    ...files.map((name) => entry(name, readFileSync(join(dataDir, name))))
+  ])
+}
+
+function entry (name: string, content: Buffer): Buffer {
+  const header = new Header({
+    path: `${smallFolder}/${name}`, mode: 0o600, size: content.length, type: 'File', mtime: new Date(), uid: 0, gid: 0
+  })
+  header.encode()
+  const padding = Buffer.alloc((blockBytes - content.length % blockBytes) % blockBytes)
+  return Buffer.concat([header.block ?? Buffer.alloc(0), content, padding])
+}
+
+const command = "BASE_BACKUP (LABEL 'ringledger', CHECKPOINT 'fast', WAL true, PROGRESS true, MANIFEST 'no')"
+
+/** The first byte of each message: another archive begins, or a piece of this one. Others are not asked for. */
+const kinds = { archive: 'n'.charCodeAt(0), data: 'd'.charCodeAt(0) }
+
+/** The command as the client of Postgres takes it, which calls `handle…` with each message of the answer. */
+class BaseBackup implements pg.Submittable {
+  readonly tar: Readable
+  #connection: pg.Connection | undefined
+  #columns: string[] = []
+  #archives = 0
+
+  /** @param onSize learns how long the tar becomes, about, in bytes */
+  constructor (private readonly onSize: (bytes: number) => void) {
+    this.tar = new Readable({ read: () => { this.#connection?.stream.resume() } })
+  }
+
+  submit (connection: pg.Connection): void {
+    this.#connection = connection
+    connection.query(command)
+  }
+
+  handleRowDescription ({ fields }: { fields: Array<{ name: string }> }): void {
+    this.#columns = fields.map(({ name }) => name)
+  }
+
+  /** Of the three tables of the answer only the second says a size, in KiB: one row for each tablespace. */
+  handleDataRow ({ fields }: { fields: Array<Buffer | string | null> }): void {
+    const size = fields[this.#columns.indexOf('size')]
+    if (size) this.onSize(Number(String(size)) * 1024)
+  }
+
+  handleCopyData ({ chunk }: { chunk: Buffer }): void {
+    if (chunk[0] === kinds.archive && ++this.#archives > 1) {
+      this.tar.destroy(new Error('This cluster has tablespaces of its own, which are not backed up by this command.'))
+    }
+    // The client uses its buffer again.
+    if (chunk[0] === kinds.data && !this.tar.push(Buffer.from(chunk.subarray(1)))) this.#connection?.stream.pause()
+  }
+
+  handleCommandComplete (): void {}
+
+  handleError (error: Error): void {
+    this.tar.destroy(error)
+  }
+
+  handleReadyForQuery (): void {
+    this.tar.push(null)
+  }
+}
