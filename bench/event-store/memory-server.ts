@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { startEventStore } from '@ringledger/embedded-event-store'
 import {
-  afterEvent, afterMetadata, type Direction, EventTable, metastreamOf, type PageSize, type RecordedEvent, Removals,
+  afterEvent, afterMetadata, type Direction, EventTable, metastreamOf, type PageSize, type RecordedEvent,
   type StreamState, untouched
 } from '@ringledger/embedded-event-store/storage'
 
@@ -68,7 +68,6 @@ function page (events: RecordedEvent[], direction: Direction, limit: number): Re
 const never = new Promise<Error>(() => {})
 const storage = {
   table: new MemoryTable('none'),
-  removals: new Removals('none'), // nothing is ever scavenged
   readers: new pg.Pool(), // neither of the two is ever connected
   openSession: async () => ({ client: new pg.Client(), ended: never })
 }

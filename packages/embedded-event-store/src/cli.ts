@@ -1,7 +1,11 @@
 // The command line: a server for tests and for a machine with a single user, on a Postgres that is given or its own.
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openOwnDatabase } from './own-database.js'
+import { removeDataDir, startPostgres } from '@ringledger/embedded-postgres'
+import { explained, prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
+import { acquireLock, DataDirInUseError } from '@ringledger/embedded-postgres/lock'
 import { fail, portFrom, say, serve } from './serve.js'
 
 const usage = `Usage: embedded-event-store [options]
@@ -53,4 +57,31 @@ function readOptions () {
 function version (): string {
   const { version }: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   return version
+}
+
+interface OwnDatabase {
+  url: string
+  /** Settles when Postgres ended and was not closed. */
+  lost: Promise<Error>
+  close: () => Promise<void>
+}
+
+/**
+ * For a server on `port`: in `path`, which is made when it is missing, or else in a temporary directory, which `close`
+ * removes.
+ */
+async function openOwnDatabase (
+  path: string | undefined, port: number, log: (line: string) => void
+): Promise<OwnDatabase> {
+  const dataDir = prepareDataDir(path ?? mkdtempSync(join(tmpdir(), 'event-store-')))
+  const { lock, heldBy } = await acquireLock(dataDir, 'start', 'embedded-event-store')
+  if (heldBy !== undefined) throw new DataDirInUseError(dataDir, heldBy)
+  const leave = () => path === undefined ? removeDataDir(dataDir) : lock.release()
+  try {
+    const { url, lost, close } = await startPostgres({ dir: dataDir, otherPorts: [port], log })
+    return { url, lost, close: () => close().finally(leave) }
+  } catch (error) {
+    leave()
+    throw explained(dataDir, error)
+  }
 }

@@ -1,9 +1,10 @@
 // The socket: gRPC for connections that begin with HTTP/2, and a little HTTP/1.1.
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { type HttpActions, httpServer } from './http.js'
+import { createServer as createHttpServer, type IncomingMessage, type Server as HttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { notHere } from './protocol/errors.js'
 
-export interface Listener {
+interface Listener {
   port: number
   /** Accepts no more; what is open stays open. */
   stop (): void
@@ -20,17 +21,15 @@ const http2Begins = 'PRI'
  */
 const usualPatienceMs = 30_000
 
-export interface Address { host: string, port: number, patienceMs?: number }
+interface Address { host: string, port: number, patienceMs?: number }
 
-/**
- * Listens on one port for both protocols: the first bytes of a connection show which it is.
- */
+/** Listens on one port for both protocols: the first bytes of a connection show which it is. */
 export async function listen (
   { host, port, patienceMs = usualPatienceMs }: Address, http: HttpActions, takeHttp2: (socket: Socket) => void
 ): Promise<Listener> {
   const overHttp = httpServer(http)
   const sockets = new Set<Socket>()
-  const server: Server = createServer({ noDelay: true }, (socket) => {
+  const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => socket.destroy())
@@ -68,4 +67,50 @@ function onProtocol (socket: Socket, silentMs: number, tell: (isHttp2: boolean) 
 function endAfter (ms: number, socket: Socket): void {
   const end = setTimeout(() => socket.destroy(), ms)
   socket.once('close', () => clearTimeout(end))
+}
+
+interface HttpActions {
+  isReady (): boolean
+  /** Begins a scavenge, unless one is under way. */
+  startScavenge (): { id: string, isNew: boolean }
+}
+
+interface Answer { status: number, reason?: string, body?: object }
+
+/** What EventStoreDB answers over HTTP. Its client falls back on it, and shows only the status line of a refusal. */
+const absent = /^\/(subscriptions|projections?|streams|users|admin)(\/|$)/
+
+/** It listens nowhere: connections are handed to it. */
+function httpServer (actions: HttpActions): HttpServer {
+  const server = createHttpServer((request, response) => {
+    const { status, reason, body } = answerTo(request, actions)
+    response.setHeader('Connection', 'close')
+    if (body !== undefined) response.setHeader('Content-Type', 'application/json')
+    response.writeHead(status, reason).end(body && JSON.stringify(body))
+  })
+  return server.on('connect', (_request, socket) => { socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n') })
+}
+
+function answerTo ({ method, url = '/', headers }: IncomingMessage, actions: HttpActions): Answer {
+  // Not `new URL`, which throws for some of the request lines that node lets through.
+  const [path = '', query] = url.replace(/^https?:\/\/[^/?]*/, '').split('?', 2)
+  if (path === '/health/live' && (method === 'GET' || method === 'HEAD')) {
+    return { status: actions.isReady() ? liveCode(query) : 503 }
+  }
+  // A page in a browser on this machine could send it as well, and would say where it comes from.
+  const isOfPage = headers.origin !== undefined || headers['sec-fetch-site'] !== undefined
+  if (path === '/admin/scavenge' && method === 'POST') return isOfPage ? { status: 403 } : scavenge(actions)
+  return absent.test(path) ? { status: 501, reason: notHere('The HTTP interface').message } : { status: 404 }
+}
+
+/** As EventStoreDB: 400 while another one is under way, whose id it tells. */
+function scavenge ({ isReady, startScavenge }: HttpActions): Answer {
+  if (!isReady()) return { status: 503 }
+  const { id, isNew } = startScavenge()
+  return { status: isNew ? 200 : 400, body: { scavengeId: id } }
+}
+
+function liveCode (query: string | undefined): number {
+  const asked = Number(new URLSearchParams(query).get('liveCode') ?? 204)
+  return Number.isInteger(asked) && asked >= 200 && asked <= 599 ? asked : 204
 }

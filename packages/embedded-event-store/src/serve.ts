@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { startEventStore } from './server.js'
 
-export interface ServeRequest {
+interface ServeRequest {
   databaseUrl: string
   port: number
   /** Ends what the server stands on, after it. */

@@ -2,10 +2,10 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import * as grpc from '@grpc/grpc-js'
-import { Feed } from './feed/feed.js'
+import { Feed } from './feed.js'
 import { listen } from './listen.js'
 import { EventLog } from './log/log.js'
-import { postgresStorage, type Storage } from './log/table/storage.js'
+import { postgresStorage, type Storage } from './log/session.js'
 import { createGrpcServer } from './protocol/services.js'
 
 export interface EventStoreOptions {
@@ -40,14 +40,11 @@ export async function startEventStore (options: EventStoreOptions): Promise<Runn
   const closing = new AbortController()
   setMaxListeners(0, closing.signal) // one for each open call
   const address = (): { host: string, port: number } => ({ host, port: listener.port })
-  const server = createGrpcServer({ log, feed, closing: closing.signal, address })
+  const startScavenge = () => log.scavenger.start(`${host}:${listener.port}`)
+  const server = createGrpcServer({ log, feed, closing: closing.signal, startScavenge, address })
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure())
   const takeHttp2 = (socket: Socket) => { injector.injectConnection(socket) }
   const at = { host, port: options.port ?? 0 }
-  const startScavenge = (): { id: string, isNew: boolean } => {
-    const isNew = log.scavenger.running === undefined
-    return { id: log.scavenger.start(`${host}:${listener.port}`).id, isNew }
-  }
   const http = { isReady: () => log.isReady, startScavenge }
   const listener = await listen(at, http, takeHttp2).catch(async (error: unknown) => {
     await log.close()

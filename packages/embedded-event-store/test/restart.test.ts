@@ -7,7 +7,7 @@ import {
 } from '@ringledger/embedded-postgres/testing'
 import pg from 'pg'
 import t from 'tap'
-import { postgresStorage, type Storage } from '../src/log/table/storage.js'
+import { postgresStorage, type Storage } from '../src/log/session.js'
 import { startEventStore } from '../src/server.js'
 import { collect, refused, scratchEventStore } from './support/scratch-event-store.js'
 

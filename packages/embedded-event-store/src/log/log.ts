@@ -1,22 +1,11 @@
 // The log: appends through the one writer, reads through a few connections, and the way back after Postgres was gone.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RecordedEvent } from './event.js'
-import { LogReader } from './read/reader.js'
-import { Scavenger } from './scavenge/scavenger.js'
-import type { Outcome, WriteRequest } from './write/request.js'
-import { SchemaInUse, type Session } from './table/session.js'
-import type { Storage } from './table/storage.js'
-import { LogWentBack } from './write/log-went-back.js'
-import { Writer } from './write/writer.js'
-
-export interface LogListener {
-  /** Events became durable; they follow on the last ones. */
-  committed (events: RecordedEvent[]): void
-  /** The log was opened anew and ends at `head`; what was committed meanwhile was not announced. */
-  reopened (head: number): void
-  /** A scavenge has removed what stood there. */
-  removed (positions: ReadonlySet<number>): void
-}
+import type { Feed } from '../feed.js'
+import type { Outcome, WriteRequest } from './plan.js'
+import { LogReader } from './reader.js'
+import { Scavenger } from './scavenger.js'
+import { SchemaInUse, type Session, type Storage } from './session.js'
+import { LogWentBack, Writer } from './writer.js'
 
 /** In ms. After a loss, Postgres may hold the former session until it notices that nobody is there. */
 const patience = { atStart: 3_000, afterLoss: 20_000 }
@@ -26,7 +15,7 @@ export class EventLog {
   readonly scavenger: Scavenger
   readonly #storage: Storage
   readonly #writer: Writer
-  readonly #listener: LogListener
+  readonly #feed: Feed
   readonly #say: (line: string) => void
   #session: Session | undefined
   #isClosed = false
@@ -34,13 +23,13 @@ export class EventLog {
   /** Resolves when another server has taken the schema, or Postgres lost events: this log will never write again. */
   readonly lost = new Promise<Error>((resolve) => { this.#lose = resolve })
 
-  private constructor (storage: Storage, listener: LogListener, say: (line: string) => void) {
+  private constructor (storage: Storage, feed: Feed, say: (line: string) => void) {
     this.#storage = storage
-    this.#listener = listener
+    this.#feed = feed
     this.#say = say
-    this.#writer = new Writer(storage.table, (events) => { listener.committed(events) })
+    this.#writer = new Writer(storage.table, (events) => { feed.committed(events) })
     this.reader = new LogReader(storage, this.#writer)
-    this.scavenger = new Scavenger(storage, this.#writer, (positions) => { listener.removed(positions) })
+    this.scavenger = new Scavenger(storage, this.#writer, (positions) => { feed.removed(positions) })
   }
 
   /**
@@ -48,8 +37,8 @@ export class EventLog {
    * @param say tells people what happens
    * @throws SchemaInUse, or the error of a Postgres that cannot be reached
    */
-  static async open (storage: Storage, listener: LogListener, say: (line: string) => void): Promise<EventLog> {
-    const log = new EventLog(storage, listener, say)
+  static async open (storage: Storage, feed: Feed, say: (line: string) => void): Promise<EventLog> {
+    const log = new EventLog(storage, feed, say)
     try {
       await log.#open(patience.atStart)
     } catch (error) {
@@ -89,7 +78,7 @@ export class EventLog {
       await session.client.end().catch(() => {}) // it holds the lock, which the next session needs
       throw error
     }
-    this.#listener.reopened(this.#writer.head)
+    this.#feed.reopened(this.#writer.head)
     void session.ended.then((error) => this.#afterLoss(error)) // runs beside; ends with the next session or with `lost`
   }
 

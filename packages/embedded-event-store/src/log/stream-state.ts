@@ -1,6 +1,20 @@
 // What a decision or a read must know of a stream: its end, and what its metadata still lets one see.
 import { type RecordedEvent, tombstoneRevision } from './event.js'
-import { keepsAll, type Members, membersOf, type Retention, retentionOf } from './metadata.js'
+
+/** What metadata let one see of a stream. */
+interface Retention {
+  /** `$tb`: events below this revision are gone; `Infinity` marks a soft-deleted stream. */
+  truncateBefore: number
+  /** `$maxCount`, or `Infinity`. */
+  maxCount: number
+  /** `$maxAge` in seconds, or `Infinity`. */
+  maxAge: number
+}
+
+const keepsAll: Retention = { truncateBefore: 0, maxCount: Infinity, maxAge: Infinity }
+
+/** The keys of an object of JSON, each with its value as it is written. */
+type Members = ReadonlyMap<string, string>
 
 export interface StreamState extends Retention {
   /** Revision of the last event, -1 when there is none. */
@@ -12,7 +26,7 @@ export interface StreamState extends Retention {
   metadata?: Members
 }
 
-export type MetadataEvent = Pick<RecordedEvent, 'revision' | 'isJson' | 'data'>
+type MetadataEvent = Pick<RecordedEvent, 'revision' | 'isJson' | 'data'>
 
 export const untouched: StreamState = { last: -1, lastMetadata: -1, isTombstoned: false, ...keepsAll }
 
@@ -39,4 +53,77 @@ export function afterMetadata ({ last, isTombstoned }: StreamState, event: Metad
   const retention = metadata === undefined ? keepsAll : retentionOf(metadata)
   const carriedOn = metadata !== undefined && retention.truncateBefore === Infinity && { metadata }
   return { last, isTombstoned, lastMetadata: event.revision, ...retention, ...carriedOn }
+}
+
+/** What these bytes say, or undefined when they are no object of JSON. */
+export function membersOf (data: Uint8Array): Members | undefined {
+  const text = Buffer.from(data).toString('utf8')
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? split(text) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The same with another `$tb`, as JSON. */
+export function withTruncation (members: Members, truncateBefore: number): string {
+  const changed = new Map(members).set('$tb', String(truncateBefore))
+  return `{${[...changed].map(([key, value]) => `${JSON.stringify(key)}:${value}`).join()}}`
+}
+
+function retentionOf (members: Members): Retention {
+  const values = ['$tb', '$maxCount', '$maxAge', '$cacheControl'].map((key) => integer(members.get(key)))
+  const [truncateBefore, maxCount, maxAge] = values
+  if (values.includes(null) || !isFlag(members.get('$tmp')) || !isAcl(members.get('$acl'))) return keepsAll
+  const isDeleted = truncateBefore === int64Max
+  return {
+    truncateBefore: isDeleted ? Infinity : Math.max(0, Number(truncateBefore ?? 0)),
+    maxCount: positive(maxCount),
+    maxAge: positive(maxAge)
+  }
+}
+
+const int64Max = 2n ** 63n - 1n
+
+/** The int64 in a text, undefined when there is no text, null when it is something else. */
+function integer (text: string | undefined): bigint | undefined | null {
+  if (text === undefined) return undefined
+  const value = /^-?\d+$/.test(text) ? BigInt(text) : int64Max + 1n
+  return BigInt.asIntN(64, value) === value ? value : null
+}
+
+const positive = (value: bigint | undefined | null) => value && value > 0n ? Number(value) : Infinity
+const isFlag = (text: string | undefined) => text === undefined || /^(true|false)$/.test(text)
+
+const aclKeys = ['$r', '$w', '$d', '$mr', '$mw']
+
+/** Roles are a text or a list of texts. */
+function isAcl (text: string | undefined): boolean {
+  if (text === undefined) return true
+  const acl: unknown = JSON.parse(text)
+  if (typeof acl !== 'object' || acl === null || Array.isArray(acl)) return false
+  const isRole = (role: unknown) => typeof role === 'string'
+  return Object.entries(acl).every(([key, roles]) => (
+    aclKeys.includes(key) && (isRole(roles) || (Array.isArray(roles) && roles.every(isRole)))
+  ))
+}
+
+const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g
+
+/** Takes an object of JSON apart, which is known to be one. */
+function split (text: string): Members {
+  const members = new Map<string, string>()
+  let [depth, key, value] = [0, '', '']
+  for (const [part] of text.matchAll(token)) {
+    if (part === '}' || part === ']') depth--
+    const isBetween = depth === 1 && (part === ',' || part === ':')
+    const isEnd = depth === 0 || (isBetween && part === ',')
+    if (isEnd && value !== '') members.set(JSON.parse(key), value)
+    if (isBetween && part === ':') key = value
+    if (isEnd || isBetween) value = ''
+    else if (depth > 0) value += part
+    if (part === '{' || part === '[') depth++
+  }
+  return members
 }

@@ -1,7 +1,7 @@
 // Errors as the client understands them: a status, and the trailers from which it picks its typed error.
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { InvalidFilter } from '../feed/filter.js'
-import { LogUnavailable } from '../log/read/reader.js'
+import { InvalidFilter } from '../filter.js'
+import { LogUnavailable } from '../log/reader.js'
 
 /** Largest sum of data, metadata and types of one append, in bytes (EventStoreDB's default up to 25.0). */
 export const maxAppendSize = 1024 * 1024
@@ -22,15 +22,15 @@ export const invalid = (message: string) => new Refusal(status.INVALID_ARGUMENT,
 /** What EventStoreDB answers where it has not foreseen a request. */
 export const unforeseen = (message: string) => new Refusal(status.UNKNOWN, message)
 export const cancelled = () => new Refusal(status.CANCELLED, 'The event store is shutting down')
-export const timedOut = () => new Refusal(status.ABORTED, 'The outcome of the write is not known')
 
 export function unavailable (): Refusal {
   return new Refusal(status.UNAVAILABLE, 'The event store has no connection to Postgres; nothing was written')
 }
 
-const noRoom = 'The disk of the Postgres that holds the events is full; nothing was written'
-
-export const diskFull = () => new Refusal(status.RESOURCE_EXHAUSTED, noRoom)
+export function diskFull (): Refusal {
+  const message = 'The disk of the Postgres that holds the events is full; nothing was written'
+  return new Refusal(status.RESOURCE_EXHAUSTED, message)
+}
 
 export function streamDeleted (stream: string): Refusal {
   const trailers = { exception: 'stream-deleted', 'stream-name': stream }

@@ -1,6 +1,6 @@
 // From messages to the words of the log: names, expected revisions, ids, proposed events.
 import { describedBy, metastreamOf, type ProposedEvent } from '../log/event.js'
-import { any, noStream, streamExists, type ExpectedRevision } from '../log/write/decide.js'
+import { any, noStream, streamExists, type ExpectedRevision } from '../log/plan.js'
 import { appendTooLarge, invalid, maxAppendSize, missingMetadata, unforeseen } from './errors.js'
 import type { shared, streams } from './generated.js'
 

@@ -1,30 +1,31 @@
 // Puts the handlers behind the services of the client's definitions; everything else is answered with where to find it.
+import { randomUUID } from 'node:crypto'
+import { MonitoringService } from '@eventstore/db-client/generated/monitoring_grpc_pb.js'
+import { PersistentSubscriptionsService } from '@eventstore/db-client/generated/persistent_grpc_pb.js'
+import { ProjectionsService } from '@eventstore/db-client/generated/projections_grpc_pb.js'
+import { UsersService } from '@eventstore/db-client/generated/users_grpc_pb.js'
 import * as grpc from '@grpc/grpc-js'
-import type { Feed } from '../feed/feed.js'
+import type { Feed } from '../feed.js'
 import type { EventLog } from '../log/log.js'
-import { absentServices } from './absent.js'
-import { type AppendCall, handleAppend } from './write/append.js'
-import { type BatchCall, handleBatchAppend } from './write/batch-append.js'
-import { decodeBatchChunk } from './write/batch-chunk.js'
-import { type DeleteCall, handleDelete, handleTombstone, type TombstoneCall } from './write/delete.js'
-import { notHere, toServiceError } from './errors.js'
+import { type AppendCall, handleAppend, type DeleteCall, handleDelete, handleTombstone, type TombstoneCall } from './append.js'
+import { type BatchCall, handleBatchAppend } from './batch-append.js'
+import { decodeBatchChunk } from './batch-messages.js'
+import { notHere, toServiceError, unavailable } from './errors.js'
 import {
-  type features, type gossip, GossipService, type operations, OperationsService, ServerFeaturesService,
-  type streams, StreamsService
+  features, gossip, GossipService, operations, OperationsService, ServerFeaturesService, shared, type streams,
+  StreamsService
 } from './generated.js'
-import { clusterInfo, supportedMethods } from './node.js'
-import { handleStartScavenge, type ScavengeCall } from './operations.js'
-import { handleRead } from './read/read.js'
-import type { ReadCall } from './read/responses.js'
-import { sendAhead } from './send-ahead.js'
+import { handleRead } from './read.js'
+import type { ReadCall } from './responses.js'
 
 type Reply<Response> = grpc.sendUnaryData<Response>
 
-export interface Deps {
+interface Deps {
   log: EventLog
   feed: Feed
   /** Aborted when the server closes: open calls end. */
   closing: AbortSignal
+  startScavenge: () => { id: string, isNew: boolean }
   address: () => { host: string, port: number }
 }
 
@@ -39,7 +40,7 @@ export function createGrpcServer (deps: Deps): grpc.Server {
   })
   addStreams(server, deps)
   addNode(server, deps)
-  for (const { name, service } of absentServices) addAbsent(server, name, service)
+  for (const [name, service] of Object.entries(absentServices)) addAbsent(server, name, service)
   return server
 }
 
@@ -58,19 +59,67 @@ function addStreams (server: grpc.Server, { log, feed, closing }: Deps): void {
   })
 }
 
-function addNode (server: grpc.Server, { log, address }: Deps): void {
-  const { startScavenge } = OperationsService
-  server.addService({ startScavenge }, {
-    startScavenge (_call: ScavengeCall, reply: Reply<operations.ScavengeResp>) {
-      handleStartScavenge(log, `${address().host}:${address().port}`, reply)
+function addNode (server: grpc.Server, { log, startScavenge, address }: Deps): void {
+  server.addService({ startScavenge: OperationsService.startScavenge }, {
+    /** Answers when it has begun, or names the one under way. `$scavenges-<id>` in the log tells how it ended. */
+    startScavenge (_call: unknown, reply: Reply<operations.ScavengeResp>) {
+      if (!log.isReady) return reply(toServiceError(unavailable()))
+      const { id, isNew } = startScavenge()
+      const { STARTED, INPROGRESS } = operations.ScavengeResp.ScavengeResult
+      reply(null, new operations.ScavengeResp().setScavengeId(id).setScavengeResult(isNew ? STARTED : INPROGRESS))
     }
   })
   server.addService(ServerFeaturesService, {
     getSupportedMethods (_call: unknown, reply: Reply<features.SupportedMethods>) { reply(null, supportedMethods()) }
   })
   server.addService(GossipService, {
-    read (_call: unknown, reply: Reply<gossip.ClusterInfo>) { reply(null, clusterInfo(address().host, address().port)) }
+    read (_call: unknown, reply: Reply<gossip.ClusterInfo>) { reply(null, clusterInfo(address())) }
   })
+}
+
+/** The release whose behaviour is followed; clients decide by it what they may ask. */
+const version = '24.10.0'
+
+const methods: ReadonlyArray<readonly [service: string, method: string, features?: string[]]> = [
+  ['streams.streams', 'append'],
+  ['streams.streams', 'delete'],
+  ['streams.streams', 'tombstone'],
+  ['streams.streams', 'read', ['position', 'events']],
+  ['streams.streams', 'batchappend', ['deadline_duration']],
+  ['gossip.gossip', 'read'],
+  ['server_features.serverfeatures', 'getsupportedmethods']
+]
+
+/** Persistent subscriptions are not there, so they are not advertised. */
+function supportedMethods (): features.SupportedMethods {
+  const list = methods.map(([service, method, names = []]) => new features.SupportedMethod()
+    .setServiceName(`event_store.client.${service}`)
+    .setMethodName(method)
+    .setFeaturesList(names))
+  return new features.SupportedMethods().setEventStoreServerVersion(version).setMethodsList(list)
+}
+
+const instance = new shared.UUID().setString(randomUUID())
+
+/** A cluster of one, which leads. */
+function clusterInfo ({ host, port }: ReturnType<Deps['address']>): gossip.ClusterInfo {
+  const member = new gossip.MemberInfo()
+    .setInstanceId(instance)
+    .setTimeStamp(`${Date.now()}0000`)
+    .setState(gossip.MemberInfo.VNodeState.LEADER)
+    .setIsAlive(true)
+    .setHttpEndPoint(new gossip.EndPoint().setAddress(host).setPort(port))
+  return new gossip.ClusterInfo().setMembersList([member])
+}
+
+const { startScavenge: _isHere, ...otherOperations } = OperationsService
+
+const absentServices: Record<string, grpc.ServiceDefinition> = {
+  'Persistent subscriptions': { ...PersistentSubscriptionsService },
+  Projections: { ...ProjectionsService },
+  Users: { ...UsersService },
+  Operations: otherOperations,
+  Monitoring: { ...MonitoringService }
 }
 
 type AbsentCall = grpc.ServerWritableStream<unknown, unknown>
@@ -85,3 +134,30 @@ function addAbsent (server: grpc.Server, name: string, service: grpc.ServiceDefi
   const handlers = Object.entries(service).map(([key, method]) => [key, refuse(method)])
   server.addService(service, Object.fromEntries(handlers))
 }
+
+/** How many bytes of one call may be on their way; beyond that its writer waits, and `write` says so. */
+const window = 128 * 1024
+/** What a message counts for whose size is not known yet. */
+const assumedSize = 512
+
+/**
+ * Lets a call send ahead: grpc-js waits for each message to reach the socket before it takes the next one; here the
+ * next may follow at once, so that many small messages share one write.
+ */
+class SendAheadCall extends grpc.ServerInterceptingCall {
+  #underWay = 0
+  #waiting: Array<() => void> = []
+
+  override sendMessage (message: unknown, callback: () => void): void {
+    const size = Buffer.isBuffer(message) ? message.length : assumedSize
+    this.#underWay += size
+    super.sendMessage(message, () => {
+      this.#underWay -= size
+      if (this.#underWay < window) for (const proceed of this.#waiting.splice(0)) proceed()
+    })
+    if (this.#underWay < window) callback()
+    else this.#waiting.push(callback)
+  }
+}
+
+const sendAhead: grpc.ServerInterceptor = (_method, call) => new SendAheadCall(call)

@@ -1,0 +1,149 @@
+// Rows as Postgres copies them out, in its binary format: nothing is written as hex, and a row comes in one piece.
+import type pg from 'pg'
+import { type RecordedEvent, type RowOfEvent, tombstoneRevision } from './event.js'
+
+/** In the order in which `CopiedEvent` finds them. */
+export const copiedColumns = 'position, revision, created, id, is_json, stream, type, metadata, data'
+
+// Each field stands behind its length; those that have a fixed one come first.
+const at = { position: 4, revision: 16, created: 28, id: 40, isJson: 60, stream: 65 }
+const lengthSize = 4
+
+/** An event in the bytes of its row: a part of it becomes a value when somebody asks for it. */
+class CopiedEvent implements RecordedEvent {
+  readonly position: number
+  readonly size: number
+  readonly row: RowOfEvent
+
+  /** @param rows stays as it is; from `start` to `end` it holds a row of `copiedColumns` */
+  constructor (rows: Buffer, start: number, end: number) {
+    const stream = start + at.stream
+    const streamEnd = stream + lengthBefore(rows, stream)
+    const typeEnd = streamEnd + lengthSize + lengthBefore(rows, streamEnd + lengthSize)
+    const metadataEnd = typeEnd + lengthSize + lengthBefore(rows, typeEnd + lengthSize)
+    this.row = { bytes: rows, id: start + at.id, stream, streamEnd, typeEnd, metadataEnd, end }
+    this.position = numberAt(rows, start + at.position)
+    this.size = end - typeEnd - 2 * lengthSize
+  }
+
+  get revision (): number {
+    const revision = this.#number(at.revision)
+    return Number.isSafeInteger(revision) ? revision : tombstoneRevision
+  }
+
+  get created (): number {
+    return this.#number(at.created)
+  }
+
+  get id (): string {
+    const hex = this.row.bytes.toString('hex', this.row.id, this.row.id + 16)
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  }
+
+  get isJson (): boolean {
+    return this.row.bytes[this.row.id - at.id + at.isJson] === 1
+  }
+
+  get stream (): string {
+    return this.row.bytes.toString('utf8', this.row.stream, this.row.streamEnd)
+  }
+
+  get type (): string {
+    return this.row.bytes.toString('utf8', this.row.streamEnd + lengthSize, this.row.typeEnd)
+  }
+
+  get metadata (): Buffer {
+    return this.row.bytes.subarray(this.row.typeEnd + lengthSize, this.row.metadataEnd)
+  }
+
+  get data (): Buffer {
+    return this.row.bytes.subarray(this.row.metadataEnd + lengthSize, this.row.end)
+  }
+
+  #number (field: number): number {
+    return numberAt(this.row.bytes, this.row.id - at.id + field)
+  }
+}
+
+const lengthBefore = (rows: Buffer, field: number) => rows.readInt32BE(field - lengthSize)
+const numberAt = (rows: Buffer, field: number) => rows.readInt32BE(field) * 2 ** 32 + rows.readUInt32BE(field + 4)
+
+const pieceSize = 64 * 1024
+
+/** Events of rows whose bytes are copied together, as each buffer of its own costs the collector of garbage. */
+export class CopiedEvents {
+  readonly events: CopiedEvent[] = []
+  #piece = Buffer.alloc(0)
+  #at = 0
+
+  /** Takes the row that begins there and ends with the buffer. */
+  add (buffer: Buffer, from: number): void {
+    const size = buffer.length - from
+    if (this.#at + size > this.#piece.length) {
+      this.#piece = Buffer.allocUnsafeSlow(Math.max(pieceSize, size))
+      this.#at = 0
+    }
+    const start = this.#at
+    this.#at += buffer.copy(this.#piece, start, from)
+    this.events.push(new CopiedEvent(this.#piece, start, this.#at))
+  }
+}
+
+/** Is handed the first field of each row, up to the end of a buffer that `pg` uses again. */
+type OnRow = (buffer: Buffer, from: number) => void
+type Done = (error?: Error) => void
+
+/** A statement for `pg`, of the form `copy (…) to stdout (format binary)`. */
+class CopyOut implements pg.Submittable {
+  /** Set by `pg` as well, which limits its time. */
+  callback: Done
+  readonly #text: string
+  readonly #onRow: OnRow
+  #isFirst = true
+
+  constructor (text: string, onRow: OnRow, callback: Done) {
+    this.#text = text
+    this.#onRow = onRow
+    this.callback = callback
+  }
+
+  submit (connection: pg.Connection): void {
+    connection.query(this.#text)
+  }
+
+  /** Postgres sends a message for each row; the first one has the head of the format before it. */
+  handleCopyData ({ chunk }: { chunk: Buffer }): void {
+    const at = this.#isFirst ? headSize : 0
+    this.#isFirst = false
+    if (chunk.readInt16BE(at) !== theEnd) this.#onRow(chunk, at + fieldCountSize)
+  }
+
+  handleError (error: Error): void {
+    this.callback(error)
+  }
+
+  handleReadyForQuery (): void {
+    this.callback()
+  }
+
+  handleCommandComplete (): void {} // ready for a query follows
+}
+
+const headSize = 19 // a signature of 11 bytes, flags, and the length of an extension that is not there
+const fieldCountSize = 2
+/** Stands where the number of fields of a further row would be. */
+const theEnd = -1
+
+/** Runs the statement on one of the pool's connections. */
+export async function copyOut (pool: Pick<pg.Pool, 'connect'>, text: string, onRow: OnRow): Promise<void> {
+  const client = await pool.connect()
+  try {
+    await new Promise<void>((resolve, reject) => {
+      client.query(new CopyOut(text, onRow, (error) => error ? reject(error) : resolve()))
+    })
+    client.release()
+  } catch (error) {
+    client.release(true) // it may still be at work
+    throw error
+  }
+}

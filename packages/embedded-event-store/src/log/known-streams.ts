@@ -1,0 +1,100 @@
+// What the writer remembers: the state of each stream used lately and the places of recent event ids.
+import { describedBy, type RecordedEvent } from './event.js'
+import type { Sighting } from './plan.js'
+import { afterEvent, afterMetadata, type StreamState, untouched } from './stream-state.js'
+
+const rememberedIds = 65_536
+const rememberedStreams = 50_000
+
+/** Committed truth, plus a draft that lies over it while a group of writes is being decided. */
+export class KnownStreams {
+  readonly #states = new RecentMap<StreamState>(rememberedStreams)
+  readonly #ids = new RecentMap<Sighting>(rememberedIds)
+  #draftStates = new Map<string, StreamState>()
+  #draftIds = new Map<string, Sighting>()
+
+  /** The committed state, if it is remembered. */
+  committed (stream: string): StreamState | undefined {
+    return this.#states.get(stream)
+  }
+
+  /** The state as it will be when the draft is durable. */
+  drafted (stream: string): StreamState | undefined {
+    return this.#draftStates.get(stream) ?? this.#states.get(stream)
+  }
+
+  sighting (id: string): Sighting | undefined {
+    return this.#draftIds.get(id) ?? this.#ids.get(id)
+  }
+
+  remember (stream: string, state: StreamState): void {
+    this.#states.set(stream, state)
+  }
+
+  /** Takes a stream for one that was never written to, as long as the draft lasts. */
+  assumeUntouched (stream: string): void {
+    this.#draftStates.set(stream, untouched)
+  }
+
+  /** Lays an event over the committed truth. */
+  draft (event: RecordedEvent): void {
+    const state = this.drafted(event.stream)
+    if (state !== undefined) this.#draftStates.set(event.stream, afterEvent(state, event))
+    const described = describedBy(event.stream)
+    const target = described === undefined ? undefined : this.drafted(described)
+    if (described !== undefined && target !== undefined) this.#draftStates.set(described, afterMetadata(target, event))
+    if (this.sighting(event.id) === undefined) this.#draftIds.set(event.id, event) // the first place counts
+  }
+
+  /** The draft has become durable. */
+  commit (): void {
+    for (const [stream, state] of this.#draftStates) this.#states.set(stream, state)
+    const ids = [...this.#draftIds].slice(-rememberedIds)
+    for (const [id, { stream, revision, position }] of ids) this.#ids.set(id, { stream, revision, position })
+    this.discard()
+  }
+
+  /** The draft has not become durable. */
+  discard (): void {
+    this.#draftStates = new Map()
+    this.#draftIds = new Map()
+  }
+
+  forget (): void {
+    this.discard()
+    this.#states.clear()
+    this.#ids.clear()
+  }
+}
+
+/** A map of bounded size: it keeps the `capacity` keys that were used last, and at most twice as many. */
+class RecentMap<V> {
+  #recent = new Map<string, V>()
+  #older = new Map<string, V>()
+  readonly #capacity: number
+
+  constructor (capacity: number) {
+    this.#capacity = capacity
+  }
+
+  get (key: string): V | undefined {
+    const recent = this.#recent.get(key)
+    if (recent !== undefined) return recent
+    const older = this.#older.get(key)
+    if (older !== undefined) this.set(key, older)
+    return older
+  }
+
+  set (key: string, value: V): void {
+    if (this.#recent.size >= this.#capacity && !this.#recent.has(key)) {
+      this.#older = this.#recent
+      this.#recent = new Map()
+    }
+    this.#recent.set(key, value)
+  }
+
+  clear (): void {
+    this.#recent = new Map()
+    this.#older = new Map()
+  }
+}

@@ -1,0 +1,188 @@
+// Decides a request, row by row as EventStoreDB takes it, and turns it into the events that it adds: deletes and
+// tombstones are events like any other. State and sightings of ids are passed in.
+import { randomUUID } from 'node:crypto'
+import {
+  int64Max, metastreamOf, tombstoneRevision, type Identified, type ProposedEvent, type StreamPlace
+} from './event.js'
+import {
+  afterMetadata, firstVisible, isSoftDeleted, membersOf, withTruncation, type StreamState
+} from './stream-state.js'
+
+/** An exact revision, or one of `noStream`, `any`, `streamExists` (the protocol's own numbers). */
+export type ExpectedRevision = number
+export const noStream: ExpectedRevision = -1
+export const any: ExpectedRevision = -2
+export const streamExists: ExpectedRevision = -4
+
+/** What the log is asked to write. */
+export interface WriteRequest {
+  action: 'append' | 'delete' | 'tombstone'
+  stream: string
+  expected: ExpectedRevision
+  /** Empty for deletes. */
+  events: readonly ProposedEvent[]
+  /** Unix ms. Later it is not begun, because its client waits no more. */
+  expiresAt?: number
+}
+
+/** What became of it. */
+export type Outcome =
+  /**
+   * `revision` is -1 when an empty append found no stream, `position` undefined when the event was written before and
+   * can be seen no more.
+   */
+  | { kind: 'written', revision: number, position: number | undefined }
+  | { kind: 'wrong-revision', current: number }
+  | { kind: 'stream-deleted' }
+  /** Not written: there is no database to write to, or the deadline has passed. */
+  | { kind: 'unavailable' | 'expired' }
+  /** Not written: Postgres has no room. */
+  | { kind: 'disk-full' }
+  /** The connection broke while it was committed: it may be written or not. */
+  | { kind: 'unknown' }
+
+/** Where an event id was seen. */
+export interface Sighting extends StreamPlace { position: number }
+
+interface Sightings {
+  /** The first place of an id among the recent events, over all streams, if it is among them. */
+  recent (id: string): Sighting | undefined
+  /** The event at a revision of the stream as the table has it, or undefined when the table was not read yet. */
+  recorded: ReadonlyMap<number, Identified> | undefined
+}
+
+interface Placed { stream: string, revision: number, event: ProposedEvent }
+
+export type Plan =
+  /** The answer needs the ids at the expected revision and after it, from the table. */
+  | { kind: 'look-up' }
+  | { kind: 'answer', outcome: Outcome }
+  /** `answer` is the index of the event whose position is the reply; that to no events is the end of the log. */
+  | { kind: 'add', placed: Placed[], answer: number, revision: number }
+
+/** The stream whose metadata the request writes, if that is what it does. */
+interface Described { stream: string, state: StreamState }
+
+/** Plans a request against the state of its stream. */
+export function plan (
+  request: WriteRequest, state: StreamState, described: Described | undefined, seen: Sightings
+): Plan {
+  const { action, stream, expected, events } = request
+  const isAppend = action === 'append'
+  // A delete is decided as an append of an id that is new.
+  const ids = isAppend ? events.map((event) => event.id) : [randomUUID()]
+  const decision = decide({ stream, expected, ids, state, seen: isAppend ? seen : nothingSeen })
+  switch (decision.kind) {
+    case 'look-up': return decision
+    case 'wrong-revision':
+    case 'stream-deleted': return { kind: 'answer', outcome: decision }
+    case 'written': {
+      // A repeat of what can be seen no more is answered without a position. Of metadata only the last can be seen.
+      const isSeen = decision.revision >= (described === undefined ? firstVisible(state) : state.last)
+      return { kind: 'answer', outcome: isSeen ? decision : { ...decision, position: undefined } }
+    }
+    case 'append': return isAppend
+      ? planAppend(request, state, described)
+      : action === 'delete' ? planDelete(stream, state) : planTombstone(stream)
+  }
+}
+
+const none = new Uint8Array()
+const nothingSeen: Sightings = { recent: () => undefined, recorded: new Map() }
+
+function planAppend ({ stream, events }: WriteRequest, state: StreamState, described: Described | undefined): Plan {
+  const placed = events.map((event, index) => ({ stream, revision: state.last + 1 + index, event }))
+  const all = [...placed, ...undelete(stream, state, placed, described)]
+  return { kind: 'add', placed: all, answer: Math.max(0, placed.length - 1), revision: state.last + placed.length }
+}
+
+function planDelete (stream: string, state: StreamState): Plan {
+  if (state.last < 0 && state.lastMetadata < 0) return { kind: 'answer', outcome: wrong(state) }
+  // An older log may hold a tombstone of the metadata, behind which no event can be.
+  if (state.lastMetadata === tombstoneRevision) return { kind: 'answer', outcome: { kind: 'stream-deleted' } }
+  // int64's maximum is written by hand: JSON.stringify would round it.
+  const placed = [metadataEvent(stream, state, `{"$tb":${int64Max}}`)]
+  return { kind: 'add', placed, answer: 0, revision: state.lastMetadata + 1 }
+}
+
+function planTombstone (stream: string): Plan {
+  const event = { id: randomUUID(), type: '$streamDeleted', isJson: false, data: none, metadata: none }
+  const placed = [{ stream, revision: tombstoneRevision, event }]
+  return { kind: 'add', placed, answer: 0, revision: tombstoneRevision }
+}
+
+// Events or metadata bring a soft-deleted stream back. What was deleted stays hidden; the rest of the metadata stays.
+function undelete (
+  stream: string, state: StreamState, placed: readonly Placed[], described: Described | undefined
+): Placed[] {
+  if (isSoftDeleted(state)) {
+    return [metadataEvent(stream, state, withTruncation(state.metadata ?? new Map(), state.last + 1))]
+  }
+  const last = placed.at(-1)
+  if (described === undefined || last === undefined || !isSoftDeleted(described.state)) return []
+  const metadata = membersOf(last.event.data) // whatever its content type says
+  const after = afterMetadata(described.state, { ...last.event, revision: last.revision })
+  if (metadata === undefined || isSoftDeleted(after)) return []
+  return [metadataEvent(described.stream, after, withTruncation(metadata, after.last + 1))]
+}
+
+function metadataEvent (stream: string, state: StreamState, json: string): Placed {
+  const event = { id: randomUUID(), type: '$metadata', isJson: true, data: Buffer.from(json), metadata: none }
+  return { stream: metastreamOf(stream), revision: state.lastMetadata + 1, event }
+}
+
+/** Events with these ids are to be appended to a stream in this state. */
+interface Proposal {
+  stream: string
+  expected: ExpectedRevision
+  ids: readonly string[]
+  state: StreamState
+  seen: Sightings
+}
+
+/** `written`: they were appended before. */
+type Decision =
+  | { kind: 'append' } | { kind: 'look-up' }
+  | Extract<Outcome, { kind: 'written' | 'wrong-revision' | 'stream-deleted' }>
+
+function decide (proposal: Proposal): Decision {
+  const { expected, state } = proposal
+  if (state.isTombstoned) return { kind: 'stream-deleted' }
+  if (expected === streamExists && isSoftDeleted(state)) return { kind: 'stream-deleted' }
+  if (expected === streamExists && state.last < 0 && state.lastMetadata < 0) return wrong(state)
+  if (expected === any || expected === streamExists) return decideByRecentIds(proposal)
+  if (expected > state.last) return wrong(state)
+  if (expected === state.last) return { kind: 'append' }
+  return decideByRecordedIds(proposal)
+}
+
+const wrong = (state: StreamState) => ({ kind: 'wrong-revision' as const, current: state.last })
+
+function decideByRecentIds ({ stream, ids, state, seen }: Proposal): Decision {
+  let last: Sighting | undefined
+  for (const [index, id] of ids.entries()) {
+    const sighting = seen.recent(id)
+    if (sighting === undefined || sighting.stream !== stream) return index === 0 ? { kind: 'append' } : wrong(state)
+    last = sighting
+  }
+  return last === undefined ? { kind: 'append' } : { kind: 'written', revision: last.revision, position: last.position }
+}
+
+function decideByRecordedIds ({ stream, expected, ids, state, seen }: Proposal): Decision {
+  if (ids.length === 0) return wrong(state)
+  let position: number | undefined
+  for (const [index, id] of ids.entries()) {
+    const revision = expected + 1 + index
+    const recent = seen.recent(id)
+    if (recent !== undefined && recent.stream === stream && recent.revision === revision) {
+      position = recent.position
+      continue
+    }
+    if (seen.recorded === undefined) return { kind: 'look-up' }
+    const recorded = seen.recorded.get(revision)
+    const isNew = index === 0 && expected === noStream && isSoftDeleted(state)
+    if (recorded?.id !== id) return isNew ? { kind: 'append' } : wrong(state)
+    position = recorded.position
+  }
+  return { kind: 'written', revision: expected + ids.length, position }
+}

@@ -1,0 +1,148 @@
+// Removes what nobody can read any more, part by part, between the appends of others. The log tells of its begin and
+// its end in the streams and events of EventStoreDB.
+import { randomUUID } from 'node:crypto'
+import { describedBy, metastreamOf, tombstoneRevision } from './event.js'
+import { any, noStream } from './plan.js'
+import type { Storage } from './session.js'
+import { firstVisible, type StreamState } from './stream-state.js'
+import type { Queryable, Removable } from './table.js'
+import type { Writer } from './writer.js'
+
+/** How many streams one statement looks at, and how many events one removes while appends wait. */
+const most = { streams: 500, events: 500 }
+/** How many positions are looked through for tombstones at once. */
+const positionsAtOnce = 20_000
+
+const allScavenges = '$scavenges'
+/** 30 days, as the default of EventStoreDB. */
+const keptSeconds = 30 * 24 * 3600
+
+interface About { scavengeId: string, nodeEndpoint: string }
+
+export class Scavenger {
+  readonly #storage: Storage
+  readonly #writer: Writer
+  readonly #onRemoved: (positions: ReadonlySet<number>) => void
+  #running: string | undefined
+  /** Up to here in the log, every stream that has a tombstone has been scavenged. */
+  #tombstonesUpTo = 0
+
+  constructor (storage: Storage, writer: Writer, onRemoved: (positions: ReadonlySet<number>) => void) {
+    this.#storage = storage
+    this.#writer = writer
+    this.#onRemoved = onRemoved
+  }
+
+  /** Begins, unless one is under way: its id is told then. @param nodeEndpoint as EventStoreDB tells it in the log */
+  start (nodeEndpoint: string): { id: string, isNew: boolean } {
+    if (this.#running !== undefined) return { id: this.#running, isNew: false }
+    const id = this.#running = randomUUID()
+    void this.#run({ scavengeId: id, nodeEndpoint }).finally(() => { this.#running = undefined })
+    return { id, isNew: true }
+  }
+
+  /** Never rejects. */
+  async #run (about: About): Promise<void> {
+    const began = performance.now()
+    const removed = { events: 0, bytes: 0 }
+    const before = await this.#tell(about, '$scavengeStarted', {}, 0)
+    for (const stream of [streamOf(about), allScavenges]) {
+      const kept = JSON.stringify({ $maxAge: keptSeconds })
+      await this.#append(metastreamOf(stream), '$metadata', kept, noStream) // unless it has metadata
+    }
+    if (before === undefined) return // there is no Postgres to write to
+    const how = await this.#removeAll(before, removed).then(
+      () => ({ result: 'Success' }),
+      (error: unknown) => ({ result: 'Failed', error: error instanceof Error ? error.message : String(error) }))
+    const timeTaken = new Date(Math.round(performance.now() - began)).toISOString().slice(11, -1)
+    const { bytes: spaceSaved, events: eventsRemoved } = removed
+    await this.#tell(about, '$scavengeCompleted', { ...how, timeTaken, spaceSaved, eventsRemoved }, 1)
+  }
+
+  /** @returns the position of the event, or nothing when it could not be written */
+  async #tell (about: About, type: string, more: object, revision: number): Promise<number | undefined> {
+    const stream = streamOf(about)
+    const position = await this.#append(stream, type, JSON.stringify({ ...about, ...more }))
+    if (position !== undefined) await this.#append(allScavenges, '$>', `${revision}@${stream}`)
+    return position
+  }
+
+  async #append (stream: string, type: string, data: string, expected = any): Promise<number | undefined> {
+    const content = { data: Buffer.from(data), metadata: new Uint8Array() }
+    const event = { id: randomUUID(), type, isJson: type !== '$>', ...content }
+    const outcome = await this.#writer.write({ action: 'append', stream, expected, events: [event] })
+    return outcome.kind === 'written' ? outcome.position : undefined
+  }
+
+  /** Everything that is due at this position. What is due later waits for the next scavenge. */
+  async #removeAll (before: number, removed: { events: number, bytes: number }): Promise<void> {
+    const { table, readers } = this.#storage
+    for await (const streams of this.#candidates(before)) {
+      const due = await table.due(readers, await this.#removables(readers, streams), before)
+      for (let isMore = due.length > 0; isMore;) {
+        const { positions, bytes } = await this.#remove(due, before)
+        removed.events += positions.length
+        removed.bytes += bytes
+        isMore = positions.length === most.events
+      }
+    }
+    this.#tombstonesUpTo = before
+  }
+
+  /** The metadata may have changed since: nothing is appended while this is decided and done. */
+  async #remove (streams: readonly string[], before: number) {
+    return await this.#writer.alone(async (client) => {
+      const removables = await this.#removables(client, streams)
+      const removed = await this.#storage.table.remove(client, removables, before, most.events)
+      this.#onRemoved(new Set(removed.positions))
+      return removed
+    })
+  }
+
+  /** Streams of metadata are judged by the streams that they describe. */
+  async #removables (on: Queryable, streams: readonly string[]): Promise<Removable[]> {
+    const states = await this.#storage.table.states(on, [...new Set(streams.flatMap(withTarget))])
+    return streams.flatMap((stream) => {
+      const state = states.get(stream)
+      return state ? [removableOf(stream, state, states.get(describedBy(stream) ?? ''))] : []
+    })
+  }
+
+  /** The streams that have metadata or a tombstone, and their metadata. */
+  async * #candidates (before: number): AsyncGenerator<string[]> {
+    const { table, readers } = this.#storage
+    for (let after = ''; ;) {
+      const metastreams = await table.metastreams(readers, after, most.streams)
+      const last = metastreams.at(-1)
+      if (last === undefined) break
+      after = last
+      yield metastreams.flatMap(withTarget)
+    }
+    for (let after = this.#tombstonesUpTo; after < before; after += positionsAtOnce) {
+      const gone = await table.tombstoned(readers, after, Math.min(after + positionsAtOnce, before))
+      if (gone.length > 0) yield gone.flatMap((stream) => [stream, metastreamOf(stream)])
+    }
+  }
+}
+
+const streamOf = ({ scavengeId }: About) => `${allScavenges}-${scavengeId}`
+
+function withTarget (stream: string): string[] {
+  const target = describedBy(stream)
+  return target === undefined || target === '' ? [stream] : [stream, target]
+}
+
+/**
+ * The last event always stays: the stream goes on behind it.
+ * @param target the state of the stream that a stream of metadata describes
+ */
+function removableOf (stream: string, state: StreamState, target: StreamState | undefined): Removable {
+  const all = (end: number) => ({ stream, end, before: end, created: 0 })
+  const isMetadata = describedBy(stream) !== undefined
+  // Of a stream that is gone for ever the tombstone stays, and nothing of its metadata.
+  if (isMetadata && target?.isTombstoned) return all(Infinity)
+  if (state.isTombstoned) return all(tombstoneRevision)
+  const before = isMetadata ? state.last : firstVisible(state)
+  const created = state.maxAge === Infinity ? 0 : Date.now() - state.maxAge * 1000
+  return { stream, end: state.last, before: Math.min(before, state.last), created }
+}

@@ -1,0 +1,297 @@
+// Every statement on the table of events.
+import pg from 'pg'
+import { copiedColumns, CopiedEvents, copyOut } from './copied-rows.js'
+import {
+  int64Max, metastreamOf, mostAtOnce, overhead, partsOf, tombstoneRevision, type Direction, type Identified,
+  type PageSize, type RecordedEvent, type StreamPlace
+} from './event.js'
+import { afterEvent, afterMetadata, type StreamState, untouched } from './stream-state.js'
+
+export type Queryable = Pick<pg.Client, 'query'>
+
+export class EventTable {
+  readonly #events: string
+
+  constructor (schema: string) {
+    this.#events = `${pg.escapeIdentifier(schema)}.events`
+  }
+
+  /**
+   * Inserts all of them with one commit; very many in several statements, so that reads have their turn between.
+   * Inserts none, and answers false, when the table has anything of the streams that are to be untouched.
+   */
+  async insert (
+    on: Queryable, events: readonly RecordedEvent[], untouched: readonly string[] = []
+  ): Promise<boolean> {
+    if (events.length <= mostAtOnce) return await this.#insert(on, events, untouched)
+    await on.query('begin')
+    try {
+      const [first = [], ...others] = partsOf(events)
+      const isInserted = await this.#insert(on, first, untouched)
+      if (isInserted) for (const part of others) await this.#insert(on, part, [])
+      await on.query(isInserted ? 'commit' : 'rollback')
+      return isInserted
+    } catch (error) {
+      await on.query('rollback').catch(() => {}) // it fails when the connection is gone, and nothing is committed
+      throw error
+    }
+  }
+
+  async #insert (on: Queryable, events: readonly RecordedEvent[], untouched: readonly string[]): Promise<boolean> {
+    const names = columns.map(({ name }) => name)
+    const parameters = columns.map(({ type }, index) => `$${index + 1}::${type}[]`)
+    const text = `insert into ${this.#events} (${names.join()}) select * from unnest(${parameters.join()})
+      where not exists (select from ${this.#events} where stream = any($${columns.length + 1}::text[]))`
+    const values = [...columns.map(({ arrayOf }) => arrayOf(events)), [...untouched, ...untouched.map(metastreamOf)]]
+    const { rowCount } = await on.query({ name: 'insert', text, values })
+    return rowCount !== 0
+  }
+
+  /** The position of the last event, 0 for an empty log. */
+  async head (on: Queryable): Promise<number> {
+    const { rows: [row] } = await on.query<{ head: string | null }>(`select max(position) as head from ${this.#events}`)
+    return Number(row?.head ?? 0)
+  }
+
+  // Rows of a page until they weigh too much, but always one: large events must not fill the memory.
+  #page (where: string, order: string, limit: string, bytes: string, shown = '*'): string {
+    const size = `${overhead} + octet_length(data) + octet_length(metadata)`
+    return `select ${shown} from (
+      select *, sum(${size}) over (order by ${order} rows unbounded preceding) - (${size}) as before
+      from ${this.#events} where ${where} order by ${order} limit ${limit}
+    ) page where before < ${bytes} order by ${order}`
+  }
+
+  /** A page of the events with from <= position <= to, in that direction; empty only at the end. */
+  async readAll (
+    on: Pick<pg.Pool, 'connect'>, direction: Direction, from: number, to: number, { events, bytes }: PageSize
+  ): Promise<RecordedEvent[]> {
+    const [first, last, limit, most] = [from, to, events, bytes].map((value) => String(BigInt(value)))
+    const where = `position between ${first} and ${last}` // a copy takes no parameters
+    const page = this.#page(where, `position ${order[direction]}`, `${limit}`, `${most}`, copiedColumns)
+    const copied = new CopiedEvents()
+    await copyOut(on, `copy (${page}) to stdout (format binary)`, (buffer, from) => {
+      copied.add(buffer, from)
+    })
+    return copied.events
+  }
+
+  /** A page of the events of one stream with from <= revision <= to, no further than `head` in the log. */
+  async readStream (
+    on: Queryable, stream: string, direction: Direction, from: number, to: number, head: number,
+    { events, bytes }: PageSize
+  ): Promise<RecordedEvent[]> {
+    const where = 'stream = $1 and revision between $2 and $3 and position <= $4'
+    const text = this.#page(where, `revision ${order[direction]}`, '$5', '$6')
+    const values = [stream, int8Text(from), int8Text(to), head, events, bytes]
+    const { rows } = await on.query<Row>({ name: `stream ${direction}`, text, values })
+    return rows.map(toEvent)
+  }
+
+  /** Events by stream and revision, in no order; those that do not exist are left out. */
+  async readEach (on: Queryable, targets: readonly StreamPlace[]): Promise<RecordedEvent[]> {
+    const text = `
+      select e.* from unnest($1::text[], $2::int8[]) t (stream, revision)
+      join ${this.#events} e using (stream, revision)`
+    const values = [targets.map(({ stream }) => stream), targets.map(({ revision }) => int8Text(revision))]
+    const { rows } = await on.query<Row>({ name: 'each', text, values })
+    return rows.map(toEvent)
+  }
+
+  /** The ids at some revisions of a stream. */
+  async idsOf (on: Queryable, stream: string, from: number, to: number): Promise<Map<number, Identified>> {
+    const text = `select revision, id, position from ${this.#events} where stream = $1 and revision between $2 and $3`
+    const { rows } = await on.query<Row>({ name: 'ids', text, values: [stream, from, to] })
+    return new Map(rows.map((row) => [Number(row.revision), { id: row.id, position: Number(row.position) }]))
+  }
+
+  /** The states of these streams. */
+  async states (on: Queryable, streams: readonly string[]): Promise<Map<string, StreamState>> {
+    const last = (stream: string, columns: string) => `left join lateral (
+      select ${columns} from ${this.#events} where stream = ${stream} order by revision desc limit 1)`
+    const text = `select s.stream, e.revision, m.revision as meta_revision, m.is_json as meta_is_json, m.data as meta
+      from unnest($1::text[], $2::text[]) s (stream, metastream)
+      ${last('s.stream', 'revision')} e on true
+      ${last('s.metastream', 'revision, is_json, data')} m on true`
+    const { rows } = await on.query<StateRow>({ name: 'states', text, values: [streams, streams.map(metastreamOf)] })
+    return new Map(rows.map((row) => [row.stream, toState(row)]))
+  }
+
+  /** Names of streams of metadata, in order, after a name. */
+  async metastreams (on: Queryable, after: string, most: number): Promise<string[]> {
+    const text = `select distinct stream from ${this.#events}
+      where stream > $1 and stream >= '${metastreamOf('')}' and stream < '$%' order by stream limit $2`
+    const { rows } = await on.query<{ stream: string }>(text, [after, most])
+    return rows.map(({ stream }) => stream)
+  }
+
+  /** The streams with a tombstone at after < position <= upTo. */
+  async tombstoned (on: Queryable, after: number, upTo: number): Promise<string[]> {
+    const text = `select stream from ${this.#events}
+      where position > $1 and position <= $2 and revision = 9223372036854775807`
+    const { rows } = await on.query<{ stream: string }>(text, [after, upTo])
+    return rows.map(({ stream }) => stream)
+  }
+
+  /** Those of which there is something to remove before a position. */
+  async due (on: Queryable, removables: readonly Removable[], before: number): Promise<string[]> {
+    const text = `select r.stream from ${removable} where exists (
+      select from ${this.#events} e where ${isRemovable} and e.position < $5)`
+    const { rows } = await on.query<{ stream: string }>(text, [...valuesOf(removables), before])
+    return rows.map(({ stream }) => stream)
+  }
+
+  /**
+   * Removes `most` events before a position, or as many as there are.
+   * @returns their places in the log, and how many bytes of data and metadata
+   */
+  async remove (on: Queryable, removables: readonly Removable[], before: number, most: number) {
+    const text = `delete from ${this.#events} where position = any(array(
+        select e.position from ${removable} join ${this.#events} e on ${isRemovable} and e.position < $5 limit $6))
+      returning position, octet_length(data) + octet_length(metadata) as bytes`
+    const values = [...valuesOf(removables), before, most]
+    const { rows } = await on.query<{ position: string, bytes: number }>({ name: 'remove', text, values })
+    const positions = rows.map(({ position }) => Number(position))
+    return { positions, bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0) }
+  }
+}
+
+const order = { forward: 'asc', backward: 'desc' }
+
+/** Events below `end` that are below `before` or older than `created` (Unix ms). */
+export interface Removable { stream: string, end: number, before: number, created: number }
+
+const removable = 'unnest($1::text[], $2::int8[], $3::int8[], $4::int8[]) r (stream, upto, before, created)'
+const isRemovable = 'e.stream = r.stream and e.revision < r.upto and (e.revision < r.before or e.created < r.created)'
+
+const valuesOf = (removables: readonly Removable[]) => [
+  arrayOf(text, removables.map(({ stream }) => stream)),
+  arrayOf(int8, removables.map(({ end }) => Math.min(end, Number.MAX_SAFE_INTEGER))),
+  arrayOf(int8, removables.map(({ before }) => Math.min(before, Number.MAX_SAFE_INTEGER))),
+  arrayOf(int8, removables.map(({ created }) => created))
+]
+
+/** A row of the table of events, as `pg` hands it over. */
+interface Row {
+  position: string
+  stream: string
+  revision: string
+  id: string
+  type: string
+  is_json: boolean
+  created: string
+  metadata: Buffer
+  data: Buffer
+}
+
+/** The ends of a stream and of its metadata stream, each null when it has no event. */
+interface StateRow {
+  stream: string
+  revision: string | null
+  meta_revision: string | null
+  meta_is_json: boolean | null
+  meta: Buffer | null
+}
+
+/** A revision as a parameter of a statement. */
+const int8Text = (revision: number) => revision === tombstoneRevision ? '9223372036854775807' : String(revision)
+
+function toRevision (text: string): number {
+  const revision = Number(text)
+  return Number.isSafeInteger(revision) ? revision : tombstoneRevision
+}
+
+function toEvent (row: Row): RecordedEvent {
+  return {
+    position: Number(row.position),
+    stream: row.stream,
+    revision: toRevision(row.revision),
+    id: row.id,
+    type: row.type,
+    isJson: row.is_json,
+    created: Number(row.created),
+    metadata: row.metadata,
+    data: row.data
+  }
+}
+
+function toState (row: StateRow): StreamState {
+  const { revision, meta_revision: metaRevision, meta_is_json: isJson, meta } = row
+  const state = revision === null ? untouched : afterEvent(untouched, { revision: toRevision(revision) })
+  if (metaRevision === null || meta === null) return state
+  return afterMetadata(state, { revision: toRevision(metaRevision), isJson: isJson === true, data: meta })
+}
+
+// Arrays in the binary form of the wire: a group of appends goes over without hex or quoting.
+interface ElementType<Value> {
+  name: string
+  oid: number
+  sizeOf (value: Value): number
+  write (buffer: Buffer, at: number, value: Value): void
+}
+
+const bool: ElementType<boolean> = {
+  name: 'bool',
+  oid: 16,
+  sizeOf: () => 1,
+  write (buffer, at, value) { buffer[at] = value ? 1 : 0 }
+}
+
+const bytea: ElementType<Uint8Array> = {
+  name: 'bytea',
+  oid: 17,
+  sizeOf: (value) => value.length,
+  write (buffer, at, value) { buffer.set(value, at) }
+}
+
+const int8: ElementType<number> = {
+  name: 'int8',
+  oid: 20,
+  sizeOf: () => 8,
+  write (buffer, at, value) { buffer.writeBigInt64BE(value === tombstoneRevision ? int64Max : BigInt(value), at) }
+}
+
+const text: ElementType<string> = {
+  name: 'text',
+  oid: 25,
+  sizeOf: (value) => Buffer.byteLength(value),
+  write (buffer, at, value) { buffer.write(value, at) }
+}
+
+const uuid: ElementType<string> = {
+  name: 'uuid',
+  oid: 2950,
+  sizeOf: () => 16,
+  write (buffer, at, value) { buffer.write(value.replaceAll('-', ''), at, 'hex') }
+}
+
+const column = <Value>(name: string, type: ElementType<Value>, valueOf: (event: RecordedEvent) => Value) =>
+  ({ name, type: type.name, arrayOf: (events: readonly RecordedEvent[]) => arrayOf(type, events.map(valueOf)) })
+
+/** As an insert fills them. */
+const columns = [
+  column('position', int8, (event) => event.position),
+  column('stream', text, (event) => event.stream),
+  column('revision', int8, (event) => event.revision),
+  column('id', uuid, (event) => event.id),
+  column('type', text, (event) => event.type),
+  column('is_json', bool, (event) => event.isJson),
+  column('created', int8, (event) => event.created),
+  column('metadata', bytea, (event) => event.metadata),
+  column('data', bytea, (event) => event.data)
+]
+
+// Layout: dimensions, has-nulls, element type, length, lower bound; then each element behind its size.
+function arrayOf<Value> ({ oid, sizeOf, write }: ElementType<Value>, values: readonly Value[]): Buffer {
+  const sizes = values.map(sizeOf)
+  const buffer = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + 4 + size, 20))
+  for (const [index, field] of [1, 0, oid, values.length, 1].entries()) buffer.writeInt32BE(field, index * 4)
+  let at = 20
+  for (const [index, value] of values.entries()) {
+    const size = sizes[index] ?? 0
+    buffer.writeInt32BE(size, at)
+    write(buffer, at + 4, value)
+    at += 4 + size
+  }
+  return buffer
+}

@@ -1,0 +1,130 @@
+// Append, Delete and Tombstone, one call each: options, for an append then events, then one reply.
+import { status, type sendUnaryData, type ServerReadableStream, type ServerUnaryCall } from '@grpc/grpc-js'
+import { describedBy, type ProposedEvent } from '../log/event.js'
+import type { EventLog } from '../log/log.js'
+import type { Outcome, WriteRequest } from '../log/plan.js'
+import {
+  diskFull, invalid, Refusal, streamDeleted, toServiceError, unavailable, wrongExpectedVersion
+} from './errors.js'
+import { shared, streams } from './generated.js'
+import { checkSize, expectedRevision, proposedEvent, proposedMessage, sizeOf, writableStreamName } from './requests.js'
+
+export type AppendCall = ServerReadableStream<streams.AppendReq, streams.AppendResp>
+
+/** Handles one unary append. A revision that does not hold is a reply, every other refusal a status. */
+export function handleAppend (log: EventLog, call: AppendCall, reply: sendUnaryData<streams.AppendResp>): void {
+  append(log, call).then((response) => { reply(null, response) }, (error: unknown) => { reply(toServiceError(error)) })
+}
+
+async function append (log: EventLog, call: AppendCall): Promise<streams.AppendResp> {
+  const { options, events } = await receive(call)
+  if (options === undefined) throw invalid('The first message of an append carries its options')
+  const stream = writableStreamName(options.getStreamIdentifier())
+  const expected = expectedRevision(options, options.getRevision())
+  await log.room()
+  const outcome = await log.write({ action: 'append', stream, expected, events, expiresAt: Number(call.getDeadline()) })
+  return responseTo(outcome, stream, options)
+}
+
+async function receive (call: AppendCall) {
+  const events: ProposedEvent[] = []
+  let options: streams.AppendReq.Options | undefined
+  let size = 0
+  for await (const message of call as AsyncIterable<streams.AppendReq>) {
+    options ??= message.getOptions()
+    const proposed = message.getProposedMessage()
+    if (proposed === undefined) continue
+    const event = proposedEvent(proposedMessage(proposed))
+    checkSize(size += sizeOf(event))
+    events.push(event)
+  }
+  return { options, events }
+}
+
+function responseTo (outcome: Outcome, stream: string, options: streams.AppendReq.Options): streams.AppendResp {
+  const response = new streams.AppendResp()
+  switch (outcome.kind) {
+    case 'written': return response.setSuccess(success(outcome.revision, outcome.position))
+    case 'wrong-revision': return response.setWrongExpectedVersion(wrongVersion(outcome.current, options))
+    default: throw refusalOf(outcome.kind, stream, 'append')
+  }
+}
+
+const empty = () => new shared.Empty()
+
+function success (revision: number, at: number | undefined): streams.AppendResp.Success {
+  const success = new streams.AppendResp.Success()
+  if (revision < 0) success.setNoStream(empty())
+  else success.setCurrentRevision(String(revision))
+  if (at === undefined) return success.setNoPosition(empty())
+  const position = new streams.AppendResp.Position().setCommitPosition(String(at)).setPreparePosition(String(at))
+  return success.setPosition(position)
+}
+
+/** With the fields that clients before 20.6.1 read as well, as EventStoreDB sends them. */
+function wrongVersion (
+  current: number, options: streams.AppendReq.Options
+): streams.AppendResp.WrongExpectedVersion {
+  const wrong = new streams.AppendResp.WrongExpectedVersion()
+  const revision = options.getRevision()
+  if (current < 0) wrong.setCurrentNoStream(empty()).setNoStream2060(empty())
+  else wrong.setCurrentRevision(String(current)).setCurrentRevision2060(current)
+  if (options.hasAny()) return wrong.setExpectedAny(empty()).setAny2060(empty())
+  if (options.hasStreamExists()) return wrong.setExpectedStreamExists(empty()).setStreamExists2060(empty())
+  if (options.hasNoStream()) return wrong.setExpectedNoStream(empty())
+  return wrong.setExpectedRevision(revision).setExpectedRevision2060(Number(revision))
+}
+
+type Options = streams.DeleteReq.Options | streams.TombstoneReq.Options
+export type DeleteCall = ServerUnaryCall<streams.DeleteReq, streams.DeleteResp>
+export type TombstoneCall = ServerUnaryCall<streams.TombstoneReq, streams.TombstoneResp>
+
+export function handleDelete (log: EventLog, call: DeleteCall, reply: sendUnaryData<streams.DeleteResp>): void {
+  remove(log, 'delete', call.request.getOptions(), Number(call.getDeadline())).then((at) => {
+    const position = new streams.DeleteResp.Position().setCommitPosition(at).setPreparePosition(at)
+    reply(null, new streams.DeleteResp().setPosition(position))
+  }, (error: unknown) => { reply(toServiceError(error)) })
+}
+
+export function handleTombstone (
+  log: EventLog, call: TombstoneCall, reply: sendUnaryData<streams.TombstoneResp>
+): void {
+  remove(log, 'tombstone', call.request.getOptions(), Number(call.getDeadline())).then((at) => {
+    const position = new streams.TombstoneResp.Position().setCommitPosition(at).setPreparePosition(at)
+    reply(null, new streams.TombstoneResp().setPosition(position))
+  }, (error: unknown) => { reply(toServiceError(error)) })
+}
+
+/** The position of the event that deletes. */
+async function remove (
+  log: EventLog, action: WriteRequest['action'], options: Options | undefined, expiresAt: number
+): Promise<string> {
+  if (options === undefined) throw invalid('A delete carries its options')
+  const stream = writableStreamName(options.getStreamIdentifier())
+  // EventStoreDB takes it, and ends for ever when the stream that is described is deleted later.
+  if (action === 'tombstone' && describedBy(stream) !== undefined) {
+    throw invalid('A stream of metadata, whose name begins with $$, cannot be tombstoned')
+  }
+  const exact = options.getRevision()
+  const expected = expectedRevision(options, exact)
+  await log.room()
+  const outcome = await log.write({ action, stream, expected, events: [], expiresAt })
+  switch (outcome.kind) {
+    case 'written': return String(outcome.position)
+    case 'wrong-revision':
+      throw wrongExpectedVersion(stream, expected < 0 ? String(expected) : exact, outcome.current)
+    default: throw refusalOf(outcome.kind, stream, 'delete')
+  }
+}
+
+function refusalOf (
+  kind: Exclude<Outcome['kind'], 'written' | 'wrong-revision'>, stream: string, what: 'append' | 'delete'
+): Refusal {
+  switch (kind) {
+    case 'stream-deleted': return streamDeleted(stream)
+    case 'unavailable': return unavailable()
+    case 'disk-full': return diskFull()
+    case 'unknown': return new Refusal(status.ABORTED, 'The outcome of the write is not known')
+    case 'expired': return new Refusal(status.DEADLINE_EXCEEDED, `The deadline passed before the ${what} was begun`)
+  }
+}
