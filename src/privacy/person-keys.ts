@@ -1,6 +1,6 @@
 // The keys that the data of persons is sealed under. The newest event of a person's stream in the log says whether
-// there is one; the ledger is a cache of that, which may be emptied at any time; memory keeps keys for a moment, so that
-// an erased one is soon forgotten.
+// there is one; the ledger is a cache of that, which may be emptied at any time; memory keeps keys for a moment, so
+// that an erased one is soon forgotten.
 import DataLoader from 'dataloader'
 import { LRUCache } from 'lru-cache'
 import { randomBytes, randomUUID } from 'node:crypto'
