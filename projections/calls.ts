@@ -1,5 +1,5 @@
 // Calls as the owners of their assistants have them: the tables, how events fill them, and what readers ask.
-import type { Pool, PoolClient } from 'pg'
+import type { Pool } from 'pg'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { isUnreadable } from '../src/domain/sealed.js'
 import type { CallCompleted, CallErased, CallStatus } from '../src/features/calls/events.js'
@@ -10,12 +10,12 @@ import {
   erasedIds, isErasedPerson, type LeadCreatedEvent, type LeadErasedEvent, type LeadUpdatedEvent
 } from '../src/features/leads/events.js'
 import { eachPart } from '../src/postgres/each-part.js'
-import { beginning, type Conditions, type Page, type Paged, readPage } from '../src/postgres/page.js'
+import { beginning, type Conditions, type Page, type Paged, readPage, type Search } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
 import type { LogPosition, Projection, RowKey, Rows } from './engine/projection.js'
 import { table } from './engine/table.js'
 import { searchedLeads } from './leads.js'
-import { hasWords, hitsOf, patternsOf } from './search.js'
+import { hasMoreHits, hasWords, patternsOf, searchedCalls } from './search.js'
 
 /** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
 interface CallRow {
@@ -262,7 +262,7 @@ export async function findCalls (db: Pool, filter: CallFilter, page: Page): Prom
     columns: 'summary, ended_at, position',
     from: 'read_model.calls',
     key: 'id',
-    ...await conditionsOf(db, filter),
+    ...await searchOf(db, filter),
     order: { direction: 'DESC', by: { ended_at: 'timestamptz', position: 'bigint' } },
     item: 'summary'
   }, page)
@@ -278,16 +278,18 @@ export async function eachCall (
     key: 'id',
     order: 'id COLLATE "C"',
     type: 'text',
-    ...await conditionsOf(snapshot, filter),
+    ...conditionsOf(filter),
     item: 'summary'
   }, visit, signal))
 }
 
-async function conditionsOf (db: Pool | PoolClient, filter: CallFilter): Promise<Conditions> {
-  const { filters = [], matches } = await searchedBy(db, filter)
+/** Leads and contacts as they are now, also those who were deleted since: their calls are still there. */
+const isFound = `EXISTS (SELECT FROM read_model.leads WHERE id = calls.lead_id AND ${hasWords('leads')} OFFSET 0)`
+
+function conditionsOf ({ userId, searched, ...filter }: CallFilter): Conditions {
   return {
-    matches,
-    own: [['user_id = ?', filter.userId]],
+    own: [['user_id = ?', userId]],
+    range: [['ended_at >= ?', filter.endedFrom], ['ended_at <= ?', filter.endedTo]],
     indexed: {
       assistant: ['assistant_id = ?', filter.assistantId],
       lead: ['lead_id = ?', filter.leadId],
@@ -298,37 +300,23 @@ async function conditionsOf (db: Pool | PoolClient, filter: CallFilter): Promise
       ['direction = ?', filter.direction],
       ...beginning('phone_number', filter.phonePrefix),
       ...beginning('phone_number', filter.searchedPrefix),
-      ...filters,
-      ['ended_at >= ?', filter.endedFrom],
-      ['ended_at <= ?', filter.endedTo],
-      ['updated_at >= ?', filter.updatedFrom]
+      ['updated_at >= ?', filter.updatedFrom],
+      [isFound, patternsOf(searched)]
     ]
   }
 }
 
-/** Of so many leads each is looked up in the index of calls. */
+/** Of so many leads the calls are found, whatever else is asked of them. */
 const mostLeads = 2_500
 
-/** Calls of more leads are read in the order of the list, unless these show that only old calls are theirs. */
-const newest = { calls: 5_000, found: 3 }
-
-/** Of leads and contacts as they are now, also of those who were deleted since: their calls are still there. */
-async function searchedBy (
-  db: Pool | PoolClient, { userId, searched }: CallFilter
-): Promise<Pick<Conditions, 'filters' | 'matches'>> {
-  if (searched === undefined) return {}
-  const few = await hitsOf(db, searchedLeads, userId, searched, mostLeads)
-  const isOfThem = 'lead_id = ANY(?::bigint[])'
-  if (few.length <= mostLeads) return { filters: [[isOfThem, few]], matches: 'few' }
-  const patterns = patternsOf(searched)
-  const isFound = `EXISTS (SELECT FROM read_model.leads WHERE id = calls.lead_id AND ${hasWords('leads')} OFFSET 0)`
-  const { rowCount } = await db.query(`
-    SELECT FROM (
-      SELECT lead_id FROM read_model.calls WHERE user_id = $1
-      ORDER BY ended_at DESC, position DESC LIMIT ${newest.calls}) calls
-    WHERE ${isFound.replace('?', '$2')} LIMIT ${newest.found}`, [userId, patterns])
-  if (rowCount === newest.found) return { filters: [[isFound, patterns]], matches: 'many' }
-  return { filters: [[isOfThem, await hitsOf(db, searchedLeads, userId, searched)]], matches: 'many' }
+/** Where many leads are found, and something else is asked for, Postgres chooses what calls are found by. */
+async function searchOf (db: Pool, { searched, ...filter }: CallFilter): Promise<Conditions & { search?: Search }> {
+  if (searched === undefined) return conditionsOf(filter)
+  const { userId, endedFrom: _from, endedTo: _to, ...others } = filter
+  const isMany = Object.values(others).some((value) => value !== undefined) &&
+    await hasMoreHits(db, searchedLeads, userId, searched, mostLeads)
+  if (isMany) return { ...conditionsOf({ ...filter, searched }), matches: 'many' }
+  return { ...conditionsOf(filter), search: searchedCalls(userId, searched) }
 }
 
 export interface CallFound { summary: CallSummary, report: KeptReport }

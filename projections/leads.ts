@@ -12,7 +12,7 @@ import { afterCall, type Calling, contactAfter, leadOf } from '../src/features/l
 import { blacklistTable, entryKey, projectEntry } from './blacklist.js'
 import { CannotProject, type LogPosition, type Projection, type RowKey, type Rows } from './engine/projection.js'
 import { iso, table } from './engine/table.js'
-import { blockIndex, type Searched, wordIndex, wordsOf } from './search.js'
+import { blockIndex, calledAlso, calledIndex, type Searched, wordIndex, wordsOf } from './search.js'
 
 /** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
 export interface LeadRow extends Omit<Calling, 'status'> {
@@ -27,6 +27,8 @@ export interface LeadRow extends Omit<Calling, 'status'> {
   variables: ContactVariables
   /** Searches compare these words of name, e-mail and number. */
   words: string
+  /** When, for searches of calls. */
+  called: string
   stream: string
   created_at: string
   updated_at: string
@@ -48,6 +50,7 @@ const leadTable = table<LeadRow>({
     phone_number: 'text',
     variables: 'json',
     words: 'text',
+    called: 'text',
     status: 'text',
     stream: 'text',
     created_at: 'timestamptz',
@@ -61,6 +64,7 @@ const leadTable = table<LeadRow>({
     '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
     '(user_id, phone_number COLLATE "C")',
     wordIndex('coalesce(primary_id, id)'),
+    calledIndex,
     `${blockIndex('created_at')} WHERE primary_id IS NULL`,
     '(user_id, updated_at) WHERE primary_id IS NULL',
     '(user_id, updated_at) WHERE primary_id IS NOT NULL',
@@ -100,7 +104,7 @@ function idsOf ({ type, data }: LeadEvent): number[] {
   }
 }
 
-const fresh = { newest_report_at: null, is_to_erase: false, number_digest: null }
+const fresh = { called: '', newest_report_at: null, is_to_erase: false, number_digest: null }
 
 function addLead (event: LeadCreatedEvent, { stream }: LogPosition, rows: Rows): void {
   const { secondary_contacts, ...lead } = leadOf(event)
@@ -221,6 +225,7 @@ const nobody = {
   phone_number: '',
   variables: { customer_name: '', email: '' },
   words: '',
+  called: '',
   status: 'deleted' as const,
   newest_report_at: null,
   is_to_erase: false,
@@ -250,7 +255,7 @@ const callTable = table<{ call_id: string }>({
 
 export const leads: Projection = {
   name: 'leads',
-  version: 15,
+  version: 16,
   eventTypes: [
     'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes,
     ...callEventTypes
@@ -325,11 +330,14 @@ const isIdGiving = (event: DomainEvent): event is LeadEvent =>
 function moveStatus (call: CallCompleted | CallErased, { revision, created }: LogPosition, rows: Rows): void {
   const { call_id, lead_id } = call
   // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
-  if (revision > 0n && rows.get(callTable, call_id)) return
+  const isKnown = revision > 0n && rows.get(callTable, call_id) !== undefined
+  if (isKnown && !('erased_at' in call)) return
   rows.put(callTable, { call_id })
-  const lead = lead_id === null ? undefined : rows.get(leadTable, lead_id)
-  if (!lead || rows.get(ownerTable, call.assistant_id)?.user_id !== lead.user_id) return
-  if (lead.status === 'deleted') return
+  const found = lead_id === null ? undefined : rows.get(leadTable, lead_id)
+  if (!found || rows.get(ownerTable, call.assistant_id)?.user_id !== found.user_id) return
+  const lead = { ...found, called: found.words && calledAlso(found.called, call.ended_at) }
+  if (lead.called !== found.called) rows.put(leadTable, lead)
+  if (isKnown || lead.status === 'deleted') return
   const left = leadLeft(lead, call)
   if (left) return rows.put(leadTable, left)
   const after = afterCall({ ...lead, status: lead.status }, call)

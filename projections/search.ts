@@ -31,7 +31,7 @@ function wordsAsked (search: string): string[] {
  * The rows with so many ids in succession are a block, and the index keeps the words of a user's block together. A
  * search reads a user's blocks one by one, the newest first, until its page is full.
  */
-const blockOf = (id: string) => `${id} / 8192`
+const blockOf = (id: string) => `${id} / 4096`
 
 /** Stands before each word in the index. Two users may have the same, as rows are compared with their user, too. */
 const mark = (userId: string, block: string) => `to_hex(hashtext(${userId})) || to_hex(${block}) || ':'`
@@ -75,7 +75,7 @@ export interface Searched {
  * @ is where a mark belongs, and in no word. Nothing where no word is asked for.
  */
 function askedOf (search: string): string {
-  const [longest = '', ...others] = wordsAsked(search).toSorted((one, other) => other.length - one.length)
+  const [longest = '', ...others] = wordsAsked(search).toReversed().toSorted((one, other) => other.length - one.length)
   const rare = others.filter(({ length }) => length > 2 || length > longest.length - 2)
   return [longest, ...rare].filter(Boolean).map((word) => `'@${word}':*`).join(' & ')
 }
@@ -115,7 +115,7 @@ export function searchedBy (searched: Searched, userId: string, search: string |
   ${blocksOf(searched, user)},
   blocks AS MATERIALIZED (
     SELECT coalesce(array_agg(block ORDER BY first DESC), '{}') AS ids, array_agg(first ORDER BY first DESC) AS firsts
-    FROM block WHERE EXISTS (
+    FROM block WHERE ${range.length === 0} OR EXISTS (
       SELECT FROM read_model.${table}
       WHERE user_id = ${user} AND ${those} AND ${blockOf('id')} = block.block AND ${isInRange})),
   walk AS (
@@ -137,14 +137,88 @@ export function searchedBy (searched: Searched, userId: string, search: string |
   }
 }
 
-/** The ids of rows that have the words, of the list or found for one; with `most` at most one more. */
-export async function hitsOf (
-  db: Pool | PoolClient, searched: Searched, userId: string, search: string, most?: number
-): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(`
+/** Whether more than `most` rows have the words, of the list or found for one. */
+export async function hasMoreHits (
+  db: Pool | PoolClient, searched: Searched, userId: string, search: string, most: number
+): Promise<boolean> {
+  const { rowCount } = await db.query(`
     WITH RECURSIVE ${blocksOf(searched, '$1')}
-    SELECT hit.id FROM block CROSS JOIN LATERAL ${
+    SELECT FROM block CROSS JOIN LATERAL ${
       hitsIn(searched, 'block.block', { user: '$1', asked: '$2::text', patterns: '$3' })} hit
     WHERE $2::text <> '' AND hit.user_id = $1 LIMIT $4::bigint + 1`, [userId, askedOf(search), patternsOf(search), most])
-  return rows.map(({ id }) => id)
+  return (rowCount ?? 0) > most
+}
+
+/**
+ * A call has no words, because its lead may be renamed. The row of a lead says in which half hours of 2,048 s it was
+ * called, and in which days of 32 of these, and an index has its words behind each. It keeps its last half hours, and
+ * which eight the others were in: so the row stays short.
+ */
+const [secondsOfHalf, halvesOfEight, halvesOfDay, mostHalves] = [2_048, 8, 32, 32]
+
+/** The column `called` after one more call: the same in whatever order calls come. */
+export function calledAlso (called: string, endedAt: string): string {
+  const half = Math.floor(Date.parse(endedAt) / 1000 / secondsOfHalf)
+  const marks = new Set([...called.split(' ').filter(Boolean), `d${Math.floor(half / halvesOfDay)}`, `h${half}`])
+  const halves = [...marks].filter((mark) => mark.startsWith('h')).map((mark) => Number(mark.slice(1)))
+  for (const old of halves.toSorted((one, other) => other - one).slice(mostHalves)) {
+    marks.delete(`h${old}`)
+    marks.add(`e${Math.floor(old / halvesOfEight)}`)
+  }
+  return [...marks].toSorted().join(' ')
+}
+
+const calledLexemes = `array_to_tsvector(string_to_array(regexp_replace(called, '[^ ]+',
+  to_hex(hashtext(user_id)) || '\\&:' || replace(words, ' ', ' ' || to_hex(hashtext(user_id)) || '\\&:'), 'g'), ' '))`
+
+export const calledIndex = `USING gin (${calledLexemes}) WITH (fastupdate = off) WHERE called <> ''`
+
+/** Of so few leads of a day the calls of the day are read at once; and so many of a lead. */
+const most = { leads: 100, calls: 1_000 }
+
+/**
+ * Finds calls for a page day by day, backwards; by half hours in the first day and in those with many leads. Postgres
+ * reads all rows of each word before it compares them: so a day is asked for the first word, mostly the rarest, alone
+ * before. The user is named twice there, lest Postgres expects so many rows that it reads the table for one of them.
+ */
+export function searchedCalls (userId: string, search: string): Search {
+  return ({ where, range, needed, value }) => {
+    const [user, asked, patterns] = [`${value(userId)}::text`, `${value(askedOf(search))}::text`, value(patternsOf(search))]
+    const at = (mark: string, number: string) => `replace(${asked}, '@', to_hex(hashtext(${user})) || '${mark}' || ${number} || ':')`
+    const leadsOf = (query: string) => `(
+      SELECT id FROM read_model.leads WHERE called <> '' AND ${calledLexemes} @@ (${query})::tsquery
+      AND user_id = ${user} AND ${hasWords('leads').replace('?', patterns)} OFFSET 0) lead`
+    const ofDay = `CASE
+      WHEN ${asked} NOT LIKE '% & %' OR (SELECT count(*) > 0 FROM (
+        SELECT FROM read_model.leads WHERE called <> '' AND ${calledLexemes} @@ split_part(${at('d', 'day')}, ' & ', 1)::tsquery
+        AND user_id = ${user} AND user_id || '' = ${user} LIMIT 10) leads) THEN ${at('d', 'day')} END`
+    const next = `
+      SELECT floor(extract(epoch FROM ended_at) / ${secondsOfHalf}) AS half FROM read_model.calls
+      WHERE ${[`user_id = ${user}`, ...range].join(' AND ')} AND ended_at < walk.before ORDER BY ended_at DESC LIMIT 1`
+    return `
+  walk AS (
+    SELECT 'infinity'::timestamptz AS before, NULL::numeric AS busy, 0::bigint AS count,
+      '{}'::text[] AS ids, '{}'::timestamptz[] AS ends, '{}'::bigint[] AS positions
+    UNION ALL
+    SELECT to_timestamp(since * ${secondsOfHalf}), CASE WHEN is_busy THEN day END, count + cardinality(found.ids), found.*
+    FROM walk CROSS JOIN LATERAL (
+      SELECT half, floor(half / ${halvesOfDay}) AS day, floor(half / ${halvesOfEight}) AS eight FROM (${next}) half OFFSET 0) next
+    CROSS JOIN LATERAL (
+      SELECT CASE WHEN busy = day OR before = 'infinity' THEN ${most.leads + 1} ELSE (
+        SELECT count(*) FROM (SELECT FROM ${leadsOf(ofDay)} LIMIT ${most.leads + 1}) leads) END AS leads OFFSET 0) met
+    CROSS JOIN LATERAL (
+      SELECT leads > ${most.leads} AS is_busy, CASE WHEN leads > ${most.leads} THEN half ELSE day * ${halvesOfDay} END AS since,
+        CASE WHEN leads > ${most.leads} THEN ${at('h', 'half')} || ' | ' || ${at('e', 'eight')}
+          WHEN leads > 0 THEN ${at('d', 'day')} END AS query OFFSET 0) span
+    CROSS JOIN LATERAL (
+      SELECT coalesce(array_agg(call.id), '{}') AS ids, coalesce(array_agg(ended_at), '{}'), coalesce(array_agg(position), '{}')
+      FROM ${leadsOf('query')} CROSS JOIN LATERAL (
+        SELECT id, ended_at, position FROM read_model.calls ${where} AND lead_id = lead.id
+        AND ended_at >= to_timestamp(since * ${secondsOfHalf}) AND ended_at < before
+        ORDER BY ended_at DESC, position DESC LIMIT ${most.calls}) call) found
+    WHERE ${asked} <> '' AND count < ${needed}),
+  walked AS MATERIALIZED (
+    SELECT count < ${most.calls} AND (${asked} = '' OR (${next}) IS NULL) AS is_whole FROM walk ORDER BY before LIMIT 1),
+  found AS MATERIALIZED (SELECT unnest(ids) AS id, unnest(ends) AS ended_at, unnest(positions) AS position FROM walk)`
+  }
 }

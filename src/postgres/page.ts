@@ -26,8 +26,8 @@ export interface Conditions {
   /** What this caller asks for beside: by its name where there is an index for it and the order. */
   indexed?: Readonly<Record<string, Filter>>
   filters?: readonly Filter[]
-  /** Few are found first and sorted then. Many are met soon in the order of the list, and not counted. */
-  matches?: 'few' | 'many' | undefined
+  /** Many are met soon in the order of the list, and not counted. */
+  matches?: 'many'
 }
 
 /**
@@ -134,15 +134,13 @@ function rowsOf (
 ): string {
   const { columns, from, key, order, item } = query
   const keys = columnsOf(order, key)
-  const few = query.matches === 'few' ? `found AS MATERIALIZED (SELECT ${keys} ${matches})` : undefined
-  const found = searched ?? few
-  const all = found ? 'FROM found' : matches
+  const all = searched ? 'FROM found' : matches
   const total = counts && query.matches !== 'many'
     ? `(SELECT count(*) FROM (SELECT ${all} LIMIT ${mostCounted + 1}) counted) AS total,
          ${searched ? '(SELECT is_whole FROM walked)' : true} AS is_whole,`
     : ''
   return `
-  WITH RECURSIVE ${found ? `${found},` : ''} chosen AS MATERIALIZED (
+  WITH RECURSIVE ${searched ? `${searched},` : ''} chosen AS MATERIALIZED (
     SELECT row_number() OVER (ORDER BY ${orderBy(order)}) AS n, * FROM (
       SELECT ${keys} ${all} ORDER BY ${orderBy(order)} LIMIT ${rows} + 1 OFFSET ${offset}) keys),
   given AS (

@@ -1,11 +1,12 @@
 // Words as searches compare them, and lists of so many rows that a search does not read all that it finds.
 import t from 'tap'
+import { findCalls } from '../../projections/calls.js'
 import { findLeads } from '../../projections/find-leads.js'
 import { ensureProjections } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
-import { wordsOf } from '../../projections/search.js'
+import { calledAlso, wordsOf } from '../../projections/search.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
-import { fillLeads } from '../support/postgres/plan.js'
+import { fillBusyUser, fillCalls, fillLeads } from '../support/postgres/plan.js'
 
 t.test('words are folded, and each is there once', (t) => {
   const words = (...texts: string[]) => wordsOf(...texts).split(' ')
@@ -52,4 +53,37 @@ t.test('a list of many rows', async (t) => {
     const after = await findLeads(pool, { ...asked, searched: 'a exam' }, { after: next, perPage: 100 })
     t.strictSame(after.items, (await findLeads(pool, asked, { after: next, perPage: 100 })).items, 'in the same order')
   }
+})
+
+t.test('a lead says when it was called, in whatever order that is known', (t) => {
+  const times = Array.from({ length: 100 }, (_, i) => new Date(Date.UTC(2026, 0, 1) + i * 1_250_000).toISOString())
+  const called = (times: string[]) => times.reduce(calledAlso, '')
+  t.equal(called(times), called(times.toReversed()))
+  t.equal(called([...times, ...times]), called(times))
+  t.equal(called(times).match(/h/g)?.length, 32)
+  t.equal(called(['1969-12-31T23:59:59Z']), 'd-1 h-1')
+  t.end()
+})
+
+t.test('calls of many leads, and many calls of a lead', async (t) => {
+  const { pool } = await scratchLedger(t)
+  await ensureProjections(pool, projections, async () => true)
+  for (const fill of [fillLeads, fillCalls, fillBusyUser]) await fill(pool, 30_000)
+  const start = new Date('2026-01-01T08:00:00Z').toISOString()
+  for (const userId of ['1', '7', 'busy']) {
+    for (const searched of ['ada', 'example77', 'former', 'left', 'right', 'left right', 'nobody', 'example7 left']) {
+      for (const range of [{}, { endedFrom: '2026-01-01T01:30:00Z', endedTo: '2026-01-01T06:00:00Z' }]) {
+        const { items } = await findCalls(pool, { userId, searched, ...range }, { after: [start, '5000'], perPage: 20 })
+        const { rows } = await pool.query<{ id: string }>(`
+          SELECT calls.id FROM read_calls_g1.calls JOIN read_leads_g1.leads ON leads.id = lead_id AND leads.user_id = calls.user_id
+          WHERE calls.user_id = $1 AND (' ' || words) LIKE ALL($2) AND ended_at < $3 AND ended_at BETWEEN $4 AND $5
+          ORDER BY ended_at DESC, position DESC LIMIT 20`,
+        [userId, searched.split(' ').map((word) => `% ${word}%`), start, range.endedFrom ?? '2000-01-01', range.endedTo ?? '3000-01-01'])
+        t.strictSame(items.map(({ call_id }) => call_id), rows.map(({ id }) => id), `${userId}: ${searched} ${JSON.stringify(range)}`)
+      }
+    }
+  }
+  const { total } = await findCalls(pool, { userId: '1', searched: 'example770' }, { page: 1, perPage: 1 })
+  const { items } = await findCalls(pool, { userId: '1', searched: 'example770' }, { after: [], perPage: 1_000 })
+  t.strictSame(total, { count: items.length, isExact: true })
 })

@@ -6,9 +6,12 @@ import { ensureProjections } from '../../../projections/engine/generations.js'
 import { findLead, findLeadOwner, findLeads } from '../../../projections/find-leads.js'
 import { projections } from '../../../projections/index.js'
 import { packageRoot } from '../../../src/package-root.js'
+import type { Page } from '../../../src/postgres/page.js'
 import { migrate } from '../../../src/postgres/migrate.js'
 import { openPool } from '../../../src/postgres/pool.js'
-import { fillCalls, fillDeliveries, fillLeads, fastestOf, planOf } from '../../support/postgres/plan.js'
+import {
+  fillBusyUser, fillCalls, fillDeliveries, fillLeads, fastestOf, planOf, timesOf
+} from '../../support/postgres/plan.js'
 import { listFilters } from './list-filters.js'
 import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { findDelivery, listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
@@ -17,10 +20,12 @@ const count = 1_000_000
 const postgres = await scratchPostgres(t)
 await migrate(postgres.url, packageRoot)
 const pool = openPool(postgres.url, { applicationName: 'plans', onError: () => {} })
-t.teardown(() => pool.end())
+const ofOne = openPool(postgres.url, { applicationName: 'plans', max: 1, onError: () => {} })
+t.teardown(() => Promise.all([pool.end(), ofOne.end()]))
 await ensureProjections(pool, projections, async () => true)
 await fillLeads(pool, count) // one after the other: vacuum marks only what no running transaction could miss
 await fillCalls(pool, count)
+await fillBusyUser(pool, count)
 await fillDeliveries(pool, count)
 
 const end = new Date(Date.UTC(2026, 0, 1) + count * 1000).toISOString()
@@ -62,22 +67,29 @@ for (const userId of ['1', '7']) {
   }
 }
 
-/** Calls have no words: of many leads that all called long ago, all are found first. */
-const mostMs = (list: string, userId: string, searched: string) =>
-  list === 'calls' && userId === '1' && ['former', 'com for'].includes(searched) ? 500 : 20
+/**
+ * A page is read in less than 20 ms, of 200 reads the second slowest counts. Two words that very many leads have and
+ * none both cost one look at each of these: no index of Postgres knows that they are never together.
+ */
+const mostMs = (list: string, searched: string) => !list.includes('thousand') && searched.startsWith('left right') ? 150 : 20
 const searches = [
-  'a', 'ada', 'ada example', 'example7', 'example70', 'example77', 'ada example77', 'a e', 'exam 1555', 'former',
-  'former example77', 'for 15550012', 'com for', '1', '15550', '155500', '15550012', '15550012 nobody', 'nobody', 'ada nobody'
+  'a', 'ada', 'ada example', 'example7', 'example77', 'ada example77', 'former', 'com for', 'left', 'former left', '15550012',
+  'nobody', 'ada nobody', 'left right', 'left right ada'
 ]
+const searchedLists = {
+  leads: (searched: string, page: Page) => findLeads(ofOne, { userId: '1', searched }, page),
+  'calls, one of each lead': (searched: string, page: Page) => findCalls(ofOne, { userId: '1', searched }, page),
+  'calls, a thousand of each lead': (searched: string, page: Page) => findCalls(ofOne, { userId: 'busy', searched }, page)
+}
 
-for (const userId of ['1', '7']) {
-  t.test(`a page of a search of user ${userId} is fast`, async (t) => {
+for (const [list, find] of Object.entries(searchedLists)) {
+  t.test(`a page of a search is fast: ${list}`, async (t) => {
     for (const searched of searches) {
       for (const [where, page] of Object.entries({ first: pages.first(), next: pages.next('5000') })) {
-        for (const [list, find] of [['leads', findLeads], ['calls', findCalls]] as const) {
-          const ms = await fastestOf(() => find(pool, { userId, searched }, page))
-          t.ok(ms < mostMs(list, userId, searched), `${list}, ${searched}, ${where} page: ${ms} ms`)
-        }
+        const { p99, median } = await timesOf(() => find(searched, page))
+        const what = `${list}, ${searched}, ${where} page: ${p99} ms, half of them in ${median} ms`
+        t.comment(what)
+        t.ok(p99 < mostMs(list, searched), what)
       }
     }
   })

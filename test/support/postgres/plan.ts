@@ -64,17 +64,32 @@ export async function fastestOf (read: () => Promise<unknown>): Promise<number> 
   return Math.round(Math.min(...took))
 }
 
+/** Of 200 reads after the first ones, in milliseconds. */
+export async function timesOf (read: () => Promise<unknown>): Promise<{ median: number, p99: number }> {
+  const took: number[] = []
+  while (took.length < 210) {
+    const startedAt = performance.now()
+    await read()
+    took.push(performance.now() - startedAt)
+  }
+  const sorted = took.slice(10).toSorted((one, other) => one - other)
+  return { median: Number(sorted[99]?.toFixed(1)), p99: Number(sorted[197]?.toFixed(1)) }
+}
+
 /**
  * `count` leads, a second apart: half of them user 1's, the others of 50 users; a third of user 1's have a contact. The
- * first tenth has a word of its own.
+ * first tenth has a word of its own, and of two words each has one.
  */
 export async function fillLeads (pool: Pool, count: number): Promise<void> {
   await pool.query(`
     INSERT INTO read_leads_g1.leads
-      (id, primary_id, place, user_id, campaign_id, phone_number, variables, words, status, stream, created_at, updated_at)
+      (id, primary_id, place, user_id, campaign_id, phone_number, variables, words, called, status,
+       stream, created_at, updated_at)
     SELECT i, CASE WHEN i % 6 = 5 THEN i - 1 END, CASE WHEN i % 6 = 5 THEN 1 ELSE 0 END, user_id, i % 20, phone_number,
       json_build_object('customer_name', 'Ada Example' || i % 1000, 'email', 'ada@example.com'),
-      'ada example' || i % 1000 || ' example com ' || substr(phone_number, 2) || CASE WHEN i * 10 < $1 THEN ' former' ELSE '' END,
+      'ada example' || i % 1000 || ' example com ' || substr(phone_number, 2) || CASE WHEN i * 10 < $1 THEN ' former' ELSE '' END
+        || CASE WHEN i % 4 < 2 THEN ' left' ELSE ' right' END,
+      CASE WHEN i % 6 <> 5 THEN ${called('at')} ELSE '' END,
       (ARRAY['created', 'completed', 'scheduled'])[1 + i % 3],
       'lead-' || i % 20 || '-0123456789abcdef0123456789abcdef', at, at
     FROM (SELECT i, CASE WHEN i % 2 = 0 OR i % 6 = 5 THEN '1' ELSE (2 + i % 50)::text END AS user_id,
@@ -83,16 +98,41 @@ export async function fillLeads (pool: Pool, count: number): Promise<void> {
   await pool.query('VACUUM ANALYZE read_leads_g1.leads')
 }
 
-/** `count` calls, a second apart, half of them user 1's. */
+const halfOf = (at: string) => `floor(extract(epoch FROM ${at}) / 2048)::bigint`
+const called = (at: string) => `'d' || (${halfOf(at)} >> 5) || ' h' || ${halfOf(at)}`
+
+/** `count` calls, a second apart, half of them user 1's, and one of each lead. */
 export async function fillCalls (pool: Pool, count: number): Promise<void> {
   await pool.query(`
     INSERT INTO read_calls_g1.calls (id, user_id, assistant_id, lead_id, status, direction, phone_number, campaign_id,
       ended_at, updated_at, summary, report, position)
-    SELECT 'call-' || i, CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END, i % 30, i,
+    SELECT 'call-' || i, CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END, i % 30, CASE WHEN i % 6 <> 5 THEN i END,
       (ARRAY['completed', 'failed', 'busy'])[1 + i % 3], (ARRAY['outbound', 'inbound'])[1 + i % 2],
       '+1555' || lpad((i * 7919 % 10000000)::text, 7, '0'), nullif(i % 20, 0),
       timestamptz '2026-01-01' + i * interval '1 second', timestamptz '2026-01-01' + i * interval '1 second', json_build_object('call_id', 'call-' || i), '{}', i * 100
     FROM generate_series(1::bigint, $1) i`, [count])
+  await pool.query('VACUUM ANALYZE read_calls_g1.calls')
+}
+
+/** `count` calls of 1,000 leads of the user busy, a second apart: in the first half they call whose word is left. */
+export async function fillBusyUser (pool: Pool, count: number): Promise<void> {
+  const at = "timestamptz '2026-01-01' + i * interval '1 second'"
+  await pool.query(`
+    INSERT INTO read_leads_g1.leads
+      (id, place, user_id, campaign_id, phone_number, variables, words, called, status, stream, created_at, updated_at)
+    SELECT 100000000 + i, 0, 'busy', 1, '+15550000000', '{}', 'ada example' || i || ' example com 15550000000' || word,
+      (SELECT string_agg(DISTINCT 'd' || (half >> 5) || CASE WHEN half > last - 32 THEN ' h' || half ELSE ' e' || (half >> 3) END, ' ')
+       FROM (SELECT half, max(half) OVER () AS last FROM generate_series(${halfOf('since')}, ${halfOf('till')}) half) halves),
+      'created', 'lead-' || i, since, since
+    FROM generate_series(0, 999) i CROSS JOIN LATERAL (
+      SELECT timestamptz '2026-01-01' + i / 500 * half AS since, timestamptz '2026-01-01' + (i / 500 + 1) * half AS till,
+        (ARRAY[' left', ' right'])[1 + i / 500] AS word FROM (SELECT $1 / 2 * interval '1 second' AS half) halves) spans`, [count])
+  await pool.query(`
+    INSERT INTO read_calls_g1.calls (id, user_id, assistant_id, lead_id, status, direction, ended_at, updated_at, summary, report, position)
+    SELECT 'busy-' || i, 'busy', 1, 100000000 + i % 500 + i * 2 / ($1 + 1) * 500, 'completed', 'inbound', ${at}, ${at},
+      json_build_object('call_id', 'busy-' || i), '{}', i * 100 + 1
+    FROM generate_series(1::bigint, $1) i`, [count])
+  await pool.query('VACUUM ANALYZE read_leads_g1.leads')
   await pool.query('VACUUM ANALYZE read_calls_g1.calls')
 }
 
