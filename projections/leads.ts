@@ -5,7 +5,7 @@ import { laterOf } from '../src/domain/decider.js'
 import { blacklistEventTypes } from '../src/features/blacklist/events.js'
 import { type CallCompleted, type CallErased, callEventTypes } from '../src/features/calls/events.js'
 import {
-  type ContactVariables, erasedIds, type LeadCreatedEvent, type LeadDeletedEvent, type LeadErasedEvent,
+  type ContactVariables, erasedIds, idsOf, type LeadCreatedEvent, type LeadDeletedEvent, type LeadErasedEvent,
   type LeadEvent, leadEventTypes, type LeadStatus, type LeadStatusChangedEvent, type LeadUpdatedEvent
 } from '../src/features/leads/events.js'
 import { afterCall, type Calling, contactAfter, leadOf } from '../src/features/leads/model.js'
@@ -84,24 +84,6 @@ export const searchedLeads: Searched = {
       SELECT hit.* WHERE hit.primary_id IS NULL UNION ALL
       SELECT * FROM read_model.leads WHERE id = hit.primary_id) leads
     WHERE hit.status <> 'deleted')`
-}
-
-/** The ids of the lead and of the secondary contacts that the event names. */
-function idsOf ({ type, data }: LeadEvent): number[] {
-  switch (type) {
-    case 'LeadCreated': {
-      const { lead_id, secondary_contacts, erased_contacts = [] } = data
-      return [lead_id, ...secondary_contacts.map(({ id }) => id), ...erased_contacts]
-    }
-    case 'LeadUpdated': {
-      const { lead_id, changes: { secondary_contacts = [] }, removed_contacts, erased_contacts = [] } = data
-      return [lead_id, ...secondary_contacts.map(({ id }) => id), ...removed_contacts, ...erased_contacts]
-    }
-    case 'LeadStatusChanged': return [data.contact_id ?? data.lead_id]
-    case 'LeadDeleted': return [data.lead_id]
-    case 'LeadErased': return [data.lead_id, ...data.contact_ids]
-    default: return type satisfies never
-  }
 }
 
 const fresh = { called: '', newest_report_at: null, is_to_erase: false, number_digest: null }

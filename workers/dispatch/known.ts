@@ -2,7 +2,7 @@
 import type { DomainEvent } from '../../src/domain/events.js'
 import type { AssistantEvent, AssistantSettings } from '../../src/features/assistants/events.js'
 import type { BlacklistEvent } from '../../src/features/blacklist/events.js'
-import { erasedIds, isErasedPerson, type LeadErasedEvent, type LeadEvent } from '../../src/features/leads/events.js'
+import { erasedIds, idsOf, isErasedPerson, type LeadErasedEvent, type LeadEvent } from '../../src/features/leads/events.js'
 import { type Calling, leadOf } from '../../src/features/leads/model.js'
 import type { Keyed, RowKey, Rows } from '../../projections/engine/projection.js'
 import { table } from '../../projections/engine/table.js'
@@ -69,7 +69,7 @@ export function keysOf (event: DomainEvent): RowKey[] {
     case 'LeadCreated':
     case 'LeadUpdated':
     case 'LeadStatusChanged':
-    case 'LeadErased': return contactIds(event).map((id) => [leadTable, id])
+    case 'LeadErased': return idsOf(event).map((id) => [leadTable, id])
     case 'CampaignCreated':
     case 'CampaignRenamed': return [[campaignTable, data.campaign_id]]
     case 'PhoneNumberBlacklisted':
@@ -80,21 +80,6 @@ export function keysOf (event: DomainEvent): RowKey[] {
       return data.lead_id === null ? [assistant] : [assistant, [leadTable, data.lead_id]]
     }
     default: return []
-  }
-}
-
-/** Of the people that the event names. */
-function contactIds (event: Exclude<LeadEvent, { type: 'LeadDeleted' }>): number[] {
-  const { type, data } = event
-  switch (type) {
-    case 'LeadCreated': return [data.lead_id, ...data.secondary_contacts.map(({ id }) => id), ...data.erased_contacts ?? []]
-    case 'LeadUpdated': {
-      const contacts = data.changes.secondary_contacts?.map(({ id }) => id) ?? []
-      return [data.lead_id, ...contacts, ...data.erased_contacts ?? []]
-    }
-    case 'LeadStatusChanged': return [data.contact_id ?? data.lead_id]
-    case 'LeadErased': return erasedIds(event)
-    default: return type satisfies never
   }
 }
 

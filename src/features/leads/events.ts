@@ -109,4 +109,22 @@ export const isErasedPerson = (
 export const erasedIds = ({ data: { lead_id, with_lead, contact_ids } }: LeadErasedEvent): number[] =>
   with_lead ? [lead_id, ...contact_ids] : contact_ids
 
+/** The ids of the lead and of the secondary contacts that the event names. */
+export function idsOf ({ type, data }: LeadEvent): number[] {
+  switch (type) {
+    case 'LeadCreated': {
+      const { lead_id, secondary_contacts, erased_contacts = [] } = data
+      return [lead_id, ...secondary_contacts.map(({ id }) => id), ...erased_contacts]
+    }
+    case 'LeadUpdated': {
+      const { lead_id, changes: { secondary_contacts = [] }, removed_contacts, erased_contacts = [] } = data
+      return [lead_id, ...secondary_contacts.map(({ id }) => id), ...removed_contacts, ...erased_contacts]
+    }
+    case 'LeadStatusChanged': return [data.contact_id ?? data.lead_id]
+    case 'LeadDeleted': return [data.lead_id]
+    case 'LeadErased': return [data.lead_id, ...data.contact_ids]
+    default: return type satisfies never
+  }
+}
+
 export const settingsStream = 'ringledger-settings'
