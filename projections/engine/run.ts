@@ -54,6 +54,7 @@ interface Feeding {
 export async function feedGenerations (projection: Projection, options: FeedOptions): Promise<void> {
   const { pool, signal, log, checkEveryMs = usualCheckEveryMs } = options
   const fed = new Map<number, Feeding>()
+  let isFailing = false
   while (!signal.aborted) {
     let isSwapDue = false
     try {
@@ -61,8 +62,11 @@ export async function feedGenerations (projection: Projection, options: FeedOpti
       await feedOnly(generations.filter((each) => isFed(projection, each)))
       isSwapDue = generations.some(({ state }) => state === 'ready')
       await swapIfDue(projection, generations, options)
+      isFailing = false
     } catch (error) {
-      log.warn({ projection: projection.name, err: error }, 'the generations could not be read, trying again')
+      const details = { projection: projection.name, err: error }
+      if (!isFailing) log.warn(details, 'the generations could not be read, trying again')
+      isFailing = true
     }
     await beat(isSwapDue ? Math.min(swapEveryMs, checkEveryMs) : checkEveryMs, signal)
   }

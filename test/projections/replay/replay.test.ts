@@ -23,6 +23,21 @@ t.test('a replay of an empty log swaps as well', async (t) => {
   t.strictSame(await db.generations(leads), ['1 retained', '2 active'])
 })
 
+t.test('generations that cannot be read several times in a row are logged once', async (t) => {
+  let [isAway, refused] = [true, 0]
+  const before = () => {
+    if (!isAway) return
+    refused++
+    throw new Error('Postgres is away')
+  }
+  const db = await rig.database(t, { watching: { before } })
+  const { log } = db.project(t, leads)
+  await eventually(() => refused >= 3)
+  isAway = false
+  await db.reached(leads, filled)
+  t.equal(log.lines.filter(({ message }) => message.startsWith('the generations could not be read')).length, 1)
+})
+
 async function projected (t: { teardown (undo: () => unknown): void }, ...live: Projection[]): Promise<ReplayDatabase> {
   const db = await rig.database(t)
   db.project(t, ...live)

@@ -114,14 +114,15 @@ export async function replayDatabase (
 function project (t: Teardown, live: Projection[], on: { pool: Pool, streams: Streams }) {
   const stopping = new AbortController()
   const holder = `projector ${randomUUID()}`
-  const options = { ...on, holder, signal: stopping.signal, log: keepingLog(), checkEveryMs }
+  const log = keepingLog()
+  const options = { ...on, holder, signal: stopping.signal, log, checkEveryMs }
   const running = live.map((projection) => feedGenerations(projection, options))
   const stop = async () => {
     stopping.abort()
     await Promise.all(running)
   }
   t.teardown(stop)
-  return { stop }
+  return { stop, log }
 }
 
 function replayOptions (pool: Pool, streams: Streams): BuildOptions & { said: string[] } {
