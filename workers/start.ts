@@ -1,5 +1,5 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
-import { endsWithin } from '../src/timing.js'
+import { beat, endsWithin } from '../src/timing.js'
 import type { Services } from '../src/services/services.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import { abandonedAfter } from './deliveries/attempts/abandoned.js'
@@ -14,7 +14,6 @@ import { openPoster } from './deliver/post.js'
 import { openQueue, type JobQueue, type QueueOptions } from './queue/queue.js'
 import { reconciling } from './queue/reconcile.js'
 import { moving } from './deliveries/moves/moves.js'
-import { whileAlive } from './queue/while-alive.js'
 import { runPeriodic } from './periodic.js'
 import { openTasks, type AlertHook } from './operate/upkeep.js'
 import { refuseLostKeys, tellNeededKeys } from './operate/reseal.js'
@@ -106,7 +105,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: abandonedAfter({ timeoutMs }), retentionDays }
   const upkeep = openTasks({ ...batches, retentionDays, maySend: restoreGuard.maySend, signal })
   const tasks = [...reconciling({ ...batches, queue, enqueuer, ...times }), moving(batches.pool), ...upkeep.tasks]
-  const working = whileAlive({ queue, signal, log }, (signal) => Promise.all([
+  const working = whileAlive(queue, { signal, log }, (signal) => Promise.all([
     followCalls(marking, batches, signal),
     runPeriodic(tasks, { ...batches, name: 'worker', signal })
   ]))
@@ -127,4 +126,40 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
 async function followCalls ({ consumer }: Marking, deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   await deps.restoreGuard.untilMaySend(signal)
   await runSubscription(consumer, { ...deps, sameLog: deps.logGuard, signal })
+}
+
+const lookEveryMs = 1_000
+
+/**
+ * Runs `work` until `signal` is aborted, but not while the queue is dead: then it gives up its leases, and a process
+ * whose queue answers acquires them.
+ */
+async function whileAlive (
+  queue: JobQueue, { signal, log }: Pick<WorkerDeps, 'log'> & { signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<unknown>
+): Promise<void> {
+  while (!signal.aborted) {
+    const ended = new AbortController()
+    const working = work(AbortSignal.any([signal, ended.signal]))
+    let reason: string | undefined
+    while (!signal.aborted && reason === undefined) {
+      await beat(lookEveryMs, signal)
+      reason = silenceOf(queue)
+    }
+    ended.abort()
+    await working
+    if (signal.aborted) return
+    log.warn({ reason }, 'the webhook queue is dead: this process gives up its part of the deliveries')
+    while (!signal.aborted && silenceOf(queue) !== undefined) await beat(lookEveryMs, signal)
+    if (!signal.aborted) log.info({}, 'the webhook queue answers again')
+  }
+}
+
+function silenceOf (queue: JobQueue): string | undefined {
+  try {
+    queue.assertAlive()
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }
