@@ -40,6 +40,23 @@ t.test('an error in handle moves nothing, and the batch comes again', async (t) 
   t.equal(stops.length, 3, 'each failure is logged once')
 })
 
+t.test('a consumer that fails backs off alone, and others go on', async (t) => {
+  await append('Ailing', 1)
+  const ailing = await consume(t, 'Ailing', async () => { throw new Error('never') })
+  const other = await consume(t, 'Others')
+  const wanted: string[] = []
+  const stops = () => ailing.log.lines.filter(({ message }) => message.startsWith('consumer stopped'))
+  for (let nth = 1; nth <= 3; nth += 1) {
+    await eventually(() => stops().length >= nth)
+    wanted.push(...await append('Others', 1))
+    await eventually(async () => (await other.ids()).length === nth)
+  }
+  t.match(stops().map(({ details }) => details), [100, 200, 400].map((retryInMs) => ({ retryInMs })))
+  t.strictSame(await other.ids(), wanted)
+  t.strictSame(other.log.lines.filter(({ message }) => message.startsWith('consumer stopped')), [])
+  t.strictSame(await ailing.ids(), [])
+})
+
 t.test('a stop lets the batch in hand finish', async (t) => {
   const [wanted] = await append('Stopped', 1)
   let isHandling = false
