@@ -31,12 +31,6 @@ t.test('a new stream needs no read, and one append', async (t) => {
   t.equal((await streams.read(`assistant-${id}`))[0]?.position, outcome.position)
 })
 
-t.test('what is refused on an empty stream asks the store nothing', async (t) => {
-  const { observed, reads, appends } = watched(streams)
-  await t.rejects(handleOn(observed)(createRequest(newId(), { timezone: 'UTC' })), { code: 'invalid' })
-  t.strictSame([reads, appends()], [[], 0])
-})
-
 t.test('a stream that is known is not taken for a new one', async (t) => {
   const { observed, reads, appends } = watched(streams)
   const handle = handleOn(observed)

@@ -4,6 +4,7 @@ import t from 'tap'
 import { commandHandler, streamCache } from '../../src/commands/handle.js'
 import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { createRequest, handleOn, leadRequest, updateRequest } from '../support/commands/handle-on.js'
+import { sizeOf } from '../../src/log/stored.js'
 import { mainProcess } from '../support/ringledger.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
@@ -20,6 +21,10 @@ t.test('the bytes of all states together have a bound; a state that is larger, o
   t.strictSame(['a', 'b', 'c', 'd'].map((stream) => cache.has(stream)), [true, false, true, false])
   cache.set('a', folded('x'.repeat(20_000)))
   t.strictSame([cache.has('a'), cache.has('c')], [false, true], 'nor is the smaller state that it replaces')
+  const text = 'x'.repeat(10_000)
+  for (const value of [[text], { a: [text] }, new Map([[text, 1]]), Buffer.alloc(10_000)]) {
+    t.ok(sizeOf(value) > 10_000, 'what a state holds counts wherever it stands')
+  }
   const none = streamCache(0)
   none.set('a', folded(''))
   t.equal(none.has('a'), false)

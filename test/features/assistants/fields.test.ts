@@ -302,10 +302,6 @@ t.test('create: the nine required fields are required, with all errors at once; 
   }))
 })
 
-t.test('an omitted optional field has its documented default', async (t) => {
-  t.strictSame((await seen(await create(newAssistant()))).settings, { ...documentedDefaults, ...newAssistant() })
-})
-
 t.test('the errors of all fields come at once, whichever rule they break', async (t) => {
   const errors = {
     voice_id: ['must be an available voice'],

@@ -117,9 +117,3 @@ t.test('calls are listed without their transcripts, the last first, and filtered
     'duration'
   ])
 })
-
-t.test('a call is found by the longest id that an engine may choose', async (t) => {
-  const callId = 'x'.repeat(128)
-  t.equal((await complete(callId, { assistant_id: await create() })).status, 202)
-  t.equal((await eventually(async () => (await get(`/user/call/${callId}`)).body.data ?? false)).call_id, callId)
-})

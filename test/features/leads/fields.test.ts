@@ -68,7 +68,7 @@ const severalErrors = (twice: object[]): RefusedLead[] => [
   }]
 ]
 
-const { call, token } = await testService(t)
+const { call } = await testService(t)
 const create = (body: unknown, user = '1') => call('POST', '/user/lead', body, { user })
 let last = 0
 /** A phone number that no other lead has. */
@@ -117,14 +117,6 @@ t.test('a lead has the documented keys and no others, with times in UTC and ids 
   t.ok(all.every((id) => Number.isSafeInteger(id) && id > 0))
 })
 
-t.test('without variables and contacts a lead has empty ones', async (t) => {
-  for (const given of [{}, { variables: {} }, { secondary_contacts: [] }, { allow_dupplicate: false }]) {
-    const { body } = await create(freshLead(given))
-    const { variables, secondary_contacts } = body.data
-    t.strictSame([variables, secondary_contacts], [{ customer_name: '', email: '' }, []], brief(given))
-  }
-})
-
 t.test('every field takes its limits', async (t) => {
   const good = [
     ...['+12', `+${'9'.repeat(15)}`].map((phone_number) => ({ phone_number })),
@@ -147,27 +139,6 @@ t.test('every field refuses what is beyond its limits, with a message, and nothi
   t.ok(id)
 })
 
-t.test('a phone number is a lead of a campaign once, unless the caller allows it again', async (t) => {
-  const phone_number = fresh()
-  const duplicate = ['is already a lead of this campaign; send allow_dupplicate: true to create another']
-  const { id } = (await create(newLead({ phone_number, allow_dupplicate: true }))).body.data
-  for (const given of [{}, { allow_dupplicate: false }, { variables: { customer_name: 'Other' } }]) {
-    const answer = await create(newLead({ phone_number, ...given }))
-    t.strictSame(told(answer), refusal({ phone_number: duplicate }), brief(given))
-  }
-  const unsound = await create(newLead({ phone_number, variables: 5, secondary_contacts: [{}] }))
-  const errors = { variables: ['must be an object'], 'secondary_contacts.0.phone_number': ['is required'] }
-  t.same(told(unsound), refusal(errors), 'the duplicate is told once the body is sound')
-  t.equal((await create(newLead({ phone_number, campaign_id: 2 }))).status, 200, 'another campaign may have it')
-  t.equal((await create(newLead({ phone_number, campaign_id: 3 }), '2')).status, 200, 'and another user')
-  const asContact = await create(freshLead({ secondary_contacts: [{ phone_number }] }))
-  t.equal(asContact.status, 200, 'and another lead as its contact')
-  const again = (await create(newLead({ phone_number, allow_dupplicate: true }))).body.data
-  t.not(again.id, id)
-  const { body } = await call('GET', `/user/leads?campaign_id=1&phone_number=${encodeURIComponent(phone_number)}`)
-  t.strictSame(body.data.map((lead: LeadData) => lead.id), [again.id, id])
-})
-
 t.test('unknown fields are ignored at every depth, and named', async (t) => {
   const { status, headers, body } = await create(freshLead({
     nickname: 'x',
@@ -181,12 +152,4 @@ t.test('unknown fields are ignored at every depth, and named', async (t) => {
     'created_at', 'id', 'phone_number', 'status', 'updated_at', 'variables'
   ])
   t.equal((await create(freshLead())).headers.get('x-ignored-fields'), null)
-})
-
-t.test('a lead is read back as it was answered, by its user alone', async (t) => {
-  const { headers, body } = await create(freshLead({ secondary_contacts: [{ phone_number: fresh() }] }))
-  const position = { 'x-read-position': headers.get('x-read-position') ?? '' }
-  const read = (headers: Record<string, string>) => call('GET', `/user/lead/${body.data.id}`, undefined, { headers })
-  t.strictSame((await read(position)).body, { data: body.data })
-  t.equal((await read({ ...position, authorization: `Bearer ${await token('2')}` })).status, 404)
 })

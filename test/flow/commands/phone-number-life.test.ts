@@ -3,12 +3,10 @@ import t from 'tap'
 import { importCatalog } from '../../../src/cli/catalog.js'
 import { importingOn } from '../../support/commands/handle-on.js'
 import { eventually } from '../../support/eventually.js'
-import { mainProcess } from '../../support/ringledger.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const service = await testService(t)
-const { call, urls, parts: { streams } } = service
-const second = await service.start(['api'])
+const { call, parts: { streams } } = service
 const keyed = (key: string, user = '1') => ({ user, headers: { 'idempotency-key': key } })
 let last = 15559000000
 const nextNumber = () => `+${++last}`
@@ -95,44 +93,6 @@ t.test('an assistant changes when its number is released: its ETag, its time, an
   t.equal((await call('GET', `/user/assistant/${id}`)).headers.get('etag'), '"1"')
 })
 
-t.test('of many requests at once, of two users to two processes, one gets the number', async (t) => {
-  const phone_number = nextNumber()
-  const tokens = [await service.token('1'), await service.token('2')]
-  const answers = await Promise.all(Array.from({ length: 16 }, async (_, index) => {
-    const answer = await fetch(`${index % 4 < 2 ? service.url : second.url}/user/phone-number`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${tokens[index % 2]}` },
-      body: JSON.stringify({ phone_number })
-    })
-    return { status: answer.status, body: await answer.json() }
-  }))
-  t.equal(answers.filter(({ status }) => status === 201).length, 1)
-  for (const { status, body } of answers) if (status !== 201) t.strictSame([status, body], [422, taken])
-})
-
-t.test('a process that is killed between claim and number: the retry under its key adds it, once', async (t) => {
-  const phone_number = nextNumber()
-  await killedClaim(t, '1', 'killed-1', phone_number)
-  t.notMatch(JSON.stringify(await owned('1')), phone_number)
-  const { status, body } = await retried('killed-1', phone_number)
-  t.equal(status, 201)
-  t.match(await owned('1'), [body.data])
-  const again = await retried('killed-1', phone_number)
-  t.strictSame([again.status, again.body, again.headers.get('idempotent-replayed')], [201, body, 'true'])
-  t.strictSame((await add(phone_number, { user: '2' })).body, taken)
-})
-
-t.test('a process that is killed between claim and number holds nothing: who comes next gets the number', async (t) => {
-  const phone_number = nextNumber()
-  await killedClaim(t, '1', 'killed-2', phone_number)
-  t.equal((await add(phone_number, { user: '2' })).status, 201)
-  const late = await retried('killed-2', phone_number)
-  t.strictSame([late.status, late.body], [422, taken])
-  const other = nextNumber()
-  await killedClaim(t, '1', 'killed-3', other)
-  t.equal((await add(other)).status, 201, 'without a key, too')
-})
-
 t.test('an import claims what it brings, takes nothing from others and brings back nothing', async (t) => {
   const [first, other] = [nextNumber(), nextNumber()]
   const importing = (user: number, id: number, phone_number: string) =>
@@ -149,17 +109,3 @@ t.test('an import claims what it brings, takes nothing from others and brings ba
   t.notMatch(JSON.stringify(await owned('1')), first)
   t.equal((await add(first, { user: '2' })).status, 201)
 })
-
-/** Until its lease is over, the key of the killed process is in flight. */
-async function retried (key: string, phone_number: string) {
-  await service.parts.pool.query("UPDATE ledger.idempotency_keys SET leased_until = '-infinity' WHERE key = $1", [key])
-  return await add(phone_number, keyed(key))
-}
-
-async function killedClaim (t: Parameters<typeof mainProcess>[0], user: string, key: string, phone_number: string) {
-  const route = new URL(`${service.url}/user/phone-number`).pathname
-  const args = [urls.databaseUrl, urls.eventStoreUrl, route, user, key, phone_number]
-  const { ended } = mainProcess(t, new URL('./killed-claim-main.js', import.meta.url), args)
-  const signal = await ended
-  if (signal !== 'SIGKILL') throw new Error(`it ended with ${signal}`)
-}

@@ -45,27 +45,6 @@ t.test('an impossible, an unknown and another user\'s id are a 404 with the same
   )
 })
 
-t.test('an assistant of another user is not found; errors of the body come first', async (t) => {
-  const sent: Array<[body: unknown, headers: Record<string, string>, status: number]> = [
-    [{ voice_id: 99 }, {}, 422],
-    [{ speech_speed: 9, is_webhook_active: true }, {}, 422],
-    [{ is_webhook_active: true, webhook_url: null }, {}, 422],
-    [[], {}, 422],
-    [{}, { 'idempotency-key': '' }, 422],
-    [{ is_webhook_active: true }, {}, 404],
-    [{}, { 'if-match': '"0"' }, 404],
-    [{}, { 'if-match': '"7"' }, 404],
-    [{}, { 'idempotency-key': 'k' }, 404]
-  ]
-  for (const [body, headers, status] of sent) {
-    const ask = async (it: number) =>
-      await call('PUT', `/user/assistant/${it}`, body, { headers: { ...other, ...headers } })
-    const [another, nobodys] = [await ask(id), await ask(999_999)]
-    isRefusal(t, another, status, JSON.stringify([body, headers]))
-    t.strictSame(told(another), told(nobodys))
-  }
-})
-
 t.test('a false If-Match is a 412; another report and a key in flight are a 409', async (t) => {
   for (const etag of ['"9"', 'W/"9"', '0', '"x"', '"9", "8"', '']) {
     isRefusal(

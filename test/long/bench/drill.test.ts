@@ -128,18 +128,6 @@ t.test('servers that hold something are refused by name, and nothing is written'
   t.equal((await collect(log.client.readAll())).filter(({ event }) => !event?.streamId.startsWith('$')).length, 1)
 })
 
-t.test('what it is asked has to be whole', async (t) => {
-  t.match(await drill(t, { database: 'postgres://localhost/x' }), { code: 1, stderr: /--eventstore and --database are needed/ })
-  const odd = { eventstore: 'esdb://localhost', database: 'postgres://localhost/x', minutes: '0' }
-  t.match(await drill(t, odd), { code: 1, stderr: /--minutes must be a number above 0/ })
-  for (const eventstore of ['esdb://me:s3cret@localhost?tls=maybe', 'http://me:s3cret@localhost']) {
-    const { code, stdout, stderr } = await drill(t, { ...odd, eventstore })
-    t.equal(code, 1)
-    t.match(stderr, /--eventstore (has a value that tls cannot have|must begin with esdb)/)
-    t.notMatch(stdout + stderr, /s3cret/)
-  }
-})
-
 t.test('what is wrong with the way to the servers is told in words', async (t) => {
   const database = 'postgres://localhost/x'
   t.match(await drill(t, { database, eventstore: 'esdb://localhost?tlsCAFile=/nowhere.pem' }),

@@ -1,10 +1,8 @@
 // A disk that is full, on a real small one: nothing is lost, the answer is a 503, and the log says which disk it is.
-import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pino from 'pino'
 import t, { type Test } from 'tap'
 import { findCluster } from '@ringledger/embedded-postgres'
-import { openLog } from '../../../src/cli/output.js'
 import { openConnections } from '../../../src/services/connections.js'
 import { openDiskMonitor } from '../../../src/services/disk.js'
 import { noStream, type Streams } from '../../../src/log/event-log.js'
@@ -101,22 +99,6 @@ async function goesOn (t: Test, { service, ids }: Scene): Promise<void> {
   await hasAll(t, service, ids)
 }
 
-async function logGoesOn (t: Test, { disk }: Scene): Promise<void> {
-  const file = join(disk.path, 'service.log')
-  const target = openSync(file, 'w')
-  t.teardown(() => closeSync(target))
-  const { log } = openLog('info', target)
-  log.info('before')
-  disk.fill()
-  for (let line = 0; line < 10_000; line++) log.info('while it is full')
-  disk.makeRoom()
-  await eventually(() => {
-    log.info('after')
-    const text = readFileSync(file, 'utf8')
-    return text.includes('"before"') && text.includes('"after"')
-  })
-}
-
 async function endsAndSaysSo (t: Test, { disk, dataDir, databaseUrl, service, ids }: Scene): Promise<void> {
   disk.fill()
   await fillWriteAheadLog(t, databaseUrl, service)
@@ -144,6 +126,5 @@ else {
   await t.test('a full disk is a 503 and not ready, reads go on, and the log says which', (t) => fullDiskRefuses(t, scene))
   await t.test('the disk of a Postgres elsewhere is known from a probe', (t) => probeTells(t, scene))
   await t.test('all goes on by itself when there is room again', (t) => goesOn(t, scene))
-  await t.test('a log on a full disk ends nobody, and goes on too', (t) => logGoesOn(t, scene))
   await t.test('a Postgres that ends for want of room says so, and keeps what it had', (t) => endsAndSaysSo(t, scene))
 }

@@ -23,15 +23,6 @@ async function ends (t: Test, process: ReturnType<typeof ringledger>, withinMs: 
 }
 
 for (const [how, silence] of [['frozen', 'freeze'], ['gone', 'close']] as const) {
-  t.test(`with Postgres ${how} every role ends within five seconds`, async (t) => {
-    const url = new URL(service.urls.databaseUrl)
-    const proxy = await tcpProxy(t, Number(url.port))
-    const env = { ...common(), DATABASE_URL: Object.assign(url, { port: String(proxy.port) }).href }
-    const roles = await Promise.all(['api', 'projector', 'worker'].map((role) => started(t, role, env)))
-    await proxy[silence]()
-    await Promise.all(roles.map((process) => ends(t, process, endsWithinMs)))
-  })
-
   t.test(`with Redis ${how} a worker is not ready, and ends within five seconds`, { skip: noRedis() }, async (t) => {
     const url = new URL((await scratchRedis(t)).url)
     const proxy = await tcpProxy(t, Number(url.port))

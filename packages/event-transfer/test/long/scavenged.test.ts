@@ -7,10 +7,10 @@ import { collect, scavenge } from '@ringledger/embedded-event-store/testing'
 import t from 'tap'
 import { exportToFile } from '../../src/export.js'
 import { openExport } from '../../src/import.js'
-import { event, written } from '../support/varied-log.js'
+import { event } from '../support/varied-log.js'
 import { logOf } from '../../src/source.js'
 import { transfer } from '../../src/transfer.js'
-import { copy, opened, placesOn, type Place } from '../support/place.js'
+import { copy, placesOn, type Place } from '../support/place.js'
 
 const place = await placesOn(t)
 const options = { signal: new AbortController().signal, onProgress () {} }
@@ -107,21 +107,6 @@ t.test('what was erased since the last copy is erased in the target by the next 
   t.same(await revisions(target, 'person-1'), [2])
   t.match(await target.client.getStreamMetadata('person-1'), { metadata: { truncateBefore: 2 } })
   t.match(await copy(source.store, target.store), { appended: 0 })
-})
-
-t.test('two copiers of such a log at once double nothing', async (t) => {
-  const [source, target] = [await place(t), await place(t)]
-  for (let index = 0; index < 20; index++) {
-    await source.client.appendToStream(`call-${index}`, [event(), event(), event('Erased')])
-    await source.client.setStreamMetadata(`call-${index}`, { truncateBefore: 2 })
-  }
-  await scavenge(source.server, source.client)
-  const [one, other] = await Promise.all([
-    copy(source.store, target.store), copy(source.store, opened(t, target.url), { inFlight: 3 })
-  ])
-  t.equal(one.sha256, other.sha256)
-  for (let index = 0; index < 20; index++) t.same(await revisions(target, `call-${index}`), [2])
-  t.same(await written(target.store), await written(source.store))
 })
 
 t.test('what stands in the place of events that are gone is empty, and no reader of the stream sees it', async (t) => {
