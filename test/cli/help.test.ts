@@ -13,7 +13,7 @@ t.test('a help text loads no role, no back end and no settings', async (t) => {
   const ours = loaded.filter((url) => url.endsWith('.ts'))
   t.ok(ours.some((path) => path.endsWith('/src/cli/commands.ts')), 'the commands are known')
   t.strictSame(
-    ours.filter((path) => !/\/src\/(main|package-root|settings\/dot-env|text-files|postgres\/problems\/in-words|cli\/commands)\.ts$/.test(path)),
+    ours.filter((path) => !/\/src\/(main|package-root|cli\/dot-env|text-files|postgres\/in-words|cli\/commands)\.ts$/.test(path)),
     [],
     'only the command line is loaded, with .env and what Postgres may refuse in words'
   )
