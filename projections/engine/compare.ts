@@ -67,7 +67,7 @@ export async function compareRows (tables: readonly AnyTable[], sides: Sides): P
   return { rows, differences }
 }
 
-/** In words, by table. */
+/** In words, by table where any differs. */
 async function countDiffering (tables: readonly AnyTable[], sides: Sides): Promise<string[]> {
   const counts: string[] = []
   for (const table of tables) {
@@ -79,9 +79,9 @@ async function countDiffering (tables: readonly AnyTable[], sides: Sides): Promi
     const { rows, differing } = await compareTable(shared, sides)
     let count = 0
     for await (const keys of differing) count += keys.length
-    counts.push(`${count} of ${rows} rows of ${table.name} differ`)
+    if (count > 0) counts.push(`${count} of ${rows} rows of ${table.name} differ`)
   }
-  return counts
+  return counts.length > 0 ? counts : ['no row differs']
 }
 
 /** The table with the columns that both sides have alike; nothing where its key is not among them. */

@@ -280,10 +280,11 @@ const refuseUnlessParkedIn = (projection: Projection, active: Generation, pool: 
 
 async function foldAndCompare (
   { projection, generation: next }: Building, { generation: active, codeVersion }: Generation, fold: Fold,
-  { pool, onProgress }: BuildOptions
+  { pool, signal, onProgress }: BuildOptions
 ): Promise<Compared> {
   await fold(projection.name, await readCheckpoint(pool, checkpointOf(projection, active)))
   onProgress?.({ doing: 'verify', events: 0 })
+  signal.throwIfAborted()
   return await compareWithActive(projection, { active, next }, codeVersion === projection.version, pool,
     (position) => fold('verify', position))
 }

@@ -143,13 +143,13 @@ export const parts: Part[] = [
   {
     name: 'heap',
     files: ['test/long/heap'],
-    guards: ['src/http/limits', 'src/commands', 'src/log'],
+    guards: ['src/http/limits.ts', 'src/commands', 'src/log'],
     minutes: 2
   },
   {
     name: 'hostile',
     files: ['test/long/hostile'],
-    guards: ['src/http/limits', 'src/http/exports.ts', 'src/http/csv.ts', 'src/features/imports'],
+    guards: ['src/http/limits.ts', 'src/http/exports.ts', 'src/http/csv.ts', 'src/features/imports'],
     minutes: 3
   },
   { name: 'deploy', files: ['test/long/deploy'], guards: ['deploy', 'Dockerfile', 'docker-compose.yml'], minutes: 1 },
