@@ -90,6 +90,12 @@ export const parts: Part[] = [
     minutes: 15
   },
   {
+    name: 'persons-odd',
+    files: ['test/long/persons-odd'],
+    guards: ['src/privacy', 'workers/persons', 'projections/persons.ts', 'src/features/persons'],
+    minutes: 15
+  },
+  {
     name: 'projections',
     files: ['test/long/projections'],
     guards: ['projections', 'src/subscriptions'],
