@@ -109,6 +109,14 @@ CREATE TABLE ledger.paused_projections (
   since      timestamptz NOT NULL DEFAULT now()
 );
 
+-- Whoever feeds generations looks at once which ones there are.
+CREATE FUNCTION ledger.notify_generations() RETURNS trigger LANGUAGE plpgsql
+AS $$ BEGIN NOTIFY ringledger_generations; RETURN NULL; END $$;
+CREATE TRIGGER changed AFTER INSERT OR UPDATE OR DELETE ON ledger.generations
+  EXECUTE FUNCTION ledger.notify_generations();
+CREATE TRIGGER changed AFTER INSERT OR DELETE ON ledger.paused_projections
+  EXECUTE FUNCTION ledger.notify_generations();
+
 -- What operators asked the service to do to a projection. A process of its own does it, and notes here how far it is.
 CREATE TABLE ledger.projection_actions (
   id         uuid PRIMARY KEY,

@@ -4,7 +4,6 @@ import { checkpointTable, readCheckpoint } from '../../src/subscriptions/checkpo
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Projection } from './projection.js'
 import { createIndexes, createTable } from './table.js'
-import { askedTogether } from '../../src/postgres/batcher.js'
 import type { Streams } from '../../src/log/event-log.js'
 
 /**
@@ -78,16 +77,28 @@ export async function outdated (pool: Pool, projections: readonly Projection[]):
 }
 
 /** Every generation that there is, the oldest first. */
-export async function generationsOf (db: Pool | PoolClient, { name }: Pick<Projection, 'name'>): Promise<Generation[]> {
-  const { rows } = await db.query<Generation>({ name: 'generations', text: generationsSql, values: [[name]] })
-  return rows
+export async function generationsOf (db: Pool | PoolClient, projection: NamedOne): Promise<Generation[]> {
+  return await allGenerations(db, [projection])
 }
 
-/** Of the projections with these names; all of what a Generation has, and the name. */
-const generationsSql = `
-  SELECT projection, generation, state, code_version AS "codeVersion", verified, complete, paused.since AS "pausedSince"
-  FROM ledger.generations LEFT JOIN ledger.paused_projections paused USING (projection)
-  WHERE projection = ANY($1) ORDER BY generation`
+type NamedOne = Pick<Projection, 'name'>
+export type OfProjection<Each = Projection> = Generation & { projection: Each }
+
+/** The same of each of them. */
+export async function allGenerations<Each extends NamedOne> (
+  db: Pool | PoolClient, projections: readonly Each[]
+): Promise<Array<OfProjection<Each>>> {
+  const text = `
+    SELECT projection, generation, state, code_version AS "codeVersion", verified, complete, paused.since AS "pausedSince"
+    FROM ledger.generations LEFT JOIN ledger.paused_projections paused USING (projection)
+    WHERE projection = ANY($1) ORDER BY generation`
+  const values = [projections.map(({ name }) => name)]
+  const { rows } = await db.query<OfProjection<string>>({ name: 'generations', text, values })
+  return rows.flatMap((row) => {
+    const projection = projections.find(({ name }) => name === row.projection)
+    return projection ? { ...row, projection } : []
+  })
+}
 
 /** The generation that readers see; 1 when the projection is new. */
 export async function activeGeneration (db: Pool | PoolClient, projection: Projection): Promise<number> {
@@ -137,14 +148,6 @@ export async function removeGeneration (tx: PoolClient, projection: Projection, 
   await tx.query(
     'DELETE FROM ledger.generations WHERE projection = $1 AND generation = $2', [projection.name, generation])
 }
-
-/** Every generation that there is of a projection, the oldest first. */
-export const lookAtGenerations = askedTogether(async (pool, names: string[]): Promise<Map<string, Generation[]>> => {
-  const { rows } = await pool.query<Generation & { projection: string }>({
-    name: 'generations', text: generationsSql, values: [names]
-  })
-  return new Map(names.map((name) => [name, rows.filter(({ projection }) => projection === name)]))
-})
 
 /** From now on readers see the generation. */
 export async function markComplete (
@@ -220,6 +223,9 @@ async function columnsOf (tx: PoolClient, view: string): Promise<Array<{ column:
 
 /** Carries `<projection> <position>` whenever readers can see more, and ` parked` where rows lack what events say. */
 export const checkpointChannel = 'ringledger_checkpoint'
+
+/** Notified by Postgres when a generation or a pause of a projection begins, changes or ends. */
+export const generationsChannel = 'ringledger_generations'
 
 /** Told when somebody waits in vain: a subscription that has heard nothing for long looks at the log itself. */
 export const awaitedChannel = 'ringledger_awaited'

@@ -140,8 +140,8 @@ function stale ({ name, version }: Projection, { generation, codeVersion }: Gene
 
 type DropOptions = Pick<OperationOptions, 'pool' | 'signal'>
 
-/** A projector looks once a second which generations it feeds; a dead one's lease is over within four. */
-const releasedWithinMs = 10_000
+/** A projector is notified, or looks every ten seconds; a dead one's lease is over within four. */
+const releasedWithinMs = 15_000
 
 /**
  * Drops the generation named, or all retained ones; also what an earlier call has begun to drop.

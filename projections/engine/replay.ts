@@ -86,10 +86,10 @@ const mostPauseMs = 200
  * @throws ReplayRefused when the generation is given up meanwhile
  */
 export async function awaitSwap (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
-  const { consumerPool: pool, streams, holder, log, signal, leaseTimes, checkEveryMs } = options
+  const { consumerPool: pool, signal } = options
   const done = new AbortController()
-  const feeding = feedGenerations(projection, {
-    pool, streams, holder, yields: true, log, leaseTimes, checkEveryMs, signal: AbortSignal.any([signal, done.signal])
+  const feeding = feedGenerations([projection], {
+    ...options, pool, yields: true, signal: AbortSignal.any([signal, done.signal])
   })
   options.onProgress?.({ doing: 'swap', events: 0 })
   try {
@@ -151,7 +151,7 @@ export interface Progress {
   done?: number
 }
 
-export interface OperationOptions {
+export interface OperationOptions extends Pick<FeedOptions, 'notifications' | 'leaseTimes' | 'checkEveryMs'> {
   /** Its statements may take as long as they like. */
   pool: Pool
   /** Its statements may not, and it lets no transaction idle. */
@@ -162,8 +162,6 @@ export interface OperationOptions {
   /** Breaks the operation off, which may be run again. */
   signal: AbortSignal
   log: RunOptions['log']
-  leaseTimes?: FeedOptions['leaseTimes']
-  checkEveryMs?: FeedOptions['checkEveryMs']
   onProgress? (progress: Progress): void
   /** For people: each line once. */
   say? (line: string): void

@@ -2,12 +2,15 @@
 import type { Pool } from 'pg'
 import type { Consumer } from '../../src/subscriptions/consumer.js'
 import { fillFirst } from './fill.js'
-import { checkpointOf, leaseOf, schemaOf, isFed, type Generation, lookAtGenerations } from './generations.js'
+import {
+  allGenerations, checkpointOf, generationsChannel, leaseOf, schemaOf, isFed, type Generation, type OfProjection
+} from './generations.js'
 import { CircuitBreaker } from './circuit-breaker.js'
 import type { Projection } from './projection.js'
 import { Writer } from './writer.js'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
-import { beat } from '../../src/timing.js'
+import type { Notifications } from '../../src/postgres/notifications.js'
+import { pause } from '../../src/timing.js'
 import { runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
 import { swap } from './swap.js'
 
@@ -33,14 +36,19 @@ export function generationConsumer (projection: Projection, generation: number, 
 }
 
 export interface FeedOptions extends RunOptions {
-  /** Between two look-ups of which generations there are, in milliseconds. */
+  /** Wakes the look at generations when one changes; without it, looks are frequent. */
+  notifications?: Notifications | undefined
+  /** Between two looks at which generations there are, in milliseconds. */
   checkEveryMs?: number | undefined
 }
 
+/** A notification may be lost. */
+const notifiedCheckEveryMs = 10_000
 const usualCheckEveryMs = 1_000
 /** While a generation is ready. */
 const swapEveryMs = 200
 
+/** What this process feeds: the generation of a projection, until it is stopped. */
 interface Feeding {
   stop: AbortController
   running: Promise<void>
@@ -51,41 +59,53 @@ interface Feeding {
  * rows would become a mixture. With `yields` it fills in for a projector: it gives way to one, and swaps only while no
  * projector runs.
  */
-export async function feedGenerations (projection: Projection, options: FeedOptions): Promise<void> {
-  const { pool, signal, log, checkEveryMs = usualCheckEveryMs } = options
-  const fed = new Map<number, Feeding>()
+export async function feedGenerations (projections: readonly Projection[], options: FeedOptions): Promise<void> {
+  const { pool, signal, log, notifications } = options
+  const { checkEveryMs = notifications ? notifiedCheckEveryMs : usualCheckEveryMs } = options
+  const fed = new Map<string, Feeding>()
+  let waiting = new AbortController()
+  const lookNow = () => waiting.abort()
+  const listener = notifications?.listen(generationsChannel, { onNotification: lookNow, onListening: lookNow })
   let isFailing = false
   while (!signal.aborted) {
-    let isSwapDue = false
+    waiting = new AbortController()
+    let everyMs = checkEveryMs
     try {
-      const generations = await lookAtGenerations(pool, projection.name)
-      await feedOnly(generations.filter((each) => isFed(projection, each)))
-      isSwapDue = generations.some(({ state }) => state === 'ready')
-      await swapIfDue(projection, generations, options)
+      const all = await allGenerations(pool, projections)
+      feedOnly(all.filter((each) => isFed(each.projection, each)))
+      if (all.some(({ state }) => state === 'ready')) everyMs = Math.min(swapEveryMs, checkEveryMs)
+      for (const projection of projections) {
+        await swapIfDue(projection, all.filter((each) => each.projection === projection), options)
+      }
       isFailing = false
     } catch (error) {
-      const details = { projection: projection.name, err: error }
-      if (!isFailing) log.warn(details, 'the generations could not be read, trying again')
+      if (!isFailing) log.warn({ err: error }, 'the generations could not be read, trying again')
       isFailing = true
+      everyMs = Math.min(usualCheckEveryMs, checkEveryMs)
     }
-    await beat(isSwapDue ? Math.min(swapEveryMs, checkEveryMs) : checkEveryMs, signal)
+    await pause(everyMs, AbortSignal.any([signal, waiting.signal]))
   }
-  await feedOnly([])
+  listener?.close()
+  await Promise.all([...fed.values()].map(({ running }) => running))
 
-  async function feedOnly (wanted: Generation[]): Promise<void> {
-    for (const { generation } of wanted) if (!fed.has(generation)) fed.set(generation, start(generation))
-    for (const [generation, { stop, running }] of fed) {
-      if (wanted.some((each) => each.generation === generation)) continue
-      stop.abort()
-      await running
-      fed.delete(generation)
+  function feedOnly (generations: OfProjection[]): void {
+    const wanted = new Map(generations.map((each) => [leaseOf(each.projection, each.generation), each]))
+    for (const [name, { stop }] of fed) if (!wanted.has(name)) stop.abort()
+    for (const [name, { projection, generation }] of wanted) {
+      if (!fed.has(name)) fed.set(name, start(name, generationConsumer(projection, generation, pool)))
     }
   }
 
-  function start (generation: number): Feeding {
+  function start (name: string, consumer: Consumer): Feeding {
     const stop = new AbortController()
-    const each = { ...options, signal: AbortSignal.any([signal, stop.signal]) }
-    return { stop, running: runSubscription(generationConsumer(projection, generation, pool), each) }
+    const running = runSubscription(consumer, { ...options, signal: AbortSignal.any([signal, stop.signal]) })
+    return { stop, running: running.finally(() => ended(name)) }
+  }
+
+  /** It may be wanted again by now. */
+  function ended (name: string): void {
+    fed.delete(name)
+    lookNow()
   }
 }
 

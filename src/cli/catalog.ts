@@ -116,7 +116,7 @@ export async function importAndProject (
   { streams, consumerPool: pool, positions }: Connections, contents: CatalogFile, config: DigestSettings, log: Logger
 ): Promise<bigint> {
   const stopping = new AbortController()
-  const projecting = feedGenerations(catalog, {
+  const projecting = feedGenerations([catalog], {
     pool, streams, holder: `catalog import ${process.pid}`, yields: true, signal: stopping.signal, log
   })
   try {

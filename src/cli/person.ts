@@ -100,8 +100,9 @@ async function * exportNow (scene: Scene): AsyncGenerator<string, void> {
   const { pool, consumerPool, streams, positions, keys, log, person } = scene
   const stopping = new AbortController()
   const holder = `person export ${process.pid}`
-  const projecting = [leads, calls].map((projection) =>
-    feedGenerations(projection, { pool: consumerPool, streams, holder, yields: true, signal: stopping.signal, log }))
+  const projecting = feedGenerations([leads, calls], {
+    pool: consumerPool, streams, holder, yields: true, signal: stopping.signal, log
+  })
   try {
     const { id, position } = await appendRequest('export', scene, {
       async note (id) {
@@ -116,7 +117,7 @@ async function * exportNow (scene: Scene): AsyncGenerator<string, void> {
     yield * readExport(pool, keys, { id, userId: person.userId })
   } finally {
     stopping.abort()
-    await Promise.all(projecting)
+    await projecting
   }
 }
 
@@ -179,7 +180,7 @@ function follow (
   const [firstDelayMs = 0] = parseSchedule(config.webhook.schedule)
   const dispatching = dispatcher({ pool, firstDelayMs, onDispatched () {}, log })
   return [
-    ...[leads, calls, catalog].map((projection) => feedGenerations(projection, options)),
+    feedGenerations([leads, calls, catalog], options),
     runSubscription(dispatching, options)
   ]
 }

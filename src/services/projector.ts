@@ -12,14 +12,15 @@ const batchWithinMs = 11_000
 
 /** @returns what ends it, after the batches in flight */
 export function startProjector (
-  { consumerPool: pool, streams, logGuard: sameLog, holder, log }: Services
+  { consumerPool: pool, streams, notifications, logGuard: sameLog, holder, log }: Services
 ): () => Promise<void> {
   const stopping = new AbortController()
-  const running = projections.map((projection) =>
-    feedGenerations(projection, { pool, streams, sameLog, holder, signal: stopping.signal, log }))
+  const running = feedGenerations(projections, {
+    pool, streams, notifications, sameLog, holder, signal: stopping.signal, log
+  })
   return async () => {
     stopping.abort()
-    await endsWithin(batchWithinMs, Promise.all(running))
+    await endsWithin(batchWithinMs, running)
   }
 }
 

@@ -33,7 +33,7 @@ export function consumers (t: Teardown, { config, parts, urls }: TestService, po
       pool, streams, holder: `test ${randomUUID()}`, signal: stopping.signal, log: keepingLog(), checkEveryMs: 50
     }
     const done = projection
-      ? feedGenerations(projection, options)
+      ? feedGenerations([projection], options)
       : runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log: options.log }), options)
     running.set(name, async () => {
       stopping.abort()

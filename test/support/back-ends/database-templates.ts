@@ -41,8 +41,8 @@ export async function setUpService (databaseUrl: string): Promise<void> {
 async function projectUpTo (head: bigint, { consumerPool, streams, positions }: Connections, log: Logger) {
   const stopping = new AbortController()
   const options = { pool: consumerPool, streams, holder: 'template', signal: stopping.signal, log }
-  const projecting = projections.map((projection) => feedGenerations(projection, options))
+  const projecting = feedGenerations(projections, options)
   for (const { name } of projections) await eventually(() => positions.reached(name, head, 1_000))
   stopping.abort()
-  await Promise.all(projecting)
+  await projecting
 }

@@ -34,7 +34,7 @@ const commands: Record<string, () => Promise<unknown>> = {
   replay: () => replay(leads, options),
   rollback: () => rollback(leads, options),
   drop: () => drop(leads, undefined, options),
-  project: () => feedGenerations(leads, { ...options, pool: options.consumerPool })
+  project: () => feedGenerations([leads], { ...options, pool: options.consumerPool })
 }
 await commands[command]?.().catch((error: Error) => {
   say(`${error.name}: ${error.message}`)

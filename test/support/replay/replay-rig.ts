@@ -116,10 +116,10 @@ function project (t: Teardown, live: Projection[], on: { pool: Pool, streams: St
   const holder = `projector ${randomUUID()}`
   const log = keepingLog()
   const options = { ...on, holder, signal: stopping.signal, log, checkEveryMs }
-  const running = live.map((projection) => feedGenerations(projection, options))
+  const running = feedGenerations(live, options)
   const stop = async () => {
     stopping.abort()
-    await Promise.all(running)
+    await running
   }
   t.teardown(stop)
   return { stop, log }
