@@ -114,12 +114,11 @@ async function hold<Result> (
 ): Promise<Result> {
   const lost = new AbortController()
   const lease: Lease = { epoch, signal: AbortSignal.any([signal, lost.signal]) }
-  const letGo = keepRenewed(pool, { ...lease, name, times, lose: () => lost.abort(new LeaseLost(name)) })
+  keepRenewed(pool, { ...lease, name, times, lose: () => lost.abort(new LeaseLost(name)) })
   try {
     return await work(lease)
   } finally {
     lost.abort()
-    letGo()
     await endsWithin(releaseWithinMs, release(pool, name, epoch)) // it expires by itself
   }
 }
@@ -142,18 +141,19 @@ interface Renewing { all: Set<Held>, ended: AbortController }
 
 const renewingOn = new WeakMap<Pool, Renewing>()
 
-/** One statement at each beat renews all that a process holds. @returns what ends it */
-function keepRenewed (pool: Pool, held: Held): () => void {
+/** One statement at each beat renews all that a process holds. Work that outlives its signal keeps no timer. */
+function keepRenewed (pool: Pool, held: Held): void {
+  if (held.signal.aborted) return
   expireAt(held, Date.now() + held.times.expiresAfter)
   const { all, ended } = renewingOn.get(pool) ?? beginRenewing(pool, held.times.renewEvery)
   all.add(held)
-  return () => {
+  held.signal.addEventListener('abort', () => {
     clearTimeout(held.expiring)
     all.delete(held)
     if (all.size > 0) return
     ended.abort()
     renewingOn.delete(pool)
-  }
+  }, { once: true })
 }
 
 function beginRenewing (pool: Pool, everyMs: number): Renewing {
@@ -162,9 +162,8 @@ function beginRenewing (pool: Pool, everyMs: number): Renewing {
   void (async () => {
     while (!ended.signal.aborted) {
       await beat(everyMs, ended.signal)
-      const wanted = [...all].filter(({ signal }) => !signal.aborted)
       // Not awaited: one dead connection loses none of them, as the next beat asks on another one.
-      if (wanted.length > 0) renewAll(pool, wanted).catch(() => {})
+      if (all.size > 0) renewAll(pool, [...all]).catch(() => {})
     }
   })()
   return { all, ended }

@@ -1,4 +1,5 @@
 // One owner of many, another within five seconds when it dies, and one statement a second for all that a process holds.
+import { spawnSync } from 'node:child_process'
 import t, { type Test } from 'tap'
 import type { Pool } from 'pg'
 import {
@@ -194,4 +195,18 @@ t.test('a statement that is never answered loses no lease: the next beat asks on
   t.equal(five.lost(), 0, 'though more time has passed than a lease lasts')
   t.equal(five.held(), 5)
   await five.stop()
+})
+
+t.test('work that does not end when it is asked to keeps no process alive', (t) => {
+  const module = new URL('../../src/subscriptions/lease.js', import.meta.url).href
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', `
+    import { wheneverLeased } from '${module}'
+    const stopping = new AbortController()
+    const pool = { query: async () => ({ rows: [{ epoch: '1', nth: '1' }] }) }
+    void wheneverLeased({ pool, name: 'stuck', holder: 'test', signal: stopping.signal }, () => {
+      setTimeout(() => stopping.abort())
+      return new Promise(() => {})
+    })`], { timeout: 20_000 })
+  t.equal(status, 0)
+  t.end()
 })
