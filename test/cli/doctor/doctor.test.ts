@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { freePort } from '@ringledger/embedded-postgres/testing'
 import pg from 'pg'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { checkNode } from '../../../src/cli/doctor/doctor.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
@@ -15,6 +15,14 @@ import { dataDir, run, runWarm, type Environment } from '../../support/ringledge
 import { restorable } from '../../support/restorable.js'
 import { doctor } from './doctor.js'
 import { databaseUrlOf, startService } from '../../support/running-service.js'
+import { randomUUID } from 'node:crypto'
+import { checkService, erasuresFound } from '../../../src/cli/doctor/service.js'
+import { scratchLedger } from '../../support/postgres/ledger.js'
+import { binaryEvent, jsonEvent } from '@eventstore/db-client'
+import { lastScavenges } from '../../../src/log/about-server.js'
+import { noteUnscavenged } from '../../../workers/persons/erasure-rows.js'
+import { scratchPostgres } from '../../support/back-ends/back-ends.js'
+import { eventually } from '../../support/eventually.js'
 
 const folder = dataDir(t)
 
@@ -142,4 +150,105 @@ t.test('settings that are wrong are named, and Node by its version', async (t) =
   t.match(misspelt.find('Settings', 'DRAIN_DELAY_SM'), { level: 'warning', found: /did you mean DRAIN_DELAY_MS\?/ })
   t.same(['18.20.1', '20.20.1', '20.20.2', '24.0.0'].map((version) => checkNode(version).level),
     ['error', 'error', 'warning', 'ok'])
+})
+
+const { pool, databaseUrl } = await scratchLedger(t)
+const found = async () =>
+  (await checkService({ databaseUrl })).find(({ check }) => check === 'background')
+
+/** A turn that is under way has counted itself already. */
+const request = (kind: string, failures: number) => pool.query(`
+  INSERT INTO ledger.background_requests (id, kind, user_id, state, input, progress, failures)
+  VALUES ($1, $2, '1', 'accepted', '{}', '{}', $3)`, [randomUUID(), kind, failures])
+
+t.test('a request that had a turn or is at its first try is not among them', async (t) => {
+  t.match(await found(), { level: 'ok', found: 'no request fails' })
+  for (const failures of [0, 1]) await request('lead-import', failures)
+  t.match(await found(), { level: 'ok' })
+})
+
+t.test('those that fail are told by their kind, with what mends them', async (t) => {
+  await request('lead-import', 2)
+  await request('person-erasure', 11)
+  t.match(await found(), {
+    level: 'warning',
+    found: 'requests that fail again and again: 1 of lead-import, 1 of person-erasure',
+    mend: /RingledgerBackgroundFails/
+  })
+})
+
+/** A store that tells of scavenges as this test says. */
+async function scavengedStore (t: Test, members = 1) {
+  const { client, connection, postgres } = await scratchEventStore(t)
+  const { pool } = await scratchLedger(t, postgres)
+  const tell = async (stream: string, type: string, about: Record<string, string>) => {
+    const { nextExpectedRevision } = await client.appendToStream(stream, jsonEvent({ type, data: about }))
+    const data = Buffer.from(`${nextExpectedRevision}@${stream}`)
+    await client.appendToStream('$scavenges', binaryEvent({ type: '$>', data }))
+  }
+  const scavenged = async (nodeEndpoint: string, result = 'Success') => {
+    const scavengeId = randomUUID()
+    await tell(`$scavenges-${scavengeId}`, '$scavengeStarted', { scavengeId, nodeEndpoint })
+    await tell(`$scavenges-${scavengeId}`, '$scavengeCompleted', { scavengeId, nodeEndpoint, result })
+  }
+  const store = { lastScavenges: () => lastScavenges(connection, 5_000), memberCount: async () => members }
+  const erase = () => noteUnscavenged(pool, randomUUID())
+  return { pool, scavenged, erase, find: () => erasuresFound(pool, store) }
+}
+
+t.test('what was erased since the last scavenge waits, one erasure once', async (t) => {
+  const { pool, scavenged, erase, find } = await scavengedStore(t)
+  t.equal(await find(), 'none waits for a scavenge')
+  const id = randomUUID()
+  for (let time = 0; time < 2; time++) await noteUnscavenged(pool, id)
+  const found = /^1 waits for a scavenge, the oldest since \d{4}-/
+  t.match(await find(), { level: 'warning', found, mend: /Scavenge every member/ })
+  await erase()
+  t.match(await find(), { found: /^2 wait / })
+  await scavenged('a:2113', 'Failed')
+  t.match(await find(), { found: /^2 wait / }, 'one that failed does not count')
+  await scavenged('a:2113')
+  t.equal(await find(), 'none waits for a scavenge')
+  await erase()
+  t.match(await find(), { found: /^1 waits / })
+})
+
+t.test('each member of a cluster has files of its own', async (t) => {
+  const { scavenged, erase, find } = await scavengedStore(t, 3)
+  await erase()
+  for (const member of ['a:2113', 'b:2113', 'a:2113']) await scavenged(member)
+  t.match(await find(), { found: /^1 waits / })
+  await scavenged('c:2113')
+  t.equal(await find(), 'none waits for a scavenge')
+})
+
+t.test('a login that may not see scavenges says so', async (t) => {
+  const { pool, erase } = await scavengedStore(t)
+  await erase()
+  const store = { lastScavenges: async () => undefined, memberCount: async () => 1 }
+  const found = /unless one was done since: this login may not read \$scavenges/
+  t.match(await erasuresFound(pool, store), { level: 'warning', found })
+  t.match(await erasuresFound(pool, undefined), { level: 'skipped' })
+})
+
+t.setTimeout(180_000)
+t.test('who holds up whom in Postgres is found', async (t) => {
+  const { url } = await scratchPostgres(t)
+  const [holder, waiter] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })]
+  await Promise.all([holder.connect(), waiter.connect()])
+  t.teardown(() => Promise.all([holder.end(), waiter.end()]))
+  await holder.query('CREATE TABLE held ()')
+  await holder.query('BEGIN; LOCK TABLE held')
+  const { rows: [row] } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const waiting = waiter.query('SELECT FROM held')
+  const env = { ...secrets, DATABASE_URL: url, EVENTSTORE_URL: `esdb://127.0.0.1:${await freePort()}?tls=false` }
+  const locks = async () => (await doctor(t, env)).find('Postgres', 'locks')
+  await eventually(async () => (await locks())?.level === 'warning')
+  t.match(await locks(), { level: 'warning', found: new RegExp(`wait: 1, .* for process ${row?.pid}$`), mend: /pg_terminate_backend/ })
+  await Promise.all([t.rejects(waiting), holder.query(`
+    SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`)])
+  const found = new RegExp(`whole tables are locked .* by process ${row?.pid}$`)
+  await eventually(async () => found.test((await locks())?.found ?? ''))
+  await holder.query('ROLLBACK')
+  t.match(await locks(), { level: 'ok' })
 })

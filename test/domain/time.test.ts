@@ -1,6 +1,35 @@
-// Names of time zones are those of IANA, in its letter case, and aliases stay what they are.
+// Times that callers send are ones that JavaScript and Postgres both read.
 import t from 'tap'
+import Value from 'typebox/value'
+import { Instant } from '../../src/domain/json.js'
+import { fc } from '../support/fuzz/property.js'
 import { zoneNamed } from '../../src/domain/time-zones.js'
+
+const isInstant = (text: string) => Value.Check(Instant(), text)
+
+t.test('an instant has a date, a time and an offset', async (t) => {
+  for (const text of ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00.123456789Z', '2026-12-31T23:59:59+05:45', '2024-02-29T00:00:00-12:00', '2000-02-29T00:00:00Z']) {
+    t.ok(isInstant(text), text)
+  }
+})
+
+t.test('no other spelling, no day that the calendar lacks, and nothing that Postgres refuses', async (t) => {
+  for (const text of [
+    '', 'yesterday', '2026-01-31', '2026-01-31T12:00:00', '2026-01-31 12:00:00Z', '2026-01-31t12:00:00z',
+    '2026-01-31T12:00:00+01', '2026-01-31T12:00:00+0100', '2026-01-31T12:00Z', '2026-01-31T24:00:00Z',
+    '2026-01-31T23:59:60Z', '2026-01-31T12:00:00Z[Europe/Amsterdam]', '2026-01-31T12:00:00.Z', 'x2026-01-31T12:00:00Z',
+    '2026-00-10T12:00:00Z', '2026-13-10T12:00:00Z', '2026-04-31T12:00:00Z', '2026-02-29T12:00:00Z',
+    '1900-02-29T12:00:00Z', '2026-02-30T12:00:00Z', '0000-01-01T00:00:00Z', '0001-01-01T00:00:00+01:00',
+    '9999-12-31T23:59:59-01:00', '2026-01-31T12:00:00+16:00', '2026-01-31T12:00:00+23:00', '+12026-01-31T12:00:00Z'
+  ]) t.notOk(isInstant(text), JSON.stringify(text))
+})
+
+t.test('every time that we write is one', async () => {
+  fc.assert(fc.property(
+    fc.date({ min: new Date('1000-01-01T00:00:00Z'), max: new Date('9998-12-31T23:59:59Z'), noInvalidDate: true }),
+    (date) => isInstant(date.toISOString())
+  ))
+})
 
 const supported = Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/'))
 
