@@ -70,8 +70,9 @@ t.test('a log that goes back while roles run is noticed: nothing is fed or creat
   await t.rejects(r.start(), { name: 'OtherLog' })
 })
 
+const r = await restorable(t)
+
 t.test('a log is not adopted while any role runs, an api too, which holds no subscription', async (t) => {
-  const r = await restorable(t)
   const adopt = () => r.withParts(({ pool, streams }) => adoptLog(pool, streams))
   const api = await r.start(['api'])
   await t.rejects(adopt(), { name: 'RoleRuns', message: /\(api\) still holds the lease "role .*stop every role first/ })
@@ -80,7 +81,6 @@ t.test('a log is not adopted while any role runs, an api too, which holds no sub
 })
 
 t.test('a log that ends before the checkpoint of a projection is refused too, by its name', async (t) => {
-  const r = await restorable(t)
   await r.withParts(async ({ pool }) => pool.query('UPDATE read_model.catalog_checkpoint SET position = 1000000'))
   await t.rejects(r.start(), {
     name: 'OtherLog',

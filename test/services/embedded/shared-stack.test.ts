@@ -26,23 +26,18 @@ t.test('a command beside the run.json of a start that was killed starts back end
   t.equal(await command.ended, 0)
 })
 
-t.test('a command or start beside another command waits for it to end, and says so', async (t) => {
-  const dir = dataDir(t)
-  const first = startStack(t, dir, { role: 'command' })
-  await first.message('opened')
-  const second = startStack(t, dir, { role: 'command', how: 'once' })
-  t.equal(await second.message('log'), `Waiting for \`stack-main command\` (pid ${first.pid}), which uses ${dir}`)
-  first.kill('SIGTERM')
-  t.equal((await second.message('opened')).joined, false)
-  t.equal(await second.ended, 0)
-})
-
-t.test('a command that waited ten seconds for another is refused', { buffered: true }, async (t) => {
+t.test('a command beside another one waits, says so, and is refused after ten seconds or goes on', async (t) => {
   const dir = dataDir(t)
   const first = startStack(t, dir, { role: 'command' })
   await first.message('opened')
   const began = Date.now()
-  const second = startStack(t, dir, { role: 'command' })
-  t.match(await second.message('refused'), `is in use by \`stack-main command\` (pid ${first.pid}`)
+  const refused = startStack(t, dir, { role: 'command' })
+  t.equal(await refused.message('log'), `Waiting for \`stack-main command\` (pid ${first.pid}), which uses ${dir}`)
+  t.match(await refused.message('refused'), `is in use by \`stack-main command\` (pid ${first.pid}`)
   t.ok(Date.now() - began > 10_000)
+  const second = startStack(t, dir, { role: 'command', how: 'once' })
+  await second.message('log')
+  first.kill('SIGTERM')
+  t.equal((await second.message('opened')).joined, false)
+  t.equal(await second.ended, 0)
 })
