@@ -28,7 +28,7 @@ function sourcesOf (name: string): string[] {
   const path = relative(packageRoot, join(process.cwd(), name)).replace(`dist${sep}`, '').replace(/\.js$/, '.ts')
   const sources = sourcesIn(path)
   if (sources.length > 0) return sources
-  throw new Error(`There is no test in ${name}. There are: ${likeliest(path).join(', ')}`)
+  throw new Error(`There is no test in ${name}. There are: ${thereInstead(path).join(', ')}`)
 }
 
 function sourcesIn (path: string): string[] {
@@ -46,20 +46,10 @@ function compiledOf (source: string): string {
   return rest === undefined ? source : join(place ?? '', 'dist', `${rest}.js`)
 }
 
-/** Files and folders whose paths share most runs of three letters with this one. */
-function likeliest (path: string): string[] {
-  const files = everySource()
-  const folders = new Set(files.flatMap((file) => file.split('/').map((_, at, parts) => parts.slice(0, at).join('/'))))
-  const wanted = threesOf(path)
-  const likeness = (other: string) => {
-    const threes = threesOf(other)
-    const shared = [...threes].filter((three) => wanted.has(three)).length
-    return shared / (wanted.size + threes.size - shared)
-  }
-  return [...folders, ...files].filter(Boolean).sort((one, other) => likeness(other) - likeness(one)).slice(0, 3)
-}
-
-function threesOf (path: string): Set<string> {
-  const text = path.replace(extension, '')
-  return new Set(Array.from(text, (_, at) => text.slice(at, at + 3)))
+/** Files and folders of the nearest folder that has tests. */
+function thereInstead (path: string): string[] {
+  const parts = path.split(sep)
+  while (sourcesIn(parts.join('/')).length === 0) parts.pop()
+  const entries = sourcesIn(parts.join('/')).map((source) => source.split('/').slice(0, parts.length + 1).join('/'))
+  return [...new Set(entries)]
 }

@@ -25,9 +25,9 @@ const timeoutMs = Number(options.timeout) * 1000
 const exitMs = Math.min(timeoutMs, 25_000)
 
 /** Starting a process and warming it up takes longer than most files. More than this many share its state too long. */
-const mostInProcess = 24
+const mostInProcess = 28
 
-const waiting = filesToRun()
+const shares = sharesOf(filesToRun())
 const costs = new Map<string, Cost>()
 const processes = new Set<FileProcess>()
 const endings: Array<Promise<void>> = []
@@ -40,7 +40,7 @@ t.register()
 t.setTimeout(0)
 t.jobs = jobs
 t.resume()
-await Promise.all(Array.from({ length: jobs }, runFiles))
+await Promise.all(shares.map(runFiles))
 await Promise.all(endings)
 t.end()
 await (await starting)?.stop()
@@ -68,12 +68,18 @@ async function environment (): Promise<NodeJS.ProcessEnv> {
   }
 }
 
-/** Neighbours share a process; towards the end fewer of them do, so that no process works alone for long. */
-async function runFiles (): Promise<void> {
-  while (waiting.length > 0) {
-    const count = Math.min(mostInProcess, Math.ceil(waiting.length / (2 * jobs)))
+/** Neighbours share what a process has loaded. */
+function sharesOf (files: TestFile[]): TestFile[][] {
+  const from = (job: number) => Math.round(job * files.length / jobs)
+  return Array.from({ length: jobs }, (_, job) => files.slice(from(job), from(job + 1)))
+}
+
+/** Who has run its own takes the last file of whoever has most: few processes, and none works alone for long. */
+async function runFiles (own: TestFile[]): Promise<void> {
+  const next = () => own.shift() ?? shares.reduce((most, each) => each.length > most.length ? each : most).pop()
+  for (let file = next(); file;) {
     let current = startProcess()
-    for (const file of waiting.splice(0, count)) {
+    for (let count = 0; file && count < mostInProcess; count++, file = next()) {
       if (!current.isFit) current = startProcess()
       await run(file, current)
     }
