@@ -12,14 +12,13 @@ versions=("$(sed -nE 's/^FROM node:([0-9.]+)-.*/\1/p' Dockerfile | head -n 1)" 2
 # Where versions of Node differ: processes and signals, the embedded back ends, gRPC, HTTP and TLS, cryptography, parsing.
 tests=(
   packages/embedded-postgres/test/postgres.test.ts
-  packages/embedded-event-store/test/contract/client.test.ts
-  packages/embedded-event-store/test/contract/wire.test.ts
-  test/settings/dot-env.test.ts
+  packages/embedded-event-store/test/contract.test.ts
+  test/settings/settings.test.ts
   test/workers/deliver/post.test.ts
   test/workers/deliver/https.test.ts
   test/workers/deliver/sign.test.ts
   test/workers/operate/reseal.test.ts
-  test/flow/auth.test.ts
+  test/http/auth/auth.test.ts
 )
 
 run_on() {

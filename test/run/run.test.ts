@@ -1,6 +1,6 @@
 // What a run of tests says of files that fail, hang or leave something open, and of names that lead nowhere.
 import { spawnSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -56,4 +56,6 @@ t.test('what takes long is in a part, which guards sources that there are and ke
     t.strictSame(guards.filter((guard) => !existsSync(join(packageRoot, guard))), [], name)
   }
   t.ok(parts.reduce((sum, { minutes }) => sum + minutes, 0) <= mostMinutes.ofAll)
+  const ofOtherNodes = readFileSync(join(packageRoot, 'test/long/other-nodes.sh'), 'utf8').match(/\S+\.test\.ts$/gm) ?? []
+  t.equal(filesOf(ofOtherNodes).length, ofOtherNodes.length, 'what other Nodes run is there')
 })
