@@ -156,7 +156,7 @@ export const parts: Part[] = [
     name: 'hostile',
     files: ['test/long/hostile'],
     guards: ['src/http/limits.ts', 'src/http/exports.ts', 'src/http/csv.ts', 'src/features/imports'],
-    minutes: 3
+    minutes: 6
   },
   { name: 'deploy', files: ['test/long/deploy'], guards: ['deploy', 'Dockerfile', 'docker-compose.yml'], minutes: 1 },
   { name: 'soak', program: ['dist/bench/soak.js', '--minutes', '5'], guards: ['src/http', 'bench/soak'], minutes: 8 },

@@ -5,12 +5,15 @@ import { findBlacklist } from '../../../projections/blacklist.js'
 import { findCampaigns, findPhoneNumbers } from '../../../projections/catalog.js'
 import { ensureProjections } from '../../../projections/engine/generations.js'
 import { projections } from '../../../projections/index.js'
+import { openPool } from '../../../src/postgres/pool.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { listFilters } from './list-filters.js'
-import { fastestOf, planOf, fillAssistants, fillOwn } from '../../support/postgres/plan.js'
+import { leastOf, planOf, fillAssistants, fillOwn } from '../../support/postgres/plan.js'
 
 const count = 1_000_000
-const { pool } = await scratchLedger(t)
+const { pool, databaseUrl } = await scratchLedger(t)
+const ofOne = openPool(databaseUrl, { applicationName: 'plans', max: 1, onError: () => {} })
+t.teardown(() => ofOne.end())
 await ensureProjections(pool, projections, async () => true)
 await fillAssistants(pool, count)
 await fillOwn(pool, count)
@@ -35,8 +38,8 @@ for (const [table, find, filters, keys] of [
           t.ok(nodes.some((node) => node.endsWith(` on ${table}`)), `${name}: ${nodes.join(', ')}`)
           t.notOk(nodes.includes(`Seq Scan on ${table}`), `${name}: ${nodes.join(', ')}`)
           if (page === last) continue // skips a third of a million rows
-          const ms = await fastestOf(() => find(pool, { userId, ...filter }, page))
-          t.ok(ms < 20, `${name}, ${'page' in page ? 'first' : 'next'} page: ${ms} ms`)
+          const ms = await leastOf(ofOne, () => find(ofOne, { userId, ...filter }, page))
+          t.ok(ms < 20, `${name}, ${'page' in page ? 'first' : 'next'} page: ${ms} ms of CPU`)
         }
       }
     })

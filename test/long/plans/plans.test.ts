@@ -10,7 +10,7 @@ import type { Page } from '../../../src/postgres/page.js'
 import { migrate } from '../../../src/postgres/migrate.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import {
-  fillBusyUser, fillCalls, fillDeliveries, fillLeads, fastestOf, planOf, timesOf
+  fillBusyUser, fillCalls, fillDeliveries, fillLeads, leastOf, planOf, spreadOf
 } from '../../support/postgres/plan.js'
 import { listFilters } from './list-filters.js'
 import { scratchPostgres } from '../../support/back-ends/back-ends.js'
@@ -68,7 +68,7 @@ for (const userId of ['1', '7']) {
 }
 
 /**
- * A page is read in less than 20 ms, of 200 reads the second slowest counts. Two words that very many leads have and
+ * A page takes less than 20 ms of CPU, of 200 reads the second slowest counts. Two words that very many leads have and
  * none both cost one look at each of these: no index of Postgres knows that they are never together.
  */
 const mostMs = (list: string, searched: string) => !list.includes('thousand') && searched.startsWith('left right') ? 150 : 20
@@ -86,8 +86,8 @@ for (const [list, find] of Object.entries(searchedLists)) {
   t.test(`a page of a search is fast: ${list}`, async (t) => {
     for (const searched of searches) {
       for (const [where, page] of Object.entries({ first: pages.first(), next: pages.next('5000') })) {
-        const { p99, median } = await timesOf(() => find(searched, page))
-        const what = `${list}, ${searched}, ${where} page: ${p99} ms, half of them in ${median} ms`
+        const { p99, median } = await spreadOf(ofOne, () => find(searched, page))
+        const what = `${list}, ${searched}, ${where} page: ${p99} ms of CPU, half of them ${median} ms`
         t.comment(what)
         t.ok(p99 < mostMs(list, searched), what)
       }
@@ -97,7 +97,7 @@ for (const [list, find] of Object.entries(searchedLists)) {
 
 t.test('a page far behind in a search that most leads fit costs one look at each of them', async (t) => {
   const farBehind = { page: 1_000_000, perPage: 15 }
-  const ms = await fastestOf(() => findLeads(pool, { userId: '1', searched: 'com' }, farBehind))
+  const ms = await leastOf(ofOne, () => findLeads(ofOne, { userId: '1', searched: 'com' }, farBehind))
   t.ok(ms < 1_800, `${ms} ms`)
 })
 

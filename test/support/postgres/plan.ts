@@ -1,4 +1,5 @@
 // How Postgres goes about a question.
+import { existsSync, readFileSync } from 'node:fs'
 import type { Pool } from 'pg'
 
 /**
@@ -53,26 +54,27 @@ function collect (node: unknown, nodes: string[]): void {
   for (const inner of Object.values(node)) collect(inner, nodes)
 }
 
-/** Of three reads, in milliseconds. The slower ones other programs may have slowed down. */
-export async function fastestOf (read: () => Promise<unknown>): Promise<number> {
+/** CPU of Postgres for a read, in milliseconds: other programs do not slow it down. @param pool of one connection */
+async function spentOn (pool: Pool, times: number, read: () => Promise<unknown>): Promise<number[]> {
+  const { rows: [session] } = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const file = `/proc/${session?.pid}/schedstat`
+  const now = existsSync(file) ? () => Number(readFileSync(file, 'utf8').split(' ')[0]) / 1e6 : () => performance.now()
   const took: number[] = []
-  while (took.length < 3) {
-    const startedAt = performance.now()
+  while (took.length < times) {
+    const before = now()
     await read()
-    took.push(performance.now() - startedAt)
+    took.push(now() - before)
   }
-  return Math.round(Math.min(...took))
+  return took
 }
 
-/** Of 200 reads after the first ones, in milliseconds. */
-export async function timesOf (read: () => Promise<unknown>): Promise<{ median: number, p99: number }> {
-  const took: number[] = []
-  while (took.length < 210) {
-    const startedAt = performance.now()
-    await read()
-    took.push(performance.now() - startedAt)
-  }
-  const sorted = took.slice(10).toSorted((one, other) => one - other)
+/** Of three reads. */
+export const leastOf = async (pool: Pool, read: () => Promise<unknown>): Promise<number> =>
+  Math.round(Math.min(...await spentOn(pool, 3, read)))
+
+/** Of 200 reads after the first ones. */
+export async function spreadOf (pool: Pool, read: () => Promise<unknown>): Promise<{ median: number, p99: number }> {
+  const sorted = (await spentOn(pool, 210, read)).slice(10).toSorted((one, other) => one - other)
   return { median: Number(sorted[99]?.toFixed(1)), p99: Number(sorted[197]?.toFixed(1)) }
 }
 
