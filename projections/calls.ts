@@ -7,7 +7,7 @@ import {
   type CalledLead, type CallSummary, type KeptReport, summarizeCall, summarizeErased
 } from '../src/features/calls/model.js'
 import {
-  erasedIds, isErasedPerson, type LeadCreatedEvent, type LeadErasedEvent, type LeadUpdatedEvent
+  erasedIds, idsOf, isErasedPerson, type LeadCreatedEvent, type LeadErasedEvent, type LeadUpdatedEvent
 } from '../src/features/leads/events.js'
 import { eachPart } from '../src/postgres/each-part.js'
 import { beginning, type Conditions, type Page, type Paged, readPage, type Search } from '../src/postgres/page.js'
@@ -98,42 +98,29 @@ const leadOwners = table<LeadOwner>({
   internal: true
 })
 
-type LeadUpdate = LeadUpdatedEvent['data']
+type OwnerEvent = LeadCreatedEvent | LeadUpdatedEvent | LeadErasedEvent
 
-/** That an update names: some of them are new. */
-const contactIdsIn = ({ changes: { secondary_contacts = [] }, erased_contacts = [] }: LeadUpdate) =>
-  [...idsOf(secondary_contacts), ...erased_contacts]
-
-type LeadNamed = Pick<LeadCreatedEvent['data'], 'lead_id' | 'user_id' | 'campaign_id' | 'erased_contacts'>
-
-function addLeadOwner (data: LeadCreatedEvent['data'], rows: Rows): void {
-  const { lead_id, user_id, campaign_id, secondary_contacts, erased_contacts = [] } = data
-  for (const id of [lead_id, ...idsOf(secondary_contacts), ...erased_contacts]) {
-    const [primary_lead_id, is_erased] = [id === lead_id ? null : lead_id, erased_contacts.includes(id)]
-    rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased })
+/** Whose owner is new, or who is erased. */
+function peopleIn (event: OwnerEvent): number[] {
+  switch (event.type) {
+    case 'LeadCreated': return idsOf(event)
+    case 'LeadUpdated': {
+      const { changes: { secondary_contacts = [] }, erased_contacts = [] } = event.data
+      return [...secondary_contacts.map(({ id }) => id), ...erased_contacts]
+    }
+    case 'LeadErased': return erasedIds(event)
+    default: return event satisfies never
   }
 }
 
-/** Those of whom the log has nothing but the id stay known by it: they are erased, also where nothing says so yet. */
-function addContactOwners (
-  { lead_id: primary_lead_id, user_id, campaign_id, erased_contacts = [] }: LeadNamed,
-  { secondary_contacts = [] }: LeadUpdatedEvent['data']['changes'], rows: Rows
-): void {
-  for (const id of [...idsOf(secondary_contacts), ...erased_contacts]) {
-    const is_erased = erased_contacts.includes(id) || (rows.get(leadOwners, id)?.is_erased ?? false)
-    rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased })
-  }
-}
-
-const idsOf = (contacts: { id: number }[]) => contacts.map(({ id }) => id)
-
-/** Whose lead it was is not personal, and a replay learns it here: the events before may be gone. */
-function keepOwners (event: LeadErasedEvent, rows: Rows): void {
-  const { lead_id, user_id, campaign_id } = event.data
-  for (const id of erasedIds(event)) {
+/** Whose lead it was is not personal: those of whom the log has nothing but the id stay known by it. */
+function learnOwners (event: OwnerEvent, rows: Rows): void {
+  const { type, data, data: { lead_id, user_id, campaign_id } } = event
+  for (const id of peopleIn(event)) {
+    const isErased = type === 'LeadErased' ? isErasedPerson(data, id) : data.erased_contacts?.includes(id) === true
+    const is_erased = isErased || (type !== 'LeadCreated' && rows.get(leadOwners, id)?.is_erased === true)
     const primary_lead_id = id === lead_id ? null : lead_id
-    const known = rows.get(leadOwners, id) ?? { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased: false }
-    rows.put(leadOwners, { ...known, is_erased: known.is_erased || isErasedPerson(event.data, id) })
+    rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased })
   }
 }
 
@@ -148,8 +135,7 @@ export const calls: Projection = {
   isDeferred: ({ type }) => ['AssistantCreated', 'LeadCreated', 'LeadUpdated'].includes(type),
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
-    if (event.type === 'LeadUpdated') return contactIdsIn(event.data).map((id) => [leadOwners, id])
-    if (event.type === 'LeadErased') return erasedIds(event).map((id) => [leadOwners, id])
+    if (event.type === 'LeadUpdated' || event.type === 'LeadErased') return peopleIn(event).map((id) => [leadOwners, id])
     if (event.type !== 'CallCompleted' && event.type !== 'CallErased') return []
     const { call_id, assistant_id, lead_id } = event.data
     const keys: RowKey[] = [[assistantOwners, assistant_id]]
@@ -163,9 +149,9 @@ export const calls: Projection = {
         const { assistant_id, user_id } = event.data
         return rows.put(assistantOwners, { assistant_id, user_id })
       }
-      case 'LeadCreated': return addLeadOwner(event.data, rows)
-      case 'LeadUpdated': return addContactOwners(event.data, event.data.changes, rows)
-      case 'LeadErased': return keepOwners(event, rows)
+      case 'LeadCreated':
+      case 'LeadUpdated':
+      case 'LeadErased': return learnOwners(event, rows)
       case 'CallCompleted': return addCall(event.data, at, rows)
       case 'CallErased': return eraseCall(event.data, at, rows)
       default:

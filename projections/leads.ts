@@ -1,41 +1,21 @@
 // Leads and their secondary contacts, one row each; find-leads.ts reads them.
 import type { DomainEvent } from '../src/domain/events.js'
-import { placesBeside } from '../src/domain/sealed.js'
 import { laterOf } from '../src/domain/decider.js'
 import { blacklistEventTypes } from '../src/features/blacklist/events.js'
 import { type CallCompleted, type CallErased, callEventTypes } from '../src/features/calls/events.js'
-import {
-  type ContactVariables, erasedIds, idsOf, type LeadCreatedEvent, type LeadDeletedEvent, type LeadErasedEvent,
-  type LeadEvent, leadEventTypes, type LeadStatus, type LeadStatusChangedEvent, type LeadUpdatedEvent
-} from '../src/features/leads/events.js'
-import { afterCall, type Calling, contactAfter, leadOf } from '../src/features/leads/model.js'
+import { idsOf, type LeadEvent, leadEventTypes, type LeadUpdatedEvent } from '../src/features/leads/events.js'
+import { afterCall, peopleAfter, type Person } from '../src/features/leads/model.js'
 import { blacklistTable, entryKey, projectEntry } from './blacklist.js'
 import { CannotProject, type LogPosition, type Projection, type RowKey, type Rows } from './engine/projection.js'
-import { iso, table } from './engine/table.js'
+import { table } from './engine/table.js'
 import { blockIndex, calledAlso, calledIndex, type Searched, wordIndex, wordsOf } from './search.js'
 
-/** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
-export interface LeadRow extends Omit<Calling, 'status'> {
-  id: number
-  /** Calls may still name a deleted lead or a removed contact, so its row stays. */
-  status: LeadStatus | 'deleted'
-  primary_id: number | null
-  place: number
-  user_id: string
-  campaign_id: number
-  phone_number: string
-  variables: ContactVariables
+export interface LeadRow extends Omit<Person, 'is_erased'> {
   /** Searches compare these words of name, e-mail and number. */
   words: string
   /** When, for searches of calls. */
   called: string
   stream: string
-  created_at: string
-  updated_at: string
-  /** The contact's key ended before this event was read, and the event of the erasure is still to come. */
-  is_to_erase: boolean
-  /** Stands for the number of a contact that went with its lead, until the contact is erased too. */
-  number_digest: string | null
 }
 
 const leadTable = table<LeadRow>({
@@ -86,110 +66,32 @@ export const searchedLeads: Searched = {
     WHERE hit.status <> 'deleted')`
 }
 
-const fresh = { called: '', newest_report_at: null, is_to_erase: false, number_digest: null }
-
-function addLead (event: LeadCreatedEvent, { stream }: LogPosition, rows: Rows): void {
-  const { secondary_contacts, ...lead } = leadOf(event)
-  const places = placesBeside(secondary_contacts, event.data.erased_places)
-  const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, ...fresh }
-  const added: LeadRow[] = [
-    { ...lead, ...shared, words: wordsIn(lead), primary_id: null, place: 0 },
-    ...secondary_contacts.map((contact, index) => {
-      const words = wordsIn(contact)
-      return { ...contact, ...shared, words, primary_id: lead.id, place: places[index] ?? 0 }
-    })
-  ]
-  const taken = added.map(({ id }) => rows.get(leadTable, id)).find((known) => known && known.stream !== stream)
-  if (taken) throw new CannotProject(`lead id ${taken.id} already belongs to ${taken.stream}`)
-  for (const row of added) {
-    if (!rows.get(leadTable, row.id)) rows.put(leadTable, row)
+function projectLead (event: LeadEvent, { stream }: LogPosition, rows: Rows): void {
+  const people = peopleAfter(event, (id) => personOf(stream, rows.get(leadTable, id)))
+  if (event.type === 'LeadUpdated') assertContacts(event.data, rows)
+  for (const { is_erased: _, ...person } of people) {
+    const known = rows.get(leadTable, person.id)
+    if (known && person.is_to_erase) continue // its erasure finds it by what the row says
+    const called = person.phone_number && (known?.called ?? '')
+    const words = known?.variables === person.variables ? known.words : wordsIn(person)
+    rows.put(leadTable, { ...person, stream, called, words })
   }
 }
 
-function updateLead ({ data }: LeadUpdatedEvent, { stream }: LogPosition, rows: Rows): void {
-  const { lead_id, changes: { variables, secondary_contacts = [] }, removed_contacts, erased_places, updated_at } = data
-  const lead = rowOn(stream, lead_id, rows)
-  if (!lead) return
-  const formers = secondary_contacts.map(({ id }) => rowOn(stream, id, rows))
-  const taken = formers.find((known) => known && known.primary_id !== lead_id)
+function assertContacts ({ lead_id, changes: { secondary_contacts = [] } }: LeadUpdatedEvent['data'], rows: Rows): void {
+  const known = rows.get(leadTable, lead_id) ? secondary_contacts.map(({ id }) => rows.get(leadTable, id)) : []
+  const taken = known.find((row) => row && row.primary_id !== lead_id)
   if (taken) throw new CannotProject(`lead id ${taken.id} is no secondary contact of ${lead_id}`)
-  for (const id of removed_contacts) rowOn(stream, id, rows)
-  const changed = variables ? { variables, words: wordsIn({ ...lead, variables }) } : {}
-  rows.put(leadTable, { ...lead, ...changed, updated_at: laterOf(lead.updated_at, updated_at) })
-  const added = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, primary_id: lead_id, ...fresh }
-  const places = placesBeside(secondary_contacts, erased_places)
-  secondary_contacts.forEach((contact, index) => {
-    const known = formers[index]
-    const { status, ...after } = contactAfter(known && contactOf(known), contact, updated_at)
-    const words = wordsIn(contact)
-    const shown = { ...after, words, status: known?.status ?? status, place: places[index] ?? 0 }
-    rows.put(leadTable, { ...added, ...known, ...shown })
-  })
-  for (const id of removed_contacts) putDeleted(rows, rowOn(stream, id, rows), updated_at)
-}
-
-function changeStatus ({ data }: LeadStatusChangedEvent, { stream }: LogPosition, rows: Rows): void {
-  const { lead_id, contact_id, status, changed_at } = data
-  const row = rowOn(stream, contact_id ?? lead_id, rows)
-  if (!row || row.status === 'deleted') return
-  rows.put(leadTable, { ...row, status, updated_at: laterOf(row.updated_at, changed_at) })
-}
-
-function deleteLead ({ data }: LeadDeletedEvent, { stream }: LogPosition, rows: Rows): void {
-  putDeleted(rows, rowOn(stream, data.lead_id, rows), data.deleted_at)
-}
-
-function putDeleted (rows: Rows, row: LeadRow | undefined, at: string): void {
-  // A replay cannot know what an erased call left here: so a deleted row keeps nothing of calls.
-  if (row) rows.put(leadTable, { ...row, status: 'deleted', newest_report_at: null, updated_at: at })
 }
 
 /** @throws CannotProject when the row is of another stream */
-function rowOn (stream: string, id: number, rows: Rows): LeadRow | undefined {
-  const row = rows.get(leadTable, id)
-  if (row && row.stream !== stream) throw new CannotProject(`lead id ${id} already belongs to ${row.stream}`)
-  return row
+function personOf (stream: string, row: LeadRow | undefined): Person | undefined {
+  if (row && row.stream !== stream) throw new CannotProject(`lead id ${row.id} already belongs to ${row.stream}`)
+  return row && { ...row, is_erased: false }
 }
 
 const wordsIn = ({ phone_number, variables }: Pick<LeadRow, 'phone_number' | 'variables'>) =>
   wordsOf(variables.customer_name, variables.email, phone_number)
-
-const contactOf = ({ id, phone_number, variables, created_at, updated_at }: LeadRow) =>
-  ({ id, phone_number, variables, status: 'created' as const, created_at: iso(created_at), updated_at: iso(updated_at) })
-
-type Named = LeadCreatedEvent['data'] | LeadUpdatedEvent['data']
-
-/** Contacts whose key has ended: somebody has to say that they are erased, as others may have read who they were. */
-function addUnreadable (
-  { lead_id, user_id, campaign_id, erased_contacts = [] }: Named, at: string, { stream }: LogPosition, rows: Rows
-): void {
-  const shared = { user_id, campaign_id, stream, created_at: at, updated_at: at }
-  for (const id of erased_contacts) {
-    if (rows.get(leadTable, id)) continue
-    rows.put(leadTable, { ...nobody, ...shared, id, primary_id: lead_id, is_to_erase: true })
-  }
-}
-
-/** What stays of a person is that there was one: that the id is taken. It follows from this event alone. */
-function eraseLead (event: LeadErasedEvent, { stream }: LogPosition, rows: Rows): void {
-  const { lead_id, with_lead, contact_ids, digests = [], user_id, campaign_id, erased_at } = event.data
-  const digestOf = new Map(digests.map(({ contact_id, number_digest }) => [contact_id, number_digest]))
-  const [lead] = [lead_id, ...contact_ids].map((id) => rowOn(stream, id, rows))
-  for (const id of erasedIds(event)) {
-    rows.put(leadTable, {
-      ...nobody,
-      id,
-      primary_id: id === lead_id ? null : lead_id,
-      user_id,
-      campaign_id,
-      stream,
-      created_at: erased_at,
-      updated_at: erased_at,
-      number_digest: digestOf.get(id) ?? null
-    })
-  }
-  if (lead && !with_lead) rows.put(leadTable, { ...lead, updated_at: laterOf(lead.updated_at, erased_at) })
-}
 
 /**
  * The lead after a call of which the log has only its erasure: what it did to the lead, it did before. Nothing where
@@ -200,18 +102,6 @@ function leadLeft (lead: LeadRow, call: CallCompleted | CallErased): LeadRow | u
   if (!left || Date.parse(lead.updated_at) > Date.parse(left.updated_at)) return undefined
   const isBehind = Date.parse(lead.newest_report_at ?? '1970') > Date.parse(left.newest_report_at ?? '1970')
   return isBehind ? undefined : { ...lead, ...left }
-}
-
-const nobody = {
-  place: 0,
-  phone_number: '',
-  variables: { customer_name: '', email: '' },
-  words: '',
-  called: '',
-  status: 'deleted' as const,
-  newest_report_at: null,
-  is_to_erase: false,
-  number_digest: null
 }
 
 /** The owner of each assistant: a call changes the status of a lead of the same user only. */
@@ -279,17 +169,11 @@ export const leads: Projection = {
         const renamed_at = event.type === 'CampaignRenamed' ? at.created.toISOString() : null
         return rows.put(campaignTable, { campaign_id, name, user_id, renamed_at })
       }
-      case 'LeadCreated': {
-        addLead(event, at, rows)
-        return addUnreadable(event.data, event.data.created_at, at, rows)
-      }
-      case 'LeadUpdated': {
-        updateLead(event, at, rows)
-        return addUnreadable(event.data, event.data.updated_at, at, rows)
-      }
-      case 'LeadStatusChanged': return changeStatus(event, at, rows)
-      case 'LeadDeleted': return deleteLead(event, at, rows)
-      case 'LeadErased': return eraseLead(event, at, rows)
+      case 'LeadCreated':
+      case 'LeadUpdated':
+      case 'LeadStatusChanged':
+      case 'LeadDeleted':
+      case 'LeadErased': return projectLead(event, at, rows)
       case 'PhoneNumberBlacklisted':
       case 'PhoneNumberUnblacklisted':
       case 'BlacklistEntryErased': return projectEntry(event, at, rows)

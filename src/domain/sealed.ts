@@ -171,11 +171,5 @@ export function contactsWithoutKey (stored: Fields, opened: Fields): Fields | un
   return { erased_contacts: erased.map(({ id }) => id), erased_places: erased.map(({ place }) => place) }
 }
 
-/** Of those who can be read, among all of the list. */
-export function placesBeside (contacts: readonly unknown[], erased: readonly number[] = []): number[] {
-  const all = Array.from({ length: contacts.length + erased.length }, (_, index) => index + 1)
-  return all.filter((place) => !erased.includes(place))
-}
-
 const contactsIn = ({ secondary_contacts, changes }: Fields) =>
   [...idsIn(secondary_contacts), ...idsIn(isFields(changes) ? changes.secondary_contacts : [])]

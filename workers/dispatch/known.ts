@@ -2,8 +2,8 @@
 import type { DomainEvent } from '../../src/domain/events.js'
 import type { AssistantEvent, AssistantSettings } from '../../src/features/assistants/events.js'
 import type { BlacklistEvent } from '../../src/features/blacklist/events.js'
-import { erasedIds, idsOf, isErasedPerson, type LeadErasedEvent, type LeadEvent } from '../../src/features/leads/events.js'
-import { type Calling, leadOf } from '../../src/features/leads/model.js'
+import { idsOf, type LeadEvent } from '../../src/features/leads/events.js'
+import { type Calling, peopleAfter } from '../../src/features/leads/model.js'
 import type { Keyed, RowKey, Rows } from '../../projections/engine/projection.js'
 import { table } from '../../projections/engine/table.js'
 import type { SettingsChange } from '../deliveries/follow-settings.js'
@@ -131,21 +131,11 @@ export function learn (event: DomainEvent, revision: number, rows: Rows): Settin
       return undefined
     }
     case 'AssistantUpdated': return updateAssistant(data, revision, rows)
-    case 'LeadCreated': {
-      createLead(data, revision, rows)
-      return undefined
-    }
-    case 'LeadUpdated': {
-      updateLead(data, revision, rows)
-      return undefined
-    }
-    case 'LeadStatusChanged': {
-      const known = rows.get(leadTable, data.contact_id ?? data.lead_id)
-      if (known && known.revision < revision) rows.put(leadTable, { ...known, status: data.status, revision })
-      return undefined
-    }
+    case 'LeadCreated':
+    case 'LeadUpdated':
+    case 'LeadStatusChanged':
     case 'LeadErased': {
-      putErased(data, erasedIds(event), revision, rows)
+      learnPeople(event, revision, rows)
       return undefined
     }
     case 'CampaignCreated':
@@ -187,54 +177,27 @@ function pickRelevant<Given extends Partial<AssistantSettings>> (
   return Object.fromEntries(picked)
 }
 
-function createLead (data: Data<LeadEvent, 'LeadCreated'>, revision: number, rows: Rows): void {
-  const { id: primary, user_id, campaign_id, secondary_contacts, ...lead } = leadOf({ type: 'LeadCreated', data })
-  const shared = { user_id, campaign_id, newest_report_at: null, revision, is_erased: false }
-  for (const { id, phone_number, variables, status } of [{ ...lead, id: primary }, ...secondary_contacts]) {
-    if (rows.get(leadTable, id)) continue
-    rows.put(leadTable, { ...shared, id, primary_id: id === primary ? null : primary, phone_number, variables, status })
+/** No webhook tells of these. */
+const unkept = { place: 0, created_at: '', updated_at: '', is_to_erase: false, number_digest: null }
+
+function learnPeople (event: LeadEvent, revision: number, rows: Rows): void {
+  if (event.type === 'LeadUpdated' && !rows.get(leadTable, event.data.lead_id)) return
+  const same = sameAfter(event)
+  const people = peopleAfter(event, (id) => {
+    const known = rows.get(leadTable, id)
+    return known && { ...known, ...unkept }
+  })
+  for (const person of people) {
+    const known = rows.get(leadTable, person.id)
+    if (same.includes(person.id) || (known && known.revision >= revision)) continue
+    rows.put(leadTable, { ...person, status: person.status === 'deleted' ? 'created' : person.status, revision })
   }
-  putErased(data, data.erased_contacts, revision, rows)
 }
 
-/** Contacts that the lead does not have any more stay known: their calls may still be reported. */
-function updateLead (data: Data<LeadEvent, 'LeadUpdated'>, revision: number, rows: Rows): void {
-  const { lead_id, changes } = data
-  const lead = rows.get(leadTable, lead_id)
-  if (!lead) return
-  const { user_id, campaign_id } = lead
-  const fresh = {
-    user_id, campaign_id, primary_id: lead_id, status: 'created' as const, newest_report_at: null, is_erased: false
-  }
-  const given = [{ ...lead, variables: changes.variables ?? lead.variables }, ...changes.secondary_contacts ?? []]
-  for (const { id, phone_number, variables } of given) {
-    const known = rows.get(leadTable, id)
-    if (known && known.revision >= revision) continue
-    rows.put(leadTable, { ...fresh, ...known, id, phone_number, variables, revision })
-  }
-  putErased(data, data.erased_contacts, revision, rows)
-}
-
-/** Contacts alone, or with their lead. */
-type ErasedOf = Pick<LeadErasedEvent['data'], 'lead_id' | 'user_id' | 'campaign_id'> & { with_lead?: boolean }
-
-function putErased (erased: ErasedOf, ids: readonly number[] = [], revision: number, rows: Rows): void {
-  for (const id of ids) {
-    const known = rows.get(leadTable, id)
-    if (known && known.revision >= revision) continue
-    rows.put(leadTable, {
-      id,
-      primary_id: id === erased.lead_id ? null : erased.lead_id,
-      user_id: erased.user_id,
-      campaign_id: erased.campaign_id,
-      phone_number: '',
-      variables: { customer_name: '', email: '' },
-      status: 'created',
-      newest_report_at: null,
-      revision,
-      is_erased: known?.is_erased === true || isErasedPerson(erased, id)
-    })
-  }
+/** Calls may still name a contact that was removed, and of a lead without an erased one only the time changes. */
+function sameAfter ({ type, data }: LeadEvent): number[] {
+  if (type === 'LeadUpdated') return data.removed_contacts
+  return type === 'LeadErased' && !data.with_lead ? [data.lead_id] : []
 }
 
 /** Whose number is listed is blacklisted, whatever their own status is. */

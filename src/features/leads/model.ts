@@ -6,8 +6,8 @@ import { laterOf } from '../../domain/decider.js'
 import type { Listed } from '../blacklist/model.js'
 import type { CallCompleted } from '../calls/events.js'
 import {
-  type ContactVariables, type LeadCreatedEvent, type LeadErasedEvent, type LeadEvent, LeadStatus,
-  type LeadStatusChangedEvent, type LeadUpdatedEvent, type StoredContact
+  type ContactVariables, erasedIds, isErasedPerson, type LeadCreatedEvent, type LeadErasedEvent, type LeadEvent,
+  LeadStatus, type LeadUpdatedEvent, type StoredContact
 } from './events.js'
 
 /** One person to call: the lead itself or one of its secondary contacts. Times are ISO 8601. */
@@ -74,25 +74,118 @@ function without (state: LeadState, id: number): LeadState {
   return { ...others, ids, ...older > 1 && { older: older - 1 } }
 }
 
-/** The lead that an event created, before any call moved its status. */
-export function leadOf ({ data }: LeadCreatedEvent): Lead {
-  const { lead_id, user_id, campaign_id, phone_number, variables, secondary_contacts, created_at } = data
-  const fresh = { status: 'created' as const, created_at, updated_at: created_at }
-  return {
-    id: lead_id,
-    user_id,
-    campaign_id,
-    phone_number,
-    variables,
-    ...fresh,
-    secondary_contacts: secondary_contacts.map((contact) => ({ ...contact, ...fresh }))
-  }
-}
-
 /** The lead that a command created with these ids, after its event. @throws when it is not the last one */
 export function createdLead ({ last }: LeadState, ids: readonly number[]): Lead {
   if (last?.id !== ids[0] || !last) throw new Error(`the last lead is not ${ids[0]}`)
   return last
+}
+
+/** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
+export interface Person extends Omit<Contact, 'status'>, Omit<Calling, 'status'> {
+  /** Calls may still name a deleted lead or a removed contact. */
+  status: LeadStatus | 'deleted'
+  primary_id: number | null
+  place: number
+  user_id: string
+  campaign_id: number
+  /** It is the person that was erased; a contact that only went with its lead is not. */
+  is_erased: boolean
+  /** The contact's key ended before this event was read, and the event of the erasure is still to come. */
+  is_to_erase: boolean
+  /** Stands for the number of a contact that went with its lead, until the contact is erased too. */
+  number_digest: string | null
+}
+type Present = Person & { status: LeadStatus }
+type Known = (id: number) => Person | undefined
+
+/** The people whom an event changes, as they are after it; `known` says how they were. */
+export function peopleAfter (event: LeadEvent, known: Known): Person[] {
+  const { type, data } = event
+  switch (type) {
+    case 'LeadCreated': {
+      return [...createdPeople(data).filter(({ id }) => !known(id)), ...unreadable(data, data.created_at)]
+    }
+    case 'LeadUpdated': return [...updatedPeople(data, known), ...unreadable(data, data.updated_at)]
+    case 'LeadStatusChanged': {
+      const { contact_id, lead_id, status, changed_at } = data
+      const person = known(contact_id ?? lead_id)
+      if (!person || person.status === 'deleted') return []
+      return [{ ...person, status, updated_at: laterOf(person.updated_at, changed_at) }]
+    }
+    case 'LeadDeleted': return deleted(known(data.lead_id), data.deleted_at)
+    case 'LeadErased': return erasedPeople(event, known)
+    default: return type satisfies never
+  }
+}
+
+function createdPeople (data: LeadCreatedEvent['data']): [Present, ...Present[]] {
+  const { lead_id: id, phone_number, variables, secondary_contacts, erased_places, created_at } = data
+  const places = placesBeside(secondary_contacts, erased_places)
+  return [
+    newPerson(data, { id, phone_number, variables }, 0, created_at),
+    ...secondary_contacts.map((contact, nth) => newPerson(data, contact, places[nth] ?? 0, created_at))
+  ]
+}
+
+function updatedPeople (data: LeadUpdatedEvent['data'], known: Known): Person[] {
+  const { lead_id, changes: { variables, secondary_contacts = [] }, removed_contacts, erased_places, updated_at } = data
+  const lead = known(lead_id)
+  if (!lead) return []
+  const places = placesBeside(secondary_contacts, erased_places)
+  return [
+    { ...lead, variables: variables ?? lead.variables, updated_at: laterOf(lead.updated_at, updated_at) },
+    ...secondary_contacts.map((contact, nth) => {
+      const former = known(contact.id) ?? newPerson(data, contact, 0, updated_at)
+      const isSame = Value.Equal(former.variables, contact.variables)
+      const at = isSame ? former.updated_at : laterOf(former.updated_at, updated_at)
+      return { ...former, ...contact, place: places[nth] ?? 0, updated_at: at }
+    }),
+    ...removed_contacts.flatMap((id) => deleted(known(id), updated_at))
+  ]
+}
+
+/** A replay cannot know what an erased call left here: so who is deleted keeps nothing of calls. */
+const deleted = (person: Person | undefined, updated_at: string): Person[] =>
+  person ? [{ ...person, status: 'deleted', newest_report_at: null, updated_at }] : []
+
+/** What stays of a person is that there was one: that the id is taken. It follows from this event alone. */
+function erasedPeople (event: LeadErasedEvent, known: Known): Person[] {
+  const { data, data: { lead_id, with_lead, digests = [], erased_at } } = event
+  const digestOf = new Map(digests.map(({ contact_id, number_digest }) => [contact_id, number_digest]))
+  const lead = with_lead ? undefined : known(lead_id)
+  return [
+    ...lead ? [{ ...lead, updated_at: laterOf(lead.updated_at, erased_at) }] : [],
+    ...erasedIds(event).map((id) => ({
+      ...nobody(data, id, erased_at),
+      is_erased: known(id)?.is_erased === true || isErasedPerson(data, id),
+      number_digest: digestOf.get(id) ?? null
+    }))
+  ]
+}
+
+/** Contacts whose key has ended: somebody has to say that they are erased, as others may have read who they were. */
+const unreadable = (data: LeadCreatedEvent['data'] | LeadUpdatedEvent['data'], at: string): Person[] =>
+  (data.erased_contacts ?? []).map((id) => ({ ...nobody(data, id, at), is_erased: true, is_to_erase: true }))
+
+type Named = Pick<LeadEvent['data'], 'lead_id' | 'user_id' | 'campaign_id'>
+const unknown = { phone_number: '', variables: { customer_name: '', email: '' } }
+const nobody = (named: Named, id: number, at: string): Person =>
+  ({ ...newPerson(named, { id, ...unknown }, 0, at), status: 'deleted' })
+
+const fresh = {
+  status: 'created' as const, newest_report_at: null, is_erased: false, is_to_erase: false, number_digest: null
+}
+
+function newPerson (named: Named, contact: StoredContact, place: number, at: string): Present {
+  const { lead_id, user_id, campaign_id } = named
+  const primary_id = contact.id === lead_id ? null : lead_id
+  return { ...contact, ...fresh, primary_id, place, user_id, campaign_id, created_at: at, updated_at: at }
+}
+
+/** Of those who can be read, among all of the list. */
+function placesBeside (contacts: readonly unknown[], erased: readonly number[] = []): number[] {
+  const all = Array.from({ length: contacts.length + erased.length }, (_, index) => index + 1)
+  return all.filter((place) => !erased.includes(place))
 }
 
 /** Nothing yet, or the lead. Its status is what its user set: what calls report is in their streams. */
@@ -102,40 +195,41 @@ export type OneLeadState = Lead | undefined
 export const evolveOne = (id: number) => (state: OneLeadState, event: LeadEvent): OneLeadState =>
   event.data.lead_id === id ? leadAfter(state, event) : state
 
+/** To callers it is as if a lead, or a contact, that was erased had never been. */
 export function leadAfter (lead: OneLeadState, event: LeadEvent): OneLeadState {
-  switch (event.type) {
-    case 'LeadCreated': return lead ?? leadOf(event)
-    case 'LeadUpdated': return lead && updated(lead, event.data)
-    case 'LeadStatusChanged': return lead && withStatus(lead, event.data)
-    case 'LeadErased': return lead && afterErasure(lead, event.data)
-    case 'LeadDeleted': return lead && { ...lead, isDeleted: true, updated_at: laterOf(lead.updated_at, event.data.deleted_at) }
-    default: return event satisfies never
-  }
+  const people = new Map(lead && peopleOf(lead).map((person) => [person.id, person]))
+  for (const person of peopleAfter(event, (id) => people.get(id))) people.set(person.id, person)
+  const after = people.get(event.data.lead_id)
+  if (!after || after.is_erased) return undefined
+  people.delete(after.id)
+  const contacts = [...people.values()].filter(isPresent)
+  if (isPresent(after)) return wholeLead(after, contacts)
+  return lead && { ...wholeLead({ ...after, status: lead.status }, contacts), isDeleted: true }
 }
 
-function updated (lead: Lead, { changes, updated_at }: LeadUpdatedEvent['data']): Lead {
-  const { variables = lead.variables, secondary_contacts: given } = changes
-  const formerOf = ({ id }: StoredContact) => lead.secondary_contacts.find((known) => known.id === id)
-  const secondary_contacts =
-    given?.map((contact) => contactAfter(formerOf(contact), contact, updated_at)) ?? lead.secondary_contacts
-  return { ...lead, variables, secondary_contacts, updated_at: laterOf(lead.updated_at, updated_at) }
+const isPresent = (person: Person): person is Present => person.status !== 'deleted'
+
+const peopleOf = (lead: Lead): Person[] => [lead, ...lead.secondary_contacts].map((contact, place) => {
+  const { id: lead_id, user_id, campaign_id } = lead
+  const person = { ...newPerson({ lead_id, user_id, campaign_id }, contact, place, ''), ...contactOf(contact) }
+  return place === 0 && lead.isDeleted ? { ...person, status: 'deleted' } : person
+})
+
+/** The lead that an event created, before any call moved its status. */
+export function leadOf ({ data }: LeadCreatedEvent): Lead {
+  const [lead, ...contacts] = createdPeople(data)
+  return wholeLead(lead, contacts)
 }
 
-/** It is as if the lead, or the contact, had never been. */
-function afterErasure (lead: Lead, { with_lead, contact_ids, erased_at }: LeadErasedEvent['data']): OneLeadState {
-  if (with_lead) return undefined
-  const secondary_contacts = lead.secondary_contacts.filter(({ id }) => !contact_ids.includes(id))
-  return { ...lead, secondary_contacts, updated_at: laterOf(lead.updated_at, erased_at) }
-}
+const wholeLead = (lead: Present, contacts: Present[]): Lead => ({
+  ...contactOf(lead),
+  user_id: lead.user_id,
+  campaign_id: lead.campaign_id,
+  secondary_contacts: contacts.sort((one, other) => one.place - other.place).map(contactOf)
+})
 
-/** A contact as an update gives it: a new one, or the former with what changed. */
-export function contactAfter (
-  former: Contact | undefined, { id, phone_number, variables }: StoredContact, at: string
-): Contact {
-  if (!former) return { id, phone_number, variables, status: 'created', created_at: at, updated_at: at }
-  if (Value.Equal(former.variables, variables)) return former
-  return { ...former, variables, updated_at: laterOf(former.updated_at, at) }
-}
+const contactOf = ({ id, phone_number, variables, status, created_at, updated_at }: Contact): Contact =>
+  ({ id, phone_number, variables, status, created_at, updated_at })
 
 /**
  * The lead with what calls made of it and its secondary contacts, as `known` says, which was read before; those in
@@ -150,14 +244,6 @@ export function withCalling (lead: Lead, known: Lead | undefined, chosen: Readon
     return { ...person, status, updated_at: laterOf(person.updated_at, before.updated_at) }
   }
   return { ...moved(lead), secondary_contacts: lead.secondary_contacts.map(moved) }
-}
-
-function withStatus (lead: Lead, { contact_id, status, changed_at }: LeadStatusChangedEvent['data']): Lead {
-  const moved = <Person extends Contact>(person: Person): Person =>
-    ({ ...person, status, updated_at: laterOf(person.updated_at, changed_at) })
-  if (contact_id === null) return moved(lead)
-  const contacts = lead.secondary_contacts.map((contact) => contact.id === contact_id ? moved(contact) : contact)
-  return { ...lead, secondary_contacts: contacts }
 }
 
 /** How far the calling of a lead has come. */
