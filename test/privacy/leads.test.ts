@@ -1,5 +1,5 @@
 // What events say of leads is sealed in the log, and everybody who reads it with the keys has it as before.
-import { FORWARDS, START } from '@eventstore/db-client'
+import { FORWARDS, START, jsonEvent } from '@eventstore/db-client'
 import pino from 'pino'
 import t from 'tap'
 import { startRoles } from '../../src/services/roles.js'
@@ -10,6 +10,8 @@ import { newLead } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { caller } from '../support/running-service.js'
 import { testService } from '../support/service.js'
+import { randomUUID } from 'node:crypto'
+import { sealedIn } from '../../src/domain/sealed.js'
 
 const service = await testService(t)
 const { call, client, config, urls, parts: { pool, personKeys } } = service
@@ -119,4 +121,87 @@ t.test('without its key a lead is not there, a contact is not with it, and the n
   const other = await service.start(['api'])
   const body = newLead({ phone_number: erased })
   t.match(await caller(other.url)('POST', '/user/lead', { token, body }), { status: 200, body: { data: { phone_number: erased } } })
+})
+
+t.test('whichever role starts refuses a SECRET_KEY that opens no person of the log', async (t) => {
+  await create({ phone_number: '+15557770009' })
+  for (const role of ['api', 'projector', 'worker'] as const) {
+    await t.rejects(service.start([role], { SECRET_KEY: 'another secret that is long enough' }), {
+      name: 'PersonKeyUnreadable', message: /SECRET_KEY_PREVIOUS/
+    }, role)
+  }
+})
+
+const entry = { phone_number: '+15557790001', reason: 'A hidden reason' }
+const entries = async () => (await pool.query<{ stream: string }>('SELECT stream FROM read_model.blacklist')).rows
+const bytesOf = async (stream: string) => JSON.stringify((await collect(client.readStream(stream, {
+  direction: FORWARDS
+}))).map(({ event }) => event?.data))
+
+t.test('neither number nor reason are in its events, and its user reads both', async (t) => {
+  const { phone_number } = entry
+  const { body: { data: listed } } = await call('POST', '/user/blacklist', entry)
+  t.match(listed, entry)
+  const [{ stream } = { stream: '' }] = await entries()
+  t.notMatch(await bytesOf(stream), /779000|hidden/)
+  t.match((await call('GET', '/user/blacklist')).body.data, [listed])
+  t.match(await call('POST', '/user/lead', newLead({ phone_number })), { status: 422 })
+  t.equal((await call('DELETE', `/user/blacklist/${listed.id}`)).status, 200)
+  t.notMatch(await bytesOf(stream), /779000|hidden/)
+  t.match(await call('POST', '/user/lead', newLead({ phone_number })), { status: 200 })
+})
+
+t.test('without its key the number is still not called, in every process', async (t) => {
+  const { phone_number } = entry
+  const { body: { data: { id } } } = await call('POST', '/user/blacklist', entry)
+  t.equal(await personKeys.erase('1', phone_number), true)
+  const [{ stream } = { stream: '' }] = await entries()
+  t.match(
+    (await service.parts.streams.read(stream)).at(-1), { type: 'PhoneNumberBlacklisted', data: { phone_number: null, reason: null } }
+  )
+  const other = await service.start(['api'])
+  const send = async (method: string, path: string, body?: object) =>
+    await caller(other.url)(method, path, { token: await service.token('1'), body })
+  const body = newLead({ phone_number, allow_dupplicate: true })
+  t.match(await send('POST', '/user/lead', body), { status: 422 })
+  t.equal((await send('DELETE', `/user/blacklist/${id}`)).status, 200, 'its user may end it')
+  t.match((await service.parts.streams.read(stream)).at(-1), { type: 'PhoneNumberUnblacklisted', data: { blacklist_id: id } })
+  t.match(await send('POST', '/user/lead', body), { status: 200 })
+  t.equal((await pool.query('SELECT FROM ledger.parked_events')).rowCount, 0)
+})
+
+/** Anybody who reaches the event store can append what looks sealed: it stops nobody, and is kept by nobody. */
+const sound = { person: `${'0'.repeat(32)}-${'1'.repeat(32)}`, key_id: randomUUID(), text: 'AAAA' }
+let numbers = 0
+const odd = {
+  'a person of a million characters': { ...sound, person: `a-${'b'.repeat(1_000_000)}` },
+  'no person': { ...sound, person: '' },
+  'a person without a number': { ...sound, person: 'abc' },
+  'a key that is no UUID': { ...sound, key_id: 'the key' },
+  'a text that is a number': { ...sound, text: 7 },
+  'nothing, and the person in plain': undefined
+}
+
+for (const [title, sealed] of Object.entries(odd)) {
+  t.test(`${title}: the event cannot be read, and what comes behind it can`, async (t) => {
+    t.equal(sealedIn({ sealed }), undefined)
+    const at = '2026-01-31T12:00:00.000Z'
+    const person = sealed ? { sealed } : { phone_number: '+15550000001', variables: { customer_name: 'Ada', email: '' } }
+    const data = { lead_id: 900_000, user_id: '1', campaign_id: 1, ...person, secondary_contacts: [], created_at: at }
+    const event = jsonEvent({ id: randomUUID(), type: 'LeadCreated', data, metadata: {} })
+    const stream = `lead-1-${randomUUID()}`
+    await client.appendToStream(stream, event)
+    const created = await call('POST', '/user/lead', newLead({ phone_number: `+1555${String(++numbers).padStart(7, '0')}` }))
+    const headers = { 'x-read-position': created.headers.get('x-read-position') ?? '' }
+    const read = await eventually(async () => {
+      const answer = await call('GET', `/user/lead/${created.body.data.id}`, undefined, { headers })
+      return answer.status !== 503 && answer // the read model may be late, also for one that is pending in the answer
+    })
+    t.match(read, { status: 200, body: { data: { id: created.body.data.id } } })
+    t.equal((await call('GET', '/user/lead/900000')).status, 404)
+  })
+}
+
+t.test('what is sealed as it should be is taken', async (t) => {
+  t.strictSame(sealedIn({ sealed: sound }), sound)
 })

@@ -143,7 +143,9 @@ t.test('what another user has of the same number stays', async (t) => {
   const campaign = (await call('POST', '/user/campaign', { name: 'Theirs' }, theirs)).body.data.id
   const kept = await newOne({ phone_number, campaign_id: campaign, variables }, theirs)
   const gone = await newOne({ phone_number, variables })
-  t.match(await erase(phone_number), { status: 'completed' })
+  const twice = (await Promise.all([ask(phone_number), ask(phone_number)])).map(({ body }) => body.data.id)
+  t.equal(new Set(twice).size, 2)
+  for (const id of twice) t.match(await ended(id), { status: 'completed' }, 'asked for twice, it ends twice')
   t.equal(await statusOf(`/user/lead/${gone.id}`), 404)
   t.match((await get(`/user/lead/${kept.id}`, theirs)).data, { phone_number, variables })
   t.match(await erase(phone_number, theirs), { status: 'completed' })

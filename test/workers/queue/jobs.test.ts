@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Job } from '../../../workers/deliveries/attempts/attempt.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { openOverflow } from '../../../workers/queue/overflow.js'
 import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
 import { deliveryRig, settled, statuses } from '../../support/workers/delivery-rig.js'
 import { onEachQueue, noRedis, scratchRedis } from '../../support/back-ends/redis.js'
@@ -112,4 +113,21 @@ t.test('while Redis is down calls are accepted; they are delivered when it is ba
   await eventually(async () => (await r.reconcile()).queued === 1)
   await settled(r, 'delivered')
   t.equal(hook.received.length, 2)
+})
+
+t.test('long work makes room for others, but only as much of it as the overflow takes', async (t) => {
+  const overflow = openOverflow({ afterMs: 5, limit: 2 })
+  const moved = new Set<number>()
+  const ends = [0, 1, 2].map((nth) => {
+    let end = () => {}
+    const work = new Promise<void>((resolve) => { end = resolve })
+    void overflow.run(() => work, () => {}).then(() => moved.add(nth))
+    return end
+  })
+  await eventually(() => moved.size === 2)
+  t.strictSame([...moved], [0, 1])
+  ends[0]?.()
+  await eventually(() => moved.has(2))
+  for (const end of ends) end()
+  await overflow.settled()
 })
