@@ -2,7 +2,7 @@
 import t from 'tap'
 import { readable } from '../../src/cli/output.js'
 import { newAssistant } from '../support/bodies/bodies.js'
-import { reasonIn, listeningUrl, startedDataDir, dataDir, ringledger, run, runWarm } from '../support/ringledger.js'
+import { reasonIn, listeningUrl, dataDir, ringledger, runWarm } from '../support/ringledger.js'
 import { caller, startService } from '../support/running-service.js'
 
 const roles = ['api', 'projector', 'worker']
@@ -73,10 +73,4 @@ t.test('on a terminal a line of the log is a sentence, which cannot steer it', a
   const time = new Date(2026, 0, 31, 9, 5, 7).getTime()
   const line = { level: 40, time, method: 'GET', ms: 1.5, err: { message: 'gone\u001b[2J', stack: 'Error: gone\n at x' }, msg: 'away' }
   t.equal(readable(`${JSON.stringify(line)}\n`), '09:05:07 warn away method=GET ms=1.5 error=gone·[2J\n')
-})
-
-t.test('what a command is asked to print stays as it is', async (t) => {
-  const { stdout, stderr } = await run(t, ['projections', 'list'], { DATA_DIR: await startedDataDir(t) })
-  t.match(stdout, /^┌─/)
-  t.match(stderr, /^Starting Postgres/m)
 })

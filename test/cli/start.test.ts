@@ -10,6 +10,7 @@ import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { dataDir, exampleCatalog, ringledger, run, runWarm, listeningUrl } from '../support/ringledger.js'
 import { openConnections } from '../support/http/open-connections.js'
+import { loadedIn, recorder } from '../support/loads/loaded.js'
 import { connect, headOf } from '../support/back-ends/scratch-event-store.js'
 import { eventStoreOf, startService, type RunningService } from '../support/running-service.js'
 
@@ -54,6 +55,16 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
       known.map(({ name }) => `${name} 1 active`)
     )
     for (const { owner } of projections) t.match(owner, new RegExp(` ${service.process.pid} `))
+  },
+
+  'a command that only asks loads nothing that runs back ends': async (t) => {
+    const RECORD_LOADS = join(folder, 'loaded')
+    const env = { DATA_DIR: folder, NODE_OPTIONS: `--import ${recorder}`, RECORD_LOADS }
+    t.match(await run(t, ['projections', 'list', '--json'], env), { code: 0 })
+    const loaded = loadedIn(RECORD_LOADS)
+    t.ok(loaded.some((url) => url.includes('eventstore__db-client')), 'it asks the event store')
+    const needless = /embedded-event-store|embedded-postgres\/src\/(postgres\.ts|server|cluster\/cluster)|own-stack|re2js|fastify|bullmq/
+    t.same(loaded.filter((url) => needless.test(url)), [])
   },
 
   'token makes tokens that it takes': async (t, service) => {
@@ -158,6 +169,7 @@ t.test('a start whose PORT is taken says so before it makes anything', async (t)
 t.test('a command alone runs back ends for as long as it takes, and leaves none', async (t) => {
   const command = ringledger(t, ['projections', 'list'], { DATA_DIR: folder })
   t.equal((await command.ended).code, 0)
-  t.match(command.stdout(), /assistants .* none/)
+  t.match(command.stdout(), /^┌─[^]*assistants .* none/, 'what it is asked to print, and nothing else')
+  t.match(command.stderr(), /^Starting Postgres/m)
   t.same(command.processes(), [])
 })

@@ -25,27 +25,21 @@ t.test('it is not ready at once, and answers for so long, with the connection en
   t.ok(performance.now() - askedAt >= 2_000)
 })
 
-t.test('a second signal ends the wait, and nothing else', async (t) => {
+t.test('a second signal ends the wait, and what is asked on a connection of before is answered while it closes', async (t) => {
   const { process } = await apiProcess(t, service, { DRAIN_DELAY_MS: '600000' })
-  process.signal('SIGINT')
-  await process.says((stdout) => /draining after 600 s/.exec(stdout)?.[0])
-  process.signal('SIGINT')
-  t.equal((await process.ended).code, 0)
-  t.match(process.stdout(), /Draining after SIGINT .*"msg":"Stopped\."}\n$/s)
-})
-
-t.test('a request on a connection of before is answered while the process closes', async (t) => {
-  const { process } = await apiProcess(t, service)
   const port = Number(new URL(listeningUrl(process.stdout()) ?? '').port)
   const socket = connect(port, '127.0.0.1')
   socket.write('POST /user/nothing HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{')
   await eventually(() => socket.readyState === 'open')
   await caller(`http://127.0.0.1:${port}`)('GET', '/health/live') // so the request before has arrived
-  process.signal('SIGTERM')
-  await process.says((stdout) => stdout.includes('Draining after') || undefined)
+  process.signal('SIGINT')
+  await process.says((stdout) => /draining after 600 s/.exec(stdout)?.[0])
+  process.signal('SIGINT')
+  await process.says((stdout) => stdout.includes('Draining after SIGINT') || undefined)
   socket.write('}GET /user/nowhere HTTP/1.1\r\nHost: x\r\n\r\n')
   const answer = await text(socket)
   t.match(answer, /"message"/)
   t.notMatch(answer, /"statusCode"/)
   t.equal((await process.ended).code, 0)
+  t.match(process.stdout(), /"msg":"Stopped\."}\n$/)
 })

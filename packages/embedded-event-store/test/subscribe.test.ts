@@ -108,7 +108,7 @@ t.test('a position of 0 is before the first event, and 2^64 - 1 is the end', asy
 
 t.test('across the change from history to live nothing is missed and nothing comes twice', async (t) => {
   const stream = randomUUID()
-  const total = 1000
+  const total = 300
   const writing = (async () => {
     for (let n = 0; n < total; n += 20) await client.appendToStream(stream, events(20))
   })()

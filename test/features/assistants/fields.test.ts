@@ -256,6 +256,10 @@ async function checkCreate (t: Test, field: string, { good, bad }: FieldCase): P
   }
 }
 
+/** Of values that break one rule the first: an update has the rules of `create`. */
+const oneOfARule = ([, ...messages]: FieldCase['bad'][number], index: number, all: FieldCase['bad']) =>
+  all.findIndex(([, ...others]) => others.join() === messages.join()) === index
+
 async function checkUpdate (t: Test, field: string, { good, bad }: FieldCase): Promise<void> {
   let last = await create(newAssistant())
   const { id } = last.body.data
@@ -268,7 +272,7 @@ async function checkUpdate (t: Test, field: string, { good, bad }: FieldCase): P
     const now = await seen(last)
     t.strictSame({ settings: now.settings, revision: now.revision }, { settings, revision })
   }
-  for (const [value, ...messages] of bad) {
+  for (const [value, ...messages] of bad.filter(oneOfARule)) {
     const answer = await update(id, { [field]: value })
     t.strictSame(told(answer), refusal({ [field]: messages }), `${field} refuses ${brief(value)}`)
   }

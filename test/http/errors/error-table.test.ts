@@ -1,14 +1,30 @@
-// Refusals of what is wrong with a request itself, on every route: the status, and a body of `{message}` and `errors`.
+// Refusals of what is wrong with a request itself, on every route, and by what is stored: the status, and a body of
+// `{message}` and `errors`.
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { newLead } from '../../support/bodies/bodies.js'
+import { newLead, callReport, newAssistant } from '../../support/bodies/bodies.js'
 import { isRefusal, type Answer, caller } from '../../support/running-service.js'
 import { documentedOperations } from '../../support/http/openapi.js'
-import { refusalScene } from './refusal-scene.js'
+import { testService } from '../../support/service.js'
+import { told } from '../../support/scenes/scenes.js'
 
-const { service, call, as, engine, other, id } = await refusalScene(t)
+const service = await testService(t)
+const { call, token } = service
+/** The header of that user's or role's token. */
+const as = async (user: string, role?: string) => ({ authorization: `Bearer ${await token(user, role)}` })
+const [engine, other] = [await as('engine', 'engine'), await as('2')]
+const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
+const reported = await call('POST', '/engine/calls/c-1/completed', callReport(id), { headers: engine })
+const delivery = randomUUID()
+await service.parts.pool.query(`
+  INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, status, reason)
+  VALUES ($1, 'c-1', 'call.completed', '1', $2, 1, 1, 'skipped', 'webhook_off')`, [delivery, id])
+await call('GET', '/user/calls', undefined, {
+  headers: { 'x-read-position': reported.headers.get('x-read-position') ?? '' }
+})
 const ops = await as('ops', 'ops')
-const leadId: number = (await service.call('POST', '/user/lead', newLead())).body.data.id
-const idFor = (path: string) => String(path.startsWith('/user/lead/') ? leadId : id)
+const lead = (await service.call('POST', '/user/lead', newLead())).body.data
+const idFor = (path: string) => String(path.startsWith('/user/lead/') ? lead.id : id)
 const operations = (await documentedOperations(service)).map((operation) =>
   ({ ...operation, path: operation.path.replace('{id}', idFor(operation.path)).replace('{call_id}', 'c-1') }))
 const withBody = operations.filter(({ takesBody }) => takesBody)
@@ -18,7 +34,7 @@ t.test('the document has every route of the interface', async (t) => {
   const named = operations.map(({ method, path }) => `${method} ${path}`)
   const routes = [
     'POST /user/assistant', `PUT /user/assistant/${id}`, 'POST /user/lead', 'GET /user/assistants',
-    `GET /user/lead/${leadId}`, 'POST /engine/calls/c-1/completed'
+    `GET /user/lead/${lead.id}`, 'POST /engine/calls/c-1/completed'
   ]
   for (const route of routes) t.ok(named.includes(route), route)
   const bodies = withBody.map(({ method, path }) => `${method} ${path}`)
@@ -27,13 +43,12 @@ t.test('the document has every route of the interface', async (t) => {
 
 t.test('without a token that verifies every route is a 401, whatever else is wrong', async (t) => {
   const answers: Array<[string, number, Answer]> = []
-  const another = async () => caller((await service.start(['api'])).url) // a process refuses 120 tokens a minute
-  for (const authorization of ['', 'x', 'Bearer', 'Bearer x', 'Basic YTpi', `bearer.${id}`]) {
-    const call = await another()
-    for (const { method, path } of operations) {
-      const answer = await call(method, path, { headers: { authorization } })
-      answers.push([`${method} ${path} ${authorization}`, 401, answer])
-    }
+  const another = caller((await service.start(['api'])).url) // a process refuses 120 tokens a minute
+  for (const { method, path } of operations) {
+    answers.push([`${method} ${path}`, 401, await another(method, path, { headers: { authorization: 'Bearer x' } })])
+  }
+  for (const authorization of ['', 'x', 'Bearer', 'Basic YTpi', `bearer.${id}`]) {
+    answers.push([authorization, 401, await another('GET', '/user/me', { headers: { authorization } })])
   }
   for (const { method, path } of withBody) {
     for (const [body, type] of [
@@ -126,7 +141,71 @@ t.test('a body of another kind than an object is a 422 on `body` alone', async (
     }
   }
 })
+
 const notJson = [
   'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml',
   'application/json, text/plain', 'json'
 ]
+
+t.test('an impossible, an unknown and another user\'s id are a 404 with the same message', async (t) => {
+  const odd = [
+    'abc', '1.5', '-1', '0', '%201', '1%20', '1e3', '0x1', '01', '+1', '%00', '%E2%82%AC', '%2F', '1;x', 'null',
+    '9007199254740991', '9007199254740992', '9007199254740993', '9'.repeat(400), 'x'.repeat(8_000), ''
+  ]
+  const things = [
+    ['PUT', '/user/assistant/', 'Assistant', '', 200], ['GET', '/user/assistant/', 'Assistant', '', 200],
+    ['GET', '/user/assistant/', 'Assistant', '/history', 200], ['GET', '/user/lead/', 'Lead', '', 200],
+    ['GET', '/user/campaign/', 'Campaign', '', 200], ['GET', '/user/call/', 'Call', '', 200], ['GET', '/user/webhook-deliveries/', 'Delivery', '', 200],
+    ['POST', '/user/webhook-deliveries/', 'Delivery', '/redeliver', 409],
+    ['POST', '/user/assistant/', 'Assistant', '/webhook-test', 409],
+    ['POST', '/user/assistant/', 'Assistant', '/webhook-resume', 409]
+  ] as const
+  const owned = { Assistant: id, Lead: lead.id, Campaign: lead.campaign_id, Call: 'c-1', Delivery: delivery }
+  for (const [method, path, what, rest, status] of things) {
+    const own = owned[what]
+    const ask = async (it: string, headers = {}) =>
+      await call(method, `${path}${it}${rest}`, method === 'PUT' ? {} : undefined, { headers })
+    for (const it of odd) {
+      const answer = await ask(it)
+      isRefusal(t, answer, 404, `${method} ${path}${it.slice(0, 30)}${rest}`)
+      t.equal(answer.body.message, `${what} not found or does not belong to the authenticated user`)
+    }
+    const headersOf = ({ headers }: Answer) => [...headers.keys()].sort()
+    const [nobodys, another] = [await ask('999999'), await ask(String(own), other)]
+    t.strictSame(
+      [told(another), headersOf(another)], [told(nobodys), headersOf(nobodys)], 'the answer does not tell which ids there are'
+    )
+    t.equal((await ask(String(own))).status, status)
+  }
+  t.equal(
+    (await call('PUT', `/user/assistant/%3${String(id).slice(0, 1)}${String(id).slice(1)}`, {})).status,
+    200,
+    'an id may be percent-encoded'
+  )
+})
+
+t.test('a false If-Match is a 412; another report and a key in flight are a 409', async (t) => {
+  for (const etag of ['"9"', 'W/"9"', '0', '"x"', '"9", "8"', '']) {
+    isRefusal(
+      t,
+      await call('PUT', `/user/assistant/${id}`, { assistant_name: 'x' }, { headers: { 'if-match': etag } }),
+      412,
+    `If-Match: ${etag}`
+    )
+  }
+  isRefusal(
+    t,
+    await call('POST', '/engine/calls/c-1/completed', callReport(id, { duration: 1 }), { headers: engine }),
+    409,
+    'another report'
+  )
+  const retry = async () =>
+    await call('POST', '/user/assistant', newAssistant(), { headers: { 'idempotency-key': 'in flight' } })
+  t.equal((await retry()).status, 201)
+  await service.parts.pool.query(`
+    UPDATE ledger.idempotency_keys SET committed_at = NULL, leased_until = now() + interval '1 hour'
+    WHERE key = 'in flight'`)
+  const answer = await retry()
+  isRefusal(t, answer, 409, 'key in flight')
+  t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/)
+})

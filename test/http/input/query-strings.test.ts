@@ -59,9 +59,11 @@ t.test('every list of the design is among the lists', async (t) => {
 })
 
 t.test('each parameter takes what fits and is refused by its name for what does not', async (t) => {
+  const tried = new Set<string>() // a list that has the same parameter as one before shows it by one value of each kind
   for (const { path, query } of lists) {
     for (const [name, parameter] of Object.entries(query)) {
-      const [good, bad] = valuesOf(name, parameter)
+      const isTried = tried.size === tried.add(JSON.stringify([name, parameter])).size
+      const [good = [], bad = []] = valuesOf(name, parameter).map((values) => isTried ? values.slice(0, 1) : values)
       t.ok(good.length > 0, `${path}?${name} is known here`)
       for (const value of good) {
         t.equal((await call('GET', `${path}?${name}=${value}`)).status, 200, `${path}?${name}=${value.slice(0, 30)}`)

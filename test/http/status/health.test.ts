@@ -1,8 +1,8 @@
-// /health/ready of the role projector: a read model that is not fed is noticed within ten seconds.
+// /health/ready: a read model that is not fed is noticed within ten seconds, and who starts behind is not ready.
 import t from 'tap'
 import { projections } from '../../../projections/index.js'
 import { eventually } from '../../support/eventually.js'
-import { untilReady } from '../../support/running-service.js'
+import { untilReady, caller } from '../../support/running-service.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const METRICS_TOKEN = `${'m'.repeat(32)}1`
@@ -58,4 +58,30 @@ t.test('every projector reports a read model that stands still while the log mov
   await blocker.query('ROLLBACK')
   await eventually(async () => (await ready(service.url)).status === 200 && (await ready(standby.url)).status === 200)
   t.equal(await aliveMetric(), '1')
+})
+
+t.test('an API is ready once ids are given out, and says what it waits for', async (t) => {
+  t.match(await eventually(async () => (await service.call('POST', '/user/assistant', newAssistant))), { status: 201 })
+  const blocker = await service.parts.pool.connect()
+  t.teardown(() => blocker.release(true))
+  await blocker.query('BEGIN; SELECT FROM read_leads_g1.checkpoint FOR UPDATE') // whatever it is that holds it up
+  const before = await service.call('POST', '/user/assistant', newAssistant)
+  t.equal(before.status, 201, 'an API that had caught up goes on')
+  const { url } = await service.start(['api'], { READ_MODEL_WAIT_MS: '200' })
+  const token = await service.token('1')
+  const create = () => caller(url)('POST', '/user/assistant', { token, body: newAssistant })
+
+  for (const answer of [await ready(url), await ready(url)]) {
+    t.match(answer, { status: 503, checks: { ids: 'failing', readModels: 'ok' } })
+  }
+  t.equal((await create()).status, 503)
+  t.match((await ready(service.url)).checks, { ids: 'ok' })
+
+  await blocker.query('ROLLBACK')
+  await eventually(async () => (await ready(url)).status === 200)
+  t.equal((await create()).status, 201, 'who is ready creates')
+  await blocker.query('BEGIN; SELECT FROM read_leads_g1.checkpoint FOR UPDATE')
+  await create()
+  t.match((await ready(url)).checks, { ids: 'ok' }, 'later lag does not count')
+  await blocker.query('ROLLBACK')
 })

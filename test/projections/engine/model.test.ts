@@ -125,7 +125,7 @@ function update (
 }
 
 const { pool } = await scratchLedger(t)
-const numRuns = runs(12)
+const numRuns = runs(6)
 
 /** Makes statements of `failing` fail, before they are sent or after they were carried out. */
 const watching: Watching = {}

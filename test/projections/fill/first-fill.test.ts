@@ -50,10 +50,7 @@ t.test('it is written in few transactions, and readers see nothing of it before 
   await holdsAll(t, db, 'after the fill')
 })
 
-const points = [
-  ['^WITH moved AS', 1], ['^WITH moved AS', 2],
-  ['^UPDATE ledger.generations SET complete', 1]
-] as const
+const points = [['^WITH moved AS', 2], ['^UPDATE ledger.generations SET complete', 1]] as const
 
 t.test('a fill that is killed is gone on with, and until its end nobody sees a part', async (t) => {
   for (const [at, nth] of points) {
