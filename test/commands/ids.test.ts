@@ -3,6 +3,7 @@ import t from 'tap'
 import { IdsUsedUp, NotCaughtUp, openIds } from '../../src/commands/ids.js'
 import { largestId } from '../../src/domain/json.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
+import { newAssistant, testService } from '../support/service.js'
 
 const { pool } = await scratchLedger(t)
 const ids = () => openIds(pool, async () => true)
@@ -81,4 +82,25 @@ t.test('a block that reaches beyond the highest id is refused, however often it 
     (await pool.query("SELECT ledger.given_ids('ledger.lead_ids')::text AS given")).rows[0]?.given, String(largestId)
   )
   t.equal((await process.take('assistant')).length, 1, 'the other sequence goes on')
+})
+
+const service = await testService(t)
+
+t.test('an id whose stream exists already is passed over, and nobody else\'s assistant is touched', async (t) => {
+  const { call, parts: { pool, streams } } = service
+  const first = await call('POST', '/user/assistant', newAssistant)
+  // What an older Postgres beside a newer log looks like to another process.
+  await pool.query('SELECT setval(\'ledger.assistant_ids\', 1, false)')
+  const { url } = await service.start(['api'])
+  const response = await fetch(`${url}/user/assistant`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await service.token('2')}`, 'content-type': 'application/json'
+    },
+    body: JSON.stringify(newAssistant)
+  })
+  t.equal(response.status, 201)
+  const { data } = JSON.parse(await response.text())
+  t.ok(data.id > first.body.data.id, `${data.id} is a new id`)
+  t.equal((await streams.read(`assistant-${first.body.data.id}`)).length, 1)
 })

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { batcher, type BatcherOptions } from '../../src/postgres/batcher.js'
+import { batcher, type BatcherOptions, lookUp, type LookUp } from '../../src/postgres/batcher.js'
+import { watchedPool } from '../support/postgres/statements.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
 
 /** Doubles numbers. A batch waits for `next`; a 0 fails its batch and itself; a batch does not answer odd numbers. */
 function doubling (limit = 100) {
@@ -67,4 +69,53 @@ t.test('in more lanes, a batch that hangs does not stop the others', async (t) =
   await turn()
   t.same(await Promise.all([2, 4, 6].map(half)), [1, 2, 3])
   t.same(ran, [[0], [2, 4], [6]])
+})
+
+const { pool } = await scratchLedger(t)
+await pool.query('CREATE TABLE things (id bigint PRIMARY KEY, owner text, note text)')
+await pool.query("INSERT INTO things SELECT n, 'user ' || n % 2, 'note ' || n FROM generate_series(1, 100) n")
+const thing: LookUp = {
+  name: 'find-thing', types: ['bigint', 'text'], text: 'SELECT note FROM things WHERE id = $1 AND owner = $2'
+}
+
+/** Counts the statements. */
+function counting () {
+  const sent: string[] = []
+  const db = watchedPool(pool, { before: (statement) => sent.push(statement) })
+  return { sent, find: (id: unknown, owner: unknown) => lookUp<{ note: string }>(db, thing, [id, owner]) }
+}
+
+t.test('each gets its own row, or none, beside other questions', async (t) => {
+  const { sent, find } = counting()
+  const found = await Promise.all([
+    find(1, 'user 1'), find(2, 'user 1'), find(2, 'user 0'), find(2, 'user 0'), find(null, 'user 0')
+  ])
+  t.strictSame(found.map((row) => row?.note), ['note 1', undefined, 'note 2', 'note 2', undefined])
+  t.equal(sent.length, 1)
+})
+
+t.test('what is asked alone is a statement by itself', async (t) => {
+  const { sent, find } = counting()
+  t.strictSame(await find(7, 'user 1'), { note: 'note 7' })
+  t.strictSame(await find(8, 'user 0'), { note: 'note 8' })
+  t.equal(sent.length, 2)
+})
+
+t.test('a value that Postgres does not take fails only the one who gave it', async (t) => {
+  const { find } = counting()
+  const outcomes = await Promise.allSettled([find(1, 'user 1'), find('none', 'user 1'), find(3, 'user 1')])
+  t.match(outcomes, [{ value: { note: 'note 1' } }, { reason: { code: '22P02' } }, { value: { note: 'note 3' } }])
+})
+
+t.test('it is planned once, however many are asked, and finds each by its key', async (t) => {
+  const client = await pool.connect()
+  try {
+    for (const many of [1, 5, 2, 9, 1, 3, 1, 20]) {
+      await Promise.all(Array.from({ length: many }, (_, nth) => lookUp(client, thing, [nth + 1, 'user 0'])))
+    }
+    const { rows } = await client.query("SELECT custom_plans FROM pg_prepared_statements WHERE name = 'find-thing'")
+    t.strictSame(rows, [{ custom_plans: '5' }], 'Postgres tries five times whether it is better to plan anew')
+  } finally {
+    client.release()
+  }
 })

@@ -3,12 +3,31 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { scratchPostgres } from '../../support/back-ends/back-ends.js'
-import * as certificate from '../../support/cluster/certificate.js'
 import { eventStoreCluster } from '../../support/cluster/cluster.js'
 import { transferable } from '../../support/events/transferable.js'
 import * as otherCertificate from '../../support/receivers/hook-certificate.js'
 import { type Environment, run } from '../../support/ringledger.js'
 import { event, written } from '@ringledger/event-transfer/testing'
+
+const certificate = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgVn2IlzO86uiA64oP
+KlDeMDa6Ato6fDR2e2/SUo9TeRmhRANCAAQswOpFzS/48OlgfKwqJyOIhjtRmdvZ
+AyAOesJB2wk9rIBlRVuKTEeWFcRutdDVwqvA31cYI6I/lWoAKT6SM14A
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBZDCCAQugAwIBAgIBATAKBggqhkjOPQQDAjATMREwDwYDVQQDDAhsb29wYmFj
+azAgFw0yNDAxMDEwMDAwMDBaGA8yMTI0MDEwMTAwMDAwMFowEzERMA8GA1UEAwwI
+bG9vcGJhY2swWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQswOpFzS/48OlgfKwq
+JyOIhjtRmdvZAyAOesJB2wk9rIBlRVuKTEeWFcRutdDVwqvA31cYI6I/lWoAKT6S
+M14Ao04wTDAaBgNVHREEEzARhwR/AAABgglsb2NhbGhvc3QwDwYDVR0TAQH/BAUw
+AwEB/zAdBgNVHQ4EFgQUSty93BzMaSSVtCiE0lUp3BAS1ugwCgYIKoZIzj0EAwID
+RwAwRAIgBOKmOr3fzYt7uDe0Fa7gJ3H2Hf6UR/zToZ84xSzrKBcCID9sE+JcW0r4
+iYt+7UV3Z1JvpDc431cCPpNWW8bE73FY
+-----END CERTIFICATE-----
+`
+}
 
 const postgres = await scratchPostgres(t)
 const folder = t.testdir({ 'ca.pem': '', 'other.pem': '' })

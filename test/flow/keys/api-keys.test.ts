@@ -4,9 +4,14 @@ import { apiKeys, newKey } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'
 import { timestamp } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
+import { revokeNow, signToken } from '../../../src/cli/token.js'
+import { digestOf } from '../../../src/http/credentials.js'
+import { post, session } from '../../support/ops/operator.js'
+import { secrets } from '../../support/auth/secrets.js'
+import { dataDir, runWarm } from '../../support/ringledger.js'
 
 const service = await testService(t)
-const { call, parts: { pool, streams } } = service
+const { call, config, parts, parts: { pool, streams }, url, urls } = service
 const keys = apiKeys(service)
 const campaign = { name: 'By key' }
 
@@ -136,4 +141,78 @@ t.test('what is no key, or nobody’s, is a 401 that counts against its address'
   const statuses = await Promise.all(Array.from({ length: 130 }, async () => (await as(`rl_${'B'.repeat(43)}`)).status))
   t.ok(statuses.includes(429))
   t.equal((await as(key)).status, 200, 'who has a key is let in all the same')
+})
+
+const other = await service.start(['api'])
+const status = async (bearer: string, url = other.url, path = '/user/me') =>
+  (await fetch(url + path, { headers: { authorization: `Bearer ${bearer}` } })).status
+const jtiOf = (token: string) =>
+  String(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti)
+
+t.test('a revoked key is refused by every process, and is not there any more', async (t) => {
+  const { id, key } = await keys.make(['read'])
+  t.strictSame([await status(key), await status(key, service.url)], [200, 200])
+  t.equal((await call('DELETE', `/user/api-key/${id}`, undefined, { user: '2' })).status, 404)
+  const { status: revoked, body } = await call('DELETE', `/user/api-key/${id}`)
+  t.strictSame([revoked, body], [200, { message: 'API key revoked successfully' }])
+  await eventually(async () => await status(key) === 401 && await status(key, service.url) === 401)
+  t.equal((await call('DELETE', `/user/api-key/${id}`)).status, 404)
+  t.notMatch((await call('GET', '/user/api-keys')).body.data, [{ id }])
+})
+
+t.test('a revocation arrives before the read model has it', async (t) => {
+  const { id, key } = await keys.make(['read'])
+  t.equal(await status(key), 200)
+  await pool.query(`INSERT INTO ledger.revocations (what) VALUES ('key ${id}')`)
+  const late = await service.start(['api'])
+  t.equal(await status(key, late.url), 401, 'a process that starts looks')
+})
+
+t.test('a key ends when it expires', async (t) => {
+  const expires_at = new Date(Date.now() + 3_000).toISOString()
+  const { key } = await keys.make(['read'], '1', { expires_at })
+  await eventually(async () => await status(key) === 401)
+  t.ok(Date.now() >= Date.parse(expires_at))
+})
+
+t.test('a token that was revoked is refused by every process, and so is the session that it opened', async (t) => {
+  const ops = await signToken(config.jwt, { user: 'operator', role: 'ops', ttl: '1h' })
+  const { cookie } = await session(other.url, ops)
+  const page = async () => (await fetch(`${other.url}/ops`, { headers: { cookie } })).status
+  t.strictSame([await page(), await status(ops, other.url, '/metrics')], [200, 200])
+  t.equal(await revokeNow(parts, digestOf(jtiOf(ops))), true)
+  await eventually(async () => await page() === 401 && await status(ops, other.url, '/metrics') === 401)
+  t.equal((await post(`${other.url}/ops/login`, { token: ops })).status, 401)
+  t.equal(await revokeNow(parts, digestOf(jtiOf(ops))), false)
+  t.equal(
+    await status(await signToken(config.jwt, { user: 'operator', role: 'ops', ttl: '1h' }), other.url, '/metrics'), 200
+  )
+})
+
+t.test('a worker refuses it as well, for what it shows', async (t) => {
+  const worker = await service.start(['worker'])
+  const ops = await signToken(config.jwt, { user: 'operator', role: 'ops', ttl: '1h' })
+  t.equal(await status(ops, worker.url, '/metrics'), 200)
+  await revokeNow(parts, digestOf(jtiOf(ops)))
+  await eventually(async () => await status(ops, worker.url, '/metrics') === 401)
+})
+
+const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl }
+const token = (...args: string[]) => runWarm(['token', ...args], env)
+const statusAt = async (bearer: string) =>
+  (await fetch(`${url}/user/me`, { headers: { authorization: `Bearer ${bearer}` } })).status
+
+t.test('a token has an id, by which it is revoked', async (t) => {
+  const bearer = (await token('--user', '1')).stdout.trim()
+  const { jti } = JSON.parse(Buffer.from(bearer.split('.')[1] ?? '', 'base64url').toString())
+  t.match(jti, /^[0-9a-f-]{36}$/)
+  t.equal(await statusAt(bearer), 200)
+  t.match(await token('revoke', jti), { code: 0, stderr: /The token is revoked\./ })
+  await eventually(async () => await statusAt(bearer) === 401)
+  t.match(await token('revoke', jti), { code: 0, stderr: /revoked already/ })
+})
+
+t.test('what is missing is named', async (t) => {
+  t.match(await token(), { code: 1, stderr: /--user is required/ })
+  t.match(await token('revoke'), { code: 1, stderr: /missing required argument 'jti'/ })
 })

@@ -1,4 +1,4 @@
-// The examples of the API document fit its schemas, and answers are as documented, with no header that it does not name.
+// Examples of the API document fit its schemas; answers are as documented, with no header that it does not name.
 import t from 'tap'
 import { importId } from '../../../src/http/docs/examples.js'
 import { openApi } from '../../support/http/openapi.js'

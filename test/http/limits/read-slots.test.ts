@@ -1,11 +1,14 @@
 // How many reads of one user are answered at once: the others wait, and nobody else waits for them.
-import { once } from 'node:events'
+import { once, EventEmitter } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { hostileRun } from '../../support/loads/hostile.js'
 import { testService } from '../../support/service.js'
 import type { Teardown } from '../../support/teardown.js'
+import fastify from 'fastify'
+import { answerError } from '../../../src/errors.js'
+import { registerReadSlots } from '../../../src/http/limits.js'
 
 const service = await testService(t)
 const { call, parts: { pool }, url } = service
@@ -71,4 +74,41 @@ t.test('a stranger, uploads and readers that do not read cost a good user no req
   const created = Array(30).fill(200)
   t.match(rounds, [{ alone: { statuses: created }, beside: { statuses: created }, exported: 200 }])
   t.strictSame(rounds[0]?.uploads, [202, 202, 202, 202, 202, 429, 429, 429])
+})
+
+const answering = new EventEmitter()
+const app = fastify()
+app.setErrorHandler(answerError)
+app.decorateRequest('user', { getter: () => ({ id: '1', role: 'user' as const }), setter: () => {} })
+registerReadSlots(app, { most: { list: 1, item: 1 }, waitMs: 50 })
+app.get('/list', async (request, reply) => {
+  await app.acquireReadSlot('list', request, reply)
+  answering.emit('begun')
+  await once(answering, 'go')
+  return { data: [] }
+})
+app.get('/refused', async (request, reply) => {
+  await app.acquireReadSlot('item', request, reply)
+  throw new Error('it failed')
+})
+const appUrl = await app.listen({ host: '127.0.0.1', port: 0 })
+t.teardown(() => app.close())
+
+t.test('one read too many is a 429 that says when to try again, and the slot is free after the answer', async (t) => {
+  for (let round = 0; round < 2; round++) {
+    const begun = once(answering, 'begun')
+    const first = fetch(`${appUrl}/list`)
+    await begun
+    const second = await fetch(`${appUrl}/list`)
+    t.equal(second.status, 429)
+    t.equal(second.headers.get('retry-after'), '1')
+    const message = 'Too many of your reads are being answered: try again in a moment.'
+    t.strictSame(await second.json(), { message })
+    answering.emit('go')
+    t.equal((await first).status, 200)
+  }
+})
+
+t.test('a read that fails gives its slot back', async (t) => {
+  for (let round = 0; round < 3; round++) t.equal((await fetch(`${appUrl}/refused`)).status, 500)
 })

@@ -4,6 +4,8 @@ import { answers, receiver } from '../../support/receivers/receiver.js'
 import { valueOf } from '../../support/running-service.js'
 import { eventually } from '../../support/eventually.js'
 import { webhookService } from '../../support/scenes/scenes.js'
+import { readFile } from 'node:fs/promises'
+import { testService } from '../../support/service.js'
 
 const { call, create, complete, parts, token, url } = await webhookService(t)
 const scrape = async () => {
@@ -43,4 +45,16 @@ t.test('suspended endpoints and parked events have their metrics', async (t) => 
     INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
     VALUES ('dispatcher', 'lead-1', 1, 0, 'LeadCreated', 'no')`)
   await eventually(async () => await measured('events_parked') === 1)
+})
+
+t.test('every metric of every role is documented and recorded', async (t) => {
+  const METRICS_TOKEN = `${'m'.repeat(32)}1`
+  const { url } = await testService(t, ['api', 'projector', 'worker'], { METRICS_TOKEN })
+  const text = await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })).text()
+  const documents = await readFile('docs/operations.md', 'utf8')
+  const measured = [...text.matchAll(/^# TYPE (ringledger_\w+)/gm)].map(([, name = '']) => name)
+  t.ok(measured.length > 20)
+  const recorded = [...(await readFile('test/golden/surfaces/metrics.txt', 'utf8')).matchAll(/^\w+ (ringledger_\w+)\{/gm)]
+  t.same([...measured].sort(), recorded.map(([, name = '']) => name).sort())
+  t.same(measured.filter((name) => !documents.includes(`\`${name}\``)), [])
 })

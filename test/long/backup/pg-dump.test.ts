@@ -1,7 +1,7 @@
 // The documented backup of a production Postgres, on a server and programs of the system where there are any.
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import t, { type Test } from 'tap'
@@ -10,10 +10,19 @@ import { packageRoot } from '../../../src/package-root.js'
 import { callReport, newAssistant } from '../../support/bodies/bodies.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { eventually } from '../../support/eventually.js'
-import { installed, installedPrograms } from '../../support/postgres/installed.js'
 import { receiver } from '../../support/receivers/receiver.js'
 import { dataDir, run } from '../../support/ringledger.js'
 import { localWebhooks, startService, type RunningService } from '../../support/running-service.js'
+
+/** Where Debian and the project's own packages put the programs of each version. */
+const installed = '/usr/lib/postgresql'
+
+/** The folder of its programs. */
+const installedPrograms = existsSync(installed)
+  ? readdirSync(installed).map((version) => join(installed, version, 'bin'))
+    .filter((folder) => ['initdb', 'postgres', 'pg_dump', 'pg_restore'].every((name) => existsSync(join(folder, name))))
+    .at(-1)
+  : undefined
 
 const programs = installedPrograms
 const operations = readFileSync(join(packageRoot, 'docs/operations.md'), 'utf8')

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { behindProxies, saysAway, testService } from '../../support/service.js'
+import { behindProxies, saysAway, testService, backAfter } from '../../support/service.js'
 import { eventsAfter } from '../../support/back-ends/scratch-event-store.js'
 
 const service = await testService(t)
@@ -37,3 +37,19 @@ for (const [type, { path, status, ...request }] of Object.entries(commands)) {
     t.equal(await written('PersonKeyCreated'), 1, 'the key is there, and taken')
   })
 }
+
+t.test('a commit whose answer never came is a failure of unknown outcome, which the same key resolves', async (t) => {
+  const { call, postgres } = await behindProxies(t, service)
+  const rotate = () => call('POST', '/user/webhook-secret/rotate', { body: {}, headers: { 'idempotency-key': 'one' } })
+  const { data: first } = (await service.call('GET', '/user/webhook-secret')).body
+  postgres.loseAnswersAfter('COMMIT')
+  const unknown = await rotate()
+  t.match(unknown, { status: 500, body: { message: 'Rotating the secret failed' } })
+  t.notOk(unknown.headers.has('retry-after'))
+  postgres.cut()
+  await backAfter(rotate, 200)
+  const resolved = await rotate()
+  t.equal(resolved.headers.get('idempotent-replayed'), 'true')
+  t.match(resolved.body, { data: { previous: { secret: first.secret } } }, 'it was rotated once')
+  t.strictSame((await service.call('GET', '/user/webhook-secret')).body, resolved.body)
+})
