@@ -30,7 +30,7 @@ const rooms = {
   'src/features': {
     ours: [
       ...DOMAIN, 'src/(http|commands)', 'src/postgres/transaction[.]ts', 'src/package-root[.]ts', SERVICES,
-      'projections/[^/]+[.]ts', POSITIONS, 'workers/(background|deliver|deliveries|imports|operate|persons)'
+      'projections/[^/]+[.]ts', POSITIONS, 'workers/(deliver|deliveries|imports|operate|persons|work)'
     ],
     packages: [...WEB, 'typebox']
   },

@@ -48,7 +48,7 @@ CREATE TABLE ledger.unscavenged_erasures (
 
 -- Requests that take longer than an answer. A worker does them, turn by turn, and keeps results under the number of its
 -- turn: of two workers that believe to have a request only the later one writes.
-CREATE TABLE ledger.background_requests (
+CREATE TABLE ledger.work (
   id          uuid PRIMARY KEY,
   kind        text NOT NULL,
   user_id     text NOT NULL,
@@ -59,15 +59,13 @@ CREATE TABLE ledger.background_requests (
   turn        bigint NOT NULL DEFAULT 0,
   failures    integer NOT NULL DEFAULT 0,  -- turns in a row that began and kept nothing
   due_at      timestamptz NOT NULL DEFAULT now(),
-  queued_at   timestamptz,                 -- a job of it waits or runs
-  job_number  bigint NOT NULL DEFAULT 0,
   created_at  timestamptz NOT NULL DEFAULT now(),
   finished_at timestamptz
 );
-CREATE INDEX background_requests_accepted ON ledger.background_requests (kind, user_id, created_at, id)
+CREATE INDEX work_accepted ON ledger.work (kind, user_id, created_at, id)
   WHERE state = 'accepted';
-CREATE INDEX background_requests_prepared ON ledger.background_requests (created_at) WHERE state = 'prepared';
-CREATE INDEX background_requests_finished ON ledger.background_requests (kind, finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX work_prepared ON ledger.work (created_at) WHERE state = 'prepared';
+CREATE INDEX work_finished ON ledger.work (kind, finished_at) WHERE finished_at IS NOT NULL;
 
 -- Rows of imports that wait, in the order in which they came, in parts. A part goes when its rows are done.
 CREATE TABLE ledger.lead_import_parts (
@@ -83,7 +81,7 @@ CREATE INDEX lead_import_parts_age ON ledger.lead_import_parts (created_at);
 
 -- What became of each row. It holds no phone number and no name.
 CREATE TABLE ledger.lead_import_results (
-  import_id uuid NOT NULL REFERENCES ledger.background_requests (id) ON DELETE CASCADE,
+  import_id uuid NOT NULL REFERENCES ledger.work (id) ON DELETE CASCADE,
   row       integer NOT NULL,
   outcome   text NOT NULL CHECK (outcome IN ('created', 'duplicate', 'invalid')),
   lead_id   bigint,

@@ -14,7 +14,7 @@ import { openPoster } from './deliver/post.js'
 import { openQueue, type JobQueue, type QueueOptions } from './queue/queue.js'
 import { reconciling } from './queue/reconcile.js'
 import { moving } from './deliveries/moves/moves.js'
-import { runPeriodic } from './periodic.js'
+import { type Periodic, runPeriodic } from './periodic.js'
 import { openTasks, type AlertHook } from './operate/upkeep.js'
 import { refuseLostKeys, tellNeededKeys } from './operate/reseal.js'
 
@@ -38,6 +38,8 @@ export interface WorkerDeps extends Omit<QueueOptions, 'stalled'>,
   onAttempt?: ((attempt: EndedAttempt) => void) | undefined
   /** The operator's hook, where there is one. */
   alert?: AlertHook | undefined
+  /** Of others, which one worker of many does. */
+  tasks?: Periodic[]
   reconcileEveryMs?: number // between two passes
   /** How long a stop waits for running attempts before they are handed over, in milliseconds. */
   graceMs?: number
@@ -104,7 +106,8 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: abandonedAfter({ timeoutMs }), retentionDays }
   const upkeep = openTasks({ ...batches, retentionDays, maySend: restoreGuard.maySend, signal })
-  const tasks = [...reconciling({ ...batches, queue, enqueuer, ...times }), moving(batches.pool), ...upkeep.tasks]
+  const reconcilers = reconciling({ ...batches, queue, enqueuer, ...times })
+  const tasks = [...reconcilers, moving(batches.pool), ...upkeep.tasks, ...deps.tasks ?? []]
   const working = whileAlive(queue, { signal, log }, (signal) => Promise.all([
     followCalls(marking, batches, signal),
     runPeriodic(tasks, { ...batches, name: 'worker', signal })

@@ -230,7 +230,7 @@ export class Idempotency {
       UPDATE ledger.idempotency_keys
       SET committed_at = now(), about = $6, answer_key_id = $8, answer = decode($9, 'base64')
       WHERE ${isLeased} AND request_hash <> '' AND NOT ($7 AND EXISTS (
-        SELECT FROM ledger.background_requests WHERE user_id = $1 AND kind = 'person-erasure' AND state = 'accepted'))`,
+        SELECT FROM ledger.work WHERE user_id = $1 AND kind = 'person-erasure' AND state = 'accepted'))`,
     [...name, leased_until, about, isUnchanged, key_id, sealed])
     if (rowCount === 0) throw new KeyInFlight()
   }

@@ -1,8 +1,8 @@
 // The worker role: dispatcher, deliveries and reconciler, and what is done in the background: imports of leads, and
 // erasures.
-import { unfinishedByKind } from '../../workers/background/requests.js'
-import type { BackgroundKinds } from '../../workers/background/kind.js'
-import { startBackground, type Background } from '../../workers/background/start.js'
+import { unfinishedByKind } from '../../workers/work/requests.js'
+import type { BackgroundKinds } from '../../workers/work/kind.js'
+import { startWork, tidying } from '../../workers/work/run.js'
 import { leadImports } from '../../workers/imports/lead-imports.js'
 import { erasures, lateCalls } from '../../workers/persons/erasures.js'
 import { startPersons } from '../../workers/persons/exporting.js'
@@ -26,34 +26,32 @@ export interface StartedWorker {
 export async function startWorker (services: Services, metrics: Metrics): Promise<StartedWorker> {
   const { config, urls } = services
   const { webhook } = config
+  const kinds = await kindsOf(services, metrics)
+  measureBackground(metrics, Object.keys(kinds), () => unfinishedByKind(services.pool))
+  const { pool, consumerPool, restoreGuard: { maySend: mayWork } } = services
   const workers = startWorkers({
     ...services,
     ...urls,
     webhook: { ...webhook, schedule: parseSchedule(webhook.schedule) },
     onAttempt: observeAttempts(metrics),
     alert: alertHook(config),
-    version: packageVersion
+    version: packageVersion,
+    tasks: [tidying({ pool, kinds, mayWork })]
   })
   await workers.ready
-  const background = await startBackgroundOf(services, metrics).catch(async (error: unknown) => {
-    await workers.stop()
-    throw error
-  })
+  const work = startWork({ ...services, pool: consumerPool, kinds, mayWork })
   const endPersons = startPersons(services)
-  return { ...workers, stop: async () => { await Promise.all([workers.stop(), background.stop(), endPersons()]) } }
+  return { ...workers, stop: async () => { await Promise.all([workers.stop(), work.stop(), endPersons()]) } }
 }
 
 /** Nobody comes back to the stream of a row soon. */
 const importCacheBytes = 2 ** 20
 
-async function startBackgroundOf (services: Services, metrics: Metrics): Promise<Background> {
-  const { urls, consumerPool, restoreGuard: { maySend: mayWork } } = services
+async function kindsOf (services: Services, metrics: Metrics): Promise<BackgroundKinds> {
   const commands = await openCommands(services, importCacheBytes)
-  const kinds: BackgroundKinds = {
+  return {
     'lead-import': leadImports({ ...services, ...commands, onRows: observeImports(metrics) }),
     'person-erasure': erasures(services),
     'late-call-erasure': lateCalls(services)
   }
-  measureBackground(metrics, Object.keys(kinds), () => unfinishedByKind(services.pool))
-  return await startBackground({ ...services, ...urls, pool: consumerPool, kinds, mayWork })
 }

@@ -10,6 +10,8 @@ export interface LeaseOptions {
   holder: string
   /** Gives the lease up to a holder that does not yield: for commands that only fill in for a role. */
   yields?: boolean | undefined
+  /** False to try once. Without it the lease of a dead holder is waited for. */
+  waits?: boolean
   signal: AbortSignal
   times?: LeaseTimes | undefined
 }
@@ -65,14 +67,14 @@ export async function wheneverLeased (options: LeaseOptions, work: (lease: Lease
 }
 
 /**
- * Runs `work` once while it holds the lease, and answers its result. It waits for the lease of a dead holder.
+ * Runs `work` once while it holds the lease, and answers its result.
  * @throws LeaseHeld when a living holder keeps it
  */
 export async function withLease<Result> (
   options: LeaseOptions, work: (lease: Lease) => Promise<Result>
 ): Promise<Result> {
-  const { pool, name, signal, times = usualTimes } = options
-  const giveUpAt = Date.now() + times.expiresAfter + times.renewEvery
+  const { pool, name, signal, waits = true, times = usualTimes } = options
+  const giveUpAt = waits ? Date.now() + times.expiresAfter + times.renewEvery : 0
   for (;;) {
     signal.throwIfAborted()
     const epoch = await acquire(options)

@@ -62,7 +62,7 @@ export const parts: Part[] = [
   {
     name: 'imports',
     files: ['test/long/imports'],
-    guards: ['src/http/csv.ts', 'workers/imports', 'workers/background', 'src/features/leads/import.ts'],
+    guards: ['src/http/csv.ts', 'workers/imports', 'workers/work', 'src/features/leads/import.ts'],
     minutes: 20
   },
   {

@@ -5,21 +5,19 @@ import t from 'tap'
 import { mostOfAProcess } from '../../src/cli/doctor/postgres.js'
 import { mostConnections, postgresOutages } from '../../src/services/connections.js'
 import { packageRoot } from '../../src/package-root.js'
-import { requestJobs } from '../../workers/background/jobs.js'
 import { connectionsOfQueue } from '../../workers/queue/back-ends/postgres.js'
 import { scratchPostgres } from '../support/back-ends/back-ends.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog, notificationsOf } from '../support/postgres/ledger.js'
 
-const queues = [connectionsOfQueue, requestJobs.connections]
-  .reduce((sum, { producer, worker }) => sum + producer + worker + 1, 0)
+const queue = connectionsOfQueue.producer + connectionsOfQueue.worker + 1
 const most: Record<string, number> = {
   api: mostConnections + 1,
   projector: 2 * mostConnections + 1,
   worker: 2 * mostConnections + 1,
-  'worker, without `REDIS_URL`': 2 * mostConnections + 1 + queues,
-  '`start`, without `REDIS_URL`': 2 * mostConnections + 1 + queues
+  'worker, without `REDIS_URL`': 2 * mostConnections + 1 + queue,
+  '`start`, without `REDIS_URL`': 2 * mostConnections + 1 + queue
 }
 
 t.test('doctor asks for as many as the process that takes the most', async (t) => {

@@ -8,7 +8,7 @@ import { endDecider, type ImportCounts } from '../../src/features/imports/model.
 import { importLead, listedOf } from '../../src/features/leads/import.js'
 import { uuidV5 } from '../../src/log/stored.js'
 import type { Services } from '../../src/services/services.js'
-import type { BackgroundKind, Turn } from '../background/kind.js'
+import type { BackgroundKind, Turn } from '../work/kind.js'
 import {
   beginPart, nextPart, removeOrphans, removePart, removeUpload, type Part, type SentLead, type SentRow, addResults,
   withinBytes, type RowOutcome

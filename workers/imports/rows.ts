@@ -66,7 +66,7 @@ export async function removeUpload (pool: Pool, uploadId: string): Promise<void>
 export async function removeUnused (pool: Pool, uploadId: string, importId: string | undefined): Promise<void> {
   await pool.query(`
     DELETE FROM ledger.lead_import_parts WHERE upload_id = $1 AND NOT EXISTS (
-      SELECT FROM ledger.background_requests WHERE id = $2 AND input ->> 'upload_id' = $1::text)`, [uploadId, importId ?? null])
+      SELECT FROM ledger.work WHERE id = $2 AND input ->> 'upload_id' = $1::text)`, [uploadId, importId ?? null])
 }
 
 /** Removes what processes that died had read of bodies. */
@@ -75,7 +75,7 @@ export async function removeOrphans (pool: Pool): Promise<void> {
     DELETE FROM ledger.lead_import_parts WHERE upload_id IN (
       SELECT upload_id FROM ledger.lead_import_parts WHERE created_at < now() - interval '${orphanedAfter}'
       EXCEPT
-      SELECT (input ->> 'upload_id')::uuid FROM ledger.background_requests
+      SELECT (input ->> 'upload_id')::uuid FROM ledger.work
       WHERE kind = 'lead-import' AND state IN ('prepared', 'accepted')
       LIMIT 10)`)
 }

@@ -1,6 +1,6 @@
 // Sends again what was not delivered: what users asked for, batch by batch between other work, and what operators name.
 import type { PoolClient, Pool } from 'pg'
-import { lockForCount } from '../background/requests.js'
+import { lockForCount } from '../work/requests.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { notifyDue } from '../deliveries/due-channel.js'

@@ -32,7 +32,7 @@ const persons: Place = { ...secrets, table: 'ledger.person_requests' }
 const exports: Place = { ...persons, table: 'ledger.person_exports', key: 'ctid', owner: ownerOfPart }
 /** Of erasures that have not ended. */
 const asked: Place = {
-  table: 'ledger.background_requests',
+  table: 'ledger.work',
   key: 'id',
   keyId: "input ->> 'key_id'",
   sealed: "decode(input ->> 'sealed', 'base64')",

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { type Person, hasErased } from '../../projections/persons.js'
 import { seal, type SecretKeys, unseal, type SealedRow } from '../../src/privacy/sealed-text.js'
-import { prepareRequest } from '../background/requests.js'
+import { prepareRequest } from '../work/requests.js'
 import { findRequest } from '../../src/commands/person-requests.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
@@ -19,7 +19,7 @@ const mostErasures = 100
 /** Those that cannot go on, the oldest first. */
 export async function waitingErasures (pool: Pool): Promise<Array<{ id: string, waits_for: string }>> {
   const { rows } = await pool.query<{ id: string, waits_for: string }>(`
-    SELECT id, progress ->> 'waits_for' AS waits_for FROM ledger.background_requests
+    SELECT id, progress ->> 'waits_for' AS waits_for FROM ledger.work
     WHERE kind = '${erasureKind}' AND state = 'accepted' AND progress ? 'waits_for' ORDER BY created_at, id LIMIT 100`)
   return rows
 }
@@ -155,7 +155,7 @@ async function refuseSome (pool: Pool, { userId, phoneNumber }: Person): Promise
     const { rows } = await tx.query<WaitingPart>(`
       SELECT upload_id, first_row, leads, ids IS NOT NULL AS is_begun FROM ledger.lead_import_parts
       WHERE (user_id = $1 OR user_id IS NULL AND upload_id IN (
-        SELECT (input ->> 'upload_id')::uuid FROM ledger.background_requests
+        SELECT (input ->> 'upload_id')::uuid FROM ledger.work
         WHERE kind = 'lead-import' AND user_id = $1 AND state IN ('prepared', 'accepted')))
         AND strpos(leads::text, $2) > 0
       ORDER BY ids IS NOT NULL, upload_id, first_row LIMIT ${partsAtOnce} FOR UPDATE`, [userId, `"${phoneNumber}"`])

@@ -17,14 +17,14 @@ import { keyTrustedMs } from '../../src/privacy/person-keys.js'
 import { unseal, type SealedRow } from '../../src/privacy/sealed-text.js'
 import type { Services } from '../../src/services/services.js'
 import { pause } from '../../src/timing.js'
-import type { BackgroundKind, Turn } from '../background/kind.js'
+import type { BackgroundKind, Turn } from '../work/kind.js'
 import { abandonedAfter } from '../deliveries/attempts/abandoned.js'
 import { areBefore } from './exporting.js'
 import { noteUnscavenged, eraseLedger, erasePendingRows, forgetAnswers, forgetDispatched } from './erasure-rows.js'
 import { eraseCall } from './erase-streams.js'
 import { eraseNamed, leadIdsOf, type NamedServices, streamsOf, halfKnown, nobodys, parkedOf } from './of-person.js'
 import { randomUUID } from 'node:crypto'
-import { acceptRequest, prepareRequest } from '../background/requests.js'
+import { acceptRequest, prepareRequest } from '../work/requests.js'
 
 /** Days that the row of one is kept after its end; its events stay. */
 const keepDays = 1

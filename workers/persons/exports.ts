@@ -3,7 +3,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
-import { lockForCount } from '../background/requests.js'
+import { lockForCount } from '../work/requests.js'
 
 /** What a user asks for. The number is in E.164. */
 export interface NewPersonRequest { id: string, userId: string, phoneNumber: string }

@@ -3,47 +3,43 @@ import { Queue, Worker, type IQueueBackend } from 'bullmq'
 import type { Pool } from 'pg'
 import type { BackEnd } from './back-ends/back-end.js'
 import { Places } from './back-ends/places.js'
-import type { QueueKind } from './job-queue.js'
+import type { Job } from '../deliveries/attempts/attempt.js'
+import { jobId } from './job-queue.js'
 
-/** What one job carries: a task, or several, each of which is done by itself. */
-type Load<Task> = Task | Task[]
+/** What one job of BullMQ carries: an attempt, or several, each of which is made by itself. */
+type Load = Job | Job[]
 
-export type JobWorker<Task, Connection> = Worker<Load<Task>, void, string, IQueueBackend, never, Connection>
+export type JobWorker<Connection> = Worker<Load, void, string, IQueueBackend, never, Connection>
 
-export type Producer<Task, Connection> =
-  Queue<Load<Task>, void, string, Load<Task>, void, string, IQueueBackend, Connection>
+export type Producer<Connection> = Queue<Load, void, string, Load, void, string, IQueueBackend, Connection>
 
-interface NamedJob<Task> { name: string, data: Load<Task>, opts: { jobId: string } }
+const name = 'webhooks'
 
-/** Between the names of the tasks of a job, which are the name of the job. */
+/** Between the ids of the attempts of a job, which are its id. */
 const separator = ','
 
-/** @param together most tasks of a job */
-export function jobsOf<Task> (
-  tasks: readonly Task[], together: number, { name, idOf }: Pick<QueueKind<Task>, 'name' | 'idOf'>
-): NamedJob<Task>[] {
-  return Array.from({ length: Math.ceil(tasks.length / together) }, (_, nth) => {
-    const load = tasks.slice(nth * together, (nth + 1) * together)
+/** @param together most attempts of a job */
+export function jobsOf (asked: readonly Job[], together: number) {
+  return Array.from({ length: Math.ceil(asked.length / together) }, (_, nth) => {
+    const load = asked.slice(nth * together, (nth + 1) * together)
     const [only] = load
     const data = only !== undefined && load.length === 1 ? only : load
-    return { name, data, opts: { jobId: load.map(idOf).join(separator) } }
+    return { name, data, opts: { jobId: load.map(jobId).join(separator) } }
   })
 }
 
-const tasksOf = <Task>(data: Load<Task>): Task[] => Array.isArray(data) ? data : [data]
-
-export const taskIds = (jobs: readonly string[]): Set<string> => new Set(jobs.flatMap((id) => id.split(separator)))
+export const idsIn = (jobs: readonly string[]): Set<string> => new Set(jobs.flatMap((id) => id.split(separator)))
 
 /** Of this database alone: others may use the same Redis, and would take its jobs for stale ones. */
-export async function queueNameOf (kind: string, pool: Pool): Promise<string> {
+export async function queueNameOf (pool: Pool): Promise<string> {
   const { rows: [row] } = await pool.query<{ id: string }>('SELECT id FROM ledger.this_database')
   if (!row) throw new Error('ledger.this_database is empty: it has one row, always')
-  return `${kind}-${row.id}`
+  return `${name}-${row.id}`
 }
 
-export function openProducer<Task, Connection> (
+export function openProducer<Connection> (
   queueName: string, { producer, factory }: BackEnd<Connection>
-): Producer<Task, Connection> {
+): Producer<Connection> {
   return new Queue(queueName, {
     connection: producer,
     skipWaitingForReady: true, // with Redis down at the start the first INFO fails, and BullMQ never forgets that
@@ -53,18 +49,18 @@ export function openProducer<Task, Connection> (
   }, factory)
 }
 
-/** @param run does a task, `concurrency` at a time; must not throw */
-export function openWorker<Task, Connection> (
+/** @param run makes an attempt, `concurrency` at a time; must not throw */
+export function openWorker<Connection> (
   queueName: string,
   { worker: connection, factory }: BackEnd<Connection>,
   times: { concurrency: number, lockDuration: number, stalledInterval: number, drainDelay: number },
-  run: (task: Task) => Promise<void>
-): JobWorker<Task, Connection> {
+  run: (job: Job) => Promise<void>
+): JobWorker<Connection> {
   const places = new Places(times.concurrency)
   let running = 0
   const takeNoMoreThanFit = () => { worker.concurrency = Math.max(1, running + places.free) }
-  const worker: JobWorker<Task, Connection> = new Worker(queueName, async ({ data }) => {
-    const ended = tasksOf(data).map((task) => places.run(() => run(task)))
+  const worker: JobWorker<Connection> = new Worker(queueName, async ({ data }) => {
+    const ended = [data].flat().map((job) => places.run(() => run(job)))
     running += 1
     takeNoMoreThanFit()
     await Promise.all(ended)

@@ -5,10 +5,11 @@ import { usualPatience, watched, type BackEnd, type Patience } from './back-ends
 import { Liveness } from './back-ends/liveness.js'
 import { logRarely } from './back-ends/log-rarely.js'
 import {
-  jobsOf, openProducer, openWorker, queueNameOf, taskIds, type JobWorker, type Producer
+  idsIn, jobsOf, openProducer, openWorker, queueNameOf, type JobWorker, type Producer
 } from './bullmq.js'
-import { attempts, type JobQueue, type QueueKind } from './job-queue.js'
-import { openOverflow, type Overflow } from './overflow.js'
+import type { Job } from '../deliveries/attempts/attempt.js'
+import { jobId, type JobQueue } from './job-queue.js'
+import { openOverflow, type OverflowOptions } from './overflow.js'
 import { postgresBackEnd } from './back-ends/postgres.js'
 import { redisBackEnd } from './back-ends/redis.js'
 
@@ -34,47 +35,50 @@ const jobsAtOnce = 500
 /** On Postgres many jobs pass through temporary tables, which takes ten times as long as one job. */
 const mostAlone = 8
 
-/** Opens the queue of attempts. */
-export const openQueue = (options: QueueOptions): Promise<JobQueue> => openQueueOf(attempts, options)
+/** Attempts of one job when the queue is in Postgres, where a job costs more than an attempt. */
+const together = 20
+/** For how long a worker waits to be told of a job before it looks by itself. */
+const lookEverySeconds = 5
+/**
+ * A receiver that hangs costs a socket and its body's memory, and should cost no more: the limit is the slots of forty
+ * users who all have such receivers. The delivery log knows what has started: a job may end before its attempt.
+ */
+const longJobs: OverflowOptions = { afterMs: 1_000, limit: 2_000 }
 
-/** Opens a queue; on Postgres it makes its tables first. Redis may be down: the queue works as soon as it is up. */
-export async function openQueueOf<Task> (kind: QueueKind<Task>, options: QueueOptions): Promise<JobQueue<Task>> {
+/** Opens the queue; on Postgres it makes its tables first. Redis may be down: the queue works as soon as it is up. */
+export async function openQueue (options: QueueOptions): Promise<JobQueue> {
   const { redisUrl, databaseUrl, pool, log, patience: { answerWithinMs } = usualPatience } = options
-  const name = await queueNameOf(kind.name, pool)
+  const name = await queueNameOf(pool)
   return redisUrl === undefined
-    ? new BullQueue(name, kind, await postgresBackEnd(pool, databaseUrl, answerWithinMs, kind.connections), options)
-    : new BullQueue(name, kind, await redisBackEnd(redisUrl, log, answerWithinMs), options)
+    ? new BullQueue(name, await postgresBackEnd(pool, databaseUrl, answerWithinMs), options)
+    : new BullQueue(name, await redisBackEnd(redisUrl, log, answerWithinMs), options)
 }
 
-class BullQueue<Task, Connection> implements JobQueue<Task> {
-  readonly #queue: Producer<Task, Connection>
-  readonly #overflow: Overflow
+class BullQueue<Connection> implements JobQueue {
+  readonly #queue: Producer<Connection>
+  readonly #overflow = openOverflow(longJobs)
   readonly #producing = new Liveness()
   readonly #watches = { taking: new Liveness(), waiting: new Liveness() }
-  #asking: NodeJS.Timeout | undefined
+  readonly #asking: NodeJS.Timeout
   readonly #patience: Patience
-  #worker: JobWorker<Task, Connection> | undefined
+  #worker: JobWorker<Connection> | undefined
   /** Aborted when it takes no more jobs. */
   #working = new AbortController()
 
   constructor (
     private readonly name: string,
-    private readonly kind: QueueKind<Task>,
     private readonly backEnd: BackEnd<Connection>,
     private readonly options: QueueOptions
   ) {
     this.#patience = options.patience ?? usualPatience
-    this.#overflow = openOverflow(kind.longJobs)
     this.#queue = openProducer(name, backEnd)
     this.#queue.on('error', this.#teller('queue'))
-    if (kind.isWatched) {
-      this.#asking = setInterval(() => void this.assertAnswers().catch(() => {}), this.#patience.askEveryMs)
-    }
+    this.#asking = setInterval(() => void this.assertAnswers().catch(() => {}), this.#patience.askEveryMs)
   }
 
-  async add (tasks: Task[]): Promise<void> {
+  async add (asked: Job[]): Promise<void> {
     const { isThrifty } = this.backEnd
-    const jobs = jobsOf(tasks, isThrifty ? this.kind.together : 1, this.kind)
+    const jobs = jobsOf(asked, isThrifty ? together : 1)
     if (jobs.length <= (isThrifty ? mostAlone : 1)) {
       await this.#ask(() => Promise.all(jobs.map(({ name, data, opts }) => this.#queue.add(name, data, opts))))
       return
@@ -85,14 +89,14 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
   }
 
   async ids (): Promise<Set<string>> {
-    return taskIds(await this.#ask(() => this.#queue.getRanges(['waiting', 'active'], 0, -1)))
+    return idsIn(await this.#ask(() => this.#queue.getRanges(['waiting', 'active'], 0, -1)))
   }
 
   assertAlive (): void {
     const { taking, waiting } = this.#watches
     const silentMs = Math.max(...[this.#producing, taking, waiting].map((each) => each.silentMs()))
     if (silentMs <= this.#patience.deadAfterMs) return
-    throw new Error(`the ${this.kind.name} queue has not answered for ${Math.round(silentMs)} ms`)
+    throw new Error(`the webhooks queue has not answered for ${Math.round(silentMs)} ms`)
   }
 
   async assertAnswers (): Promise<void> {
@@ -100,17 +104,16 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
     this.assertAlive()
   }
 
-  work (handle: (task: Task) => Promise<void>, concurrency: number): void {
+  work (handle: (job: Job) => Promise<void>, concurrency: number): void {
     const { stalled = stalledByDefault } = this.options
-    const { lookEverySeconds } = this.kind
     const times = { concurrency, ...stalled, drainDelay: lookEverySeconds }
     const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches, lookEverySeconds) }
     const { signal } = this.#working = new AbortController()
     this.backEnd.onListening = () => this.#watches.waiting.answered()
-    const worker = this.#worker = openWorker<Task, Connection>(this.name, backEnd, times, async (task) => {
-      const failed = (error: unknown) => this.#logFailure(this.kind.idOf(task), error)
+    const worker = this.#worker = openWorker<Connection>(this.name, backEnd, times, async (job) => {
+      const failed = (error: unknown) => this.#logFailure(jobId(job), error)
       await this.#overflow.run(async () => {
-        if (!signal.aborted) await handle(task) // what comes too late is queued again by the reconciler
+        if (!signal.aborted) await handle(job) // what comes too late is queued again by the reconciler
       }, failed).catch(failed)
     })
     worker.on('error', this.#teller('worker'))
@@ -138,11 +141,11 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
   }
 
   #teller (part: string): (error: Error) => void {
-    const tell = logRarely(this.options.log, `the ${this.kind.name} ${part} has trouble`)
+    const tell = logRarely(this.options.log, `the webhooks ${part} has trouble`)
     return (error) => { if (!this.backEnd.isTold?.()) tell(error) }
   }
 
   #logFailure (job: string | undefined, error: unknown): void {
-    this.options.log.warn({ job, err: error }, `a job of the ${this.kind.name} queue failed, the reconciler repeats it`)
+    this.options.log.warn({ job, err: error }, 'a job of the webhooks queue failed, the reconciler repeats it')
   }
 }

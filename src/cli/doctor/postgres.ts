@@ -137,7 +137,7 @@ async function timeLimits (pool: pg.Pool): Promise<Found> {
 }
 
 /** Of the process that takes the most, a worker, with its queue in Redis or in Postgres: see docs/operations.md. */
-export const mostOfAProcess = { redis: 41, postgres: 57 }
+export const mostOfAProcess = { redis: 41, postgres: 52 }
 
 interface ConnectionsRow { most: number, used: number, role_limit: number, role_used: number }
 

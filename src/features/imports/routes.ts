@@ -5,7 +5,7 @@ import Type, { type Static } from 'typebox'
 import { takesLeads } from '../../../projections/catalog.js'
 import {
   acceptRequest, countUnfinished, findRequest, prepareRequest, type RequestStatus
-} from '../../../workers/background/requests.js'
+} from '../../../workers/work/requests.js'
 import { type ImportProgress, leadImportKind, nothingDone } from '../../../workers/imports/lead-imports.js'
 import { eachResult, listResults, type RowResult } from '../../../workers/imports/rows.js'
 import { customer, customerNumber } from '../../domain/examples.js'

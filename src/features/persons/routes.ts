@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { acceptRequest, progressOf } from '../../../workers/background/requests.js'
+import { acceptRequest, progressOf } from '../../../workers/work/requests.js'
 import { prepareErasure } from '../../../workers/persons/erasure-rows.js'
 import { hasExport, readExport, isNoted, noteRequest } from '../../../workers/persons/exports.js'
 import { findOwnRequest, findRequest } from '../../commands/person-requests.js'

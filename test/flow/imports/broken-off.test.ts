@@ -37,7 +37,7 @@ t.test('what had been kept of a body goes when it breaks off', async (t) => {
   await eventually(async () => await parts() >= 2)
   sending.destroy()
   await eventually(async () => await parts() === 0)
-  t.equal((await pool.query('SELECT FROM ledger.background_requests')).rowCount, 0)
+  t.equal((await pool.query('SELECT FROM ledger.work')).rowCount, 0)
   t.notMatch(await metrics(), /route="\/user\/leads\/import",status="5/)
 })
 

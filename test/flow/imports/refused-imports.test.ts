@@ -83,7 +83,7 @@ t.test('an import that is refused does not count as under way, also with a key',
     const { status, body } = await sendCsv('phone_number\n', 'campaign_id=1', { 'idempotency-key': `refused ${n}` })
     t.match({ status, body }, { status: 422, body: { errors: { body: [/at least one row/] } } })
   }
-  const { rows } = await pool.query("SELECT id FROM ledger.background_requests WHERE kind = 'lead-import'")
+  const { rows } = await pool.query("SELECT id FROM ledger.work WHERE kind = 'lead-import'")
   t.same(rows, [])
 })
 

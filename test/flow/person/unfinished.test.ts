@@ -79,7 +79,7 @@ t.test('a user asks for so many at once, others for theirs', async (t) => {
   t.match([status, headers.get('retry-after')], [429, '10'])
   const erasure = { id: randomUUID(), userId: '7', phoneNumber: phone_number }
   await prepareErasure(pool, work.keys, erasure)
-  await pool.query("UPDATE ledger.background_requests SET state = 'completed' WHERE id = $1", [erasure.id])
+  await pool.query("UPDATE ledger.work SET state = 'completed' WHERE id = $1", [erasure.id])
   for (let nth = 0; nth < mostOfUser; nth += 1) await prepareErasure(pool, work.keys, { ...erasure, id: randomUUID() })
   t.ok(await prepareErasure(pool, work.keys, erasure), 'a retry of one that was taken is not refused')
   const erasing = await call('POST', '/user/person/erase', { phone_number }, { user: '7' })

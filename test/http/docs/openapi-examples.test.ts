@@ -34,7 +34,7 @@ t.test('the examples tell the truth: sent in this order, each is answered as doc
   await service.parts.pool.query(`
     INSERT INTO ledger.webhook_notices (user_id, type) VALUES ('1', 'delivery_exhausted')`) // it takes three days
   await service.parts.pool.query(`
-    INSERT INTO ledger.background_requests (id, kind, user_id, state, input, finished_at)
+    INSERT INTO ledger.work (id, kind, user_id, state, input, finished_at)
     VALUES ($1, 'lead-import', '1', 'completed', '{}', now())`, [importId]) // a worker does it
   await service.parts.pool.query(
     "INSERT INTO ledger.lead_import_results (import_id, row, outcome) VALUES ($1, 1, 'duplicate')", [importId])

@@ -64,7 +64,7 @@ t.test('a call of an erased lead or contact is erased as it comes', async (t) =>
   }
   for (const id of late) await isErased(t, id)
   await eventually(async () => {
-    const { rows } = await pool.query("SELECT state FROM ledger.background_requests WHERE kind = 'late-call-erasure'")
+    const { rows } = await pool.query("SELECT state FROM ledger.work WHERE kind = 'late-call-erasure'")
     return rows.length > 0 && rows.every(({ state }) => state === 'completed')
   }, 60_000)
   await hasNothingOf(t, service, elsewhere)

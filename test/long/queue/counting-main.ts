@@ -2,11 +2,11 @@
 import { writeSync } from 'node:fs'
 import { openNotifications } from '../../../src/postgres/notifications.js'
 import { openPool } from '../../../src/postgres/pool.js'
-import { startBackground } from '../../../workers/background/start.js'
-import { counting } from '../../support/workers/background-rig.js'
+import { startWork } from '../../../workers/work/run.js'
+import { counting } from '../../support/workers/work-rig.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone
-const [databaseUrl = '', redisUrl = '', worker = '', diesAt = ''] = process.argv.slice(2)
+const [databaseUrl = '', worker = '', diesAt = ''] = process.argv.slice(2)
 const ignore = () => {}
 
 const pool = openPool(databaseUrl, { applicationName: 'counting-main', onError: ignore, stalledAfterMs: 500 })
@@ -14,16 +14,13 @@ const onStep = (step: number) => {
   writeSync(1, `${JSON.stringify({ step })}\n`) // at once, as the process may end next
   if (String(step) === diesAt) process.kill(process.pid, 'SIGKILL')
 }
-await startBackground({
+startWork({
   pool,
   notifications: openNotifications({ databaseUrl, onError: ignore }),
-  databaseUrl,
-  redisUrl: redisUrl || undefined,
   kinds: { counting: counting(pool, { worker, onStep }) },
   holder: worker,
   log: { info: ignore, warn: ignore },
   mayWork: () => true,
   turnMs: 50,
-  reconcileEveryMs: 200,
-  stalled: { lockDuration: 1_000, stalledInterval: 500 }
+  lookEveryMs: 200
 })

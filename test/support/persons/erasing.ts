@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Connections } from '../../../src/services/connections.js'
 import { seal, type SealedRow } from '../../../src/privacy/sealed-text.js'
-import type { Turn, BackgroundKind } from '../../../workers/background/kind.js'
+import type { Turn, BackgroundKind } from '../../../workers/work/kind.js'
 import {
   erasures, type ErasureProgress, type ErasureWork, lateCalls, usersOfLateCalls
 } from '../../../workers/persons/erasures.js'
@@ -10,8 +10,8 @@ import { eventually } from '../eventually.js'
 import type { TestService } from '../service.js'
 import type { CompleteConfig } from '../../../src/services/complete-config.js'
 import { pause } from '../../../src/timing.js'
-import { progressOf } from '../../../workers/background/requests.js'
-import { giveTurn, type TurnOptions } from '../../../workers/background/start.js'
+import { progressOf } from '../../../workers/work/requests.js'
+import { giveTurn, type TurnOptions } from '../../../workers/work/run.js'
 import { erasureKind } from '../../../workers/persons/erasure-rows.js'
 
 type Step = ErasureProgress['step']

@@ -82,7 +82,7 @@ t.test('reseal encrypts all with the current key; secrets and kept answers stay 
   }
   t.same(await answerOf(alone), { secret: 'whsec_first' })
   const { rows: [{ input }] } = await pool.query(
-    'SELECT input FROM ledger.background_requests WHERE id = $1', [erasure.id]
+    'SELECT input FROM ledger.work WHERE id = $1', [erasure.id]
   )
   t.equal(unseal(alone, '1', input), erasure.phoneNumber, 'the number of an erasure that waits')
   const opening = personKeys(alone)

@@ -15,7 +15,7 @@ export const connectionsOfQueue = { producer: 2, worker: 8 }
 
 /** Makes the tables of the queue first. */
 export async function postgresBackEnd (
-  pool: Pool, databaseUrl: string, answerWithinMs: number, most: { producer: number, worker: number }
+  pool: Pool, databaseUrl: string, answerWithinMs: number
 ): Promise<BackEnd<PostgresConnectionOptions>> {
   await onConnection(pool, async (client, isBroken) => {
     // The migrations set the search path of their session, so the pool must not use it again.
@@ -41,8 +41,8 @@ export async function postgresBackEnd (
       return new PostgresQueueBackend(connection, name, options, true, withBlockingConnection ? name : undefined)
     },
     isThrifty: true,
-    producer: connection(most.producer),
-    worker: connection(most.worker),
+    producer: connection(connectionsOfQueue.producer),
+    worker: connection(connectionsOfQueue.worker),
     disconnect: () => {}
   }
   return backEnd

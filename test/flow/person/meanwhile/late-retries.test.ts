@@ -15,7 +15,7 @@ async function lost (key: string, id: string): Promise<void> {
   await pool.query(`
     UPDATE ledger.idempotency_keys SET committed_at = NULL, about = NULL, answer = NULL, answer_key_id = NULL, leased_until = '-infinity'
     WHERE key = $1`, [key])
-  await pool.query('DELETE FROM ledger.background_requests WHERE id = $1', [id])
+  await pool.query('DELETE FROM ledger.work WHERE id = $1', [id])
 }
 
 for (const [nth, what] of ['erase', 'export'].entries()) {
@@ -29,7 +29,7 @@ for (const [nth, what] of ['erase', 'export'].entries()) {
     const { status, body } = await ask()
     t.match([status, body.data.id, await statusOf(id)], [202, id, 'completed'])
     const noted = await pool.query(`
-      SELECT FROM ledger.background_requests WHERE id = $1 UNION ALL SELECT FROM ledger.person_requests WHERE id = $1`, [id])
+      SELECT FROM ledger.work WHERE id = $1 UNION ALL SELECT FROM ledger.person_requests WHERE id = $1`, [id])
     t.equal(noted.rowCount, 0, 'nobody works on it')
     t.equal((await call('GET', `/user/lead/${since.id}`)).status, 200)
   })

@@ -1,6 +1,6 @@
 // What a kind of request says of itself: how it is worked on, and how it ends.
 //
-// A request that takes longer than an answer is a row of ledger.background_requests. How to add a kind:
+// A request that takes longer than an answer is a row of ledger.work. How to add a kind:
 //
 // 1. The route: `first` of its command calls `prepareRequest` (requests.ts) with the command id as the id of the
 //    request and everything that the work needs, which says no when the user has too many; then the command appends its
@@ -11,8 +11,8 @@
 //    between two steps. It may be killed anywhere, and be called again with the progress that was kept last: every
 //    step must be safe to repeat. `finish` appends the last event, under a command id made of the request's
 //    (`uuidV5`).
-// 3. Its name and the object go to `kinds` in src/services/worker.ts. Everything else (queue, lease,
-//    turns, retries, what a killed worker or an emptied queue leaves behind, removal after `keepDays`) is here.
+// 3. Its name and the object go to `kinds` in src/services/worker.ts. Everything else (lease, turns, retries, what a
+//    killed worker leaves, removal after `keepDays`) is in run.ts.
 //
 // Tables of a kind refer to the request with ON DELETE CASCADE. `input` is emptied when a request is finished. Of a
 // user one request of a kind is worked on at a time: the oldest that neither waits nor has failed a moment ago.

@@ -1,19 +1,18 @@
-// Requests in the background on a real database and a real queue; a toy kind counts.
+// Durable work on a real database; a toy kind counts.
 import { randomUUID } from 'node:crypto'
-import { acceptRequest, findRequest, prepareRequest } from '../../../workers/background/requests.js'
-import { startBackground, type BackgroundOptions } from '../../../workers/background/start.js'
-import type { ScratchRedis } from '../back-ends/redis.js'
+import { acceptRequest, findRequest, prepareRequest } from '../../../workers/work/requests.js'
+import { startWork, tidying, type TidyOptions, type WorkOptions } from '../../../workers/work/run.js'
 import { eventually } from '../eventually.js'
 import { keepingLog, scratchLedger } from '../postgres/ledger.js'
 import type { Teardown } from '../teardown.js'
 import type { Pool } from 'pg'
-import type { BackgroundKind } from '../../../workers/background/kind.js'
+import { runPeriodic } from '../../../workers/periodic.js'
+import type { BackgroundKind } from '../../../workers/work/kind.js'
 
-/** On a database of its own; its queue is in Redis where that is given, and is emptied before. */
-export async function backgroundRig (t: Teardown, redis?: ScratchRedis) {
+/** On a database of its own. */
+export async function workRig (t: Teardown) {
   const ledger = await scratchLedger(t)
-  const { pool, notifications, databaseUrl } = ledger
-  await redis?.flush()
+  const { pool, notifications } = ledger
   await addCountTable(pool)
   const log = keepingLog()
   const status = (id: string, userId = '1') => findRequest<CountingProgress>(pool, ['counting'], userId, id)
@@ -21,15 +20,18 @@ export async function backgroundRig (t: Teardown, redis?: ScratchRedis) {
     ...ledger,
     log,
     /** Starts a worker in this process. */
-    async start (options: Partial<CountingOptions & BackgroundOptions> = {}) {
+    start (options: Partial<CountingOptions & WorkOptions & TidyOptions> = {}) {
       const holder = randomUUID()
       const kinds = { counting: counting(pool, { worker: holder, ...options }) }
-      const stalled = { lockDuration: 1_000, stalledInterval: 500 }
-      const quick = { turnMs: 50, reconcileEveryMs: 200, retryMs: 20, stalled }
-      const given = { kinds, holder, log, mayWork: () => true, ...quick, ...options }
-      const started = await startBackground({ pool, notifications, databaseUrl, redisUrl: redis?.url, ...given })
-      t.teardown(() => started.stop())
-      return started
+      const quick = { turnMs: 50, lookEveryMs: 200, everyMs: 200, retryMs: 20 }
+      const given = { pool, notifications, kinds, holder, log, mayWork: () => true, ...quick, ...options }
+      const stopping = new AbortController()
+      const passing = runPeriodic([tidying(given)], { pool, name: 'worker', holder, signal: stopping.signal, log })
+      const started = startWork(given)
+      t.teardown(async () => {
+        stopping.abort()
+        await Promise.all([started.stop(), passing])
+      })
     },
     /** A request to count that was accepted. @returns its id */
     async ask (to: number, userId = '1') {
@@ -47,8 +49,7 @@ export async function backgroundRig (t: Teardown, redis?: ScratchRedis) {
     async steps (id: string) {
       const { rows } = await pool.query<{ step: number }>('SELECT step FROM counted WHERE request = $1 ORDER BY n', [id])
       return rows.map(({ step }) => step)
-    },
-    emptyQueue: async () => { await (redis ? redis.flush() : pool.query('TRUNCATE queue.job CASCADE')) }
+    }
   }
 }
 

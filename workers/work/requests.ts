@@ -43,11 +43,11 @@ export async function prepareRequest (
   return await inTransaction(pool, async (tx) => {
     await lockForCount(tx, kind, userId)
     const { rowCount } = await tx.query(`
-      INSERT INTO ledger.background_requests AS kept (id, kind, user_id, input, progress)
+      INSERT INTO ledger.work AS kept (id, kind, user_id, input, progress)
       SELECT $1, $2, $3, $4, $5 WHERE $6 > (
-        SELECT count(*) FROM ledger.background_requests
+        SELECT count(*) FROM ledger.work
         WHERE kind = $2 AND user_id = $3 AND state IN ('prepared', 'accepted') AND id <> $1)
-        OR EXISTS (SELECT FROM ledger.background_requests WHERE id = $1)
+        OR EXISTS (SELECT FROM ledger.work WHERE id = $1)
       ON CONFLICT (id) DO UPDATE
         SET input = CASE kept.state WHEN 'prepared' THEN excluded.input ELSE kept.input END`,
     [id, kind, userId, input, progress, most])
@@ -60,7 +60,7 @@ export async function countUnfinished (
   pool: Pool, kind: string, [userId, method, route, key]: readonly [string, string, string, string | undefined]
 ): Promise<number | undefined> {
   const { rows: [row] } = await pool.query<{ count: number, is_known: boolean }>(`
-    SELECT (SELECT count(*)::integer FROM ledger.background_requests
+    SELECT (SELECT count(*)::integer FROM ledger.work
         WHERE kind = $1 AND user_id = $2 AND state IN ('prepared', 'accepted')) AS count,
       EXISTS (SELECT FROM ledger.idempotency_keys
         WHERE user_id = $2 AND method = $3 AND route = $4 AND key = $5) AS is_known`,
@@ -70,14 +70,14 @@ export async function countUnfinished (
 
 /** The command was refused after all: what was prepared goes. */
 export async function dropPrepared (pool: Pool, id: string): Promise<void> {
-  await pool.query("DELETE FROM ledger.background_requests WHERE id = $1 AND state = 'prepared'", [id])
+  await pool.query("DELETE FROM ledger.work WHERE id = $1 AND state = 'prepared'", [id])
 }
 
 /** Its event is in the log: from now on it is worked on. Again, it changes nothing. */
 export async function acceptRequest (db: Pool | PoolClient, id: string): Promise<void> {
   const { rowCount } = await db.query(`
-    UPDATE ledger.background_requests SET state = 'accepted', due_at = now() WHERE id = $1 AND state = 'prepared'`, [id])
-  if (rowCount === 1) await notifyRequests(db)
+    UPDATE ledger.work SET state = 'accepted', due_at = now() WHERE id = $1 AND state = 'prepared'`, [id])
+  if (rowCount === 1) await db.query(`NOTIFY ${channel}`)
 }
 
 /** How far it is, where it will be worked on, or is. */
@@ -85,7 +85,7 @@ export async function progressOf<Progress extends object> (
   pool: Pool, id: string
 ): Promise<Partial<Progress> | undefined> {
   const { rows: [found] } = await pool.query<{ progress: Partial<Progress> }>(`
-    SELECT progress FROM ledger.background_requests WHERE id = $1 AND state IN ('prepared', 'accepted')`, [id])
+    SELECT progress FROM ledger.work WHERE id = $1 AND state IN ('prepared', 'accepted')`, [id])
   return found?.progress
 }
 
@@ -94,7 +94,7 @@ export async function findRequest<Progress extends object> (
   pool: Pool, kinds: readonly string[], userId: string, id: string
 ): Promise<RequestStatus<Progress> | undefined> {
   const { rows: [found] } = await pool.query<RequestStatus<Progress>>(`
-    SELECT id, kind, state, progress, reason, created_at, finished_at FROM ledger.background_requests
+    SELECT id, kind, state, progress, reason, created_at, finished_at FROM ledger.work
     WHERE id = $1 AND kind = ANY($2) AND user_id = $3 AND state <> 'prepared'`, [id, kinds, userId])
   return found
 }
@@ -113,17 +113,12 @@ export async function unfinishedByKind (pool: Pool): Promise<UnfinishedRequests[
   const { rows } = await pool.query<UnfinishedRequests>(`
     SELECT kind, count(*)::integer AS count, count(*) FILTER (WHERE failures > 1)::integer AS failing,
       extract(epoch FROM now() - min(created_at))::float AS "oldestSeconds"
-    FROM ledger.background_requests WHERE state = 'accepted' GROUP BY kind`)
+    FROM ledger.work WHERE state = 'accepted' GROUP BY kind`)
   return rows
 }
 
-const channel = 'ringledger_background'
+const channel = 'ringledger_work'
 
-/** Notifies when the transaction commits. */
-export async function notifyRequests (db: Pool | PoolClient): Promise<void> {
-  await db.query(`NOTIFY ${channel}`)
-}
-
-export function listenForRequests (notifications: Notifications, onRequest: () => void): Listener {
-  return notifications.listen(channel, { onNotification: onRequest, onListening: onRequest })
+export function listenForWork (notifications: Notifications, onWork: () => void): Listener {
+  return notifications.listen(channel, { onNotification: onWork, onListening: onWork })
 }

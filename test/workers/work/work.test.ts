@@ -1,42 +1,29 @@
-// Requests in the background: each ends once, whatever happens to the queue.
+// Durable work: each request ends once.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
-import { counting, backgroundRig } from '../../support/workers/background-rig.js'
-import { onEachQueue } from '../../support/back-ends/redis.js'
+import { counting, workRig } from '../../support/workers/work-rig.js'
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-onEachQueue(t, {
-  async 'a request is worked on in turns until its end, and what was asked is forgotten' (t, redis) {
-    const r = await backgroundRig(t, redis)
-    await r.start({ turnMs: 0 })
-    const id = await r.ask(10)
-    await r.ended(id)
-    t.match(await r.status(id), { state: 'completed', progress: { counted: 10 }, reason: null })
-    t.same(await r.steps(id), upTo(10))
-    const { rows: [row] } = await r.pool.query('SELECT input, turn FROM ledger.background_requests')
-    t.match(row, { input: {} })
-    t.ok(Number(row?.turn) >= 10, 'a turn each')
-    t.equal((await r.pool.query('SELECT FROM counted WHERE NOT ended')).rowCount, 0, 'it was finished')
-    t.equal(await r.status(id, '2'), undefined, 'it is not there for others')
-  },
-
-  async 'a queue that is emptied loses no request' (t, redis) {
-    const r = await backgroundRig(t, redis)
-    const idle = await r.start({ mayWork: () => false })
-    await idle.stop()
-    const ids = [await r.ask(30), await r.ask(30, '2')]
-    await r.start({ turnMs: 0, onStep: async (step) => { if (step % 10 === 0) await r.emptyQueue() } })
-    await Promise.all(ids.map((id, index) => r.ended(id, String(index + 1))))
-    for (const id of ids) t.same(await r.steps(id), upTo(30))
-  }
+t.test('a request is worked on in turns until its end, and what was asked is forgotten', async (t) => {
+  const r = await workRig(t)
+  r.start({ turnMs: 0 })
+  const id = await r.ask(10)
+  await r.ended(id)
+  t.match(await r.status(id), { state: 'completed', progress: { counted: 10 }, reason: null })
+  t.same(await r.steps(id), upTo(10))
+  const { rows: [row] } = await r.pool.query('SELECT input, turn FROM ledger.work')
+  t.match(row, { input: {} })
+  t.ok(Number(row?.turn) >= 10, 'a turn each')
+  t.equal((await r.pool.query('SELECT FROM counted WHERE NOT ended')).rowCount, 0, 'it was finished')
+  t.equal(await r.status(id, '2'), undefined, 'it is not there for others')
 })
 
 t.test('users take turns, and the requests of one user follow each other', async (t) => {
-  const r = await backgroundRig(t)
+  const r = await workRig(t)
   const first = [await r.ask(20), await r.ask(20)]
   const other = await r.ask(5, '2')
-  await r.start({ turnMs: 0, concurrency: 1 })
+  r.start({ turnMs: 0, concurrency: 1 })
   await Promise.all([...first.map((id) => r.ended(id)), r.ended(other, '2')])
   const { rows } = await r.pool.query<{ request: string }>('SELECT request FROM counted ORDER BY n')
   const order = rows.map(({ request }) => request)
@@ -45,7 +32,7 @@ t.test('users take turns, and the requests of one user follow each other', async
 })
 
 t.test('the next of a user goes on while one waits for others, and one fails', async (t) => {
-  const r = await backgroundRig(t)
+  const r = await workRig(t)
   const [waits, fails, next] = [await r.ask(1), await r.ask(1), await r.ask(2)]
   const kind = counting(r.pool, { worker: 'test' })
   const work: typeof kind.work = async (request, turn) => {
@@ -54,40 +41,40 @@ t.test('the next of a user goes on while one waits for others, and one fails', a
     await turn.keep(Object.assign({ counted: 0 }, { waits_for: 'somebody' }))
     return { state: 'waiting', inMs: 60_000 }
   }
-  await r.start({ kinds: { counting: { ...kind, work } }, retryMs: 60_000 })
+  r.start({ kinds: { counting: { ...kind, work } }, retryMs: 60_000 })
   await r.ended(next)
   for (const id of [waits, fails]) t.match(await r.status(id), { state: 'accepted' })
 })
 
 t.test('what was prepared and never accepted is settled by the log', async (t) => {
-  const r = await backgroundRig(t)
+  const r = await workRig(t)
   const [logged, orphan] = [await r.ask(2), await r.ask(2, '2')]
-  await r.pool.query("UPDATE ledger.background_requests SET state = 'prepared'")
-  await r.start({ orphanedAfterMs: 0, accepted: new Set([logged]) })
+  await r.pool.query("UPDATE ledger.work SET state = 'prepared'")
+  r.start({ orphanedAfterMs: 0, accepted: new Set([logged]) })
   await r.ended(logged)
-  await eventually(async () => (await r.pool.query('SELECT FROM ledger.background_requests')).rowCount === 1)
+  await eventually(async () => (await r.pool.query('SELECT FROM ledger.work')).rowCount === 1)
   t.same(await r.steps(orphan), [])
 })
 
 t.test('a request that fails again and again is given up, and one that an outage stops is not', async (t) => {
-  const r = await backgroundRig(t)
+  const r = await workRig(t)
   let outages = 15
   const onStep = (step: number) => {
     if (step === 2 && outages-- > 0) throw new Error('connect ECONNREFUSED')
     if (step === 4) throw new Error('a mistake')
   }
-  await r.start({ onStep, retryMs: 1 })
+  r.start({ onStep, retryMs: 1 })
   const id = await r.ask(10)
   await r.ended(id)
   t.match(await r.status(id), { state: 'failed', reason: 'It could not be finished.', progress: { counted: 3 } })
 })
 
 t.test('a finished request is removed when its days are over', async (t) => {
-  const r = await backgroundRig(t)
-  await r.start({ keepDays: 1 })
+  const r = await workRig(t)
+  r.start({ keepDays: 1 })
   const id = await r.ask(1)
   await r.ended(id)
-  await r.pool.query("UPDATE ledger.background_requests SET finished_at = now() - interval '25 hours'")
+  await r.pool.query("UPDATE ledger.work SET finished_at = now() - interval '25 hours'")
   await eventually(async () => await r.status(id) === undefined)
   t.pass('it is gone')
 })

@@ -1,0 +1,275 @@
+// Runs durable work: takes what is due, gives it turns under a lease, and mends what a crash left.
+import { type Pool, DatabaseError } from 'pg'
+import { isOfOutage } from '../../src/log/errors.js'
+import type { Notifications } from '../../src/postgres/notifications.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { LeaseHeld, LeaseLost, withLease } from '../../src/subscriptions/lease.js'
+import { endsWithin, pause } from '../../src/timing.js'
+import type { Periodic } from '../periodic.js'
+import type { BackgroundKind, BackgroundKinds, BackgroundRequest, Ended, Turn } from './kind.js'
+import { acceptRequest, dropPrepared, listenForWork } from './requests.js'
+
+export interface WorkOptions extends Pick<TurnOptions, 'kinds' | 'log' | 'holder'> {
+  /** For transactions that a frozen process cannot hold. */
+  pool: Pool
+  notifications: Notifications
+  /** Nothing is done while this says no: the database is behind the log. */
+  mayWork: () => boolean
+  /** Requests that this process works on side by side. */
+  concurrency?: number
+  /** How long a turn lasts, in milliseconds. */
+  turnMs?: number
+  /** Between two looks at what is due, in milliseconds; a request that is accepted is noticed at once. */
+  lookEveryMs?: number
+  retryMs?: number
+}
+
+export interface Work {
+  /** Begins no step; what is under way ends, or is done again by others. */
+  stop (): Promise<void>
+}
+
+/** More would only share the same two cores; the others wait for their turn. */
+const requestsAtOnce = 2
+const usualTurnMs = 2_000
+const usualLookMs = 2_000
+const usualRetryMs = 5_000
+/** A step of a kind takes seconds; one that is cut off is repeated. */
+const graceMs = 10_000
+
+export function startWork (options: WorkOptions): Work {
+  const { pool, kinds, holder, log, mayWork, concurrency = requestsAtOnce, lookEveryMs = usualLookMs } = options
+  const { turnMs = usualTurnMs, retryMs = usualRetryMs } = options
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const running = new Map<string, Promise<void>>()
+  let waking = new AbortController()
+  const wake = () => waking.abort()
+  const listener = listenForWork(options.notifications, wake)
+  const loop = run()
+  return {
+    async stop () {
+      stopping.abort()
+      listener.close()
+      wake()
+      await endsWithin(graceMs, loop.then(() => Promise.all(running.values())))
+    }
+  }
+
+  async function run (): Promise<void> {
+    while (!signal.aborted) {
+      waking = new AbortController()
+      if (mayWork() && running.size < concurrency) await begin()
+      await pause(lookEveryMs, waking.signal)
+    }
+  }
+
+  async function begin (): Promise<void> {
+    const ids = await findDue(pool, Object.keys(kinds), concurrency).catch((err: unknown) => {
+      if (!signal.aborted && !isOfOutage(err)) log.warn({ err }, 'work that is due could not be read, it is tried again')
+      return []
+    })
+    for (const id of ids.filter((id) => !running.has(id)).slice(0, concurrency - running.size)) {
+      running.set(id, giveTurn({ pool, kinds, holder, turnMs, retryMs, signal, log }, id).then((isOver) => {
+        running.delete(id)
+        if (isOver) wake()
+      }))
+    }
+  }
+}
+
+/** The lease under which a request is worked on. */
+const leasePrefix = 'work '
+
+/**
+ * Of each user and kind the oldest, those first that wait longest. The next of a user goes on while the one before
+ * waits for others, or is tried again because it failed by itself; an outage stops all alike.
+ */
+async function findDue (pool: Pool, kinds: string[], most: number): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>({
+    name: 'find-due-work',
+    text: `
+      SELECT id FROM (
+        SELECT DISTINCT ON (kind, user_id) w.id, due_at, l.name AS lease
+        FROM ledger.work w
+        LEFT JOIN ledger.leases l ON l.name = '${leasePrefix}' || w.id AND l.expires_at > clock_timestamp()
+        WHERE state = 'accepted' AND kind = ANY($1) AND (
+          l.name IS NOT NULL OR due_at <= clock_timestamp() OR (failures = 0 AND NOT progress ? 'waits_for'))
+        ORDER BY kind, user_id, l.name, created_at, w.id) oldest
+      WHERE lease IS NULL AND due_at <= clock_timestamp() ORDER BY due_at LIMIT $2`,
+    values: [kinds, most]
+  })
+  return rows.map(({ id }) => id)
+}
+
+export interface TurnOptions {
+  pool: Pool
+  kinds: BackgroundKinds
+  holder: string
+  /** How long a turn lasts, in milliseconds; a step that is under way ends after that. */
+  turnMs: number
+  /** Between two tries of a request that an outage stopped, in milliseconds. */
+  retryMs: number
+  signal: AbortSignal
+  log: { warn (details: object, message: string): void, info (details: object, message: string): void }
+}
+
+/** Another worker has the request: what this one wanted to keep is not kept. */
+export class TurnLost extends Error {
+  override readonly name = 'TurnLost'
+}
+
+/** A request that ends its worker again and again, or keeps failing without an outage, is given up. */
+const mostFailures = 12
+const longestWaitMs = 5 * 60_000
+
+/** The request's next turn, unless another worker has it. Never throws. @returns whether it had one */
+export async function giveTurn (options: TurnOptions, id: string): Promise<boolean> {
+  const { pool, holder, signal, log } = options
+  try {
+    return await withLease({ pool, name: leasePrefix + id, holder, signal, waits: false }, async (lease) => {
+      const begun = await begin(pool, id)
+      const kind = begun && options.kinds[begun.kind]
+      if (!begun || !kind) return false
+      await takeTurn(options, kind, begun, lease.signal)
+      return true
+    })
+  } catch (error) {
+    const isOthers = error instanceof LeaseHeld || error instanceof LeaseLost || error instanceof TurnLost
+    if (!isOthers && !signal.aborted) {
+      log.warn({ err: error, request: id }, 'a turn of a request in the background failed, it is repeated')
+    }
+    return false
+  }
+}
+
+interface Begun extends BackgroundRequest { turn: string }
+
+/** Waits for whatever the last holder of the turn still writes. Nothing when the request is finished. */
+async function begin (pool: Pool, id: string): Promise<Begun | undefined> {
+  const { rows: [begun] } = await pool.query<Begun>(`
+    UPDATE ledger.work SET turn = turn + 1, failures = failures + 1
+    WHERE id = $1 AND state = 'accepted'
+    RETURNING id, kind, user_id AS "userId", input, progress, failures - 1 AS failures, turn, created_at AS "createdAt"`,
+  [id])
+  return begun
+}
+
+async function takeTurn (
+  options: TurnOptions, kind: BackgroundKind, begun: Begun, signal: AbortSignal
+): Promise<void> {
+  const { pool, turnMs, log } = options
+  const until = performance.now() + turnMs
+  const turn: Turn = {
+    signal,
+    isOver: () => signal.aborted || performance.now() >= until,
+    async keep (progress, write) {
+      await inTransaction(pool, async (tx) => {
+        const { rowCount } = await tx.query(`
+          UPDATE ledger.work SET progress = $3, failures = 0
+          WHERE id = $1 AND turn = $2 AND state = 'accepted'`, [begun.id, begun.turn, progress])
+        if (rowCount !== 1) throw new TurnLost('another worker has the request')
+        await write?.(tx)
+      })
+      begun.progress = progress
+    }
+  }
+  try {
+    const ended = begun.failures < mostFailures ? await kind.work(begun, turn) : givenUp
+    if (ended === 'again') return await release(pool, begun, { failures: 0, inMs: 0 })
+    if (ended.state === 'waiting') return await release(pool, begun, { failures: 0, inMs: ended.inMs })
+    const at = new Date().toISOString()
+    await kind.finish(begun, ended, at)
+    await end(pool, begun, ended, at)
+  } catch (error) {
+    if (error instanceof TurnLost) throw error
+    const { failures, inMs } = waitAfter(error, begun.failures, options)
+    await release(pool, begun, { failures, inMs })
+    if (signal.aborted) return
+    const { id: request, kind: name } = begun
+    log.warn({ err: error, request, kind: name, failures }, 'a request in the background is tried again')
+  }
+}
+
+const givenUp: Ended = { state: 'failed', reason: 'It could not be finished.' }
+
+function waitAfter (error: unknown, failures: number, { retryMs, signal }: TurnOptions) {
+  if (signal.aborted || isOutage(error)) return { failures, inMs: signal.aborted ? 0 : retryMs }
+  return { failures: failures + 1, inMs: Math.min(longestWaitMs, retryMs * 2 ** failures) }
+}
+
+/** A server that says what is wrong with a statement is there: what else Postgres fails with passes. */
+function isOutage (error: unknown): boolean {
+  if (isOfOutage(error) || error instanceof LeaseLost) return true
+  if (error instanceof DatabaseError) return /^(08|53|57|25006)/.test(error.code ?? '')
+  return error instanceof Error && outageWords.test(`${error.name} ${error.message}`)
+}
+
+const outageWords = /ECONN|timeout|Connection terminated|NotKnownYet|NotCaughtUp|OtherLog|StreamBusy/
+
+/** Others have their turn, then it has another one. */
+async function release (
+  pool: Pool, { id, turn }: Begun, { failures, inMs }: { failures: number, inMs: number }
+): Promise<void> {
+  await pool.query(`
+    UPDATE ledger.work
+    SET failures = $3, due_at = clock_timestamp() + $4 * interval '1 ms'
+    WHERE id = $1 AND turn = $2 AND state = 'accepted'`, [id, turn, failures, inMs])
+}
+
+async function end (pool: Pool, { id, turn }: Begun, ended: Ended, at: string): Promise<void> {
+  const reason = ended.state === 'failed' ? ended.reason : null
+  await pool.query(`
+    UPDATE ledger.work
+    SET state = $3, reason = $4, finished_at = $5, input = '{}'
+    WHERE id = $1 AND turn = $2 AND state = 'accepted'`, [id, turn, ended.state, reason, at])
+  await pool.query('DELETE FROM ledger.leases WHERE name = $1', [leasePrefix + id])
+}
+
+export interface TidyOptions extends Pick<WorkOptions, 'pool' | 'kinds' | 'mayWork'> {
+  everyMs?: number
+  /** The age from which a request that was prepared has nobody who accepts it, in milliseconds. */
+  orphanedAfterMs?: number
+}
+
+const usualTidyMs = 10_000
+const usualOrphanMs = 15 * 60_000
+const atOnce = 100
+
+/** What one worker of many does: it settles what was prepared, removes what is over, and lets each kind tidy up. */
+export function tidying (
+  { pool, kinds, mayWork, everyMs = usualTidyMs, orphanedAfterMs = usualOrphanMs }: TidyOptions
+): Periodic {
+  return {
+    name: 'background',
+    everyMs,
+    async run () {
+      if (!mayWork()) return
+      await settleOrphans(pool, kinds, orphanedAfterMs)
+      await removeExpired(pool, kinds)
+      for (const kind of Object.values(kinds)) await kind.tidy?.()
+    }
+  }
+}
+
+/** The log says whether they were accepted. */
+async function settleOrphans (pool: Pool, kinds: BackgroundKinds, orphanedAfterMs: number): Promise<void> {
+  const { rows } = await pool.query<{ id: string, kind: string }>(`
+    SELECT id, kind FROM ledger.work
+    WHERE state = 'prepared' AND created_at < now() - $1 * interval '1 ms' AND kind = ANY($2)
+    ORDER BY created_at LIMIT ${atOnce}`, [orphanedAfterMs, Object.keys(kinds)])
+  for (const { id, kind } of rows) {
+    if (await kinds[kind]?.wasAccepted(id)) await acceptRequest(pool, id)
+    else await dropPrepared(pool, id)
+  }
+}
+
+/** With what refers to them. */
+async function removeExpired (pool: Pool, kinds: BackgroundKinds): Promise<void> {
+  for (const [kind, { keepDays }] of Object.entries(kinds)) {
+    await pool.query(`
+      DELETE FROM ledger.work WHERE id IN (
+        SELECT id FROM ledger.work
+        WHERE kind = $1 AND finished_at < now() - $2 * interval '1 day' ORDER BY finished_at LIMIT 1)`, [kind, keepDays])
+  }
+}
