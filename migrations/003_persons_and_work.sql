@@ -12,33 +12,6 @@ CREATE UNLOGGED TABLE ledger.person_keys (
 ) WITH (autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 2000);
 CREATE INDEX person_keys_of ON ledger.person_keys (person);
 
--- Requests for a person's data that have not ended. The number stands here alone, encrypted, and goes with the row: the
--- events of a request have its digest.
-CREATE TABLE ledger.person_requests (
-  id         uuid PRIMARY KEY,
-  user_id    text NOT NULL,
-  key_id     text NOT NULL,                -- which SECRET_KEY encrypted it
-  sealed     bytea NOT NULL,               -- AES-256-GCM: nonce, tag, cipher text
-  tries      integer NOT NULL DEFAULT 0,   -- that failed
-  due_at     timestamptz NOT NULL DEFAULT now(),
-  created_at timestamptz NOT NULL DEFAULT now()
-);
-CREATE INDEX person_requests_due ON ledger.person_requests (due_at);
-
--- Exports, in parts, each encrypted alone. A worker removes them a day after their request has ended.
-CREATE TABLE ledger.person_exports (
-  request_id uuid NOT NULL,
-  part       integer NOT NULL,
-  is_last    boolean NOT NULL,
-  user_id    text NOT NULL,
-  key_id     text NOT NULL,
-  sealed     bytea NOT NULL,
-  call_ids   text[] NOT NULL,              -- calls in it: whoever answered them may be erased while it is kept
-  written_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (request_id, part)
-);
-CREATE INDEX person_exports_age ON ledger.person_exports (written_at);
-
 -- Erasures of persons on a real event store, which removes what was erased when its operator scavenges. A row goes when
 -- a scavenge of every member is known that began later.
 CREATE TABLE ledger.unscavenged_erasures (
@@ -66,6 +39,18 @@ CREATE INDEX work_accepted ON ledger.work (kind, user_id, created_at, id)
   WHERE state = 'accepted';
 CREATE INDEX work_prepared ON ledger.work (created_at) WHERE state = 'prepared';
 CREATE INDEX work_finished ON ledger.work (kind, finished_at) WHERE finished_at IS NOT NULL;
+
+-- Exports, in parts, each encrypted alone. They go with their request.
+CREATE TABLE ledger.person_exports (
+  request_id uuid NOT NULL REFERENCES ledger.work (id) ON DELETE CASCADE,
+  part       integer NOT NULL,
+  is_last    boolean NOT NULL,
+  user_id    text NOT NULL,
+  key_id     text NOT NULL,
+  sealed     bytea NOT NULL,
+  call_ids   text[] NOT NULL,              -- calls in it: whoever answered them may be erased while it is kept
+  PRIMARY KEY (request_id, part)
+);
 
 -- Rows of imports that wait, in the order in which they came, in parts. A part goes when its rows are done.
 CREATE TABLE ledger.lead_import_parts (

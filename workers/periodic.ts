@@ -73,7 +73,7 @@ async function repeat (
   }
 }
 
-const tables = ['moving_assistants', 'moving_endpoints', 'person_requests', 'webhook_recoveries'] as const
+const tables = ['moving_assistants', 'moving_endpoints', 'webhook_recoveries'] as const
 
 type WorkTable = typeof tables[number]
 

@@ -8,17 +8,17 @@ import { catalog } from '../../projections/catalog.js'
 import { feedGenerations } from '../../projections/engine/run.js'
 import { leads } from '../../projections/leads.js'
 import { acceptRequest, dropPrepared, progressOf } from '../../workers/work/requests.js'
+import type { BackgroundKinds } from '../../workers/work/kind.js'
 import { giveTurn } from '../../workers/work/run.js'
 import { dispatcher } from '../../workers/dispatch/dispatch.js'
-import { continueRequests, type PersonWork } from '../../workers/persons/exporting.js'
 import { erasures, type ErasureProgress, parkedEvents } from '../../workers/persons/erasures.js'
 import { erasureKind, prepareErasure } from '../../workers/persons/erasure-rows.js'
-import { readExport, mostOfUser, noteRequest, removeRequest } from '../../workers/persons/exports.js'
+import { exportKind, mostOfUser, personExports, prepareExport, readExport } from '../../workers/persons/exports.js'
 import { commandHandler } from '../commands/handle.js'
 import { findRequest } from '../commands/person-requests.js'
 import { PhoneClaims, holdToLeadDigestKey } from '../commands/phone-numbers.js'
 import { isPhoneNumber, notE164 } from '../domain/json.js'
-import { type PersonRequest, personRequestDecider } from '../features/persons/model.js'
+import { personRequestDecider } from '../features/persons/model.js'
 import { personRequestStream, type PersonRequestType } from '../features/persons/events.js'
 import { parseSchedule } from '../features/webhooks/outcome.js'
 import { isSubject } from '../http/credentials.js'
@@ -48,20 +48,13 @@ async function withPerson<Result> (
     work({ ...connections, log, config, person: { userId, phoneNumber } }))
 }
 
-interface Noting {
-  /** @throws where no more is taken */
-  note (id: string): Promise<void>
-  /** Takes back what was noted, as there is no event of it. */
-  drop (id: string): Promise<void>
-}
-
 /**
  * Asks as the routes do: first it is noted for the workers, then its event is appended.
- * @throws Error for a number that is no person, what `note` throws, and the errors of an append
+ * @throws Error for a number that is no person, and where no more is taken; the errors of an append
  */
-async function appendRequest (
-  kind: PersonRequestType, { streams, phoneHash: digest, person: { userId, phoneNumber } }: Scene,
-  { note, drop }: Noting
+async function request (
+  kind: PersonRequestType, { pool, keys, streams, phoneHash: digest, person: { userId, phoneNumber } }: Scene,
+  prepare: typeof prepareExport, tooMany: string
 ): Promise<{ id: string, position: bigint }> {
   const id = randomUUID()
   await holdToLeadDigestKey(streams, digest)
@@ -69,7 +62,7 @@ async function appendRequest (
   if (await new PhoneClaims(handle, digest).isOwn(userId, phoneNumber, { correlationId: id })) {
     throw new Error(`<phone> is one of the phone numbers of user ${userId}, and no person`)
   }
-  await note(id)
+  if (!await prepare(pool, keys, { id, userId, phoneNumber })) throw new Error(tooMany)
   const now = new Date().toISOString()
   const command = { type: 'request', kind, userId, number_digest: digest(phoneNumber), commandId: id, now } as const
   const { position } = await handle({
@@ -78,10 +71,31 @@ async function appendRequest (
     decide: (state) => personRequestDecider.decide(command, state),
     origin: { commandId: id, correlationId: id }
   }).catch(async (error: unknown) => {
-    await drop(id)
+    await dropPrepared(pool, id)
     throw error
   })
+  await acceptRequest(pool, id)
   return { id, position }
+}
+
+const turnMs = 2_000
+const retryMs = 1_000
+
+/** Gives the request turns here, unless a worker does. @returns whether it was done @throws Error of `lateWords` */
+async function untilEnded (
+  { log, consumerPool: pool, streams }: Scene, id: string, kinds: BackgroundKinds, withinMs: number, lateWords: string
+): Promise<boolean> {
+  const holder = `person ${process.pid}`
+  const giveUp = AbortSignal.timeout(withinMs)
+  while (!giveUp.aborted) {
+    const { request } = await findRequest(streams, id) ?? {}
+    if (request && request.status !== 'processing') return request.status === 'completed'
+    await giveTurn({ pool, kinds, holder, turnMs, retryMs, signal: giveUp, log }, id)
+    const { waits_for: waitsFor = '' } = await progressOf<ErasureProgress>(pool, id) ?? {}
+    if (waitsFor.startsWith(parkedEvents)) throw new Error(`the erasure goes on once a worker can: it waits for ${waitsFor}`)
+    await pause(lookMs, giveUp)
+  }
+  throw new Error(lateWords)
 }
 
 /** For what a running dispatcher has yet to note; where none runs, there is no more to note. */
@@ -104,16 +118,12 @@ async function * exportNow (scene: Scene): AsyncGenerator<string, void> {
     pool: consumerPool, streams, holder, yields: true, signal: stopping.signal, log
   })
   try {
-    const { id, position } = await appendRequest('export', scene, {
-      async note (id) {
-        if (await noteRequest(pool, keys, { id, ...person })) return
-        throw new Error(`${mostOfUser} exports of this user are being made or kept, each for a day`)
-      },
-      async drop (id) { await removeRequest(pool, id) }
-    })
+    const tooMany = `${mostOfUser} exports of this user are being made or kept, each for a day`
+    const { id, position } = await request('export', scene, prepareExport, tooMany)
     await positions.reached('deliveries', position, dispatchedWithinMs)
-    const { status } = await untilEnded({ ...scene, sources: ['leads', 'calls'] }, id)
-    if (status !== 'completed') throw new Error('the export was not made: the log of the worker, or this one, says why')
+    const kinds = { [exportKind]: personExports({ ...scene, sources: ['leads', 'calls'] }) }
+    const isMade = await untilEnded(scene, id, kinds, madeWithinMs, notMadeYet)
+    if (!isMade) throw new Error('the export was not made: the log of the worker, or this one, says why')
     yield * readExport(pool, keys, { id, userId: person.userId })
   } finally {
     stopping.abort()
@@ -121,21 +131,10 @@ async function * exportNow (scene: Scene): AsyncGenerator<string, void> {
   }
 }
 
-async function untilEnded (work: PersonWork, id: string): Promise<PersonRequest> {
-  const giveUp = AbortSignal.timeout(madeWithinMs)
-  while (!giveUp.aborted) {
-    const { request } = await findRequest(work.streams, id) ?? {}
-    if (request && request.status !== 'processing') return request
-    await continueRequests(work, giveUp, id)
-    await pause(lookMs, giveUp)
-  }
-  throw new Error('the export is not made yet: the read models do not come as far as the log, see `ringledger ' +
-    'projections list`. A worker that runs goes on with it')
-}
+const notMadeYet = 'the export is not made yet: the read models do not come as far as the log, see `ringledger ' +
+  'projections list`. A worker that runs goes on with it'
 
 const doneWithinMs = 10 * 60_000
-const turnMs = 2_000
-const retryMs = 1_000
 
 /** Takes a person out of everything that a user has, here, unless a worker does. */
 export async function erase (phoneNumber: string, { user, json }: { user: string, json?: boolean }): Promise<void> {
@@ -146,26 +145,19 @@ export async function erase (phoneNumber: string, { user, json }: { user: string
 
 /** @returns the id of its request @throws Error when it was not done in time, or failed for good */
 async function eraseNow (scene: Scene): Promise<string> {
-  const { log, consumerPool: pool, streams } = scene
+  const { consumerPool: pool, streams } = scene
   const behind = explainBehind(await readDatabaseState(pool, streams))
   if (behind !== undefined) throw new BehindLog(behind)
   const stopping = new AbortController()
   const holder = `person erase ${process.pid}`
   const following = follow(scene, holder, stopping.signal)
   try {
-    const id = await requestErasure(scene)
+    const { id } = await request('erasure', scene, prepareErasure, 'a hundred erasures of this user are under way')
     const kinds = { [erasureKind]: erasures(scene) }
-    const giveUp = AbortSignal.timeout(doneWithinMs)
-    while (!giveUp.aborted) {
-      const { request } = await findRequest(streams, id) ?? {}
-      if (request?.status === 'completed') return id
-      if (request?.status === 'failed') throw new Error('the erasure failed: the log of the worker, or this one, says why')
-      await giveTurn({ pool, kinds, holder, turnMs, retryMs, signal: giveUp, log }, id)
-      const { waits_for: waitsFor = '' } = await progressOf<ErasureProgress>(pool, id) ?? {}
-      if (waitsFor.startsWith(parkedEvents)) throw new Error(`the erasure goes on once a worker can: it waits for ${waitsFor}`)
-      await pause(lookMs, giveUp)
-    }
-    throw new Error('the erasure is not done yet: a worker that runs goes on with it')
+    const late = 'the erasure is not done yet: a worker that runs goes on with it'
+    const isDone = await untilEnded(scene, id, kinds, doneWithinMs, late)
+    if (!isDone) throw new Error('the erasure failed: the log of the worker, or this one, says why')
+    return id
   } finally {
     stopping.abort()
     await Promise.all(following)
@@ -183,17 +175,4 @@ function follow (
     feedGenerations([leads, calls, catalog], options),
     runSubscription(dispatching, options)
   ]
-}
-
-async function requestErasure (scene: Scene): Promise<string> {
-  const { pool, keys, person } = scene
-  const { id } = await appendRequest('erasure', scene, {
-    async note (id) {
-      if (await prepareErasure(pool, keys, { id, ...person })) return
-      throw new Error('a hundred erasures of this user are under way')
-    },
-    async drop (id) { await dropPrepared(pool, id) }
-  })
-  await acceptRequest(pool, id)
-  return id
 }

@@ -5,7 +5,7 @@ import type { BackgroundKinds } from '../../workers/work/kind.js'
 import { startWork, tidying } from '../../workers/work/run.js'
 import { leadImports } from '../../workers/imports/lead-imports.js'
 import { erasures, lateCalls } from '../../workers/persons/erasures.js'
-import { startPersons } from '../../workers/persons/exporting.js'
+import { exportKind, personExports } from '../../workers/persons/exports.js'
 import { startWorkers } from '../../workers/start.js'
 import { parseSchedule } from '../features/webhooks/outcome.js'
 import type { Metrics } from '../http/metrics.js'
@@ -40,8 +40,7 @@ export async function startWorker (services: Services, metrics: Metrics): Promis
   })
   await workers.ready
   const work = startWork({ ...services, pool: consumerPool, kinds, mayWork })
-  const endPersons = startPersons(services)
-  return { ...workers, stop: async () => { await Promise.all([workers.stop(), work.stop(), endPersons()]) } }
+  return { ...workers, stop: async () => { await Promise.all([workers.stop(), work.stop()]) } }
 }
 
 /** Nobody comes back to the stream of a row soon. */
@@ -51,6 +50,7 @@ async function kindsOf (services: Services, metrics: Metrics): Promise<Backgroun
   const commands = await openCommands(services, importCacheBytes)
   return {
     'lead-import': leadImports({ ...services, ...commands, onRows: observeImports(metrics) }),
+    [exportKind]: personExports(services),
     'person-erasure': erasures(services),
     'late-call-erasure': lateCalls(services)
   }

@@ -223,7 +223,7 @@ t.test('no answer is kept that an erasure cannot find, or has looked for', async
     })
   }
   await pool.query(`
-    INSERT INTO ledger.background_requests (id, kind, user_id, input, progress, state, due_at)
+    INSERT INTO ledger.work (id, kind, user_id, input, progress, state, due_at)
     VALUES (gen_random_uuid(), 'person-erasure', 'erasing', '{}', '{}', 'accepted', now() + interval '1 day')`)
   t.match(await keeping('1', true), answer)
   t.match(await keeping('erasing', false), answer, 'its id is in the log')

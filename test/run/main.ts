@@ -34,10 +34,10 @@ const endings: Array<Promise<void>> = []
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => { void endBy(signal) })
 const removeFiles = keepFilesInMemory()
 const starting = process.env[holderVariable] === undefined ? startHolder() : undefined
+t.setTimeout(0) // also while the first data directory is made
 const env = await environment()
 
 t.register()
-t.setTimeout(0)
 t.jobs = jobs
 t.resume()
 await Promise.all(shares.map(runFiles))

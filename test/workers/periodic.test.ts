@@ -91,9 +91,8 @@ t.test('all who look for work at one moment ask by one statement, each of its ow
   pool.on('acquire', count)
   t.same(await Promise.all([
     hasRows(pool, 'moving_assistants', 'moving_endpoints'),
-    hasRows(pool, 'person_requests'),
     hasRows(pool, 'webhook_recoveries')
-  ]), [true, false, false])
+  ]), [true, false])
   t.equal(statements, 1)
   pool.off('acquire', count)
   await pool.query('DELETE FROM ledger.moving_assistants')

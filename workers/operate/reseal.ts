@@ -27,10 +27,9 @@ const secrets: Place = { table: 'ledger.webhook_secrets', key: 'id', keyId: 'key
 const answers: Place = {
   table: 'ledger.idempotency_keys', key: 'ctid', keyId: 'answer_key_id', sealed: 'answer', owner: 'user_id'
 }
-/** Both are kept for a day as well. */
-const persons: Place = { ...secrets, table: 'ledger.person_requests' }
-const exports: Place = { ...persons, table: 'ledger.person_exports', key: 'ctid', owner: ownerOfPart }
-/** Of erasures that have not ended. */
+/** Kept for a day as well. */
+const exports: Place = { ...secrets, table: 'ledger.person_exports', key: 'ctid', owner: ownerOfPart }
+/** Of exports and erasures that have not ended. */
 const asked: Place = {
   table: 'ledger.work',
   key: 'id',
@@ -39,7 +38,7 @@ const asked: Place = {
   owner: 'user_id',
   assign: "input = input || jsonb_build_object('key_id', $3::text, 'sealed', anew.sealed)"
 }
-const shortLived = [answers, persons, exports, asked]
+const shortLived = [answers, exports, asked]
 /** Rewrapped in the log, by `resealKeys`; here they are only counted. */
 const personKeys = { table: 'ledger.person_keys', keyId: 'wrapped_by' }
 

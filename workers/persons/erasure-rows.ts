@@ -10,6 +10,7 @@ import type { Services } from '../../src/services/services.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { areErasedInFlight } from '../deliveries/attempts/in-flight.js'
 import { listingKey } from '../dispatch/known.js'
+import { exportKind } from './exports.js'
 
 export const erasureKind = 'person-erasure'
 
@@ -52,6 +53,8 @@ export async function eraseLedger (
   return undefined
 }
 
+const unmade = `user_id = $1 AND kind = '${exportKind}' AND state IN ('prepared', 'accepted')`
+
 /**
  * A copy that is being made may be of a state before, also one for another person, who answered calls of this one: it
  * ends first. A copy for the person is waited for even when nobody has begun it. A copy of anything else that was read
@@ -60,11 +63,11 @@ export async function eraseLedger (
 async function isBeingCopied ({ pool, keys }: LedgerServices, { userId, phoneNumber }: Person): Promise<boolean> {
   const { rows } = await pool.query<SealedRow & { is_begun: boolean }>(`
     WITH free AS (
-      UPDATE ledger.person_requests SET due_at = due_at
-      WHERE id IN (SELECT id FROM ledger.person_requests WHERE user_id = $1 FOR UPDATE SKIP LOCKED) RETURNING id
+      UPDATE ledger.work SET due_at = due_at
+      WHERE id IN (SELECT id FROM ledger.work WHERE ${unmade} FOR UPDATE SKIP LOCKED) RETURNING id
     )
-    SELECT key_id, encode(sealed, 'base64') AS sealed, id NOT IN (SELECT id FROM free) AS is_begun
-    FROM ledger.person_requests WHERE user_id = $1`, [userId])
+    SELECT input ->> 'key_id' AS key_id, input ->> 'sealed' AS sealed, id NOT IN (SELECT id FROM free) AS is_begun
+    FROM ledger.work WHERE ${unmade}`, [userId])
   return rows.some((row) => row.is_begun || unseal(keys, userId, row) === phoneNumber)
 }
 

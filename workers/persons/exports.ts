@@ -1,75 +1,116 @@
-// The rows of exports: the request until it has ended, the one place with the number, encrypted; the export for a day,
-// in parts, each encrypted by itself and bound to its place.
+// Exports of persons, as requests in the background: each is made in one transaction, and kept for a day in parts, each
+// encrypted by itself and bound to its place.
 import type { Pool, PoolClient } from 'pg'
+import { digested, findPerson } from '../../projections/persons.js'
+import { endRequest, findRequest } from '../../src/commands/person-requests.js'
+import type { CallReport } from '../../src/features/calls/model.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
-import { lockForCount } from '../work/requests.js'
+import type { Services } from '../../src/services/services.js'
+import { findWholeDeliveries } from '../deliveries/read/find-deliveries.js'
+import type { BackgroundKind } from '../work/kind.js'
+import { prepareRequest } from '../work/requests.js'
+
+export const exportKind = 'person-export'
+
+/** Exports of a user that are being made or kept: each may have many megabytes. */
+export const mostOfUser = 100
 
 /** What a user asks for. The number is in E.164. */
 export interface NewPersonRequest { id: string, userId: string, phoneNumber: string }
 
-/** Requests of a user that have not ended, and exports of theirs that are kept: each may have many megabytes. */
-export const mostOfUser = 100
-
-/** Notes it for the workers, once. False when the user has so many that no other may be. */
-export async function noteRequest (
+/**
+ * Comes before its event; after that it is accepted. Only this row has the number at rest, encrypted.
+ * @returns false when the user has so many that no other may be
+ */
+export async function prepareExport (
   pool: Pool, keys: SecretKeys, { id, userId, phoneNumber }: NewPersonRequest
 ): Promise<boolean> {
-  const { key_id: keyId, sealed } = seal(keys, userId, phoneNumber)
-  return await inTransaction(pool, async (tx) => {
-    await lockForCount(tx, 'person-export', userId)
-    const { rows: [noted] } = await tx.query<{ is_there: boolean }>(`
-      WITH known AS (
-        SELECT id FROM ledger.person_requests WHERE user_id = $2
-        UNION SELECT request_id FROM ledger.person_exports WHERE user_id = $2 AND part = 0
-      ), added AS (
-        INSERT INTO ledger.person_requests (id, user_id, key_id, sealed)
-        SELECT $1, $2, $3, decode($4, 'base64') WHERE (SELECT count(*) FROM known WHERE id <> $1) < ${mostOfUser}
-        ON CONFLICT (id) DO NOTHING RETURNING id
-      )
-      SELECT EXISTS (SELECT FROM added) OR EXISTS (SELECT FROM known WHERE id = $1) AS is_there`,
-    [id, userId, keyId, sealed])
-    return noted?.is_there ?? false
+  const input = seal(keys, userId, phoneNumber)
+  return await prepareRequest(pool, { id, kind: exportKind, userId, input, countsKept: true }, mostOfUser)
+}
+
+export interface ExportWork extends Pick<Services, 'pool' | 'streams' | 'positions' | 'keys' | 'phoneHash'> {
+  /** What has to have come as far as a request. */
+  sources?: readonly string[]
+  find?: typeof findPerson
+}
+
+const soonMs = 1_000
+
+export function personExports (work: ExportWork): BackgroundKind<SealedRow> {
+  const { streams, positions, keys, sources = ['leads', 'calls', 'deliveries'] } = work
+  return {
+    keepDays: 1,
+    isLong: true,
+    async work ({ id, userId, input }, { signal }) {
+      const found = await findRequest(streams, id)
+      if (!found) throw new Error(`there is no event of the export ${id}`)
+      if (found.request.status !== 'processing') return { state: 'completed' } // its end was not written down
+      if ((await areBefore(positions, sources, found.position)).length > 0) return { state: 'waiting', inMs: soonMs }
+      await exportPerson(work, { id, userId, phoneNumber: unseal(keys, userId, input) }, signal)
+      return { state: 'completed' }
+    },
+    finish: ({ id }, ended) => endRequest(streams, id, ended.state === 'completed'),
+    wasAccepted: async (id) => await findRequest(streams, id) !== undefined
+  }
+}
+
+/** An erasure waits for the lock of the row; one that came since the snapshot has changed the row: it is made anew. */
+async function exportPerson (
+  { pool, keys, phoneHash, find = findPerson }: ExportWork, asked: NewPersonRequest, signal: AbortSignal
+): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ') // all of the document is of one instant
+    await tx.query('SELECT FROM ledger.work WHERE id = $1 FOR UPDATE', [asked.id])
+    const { write, end } = await beginExport(tx, keys, asked)
+    await writeDocument(tx, asked, find(tx, digested(asked, phoneHash), signal), write)
+    await end()
   })
 }
 
-/** Whether the workers will go on with it. */
-export async function isNoted (db: Pool, id: string): Promise<boolean> {
-  const { rowCount } = await db.query('SELECT FROM ledger.person_requests WHERE id = $1', [id])
-  return rowCount === 1
+/** Each look at a source that is behind takes so long, in milliseconds. */
+const lookMs = 1_000
+
+/** Which of them have not come as far as the position. */
+export async function areBefore (
+  positions: Services['positions'], who: readonly string[], position: bigint
+): Promise<string[]> {
+  const come = await Promise.all(who.map((source) => positions.reached(source, position, lookMs)))
+  return who.filter((_source, nth) => !come[nth])
 }
 
-export interface DueRequest { id: string, tries: number, isOld: boolean }
+type Visit<Item> = (items: Item[]) => Promise<void>
+/** @param ofCall which the text tells of, unless it is erased */
+type Write = (text: string, ofCall?: string) => Promise<void>
 
-/** The oldest one that is due of some user: nobody waits long for those who ask for much. @param id only this one */
-export async function findDue (pool: Pool, id?: string): Promise<DueRequest | undefined> {
-  const { rows: [due] } = await pool.query<{ id: string, tries: number, is_old: boolean }>(`
-    SELECT * FROM (
-      SELECT DISTINCT ON (user_id) id, tries, created_at < now() - interval '1 day' AS is_old
-      FROM ledger.person_requests WHERE due_at <= now() AND ($1::uuid IS NULL OR id = $1) ORDER BY user_id, created_at) oldest
-    ORDER BY random() LIMIT 1`, [id ?? null])
-  return due && { id: due.id, tries: due.tries, isOld: due.is_old }
+async function writeDocument (
+  tx: PoolClient, { userId, phoneNumber }: NewPersonRequest, known: ReturnType<typeof findPerson>, write: Write
+): Promise<void> {
+  const now = new Date().toISOString()
+  await write(`{\n"phone_number": ${JSON.stringify(phoneNumber)},\n"exported_at": ${JSON.stringify(now)}`)
+  await writeList(write, 'leads', (visit) => known.leads(visit))
+  await writeList(write, 'contacts', (visit) => known.contacts(visit))
+  const callOf = ({ call_id, erased }: CallReport) => erased ? undefined : call_id
+  await writeList(write, 'calls', (visit) => known.calls(visit), callOf)
+  await writeList(write, 'deliveries', (visit) => known.callIds(async (ids) => {
+    for (const id of ids) await visit(await findWholeDeliveries(tx, userId, id))
+  }))
+  await write(`,\n"blacklist_entry": ${JSON.stringify(await known.blacklistEntry())}\n}\n`)
 }
 
-/** The request for one transaction, with its number; nothing while another process has it, or when it has ended. */
-export async function lockRequest (
-  tx: PoolClient, keys: SecretKeys, id: string
-): Promise<NewPersonRequest | undefined> {
-  const { rows: [row] } = await tx.query<SealedRow & { user_id: string }>(`
-    SELECT user_id, key_id, encode(sealed, 'base64') AS sealed
-    FROM ledger.person_requests WHERE id = $1 FOR UPDATE SKIP LOCKED`, [id])
-  return row && { id, userId: row.user_id, phoneNumber: unseal(keys, row.user_id, row) }
-}
-
-/** It is looked at again after so many seconds. @param failed whether it was tried in vain */
-export async function postpone (pool: Pool, id: string, seconds: number, failed = false): Promise<void> {
-  await pool.query(`
-    UPDATE ledger.person_requests SET due_at = now() + $2 * interval '1 second', tries = tries + $3 WHERE id = $1`,
-  [id, seconds, failed ? 1 : 0])
-}
-
-export async function removeRequest (pool: Pool, id: string): Promise<void> {
-  await pool.query('DELETE FROM ledger.person_requests WHERE id = $1', [id])
+async function writeList<Item extends object> (
+  write: Write, name: string, read: (visit: Visit<Item>) => Promise<void>, callOf?: (item: Item) => string | undefined
+): Promise<void> {
+  await write(`,\n${JSON.stringify(name)}: [`)
+  let before = '\n'
+  await read(async (items) => {
+    for (const item of items) {
+      await write(before + JSON.stringify(item), callOf?.(item))
+      before = ',\n'
+    }
+  })
+  await write(']')
 }
 
 export interface ExportPlace { id: string, userId: string }
@@ -129,17 +170,4 @@ export async function * readExport (pool: Pool, keys: SecretKeys, place: ExportP
     yield unseal(keys, ownerOf(place, part), row)
     isLast = row.is_last
   }
-}
-
-const removedAtOnce = 1_000
-
-/** Removes exports that can no longer be downloaded, and those that a request left which failed. */
-export async function removeOldExports (pool: Pool): Promise<number> {
-  const { rowCount } = await pool.query(`
-    DELETE FROM ledger.person_exports WHERE ctid = ANY (ARRAY (
-      SELECT ctid FROM ledger.person_exports old
-      WHERE written_at < now() - interval '1 day'
-        AND NOT EXISTS (SELECT FROM ledger.person_requests WHERE id = old.request_id)
-      LIMIT ${removedAtOnce}))`)
-  return rowCount ?? 0
 }

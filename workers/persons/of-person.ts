@@ -6,7 +6,7 @@ import {
 } from '../../projections/persons.js'
 import { leadStream } from '../../src/features/leads/events.js'
 import type { Services } from '../../src/services/services.js'
-import { areBefore } from './exporting.js'
+import { areBefore } from './exports.js'
 import { eraseContacts, eraseEntries, eraseLeads, type ErasingOptions } from './erase-streams.js'
 import { forgetCommands } from './erasure-rows.js'
 import { calls } from '../../projections/calls.js'

@@ -53,6 +53,8 @@ export type Ended = { state: 'completed' } | { state: 'failed', reason: string }
 export interface BackgroundKind<Input extends object = object, Progress extends object = object> {
   /** Days that a finished request is kept. */
   keepDays: number
+  /** A turn may take minutes: one of the kind runs at a time in a process, beside the others. */
+  isLong?: boolean
   /** A part of the work, safe to repeat. What it throws is logged, and it is tried again after a while. */
   work (request: BackgroundRequest<Input, Progress>, turn: Turn<Progress>): Promise<'again' | Waiting | Ended>
   /** Comes before the end is written, at least once: appends the event that tells it. `at` is ISO 8601. */

@@ -11,6 +11,8 @@ export interface NewRequest {
   input: object
   /** What is shown before anything was done; an empty object when absent. */
   progress?: object
+  /** Those that are completed count as well, as long as they are kept. */
+  countsKept?: boolean
 }
 
 /** How a request stands. */
@@ -34,11 +36,11 @@ export async function lockForCount (tx: PoolClient, kind: string, owner: string)
 /**
  * Keeps what is asked for, before its event is appended. A retry replaces what an earlier try prepared, and leaves what
  * was accepted as it is.
- * @param most unfinished requests of this kind that a user may have
+ * @param most requests of this kind that a user may have
  * @returns false when the user has so many others, and this is none that an earlier try prepared
  */
 export async function prepareRequest (
-  pool: Pool, { id, kind, userId, input, progress = {} }: NewRequest, most: number
+  pool: Pool, { id, kind, userId, input, progress = {}, countsKept = false }: NewRequest, most: number
 ): Promise<boolean> {
   return await inTransaction(pool, async (tx) => {
     await lockForCount(tx, kind, userId)
@@ -46,11 +48,12 @@ export async function prepareRequest (
       INSERT INTO ledger.work AS kept (id, kind, user_id, input, progress)
       SELECT $1, $2, $3, $4, $5 WHERE $6 > (
         SELECT count(*) FROM ledger.work
-        WHERE kind = $2 AND user_id = $3 AND state IN ('prepared', 'accepted') AND id <> $1)
+        WHERE kind = $2 AND user_id = $3 AND id <> $1
+          AND (state IN ('prepared', 'accepted') OR state = 'completed' AND $7))
         OR EXISTS (SELECT FROM ledger.work WHERE id = $1)
       ON CONFLICT (id) DO UPDATE
         SET input = CASE kept.state WHEN 'prepared' THEN excluded.input ELSE kept.input END`,
-    [id, kind, userId, input, progress, most])
+    [id, kind, userId, input, progress, most, countsKept])
     return rowCount === 1
   })
 }

@@ -42,7 +42,7 @@ export function startWork (options: WorkOptions): Work {
   const { turnMs = usualTurnMs, retryMs = usualRetryMs } = options
   const stopping = new AbortController()
   const { signal } = stopping
-  const running = new Map<string, Promise<void>>()
+  const running = new Map<string, { kind: string, turn: Promise<void> }>()
   let waking = new AbortController()
   const wake = () => waking.abort()
   const listener = listenForWork(options.notifications, wake)
@@ -52,29 +52,38 @@ export function startWork (options: WorkOptions): Work {
       stopping.abort()
       listener.close()
       wake()
-      await endsWithin(graceMs, loop.then(() => Promise.all(running.values())))
+      await endsWithin(graceMs, loop.then(() => Promise.all([...running.values()].map(({ turn }) => turn))))
     }
   }
 
   async function run (): Promise<void> {
     while (!signal.aborted) {
       waking = new AbortController()
-      if (mayWork() && running.size < concurrency) await begin()
+      if (mayWork()) await begin()
       await pause(lookEveryMs, waking.signal)
     }
   }
 
   async function begin (): Promise<void> {
-    const ids = await findDue(pool, Object.keys(kinds), concurrency).catch((err: unknown) => {
+    const free = Object.keys(kinds).filter(hasRoom)
+    const due = await findDue(pool, free, concurrency + 1).catch((err: unknown) => {
       if (!signal.aborted && !isOfOutage(err)) log.warn({ err }, 'work that is due could not be read, it is tried again')
       return []
     })
-    for (const id of ids.filter((id) => !running.has(id)).slice(0, concurrency - running.size)) {
-      running.set(id, giveTurn({ pool, kinds, holder, turnMs, retryMs, signal, log }, id).then((isOver) => {
+    for (const { id, kind } of due) {
+      if (running.has(id) || !hasRoom(kind)) continue
+      const turn = giveTurn({ pool, kinds, holder, turnMs, retryMs, signal, log }, id).then((isOver) => {
         running.delete(id)
         if (isOver) wake()
-      }))
+      })
+      running.set(id, { kind, turn })
     }
+  }
+
+  function hasRoom (kind: string): boolean {
+    const under = [...running.values()].map((each) => each.kind)
+    if (kinds[kind]?.isLong) return !under.includes(kind)
+    return under.filter((each) => !kinds[each]?.isLong).length < concurrency
   }
 }
 
@@ -85,12 +94,13 @@ const leasePrefix = 'work '
  * Of each user and kind the oldest, those first that wait longest. The next of a user goes on while the one before
  * waits for others, or is tried again because it failed by itself; an outage stops all alike.
  */
-async function findDue (pool: Pool, kinds: string[], most: number): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>({
+async function findDue (pool: Pool, kinds: string[], most: number): Promise<{ id: string, kind: string }[]> {
+  if (kinds.length === 0) return []
+  const { rows } = await pool.query<{ id: string, kind: string }>({
     name: 'find-due-work',
     text: `
-      SELECT id FROM (
-        SELECT DISTINCT ON (kind, user_id) w.id, due_at, l.name AS lease
+      SELECT id, kind FROM (
+        SELECT DISTINCT ON (kind, user_id) w.id, kind, due_at, l.name AS lease
         FROM ledger.work w
         LEFT JOIN ledger.leases l ON l.name = '${leasePrefix}' || w.id AND l.expires_at > clock_timestamp()
         WHERE state = 'accepted' AND kind = ANY($1) AND (
@@ -99,7 +109,7 @@ async function findDue (pool: Pool, kinds: string[], most: number): Promise<stri
       WHERE lease IS NULL AND due_at <= clock_timestamp() ORDER BY due_at LIMIT $2`,
     values: [kinds, most]
   })
-  return rows.map(({ id }) => id)
+  return rows
 }
 
 export interface TurnOptions {
@@ -145,11 +155,11 @@ export async function giveTurn (options: TurnOptions, id: string): Promise<boole
 
 interface Begun extends BackgroundRequest { turn: string }
 
-/** Waits for whatever the last holder of the turn still writes. Nothing when the request is finished. */
+/** Nothing when the request is finished, or its last holder still writes. */
 async function begin (pool: Pool, id: string): Promise<Begun | undefined> {
   const { rows: [begun] } = await pool.query<Begun>(`
     UPDATE ledger.work SET turn = turn + 1, failures = failures + 1
-    WHERE id = $1 AND state = 'accepted'
+    WHERE id = (SELECT id FROM ledger.work WHERE id = $1 AND state = 'accepted' FOR UPDATE SKIP LOCKED)
     RETURNING id, kind, user_id AS "userId", input, progress, failures - 1 AS failures, turn, created_at AS "createdAt"`,
   [id])
   return begun

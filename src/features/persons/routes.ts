@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { acceptRequest, progressOf } from '../../../workers/work/requests.js'
 import { prepareErasure } from '../../../workers/persons/erasure-rows.js'
-import { hasExport, readExport, isNoted, noteRequest } from '../../../workers/persons/exports.js'
+import { hasExport, prepareExport, readExport } from '../../../workers/persons/exports.js'
 import { findOwnRequest, findRequest } from '../../commands/person-requests.js'
 import { Rejection, problem, soundBody, type Submitted } from '../../domain/rejection.js'
 import { type App, ErrorAnswer, personRequestPath } from '../../http/app-types.js'
@@ -67,23 +67,48 @@ const exportPersonSchema = {
 const hasEnded = async ({ streams }: ApiServices, id: string) =>
   typeof (await findRequest(streams, id))?.request.finished_at === 'string'
 
-export function exportPerson (app: App, services: ApiServices): void {
+interface PersonCommand {
+  path: string
+  schema: typeof exportPersonSchema | typeof erasePersonSchema
+  failed: string
+  started: string
+  tooMany: string
+  prepare: typeof prepareExport
+}
+
+function askFor (
+  kind: PersonRequestType, { path, schema, failed, started, tooMany, prepare }: PersonCommand,
+  app: App, services: ApiServices
+): void {
   const { handle, pool, keys } = services
-  const options = { schema: exportPersonSchema, ...tokenCommand('user', 'Starting the export failed', 'Idempotency-Key') }
-  app.post('/user/person/export', options, (request, reply) => handle(request, reply.code(202), {
+  const options = { schema, ...tokenCommand('user', failed, 'Idempotency-Key') }
+  app.post(path, options, (request, reply) => handle(request, reply.code(202), {
     body: PersonBody,
-    ...asked('export', services, request),
+    ...asked(kind, services, request),
     async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
       const asked = { id, userId: request.user.id, phoneNumber }
-      const isTaken = await hasEnded(services, id) || await noteRequest(pool, keys, asked)
-      if (!isTaken) throw new Rejection('too-many', tooManyExports)
+      const isTaken = await hasEnded(services, id) || await prepare(pool, keys, asked)
+      if (!isTaken) throw new Rejection('too-many', tooMany)
     },
     stream: (_body, _ids, _facts, commandId) => personRequestStream(commandId),
     isNew: true,
     decider: personRequestDecider,
-    answer: (handled) => ({ message: exportStarted, data: begunOf(handled) })
+    async answer (handled) {
+      const data = begunOf(handled)
+      await acceptRequest(pool, data.id).catch(() => {}) // its event is in the log: the tidying makes up for it
+      return { message: started, data }
+    }
   }))
 }
+
+export const exportPerson = (app: App, services: ApiServices) => askFor('export', {
+  path: '/user/person/export',
+  schema: exportPersonSchema,
+  failed: 'Starting the export failed',
+  started: exportStarted,
+  tooMany: tooManyExports,
+  prepare: prepareExport
+}, app, services)
 
 const erasureStarted = 'Erasure started'
 const tooManyErasures = 'A hundred of your erasures are under way: try again later.'
@@ -103,27 +128,14 @@ const erasePersonSchema = {
   }
 }
 
-export function erasePerson (app: App, services: ApiServices): void {
-  const { handle, pool, keys } = services
-  const options = { schema: erasePersonSchema, ...tokenCommand('user', 'Starting the erasure failed', 'Idempotency-Key') }
-  app.post('/user/person/erase', options, (request, reply) => handle(request, reply.code(202), {
-    body: PersonBody,
-    ...asked('erasure', services, request),
-    async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
-      const asked = { id, userId: request.user.id, phoneNumber }
-      const isTaken = await hasEnded(services, id) || await prepareErasure(pool, keys, asked)
-      if (!isTaken) throw new Rejection('too-many', tooManyErasures)
-    },
-    stream: (_body, _ids, _facts, commandId) => personRequestStream(commandId),
-    isNew: true,
-    decider: personRequestDecider,
-    async answer (handled) {
-      const data = begunOf(handled)
-      await acceptRequest(pool, data.id).catch(() => {}) // its event is in the log: the reconciler makes up for it
-      return { message: erasureStarted, data }
-    }
-  }))
-}
+export const erasePerson = (app: App, services: ApiServices) => askFor('erasure', {
+  path: '/user/person/erase',
+  schema: erasePersonSchema,
+  failed: 'Starting the erasure failed',
+  started: erasureStarted,
+  tooMany: tooManyErasures,
+  prepare: prepareErasure
+}, app, services)
 
 const getPersonRequestSchema = {
   operationId: 'getPersonRequest',
@@ -140,7 +152,7 @@ const getPersonRequestSchema = {
 
 /** The user's request as the log has it, or nothing when there is none. */
 const findOwn = ({ pool, streams }: ApiServices, userId: string, id: string) => findOwnRequest({
-  streams, noted: async (id) => await isNoted(pool, id) ? {} : await progressOf<{ waits_for?: string }>(pool, id)
+  streams, noted: (id) => progressOf<{ waits_for?: string }>(pool, id)
 }, userId, id)
 
 export function getPersonRequest (app: App, services: ApiServices): void {

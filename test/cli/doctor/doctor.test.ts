@@ -158,7 +158,7 @@ const found = async () =>
 
 /** A turn that is under way has counted itself already. */
 const request = (kind: string, failures: number) => pool.query(`
-  INSERT INTO ledger.background_requests (id, kind, user_id, state, input, progress, failures)
+  INSERT INTO ledger.work (id, kind, user_id, state, input, progress, failures)
   VALUES ($1, $2, '1', 'accepted', '{}', '{}', $3)`, [randomUUID(), kind, failures])
 
 t.test('a request that had a turn or is at its first try is not among them', async (t) => {

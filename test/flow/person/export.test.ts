@@ -1,6 +1,5 @@
 // A copy of what is known of a person, over HTTP: asked for, made, downloaded, gone.
 import t from 'tap'
-import { removeOldExports, findDue } from '../../../workers/persons/exports.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'
@@ -93,7 +92,7 @@ t.test('the number is in no event of a request, and in no row once it has ended'
   t.strictSame(events.map(({ type }) => type), ['PersonRequested', 'PersonRequestCompleted'])
   const text = (rows: unknown) => JSON.stringify(rows, (_key, value) => typeof value === 'bigint' ? String(value) : value)
   t.notMatch(text(events), '5557654321')
-  await eventually(async () => (await pool.query('SELECT FROM ledger.person_requests')).rowCount === 0)
+  await eventually(async () => (await pool.query("SELECT FROM ledger.work WHERE input <> '{}'")).rowCount === 0)
   const { rows } = await pool.query("SELECT encode(sealed, 'escape') AS sealed, user_id FROM ledger.person_exports")
   t.ok(rows.length > 0)
   t.notMatch(text(rows), '5557654321')
@@ -127,16 +126,14 @@ t.test('what is no number is refused, and notes nothing', async (t) => {
     const { status, body } = await ask({ phone_number: wrong })
     t.strictSame([status, Object.keys(body.errors)], [422, ['phone_number']])
   }
-  t.equal(await findDue(pool), undefined)
+  t.equal((await pool.query("SELECT FROM ledger.work WHERE state IN ('prepared', 'accepted')")).rowCount, 0)
 })
 
 t.test('an export is gone after a day, its request is not', async (t) => {
   const { id } = (await ask()).body.data
   await ended(id)
-  await pool.query(
-    "UPDATE ledger.person_exports SET written_at = now() - interval '25 hours' WHERE request_id = $1", [id]
-  )
-  t.equal(await removeOldExports(pool), 1)
-  t.equal((await download(id)).status, 410)
+  await pool.query("UPDATE ledger.work SET finished_at = now() - interval '25 hours' WHERE id = $1", [id])
+  await eventually(async () => (await download(id)).status === 410, 20_000)
+  t.equal((await pool.query('SELECT FROM ledger.person_exports WHERE request_id = $1', [id])).rowCount, 0)
   t.match((await read(id)).body.data, { status: 'completed' })
 })

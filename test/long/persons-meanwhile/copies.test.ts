@@ -3,8 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { findPerson } from '../../../projections/persons.js'
-import { continueRequests, type PersonWork } from '../../../workers/persons/exporting.js'
-import { readExport, noteRequest } from '../../../workers/persons/exports.js'
+import { exportKind, type ExportWork, personExports, prepareExport, readExport } from '../../../workers/persons/exports.js'
+import { acceptRequest, progressOf } from '../../../workers/work/requests.js'
+import { giveTurn } from '../../../workers/work/run.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { erasing } from '../../support/persons/erasing.js'
@@ -55,17 +56,17 @@ async function textOf (id: string): Promise<string> {
 
 /** A copy that another worker makes, and that has read all but the do-not-call entry of its snapshot. */
 async function beingMade (phoneNumber: string): Promise<{ id: string, finish: () => Promise<void> }> {
-  const id = randomUUID() // the worker of the service does not know its event, and leaves it alone
-  await noteRequest(pool, parts.keys, { id, userId: '1', phoneNumber })
+  const id = randomUUID() // the worker of the service does not know its event
+  await prepareExport(pool, parts.keys, { id, userId: '1', phoneNumber })
+  await acceptRequest(pool, id)
   let [mayEnd, hasRead] = [() => {}, () => {}]
   const ends = new Promise<void>((resolve) => { mayEnd = resolve })
   const read = new Promise<void>((resolve) => { hasRead = resolve })
   const requested_at = new Date().toISOString()
   const request = { person_request_id: id, user_id: '1', type: 'export', number_digest: '0'.repeat(32), requested_at }
   const event = { id, revision: 0n, position: 0n, type: 'PersonRequested', data: request, metadata: { schema_version: '1' } }
-  const held: PersonWork = {
+  const held: ExportWork = {
     ...parts,
-    log: { warn () {} },
     streams: {
       ...parts.streams,
       async visit (stream, _from, take) {
@@ -83,9 +84,12 @@ async function beingMade (phoneNumber: string): Promise<{ id: string, finish: ()
       }
     })
   }
+  const kinds = { [exportKind]: personExports(held) }
+  const signal = AbortSignal.timeout(60_000)
+  const log = { warn () {}, info () {} }
   const making = eventually(async () => {
-    await pool.query('UPDATE ledger.person_requests SET due_at = now() WHERE id = $1', [id])
-    return await continueRequests(held, new AbortController().signal, id)
+    await giveTurn({ pool, kinds, holder: 'test', turnMs: 2_000, retryMs: 50, signal, log }, id)
+    return await progressOf(pool, id) === undefined
   }, 60_000)
   await read
   return {

@@ -176,7 +176,6 @@ export class ToldOf {
 const sealedRows = `
   SELECT 'ledger.work' AS name, user_id AS owner, input ->> 'key_id' AS key_id, input ->> 'sealed' AS sealed
   FROM ledger.work WHERE input ? 'sealed'
-  UNION ALL SELECT 'ledger.person_requests', user_id, key_id, encode(sealed, 'base64') FROM ledger.person_requests
   UNION ALL SELECT 'ledger.person_exports', ${ownerOfPart}, key_id, encode(sealed, 'base64') FROM ledger.person_exports
   UNION ALL SELECT 'ledger.idempotency_keys', user_id, answer_key_id, encode(answer, 'base64')
   FROM ledger.idempotency_keys WHERE answer IS NOT NULL`
