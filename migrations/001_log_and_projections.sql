@@ -58,8 +58,8 @@ CREATE TABLE ledger.generations (
   state        text NOT NULL CHECK (state IN ('building', 'ready', 'active', 'retained', 'dropping')),
   code_version integer NOT NULL,
   verified     text,                                -- against what, in words
-  complete     boolean NOT NULL DEFAULT false,      -- it has passed the end that the log had when its first fill began:
-                                                    -- readers see it from then on
+  visible_from bigint NOT NULL DEFAULT 0,           -- readers see it once its checkpoint is here: where the log ended when
+                                                    -- it was made beside a log with events
   created_at   timestamptz NOT NULL DEFAULT now(),
   changed_at   timestamptz NOT NULL DEFAULT now(),  -- when it came into its state
   PRIMARY KEY (projection, generation)

@@ -1,6 +1,6 @@
 // Which generations of a projection there are, where each one lives, and which one readers see.
 import type { Pool, PoolClient } from 'pg'
-import { checkpointTable, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import { checkpointTable } from '../../src/subscriptions/checkpoint.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Projection } from './projection.js'
 import { createIndexes, createTable } from './table.js'
@@ -19,8 +19,8 @@ export interface Generation {
   codeVersion: number
   /** Against what its rows were verified before it was swapped in, in words. */
   verified: string | null
-  /** Whether it has passed the end that the log had when its first fill began. */
-  complete: boolean
+  /** Readers see it once its checkpoint is here: before, it is filled for the first time. */
+  visibleFrom: string
   /** Since when an operator has paused its projection, if so. */
   pausedSince: Date | null
 }
@@ -38,27 +38,25 @@ export const leaseOf = (projection: Projection, generation: number) => `projecti
 
 /**
  * Creates what is missing, so that readers find their tables before the first event. Many processes may call it at
- * once. A generation that is made where the log holds nothing for it is complete; `holdsNothing` is asked when one is
- * made.
+ * once. `filledAt` is asked when one is made: readers see it from there on.
  */
 export async function ensureProjections (
-  pool: Pool, projections: readonly Projection[], holdsNothing: () => Promise<boolean>
+  pool: Pool, projections: readonly Projection[], filledAt = async () => 0n
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     await tx.query('CREATE SCHEMA IF NOT EXISTS read_model')
-    let isComplete: boolean | undefined
+    let visibleFrom: bigint | undefined
     for (const projection of projections) {
       const generation = await activeGeneration(tx, projection)
       const schema = schemaOf(projection, generation)
       const { rowCount: isThere } = await tx.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema])
       if (isThere) continue
-      await createGeneration(tx, projection, generation, 'active')
+      visibleFrom ??= await filledAt()
+      await createGeneration(tx, projection, generation, 'active', visibleFrom)
       const indexes = projection.tables.flatMap((table) => createIndexes(schema, table))
       for (const index of indexes) await tx.query(index)
       await pointReaders(tx, projection, schema)
-      isComplete ??= await holdsNothing()
-      if (isComplete) await markComplete(tx, projection, generation)
     }
   })
 }
@@ -89,7 +87,8 @@ export async function allGenerations<Each extends NamedOne> (
   db: Pool | PoolClient, projections: readonly Each[]
 ): Promise<Array<OfProjection<Each>>> {
   const text = `
-    SELECT projection, generation, state, code_version AS "codeVersion", verified, complete, paused.since AS "pausedSince"
+    SELECT projection, generation, state, code_version AS "codeVersion", verified, visible_from AS "visibleFrom",
+      paused.since AS "pausedSince"
     FROM ledger.generations LEFT JOIN ledger.paused_projections paused USING (projection)
     WHERE projection = ANY($1) ORDER BY generation`
   const values = [projections.map(({ name }) => name)]
@@ -111,7 +110,7 @@ export const isFed = ({ version }: Projection, { state, codeVersion, pausedSince
 
 /** Makes an empty generation without indexes, and drops what an unfinished earlier try has left. */
 export async function createGeneration (
-  tx: PoolClient, projection: Projection, generation: number, state: State
+  tx: PoolClient, projection: Projection, generation: number, state: State, visibleFrom = 0n
 ): Promise<void> {
   const schema = schemaOf(projection, generation)
   await removeGeneration(tx, projection, generation)
@@ -120,8 +119,9 @@ export async function createGeneration (
   await tx.query(checkpointTable(checkpointOf(projection, generation)))
   const madeBy = `Ringledger projection ${projection.name}, code version ${projection.version}`
   await tx.query(`COMMENT ON SCHEMA ${schema} IS '${madeBy}: rebuildable from the log'`)
-  await tx.query('INSERT INTO ledger.generations (projection, generation, state, code_version) VALUES ($1, $2, $3, $4)',
-    [projection.name, generation, state, projection.version])
+  await tx.query(`
+    INSERT INTO ledger.generations (projection, generation, state, code_version, visible_from)
+    VALUES ($1, $2, $3, $4, $5)`, [projection.name, generation, state, projection.version, visibleFrom])
 }
 
 /** Moves a generation on from a state; false when it is not in that state. */
@@ -149,51 +149,45 @@ export async function removeGeneration (tx: PoolClient, projection: Projection, 
     'DELETE FROM ledger.generations WHERE projection = $1 AND generation = $2', [projection.name, generation])
 }
 
-/** From now on readers see the generation. */
-export async function markComplete (
-  db: Pool | PoolClient, { name }: Projection, generation: number
-): Promise<void> {
-  await db.query(
-    'UPDATE ledger.generations SET complete = true WHERE projection = $1 AND generation = $2', [name, generation])
-}
-
-/** The read models of these that are still filled for the first time, by name. */
-export async function incomplete (pool: Pool, projections: readonly Projection[]): Promise<string[]> {
-  const { rows } = await pool.query<{ projection: string }>(`
-    SELECT projection FROM ledger.generations
-    WHERE state = 'active' AND NOT complete AND projection = ANY($1)`, [projections.map(({ name }) => name)])
-  return rows.map(({ projection }) => projection)
-}
-
 /** A log that has more to read than is read within this time is not taken for empty. */
 const soonMs = 2_000
 
-/** Whether the log has no event for these, as far as that is known soon: a server has events of its own. */
-export async function holdsNothing (
+/**
+ * Where tables of these that are made now are filled: where the log ends, or 0 when it has no event for them, as far as
+ * that is known soon. A server has events of its own.
+ */
+export async function filledAt (
   { head, follow }: Pick<Streams, 'head' | 'follow'>, projections: readonly Projection[]
-): Promise<boolean> {
+): Promise<bigint> {
   const eventTypes = projections.flatMap((projection) => projection.eventTypes)
   const end = await head()
-  if (end === 0n) return true
+  if (end === 0n) return end
   try {
     for await (const { events, position } of follow({ after: 0n, eventTypes, signal: AbortSignal.timeout(soonMs) })) {
-      if (events.length > 0) return false
-      if (position >= end) return true
+      if (events.length > 0) return end
+      if (position >= end) return 0n
     }
   } catch {} // then they are filled like any others
-  return false
+  return end
 }
 
 /** Where readers of a projection find how far its rows are. */
 export const activeCheckpoint = (name: string) => `read_model.${name}_checkpoint`
 
-/** How far each read model has read the log. */
-export async function checkpointsOf (
+/** How far what readers see has read the log, by projection, and whether it is still filled for the first time. */
+export async function activePositions (
   pool: Pool, projections: readonly Projection[]
-): Promise<Array<{ name: string, position: bigint }>> {
-  return await Promise.all(projections.map(async ({ name }) =>
-    ({ name: `the projection ${name}`, position: await readCheckpoint(pool, activeCheckpoint(name)) })))
+): Promise<Array<{ name: string, position: bigint, isFilling: boolean }>> {
+  const selects = projections.map(({ name }) => `SELECT '${name}' AS name, position FROM ${activeCheckpoint(name)}`)
+  const { rows } = await pool.query<{ name: string, position: string, isFilling: boolean }>(`
+    SELECT name, position, position < visible_from AS "isFilling"
+    FROM (${selects.join(' UNION ALL ')}) seen JOIN ledger.generations ON projection = name AND state = 'active'`)
+  return rows.map((row) => ({ ...row, position: BigInt(row.position) }))
 }
+
+/** How far each read model has read the log. */
+export const checkpointsOf = async (pool: Pool, projections: readonly Projection[]) =>
+  (await activePositions(pool, projections)).map(({ name, position }) => ({ name: `the projection ${name}`, position }))
 
 /**
  * Leads the views of a projection to the tables in `schema`; with the transaction's commit, all in one instant. A view
@@ -242,9 +236,9 @@ export const hasSetApartSql = (schema: string, name: string) => `(
   OR EXISTS (SELECT FROM ledger.skipped_events WHERE projection = ${name}))`
 
 /** How far readers can see, if this is the generation that they see. */
-export const notifyReadersSql = (channel: string, payload: string, name: string, generation: string) => `
+export const notifyReadersSql = (channel: string, payload: string, name: string, generation: string, position: string) => `
   SELECT pg_notify(${channel}, ${payload}) FROM ledger.generations
-  WHERE projection = ${name} AND generation = ${generation} AND state = 'active' AND complete`
+  WHERE projection = ${name} AND generation = ${generation} AND state = 'active' AND visible_from <= ${position}`
 
 /**
  * Notifies how far readers can see, if this is the generation that they see. `tx` has moved the checkpoint, and a swap
@@ -254,7 +248,8 @@ export async function notifyReaders (
   tx: PoolClient, projection: Projection, generation: number, position: bigint
 ): Promise<void> {
   const { name } = projection
-  const payload = `$2 || CASE WHEN ${hasSetApartSql('$5', '$3')} THEN '${parked}' ELSE '' END`
-  const values = [checkpointChannel, told(name, position, false), name, generation, schemaOf(projection, generation)]
-  await tx.query(notifyReadersSql('$1', payload, '$3', '$4'), values)
+  const payload = `$2 || CASE WHEN ${hasSetApartSql('$6', '$3')} THEN '${parked}' ELSE '' END`
+  const schema = schemaOf(projection, generation)
+  const values = [checkpointChannel, told(name, position, false), name, generation, position, schema]
+  await tx.query(notifyReadersSql('$1', payload, '$3', '$4', '$5'), values)
 }

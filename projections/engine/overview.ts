@@ -44,7 +44,7 @@ async function statusOf (
     projection: projection.name,
     generation: each.generation,
     state: each.state,
-    complete: each.complete,
+    complete: position >= BigInt(each.visibleFrom),
     code_version: each.codeVersion,
     present_version: projection.version,
     position: String(position),

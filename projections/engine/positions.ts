@@ -3,7 +3,6 @@ import type { Pool } from 'pg'
 import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { joinRunning } from '../../src/timing.js'
-import type { Projection } from './projection.js'
 import { awaitedChannel, checkpointChannel, hasSetApartSql, activeCheckpoint } from './generations.js'
 
 /** The read model has not come as far as the log was when a fact was missing: whether it exists is not known. */
@@ -248,20 +247,13 @@ export class Positions {
 
 const wasLookedAt = ({ lookedAt }: Known) => performance.now() - lookedAt < lookEveryMs * 0.9 // timers come early
 
-/** The position of each projection, by name. */
-export async function activePositions (pool: Pool, projections: readonly Projection[]): Promise<Map<string, bigint>> {
-  const selects = projections.map(({ name }) => `SELECT '${name}' AS name, position FROM ${activeCheckpoint(name)}`)
-  const { rows } = await pool.query<{ name: string, position: string }>(selects.join(' UNION ALL '))
-  return new Map(rows.map(({ name, position }) => [name, BigInt(position)]))
-}
-
 /** Where readers see the projection; nothing while its first fill runs. */
 async function readVisible (pool: Pool, projection: string): Promise<Seen | undefined> {
   const schema = "'read_' || generations.projection || '_g' || generations.generation" // as `schemaOf`
   const text = `
     SELECT position, NOT ${hasSetApartSql(schema, '$1')} AS is_whole
     FROM ${activeCheckpoint(projection)}, ledger.generations
-    WHERE projection = $1 AND state = 'active' AND complete`
+    WHERE projection = $1 AND state = 'active' AND position >= visible_from`
   const query = { text, values: [projection], query_timeout: lookWithinMs }
   const { rows: [row] } = await pool.query<{ position: string, is_whole: boolean }>(query)
   return row && { position: BigInt(row.position), isWhole: row.is_whole }

@@ -8,12 +8,12 @@ import {
 } from './generations.js'
 import { pause } from '../../src/timing.js'
 import { feedGenerations, type FeedOptions } from './run.js'
-import type { RunOptions } from '../../src/subscriptions/run.js'
+import { Stopped, type RunOptions } from '../../src/subscriptions/run.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { claimCheckpoint, readCheckpoint, touchCheckpoint, Fenced } from '../../src/subscriptions/checkpoint.js'
 import { leaseHolder, LeaseHeld, withLease } from '../../src/subscriptions/lease.js'
 import { compareWithActive, describe, type Compared } from './compare.js'
-import { foldUntil, type FoldOptions } from './fill.js'
+import { Writer, type WriterOptions } from './writer.js'
 import { parkedRows } from './parked.js'
 import { createIndexes } from './table.js'
 
@@ -176,6 +176,8 @@ export interface BuildOptions extends OperationOptions {
   /** Goes on although rows differ from those that readers see: for when those are wrong. */
   acceptDifferences?: boolean | undefined
   limits?: FoldOptions['limits']
+  /** Before the first try after an error that passes; each further one is twice as long, up to 5 s. */
+  shortestPauseMs?: number | undefined
 }
 
 /**
@@ -250,12 +252,12 @@ async function whileBuilding<Answer> (
   projection: Projection, { active, generation }: Plan, options: BuildOptions,
   work: (building: Building, fold: Fold, signal: AbortSignal) => Promise<Answer>
 ): Promise<Answer> {
-  const { consumerPool: pool, streams, holder, leaseTimes: times, limits, onProgress } = options
+  const { consumerPool: pool, holder, leaseTimes: times, onProgress } = options
   const lease = { pool, name: leaseOf(projection, generation), holder, signal: options.signal, times }
   try {
     return await withLease(lease, async ({ epoch, signal }) => {
       await claimCheckpoint(pool, checkpointOf(projection, generation), epoch)
-      const given = { pool, streams, signal, epoch, limits, refuse: refuseUnlessParkedIn(projection, active, pool) }
+      const given = { ...options, pool, signal, epoch, refuse: refuseUnlessParkedIn(projection, active, pool) }
       const fold: Fold = (doing, until) => foldUntil(projection, generation, until, {
         ...given, onProgress: (events, done) => onProgress?.({ doing, events, done })
       })
@@ -266,6 +268,65 @@ async function whileBuilding<Answer> (
     const underWay = `A replay of ${projection.name} is under way already`
     throw new ReplayRefused(`${underWay}, by ${error.holder}: wait for its end.`)
   }
+}
+
+export interface FoldOptions extends Pick<WriterOptions, 'refuse'> {
+  pool: Pool
+  streams: Streams
+  signal: AbortSignal
+  /** The epoch of the holder's lease. */
+  epoch: bigint
+  /** Events since this call, and which part of them this is, 0 to 1. */
+  onProgress? (events: number, done: number): void
+  /** Memory for rows, in bytes, and most events of one batch. */
+  limits?: { cacheBytes?: number, events?: number } | undefined
+  shortestPauseMs?: number | undefined
+}
+
+const usualCacheBytes = 16 * 2 ** 20
+const mostFailures = 8
+const usualShortestPauseMs = 200
+const longestPauseMs = 5_000
+
+/**
+ * Brings the generation from its checkpoint to `until` exactly. Goes on by itself after an error that passes, such as
+ * a restart of a back end. @throws what `refuse` throws; Fenced when another process has the generation
+ */
+export async function foldUntil (
+  projection: Projection, generation: number, until: bigint, options: FoldOptions
+): Promise<void> {
+  const { pool, signal, shortestPauseMs = usualShortestPauseMs } = options
+  let former = -1n
+  for (let failures = 0; ;) {
+    try {
+      const from = await readCheckpoint(pool, checkpointOf(projection, generation))
+      if (from >= until) return
+      if (from > former) failures = 0
+      former = from
+      await foldFrom(projection, generation, from, until, options)
+    } catch (error) {
+      signal.throwIfAborted()
+      const isFinal = error instanceof ReplayRefused || error instanceof Fenced || error instanceof Stopped
+      if (isFinal || ++failures > mostFailures) throw error
+      await pause(Math.min(shortestPauseMs * 2 ** (failures - 1), longestPauseMs), signal)
+    }
+  }
+}
+
+async function foldFrom (
+  projection: Projection, generation: number, from: bigint, until: bigint, options: FoldOptions
+): Promise<void> {
+  const { pool, streams, signal, epoch, refuse, onProgress, limits: { cacheBytes, events: mostEvents } = {} } = options
+  const writer = new Writer(projection, generation, pool, { refuse, budgetBytes: cacheBytes ?? usualCacheBytes })
+  let [position, count] = [from, 0]
+  const { eventTypes } = projection
+  for await (const batch of streams.follow({ after: from, until, eventTypes, signal, mostEvents })) {
+    await writer.write(batch, position, epoch)
+    position = batch.position
+    count += batch.events.length
+    onProgress?.(count, Number(position - from) / Number(until - from))
+  }
+  signal.throwIfAborted()
 }
 
 /** What readers lack already, the new generation may lack as well. */
@@ -332,7 +393,7 @@ async function noteVerified (pool: Pool, building: Building, how: string): Promi
 
 /** Lets readers be led to it; it holds all that the log held. @throws Fenced */
 async function becomeReady (pool: Pool, building: Building): Promise<void> {
-  await changeBuilding(pool, building, 'complete = true, state = $4, changed_at = now()', 'ready')
+  await changeBuilding(pool, building, 'state = $4, changed_at = now()', 'ready')
 }
 
 /** A generation that was dropped may have left its number to another one, which only its own builder changes. */

@@ -1,9 +1,9 @@
 // Runs one generation of a projection as something that follows the log.
 import type { Pool } from 'pg'
-import type { Consumer } from '../../src/subscriptions/consumer.js'
-import { fillFirst } from './fill.js'
+import type { Consumer, Log } from '../../src/subscriptions/consumer.js'
 import {
-  allGenerations, checkpointOf, generationsChannel, leaseOf, schemaOf, isFed, type Generation, type OfProjection
+  allGenerations, checkpointOf, generationsChannel, generationsOf, isFed, leaseOf, schemaOf, type Generation,
+  type OfProjection
 } from './generations.js'
 import { CircuitBreaker } from './circuit-breaker.js'
 import type { Projection } from './projection.js'
@@ -14,26 +14,34 @@ import { pause } from '../../src/timing.js'
 import { runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
 import { swap } from './swap.js'
 
-export function generationConsumer (projection: Projection, generation: number, pool: Pool): Consumer {
+export function generationConsumer (projection: Projection, generation: number, pool: Pool, log?: Log): Consumer {
   return {
     name: leaseOf(projection, generation),
     eventTypes: projection.eventTypes,
     isDeferred: projection.isDeferred,
     async open () {
       const breaker = await CircuitBreaker.load(pool, schemaOf(projection, generation))
-      const refuse = breaker.refuse.bind(breaker)
-      const writer = new Writer(projection, generation, pool, { refuse })
+      const writer = new Writer(projection, generation, pool, { refuse: breaker.refuse.bind(breaker) })
+      const generations = await generationsOf(pool, projection)
+      const visibleFrom = BigInt(generations.find((each) => each.generation === generation)?.visibleFrom ?? 0)
+      let [events, toldAt] = [0, performance.now()]
       return {
         checkpointTable: checkpointOf(projection, generation),
-        fill: (holder) => fillFirst(projection, generation, pool, { ...holder, refuse }),
         async write (batch, from, epoch) {
           await writer.write(batch, from, epoch)
           await breaker.passed(batch.position)
+          events += batch.events.length
+          if (batch.position >= visibleFrom || performance.now() - toldAt < tellEveryMs) return
+          toldAt = performance.now()
+          const percent = Number(100n * batch.position / visibleFrom)
+          log?.info({ projection: projection.name, events, percent }, 'a read model is being filled')
         }
       }
     }
   }
 }
+
+const tellEveryMs = 10_000
 
 export interface FeedOptions extends RunOptions {
   /** Wakes the look at generations when one changes; without it, looks are frequent. */
@@ -92,7 +100,7 @@ export async function feedGenerations (projections: readonly Projection[], optio
     const wanted = new Map(generations.map((each) => [leaseOf(each.projection, each.generation), each]))
     for (const [name, { stop }] of fed) if (!wanted.has(name)) stop.abort()
     for (const [name, { projection, generation }] of wanted) {
-      if (!fed.has(name)) fed.set(name, start(name, generationConsumer(projection, generation, pool)))
+      if (!fed.has(name)) fed.set(name, start(name, generationConsumer(projection, generation, pool, log)))
     }
   }
 

@@ -19,8 +19,6 @@ export interface WriterOptions {
   refuse (refused: Refused[], position: bigint): Promise<void>
   /** Memory for rows that events read again and again, in bytes. */
   budgetBytes?: number
-  /** Commits do not wait for the disk: a replay makes anew what a crash of Postgres loses. */
-  isBulk?: boolean
 }
 
 const usualBudgetBytes = 8 * 2 ** 20
@@ -237,10 +235,8 @@ export class Writer {
   /** A projection notifies its readers. */
   #notifying (position: bigint, isApart: boolean): Statement {
     const { name } = this.projection
-    const { isBulk } = this.options
     return {
-      ...isBulk && { name: 'b', part: ", bulk AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))" },
-      end: `SELECT version, (${notifyReadersSql('$5', '$6', '$7', '$8')})${isBulk ? ', (SELECT 1 FROM bulk)' : ''} FROM moved`,
+      end: `SELECT version, (${notifyReadersSql('$5', '$6', '$7', '$8', '$1')}) FROM moved`,
       values: [checkpointChannel, told(name, position, isApart), name, this.generation]
     }
   }

@@ -10,7 +10,7 @@ import {
   AccessRefused, appendError, AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, lostReasonOf, NoAnswer,
   readError, RevisionConflict, StreamGone
 } from './errors.js'
-import { followLog, type Batch, type FollowOptions } from './follow.js'
+import { followLog, gather, type Batch, type FollowOptions } from './follow.js'
 import { Reader, readPart, type Limit } from './read.js'
 import { scavengeEmbedded, type Scavenged } from './scavenge.js'
 import { SharedTail, type ShareOptions } from './tail.js'
@@ -70,7 +70,7 @@ export class EventLog {
     this.#reader = new Reader(connection, answerWithinMs)
     this.#appender = new Appender(connection, this.#reader, { answerWithinMs, resolveWithinMs, quietAfterMs })
     this.#outages = outages && new Outages(outages)
-    const follow = (following: FollowOptions) => this.#followOpened(following)
+    const follow = (following: FollowOptions) => this.#followAlone(following)
     this.#tail = shared && new SharedTail({ head: () => this.head(), follow }, shared)
   }
 
@@ -152,7 +152,7 @@ export class EventLog {
    * @throws when the subscription fails or ends: call it again with the last position
    */
   follow = (options: FollowOptions): AsyncGenerator<Batch, void> =>
-    this.#tail?.takes(options) ? this.#tail.follow(options) : this.#followOpened(options)
+    this.#tail?.takes(options) ? this.#tail.follow(options) : this.#followAlone(options)
 
   /** The same, as they are in the log, and not opened: who does not need that does not look up keys. */
   followStored = (options: FollowOptions): AsyncGenerator<Batch, void> => this.#follow(options)
@@ -190,6 +190,12 @@ export class EventLog {
       this.#notice('read', error)
       throw error
     }
+  }
+
+  #followAlone (options: FollowOptions): AsyncGenerator<Batch, void> {
+    const { after, until, mostEvents } = options
+    const following = this.#followOpened(options)
+    return until === undefined ? following : gather(following, after, until, mostEvents)
   }
 
   async * #followOpened (options: FollowOptions): AsyncGenerator<Batch, void> {

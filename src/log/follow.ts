@@ -27,9 +27,13 @@ export interface CatchUpOptions {
   lingerMs?: number | undefined
 }
 
-export interface FollowOptions extends CatchUpOptions {
+export interface FollowOptions extends Pick<CatchUpOptions, 'after' | 'eventTypes'> {
   /** Ends the iteration. */
   signal: AbortSignal
+  /** The iteration ends exactly there. Until then batches are large: a row that many events change is written once. */
+  until?: bigint | undefined
+  /** Of such a batch. */
+  mostEvents?: number | undefined
   /** For who follows the log for long: at its end it may do so with others of the process. */
   mayShare?: boolean
   /** Shared, such events wait up to 250 ms for others: many rows of one kind cost one statement. */
@@ -60,8 +64,9 @@ const answerWithinMs = 5_000
  * @throws when the subscription fails or ends
  */
 export async function * followLog (
-  connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, signal, lingerMs }: FollowOptions
+  connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, signal, until }: FollowOptions
 ): AsyncGenerator<Batch, void> {
+  const lingerMs = until === undefined ? undefined : gatheringLingerMs
   let position = after
   let patienceMs = shortestPatienceMs
   let silences = 0
@@ -93,6 +98,33 @@ export async function * followLog (
     position = batch.position
     // Far behind the head, a subscription that is only slow gets more time.
     if (isEnd) patienceMs = shortestPatienceMs
+  }
+}
+
+const gatheringLingerMs = 20
+/** Of one batch, and how long readers of rows wait for what was read meanwhile. */
+const gathered = { bytes: 4 * 2 ** 20, events: 5_000, ms: 250 }
+
+/** The batches from `after` to `until` exactly, as few large ones. */
+export async function * gather (
+  batches: AsyncIterable<Batch>, after: bigint, until: bigint, mostEvents = gathered.events
+): AsyncGenerator<Batch, void> {
+  if (after >= until) return
+  let [waiting, bytes, since]: [StoredEvent[], number, number] = [[], 0, performance.now()]
+  const take = (position: bigint): Batch => {
+    const events = waiting
+    ;[waiting, bytes, since] = [[], 0, performance.now()]
+    return { events, position }
+  }
+  for await (const { events, position } of batches) {
+    for (const event of events) {
+      if (event.position > until) break
+      waiting.push(event)
+      bytes += sizeOf(event.data)
+      if (bytes >= gathered.bytes || waiting.length >= mostEvents) yield take(event.position)
+    }
+    if (position >= until) return yield take(until)
+    if (performance.now() - since > gathered.ms) yield take(position)
   }
 }
 

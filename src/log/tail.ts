@@ -46,7 +46,8 @@ export class SharedTail {
       const head = await this.streams.head()
       const isNear = () => this.#tail?.holds(position) ?? position >= head
       if (hasLostIt || !isNear()) {
-        for await (const batch of this.streams.follow({ ...options, after: position })) {
+        const until = position < head ? head : undefined // at the head, what is wrong with the log is heard here
+        for await (const batch of this.streams.follow({ ...options, after: position, until })) {
           yield batch
           position = batch.position
           if (isNear()) break

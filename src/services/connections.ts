@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { Positions } from '../../projections/engine/positions.js'
-import { awaitedChannel, ensureProjections, holdsNothing } from '../../projections/engine/generations.js'
+import { awaitedChannel, ensureProjections, filledAt } from '../../projections/engine/generations.js'
 import { openNotifications, type Notifications } from '../postgres/notifications.js'
 import { projections } from '../../projections/index.js'
 import { eventVersions } from '../domain/events.js'
@@ -87,7 +87,7 @@ export async function openConnections (
   }
   try {
     await reachableHead({ url: eventStoreUrl }, () => new EventLog(connection).head())
-    await ensureProjections(pool, projections, () => holdsNothing(streams, projections))
+    await ensureProjections(pool, projections, () => filledAt(streams, projections))
   } catch (error) {
     await disconnect()
     throw error

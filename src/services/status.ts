@@ -1,7 +1,6 @@
 // How a process is: whether it is ready, for probes, and what it measures, for Prometheus.
-import { activePositions } from '../../projections/engine/positions.js'
 import type { Projection } from '../../projections/engine/projection.js'
-import { generationsOf, incomplete } from '../../projections/engine/generations.js'
+import { activePositions, generationsOf } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
 import { openBreakers, type OpenBreaker } from '../../projections/engine/circuit-breaker.js'
 import type { HealthChecks, Remark } from '../http/health.js'
@@ -106,7 +105,8 @@ async function isLevelWithLog ({ roles, restoreGuard }: Services): Promise<Remar
 
 /** @throws while a read model is filled for the first time: reads of it are refused until then */
 async function assertFilled ({ pool }: Services): Promise<void> {
-  const filling = await incomplete(pool, projections)
+  const found = await activePositions(pool, projections)
+  const filling = found.filter(({ isFilling }) => isFilling).map(({ name }) => name)
   if (filling.length > 0) throw new Error(`still to be filled from the log: ${filling.join(', ')}`)
 }
 

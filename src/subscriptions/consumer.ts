@@ -1,5 +1,4 @@
 // What handles the events of a subscription, and what it may say.
-import type { Streams } from '../log/event-log.js'
 import type { Batch, IsDeferred } from '../log/follow.js'
 
 /** Handles the events of a subscription: a projection or the webhook dispatcher. */
@@ -17,25 +16,10 @@ export interface OpenConsumer {
   /** Qualified name of a table made by `checkpointTable`. */
   checkpointTable: string
   /**
-   * Called by each holder, before it follows the log: brings what is empty beside a long log to where following begins.
-   * @returns where the checkpoint is then
-   */
-  fill? (holder: Holder): Promise<bigint>
-  /**
    * Writes what the batch means, and moves the checkpoint from `from` to its end, in one transaction.
    * @throws Fenced when another holder has the checkpoint
    */
   write (batch: Batch, from: bigint, epoch: bigint): Promise<void>
-}
-
-/** Who has claimed the checkpoint, and what it works with. */
-export interface Holder {
-  /** Which the checkpoint carries. */
-  epoch: bigint
-  /** Aborted when the lease is lost. */
-  signal: AbortSignal
-  streams: Streams
-  log: Log
 }
 
 type Write = (details: object, message: string) => void

@@ -26,12 +26,14 @@ export interface LagMonitor {
 
 export interface LagMonitorOptions {
   head (): Promise<bigint>
-  /** Checkpoints by name of the subscription. */
-  positions (): Promise<Map<string, bigint>>
+  /** Their checkpoints. */
+  positions (): Promise<Checkpoints>
   everyMs?: number
   /** A subscription may be behind for this long, in milliseconds; after an outage for twice as long. */
   toleranceMs?: number
 }
+
+type Checkpoints = ReadonlyArray<{ name: string, position: bigint }>
 
 interface Sample {
   at: number
@@ -44,7 +46,7 @@ interface Sample {
 /** Positions of subscriptions that had all come to the end of the log. */
 interface Level {
   head: bigint
-  positions: Map<string, bigint>
+  positions: Checkpoints
   /** On the clock of `performance.now()`: then they are read anew, as a restored database goes back. */
   until: number
 }
@@ -97,10 +99,10 @@ export function monitorLag ({ head, positions, everyMs = 2_000, toleranceMs = 5_
     if (!level || at > level.until || await head() !== level.head) level = undefined
     const all = level?.positions ?? await positions() // first: no position is ahead of a head that is read after it
     const end = level?.head ?? await head()
-    if ([...all.values()].every((position) => position === end)) {
+    if (all.every(({ position }) => position === end)) {
       level ??= { head: end, positions: all, until: at + stillSamples * everyMs }
     }
-    for (const [name, position] of all) {
+    for (const { name, position } of all) {
       const sample = { at, unbrokenSince, head: end, position }
       samplesOf.set(name, withSample(samplesOf.get(name) ?? [], sample, toleranceMs))
     }

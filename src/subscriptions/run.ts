@@ -83,7 +83,6 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   const claimed = { consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }
   log.debug(claimed, 'consumer claimed its checkpoint')
   await sameLog?.assert().catch(stopUntilMended)
-  if (opened.fill) position = await opened.fill({ ...lease, streams, log })
   const { eventTypes, isDeferred } = consumer
   const following = streams.follow({ after: position, eventTypes, isDeferred, signal: lease.signal, mayShare: true })
   for await (const batch of following) {

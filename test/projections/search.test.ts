@@ -21,7 +21,7 @@ t.test('words are folded, and each is there once', (t) => {
 
 t.test('a list of many rows', async (t) => {
   const { pool } = await scratchLedger(t)
-  await ensureProjections(pool, projections, async () => true)
+  await ensureProjections(pool, projections)
   await fillLeads(pool, 45_000)
   const find = async (searched: string, page: { page: number } | { after: string[] } = { page: 1 }) => {
     const { items, total, next } = await findLeads(pool, { userId: '1', searched }, { perPage: 2, ...page })
@@ -67,7 +67,7 @@ t.test('a lead says when it was called, in whatever order that is known', (t) =>
 
 t.test('calls of many leads, and many calls of a lead', async (t) => {
   const { pool } = await scratchLedger(t)
-  await ensureProjections(pool, projections, async () => true)
+  await ensureProjections(pool, projections)
   for (const fill of [fillLeads, fillCalls, fillBusyUser]) await fill(pool, 30_000)
   const start = new Date('2026-01-01T08:00:00Z').toISOString()
   for (const userId of ['1', '7', 'busy']) {

@@ -19,7 +19,7 @@ function monitored (t: Test) {
     },
     positions: async () => {
       reads += 1
-      return new Map([['leads', log.position]])
+      return [{ name: 'leads', position: log.position }]
     },
     everyMs: 10,
     toleranceMs

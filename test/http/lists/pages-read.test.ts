@@ -12,7 +12,7 @@ import { listDeliveries } from '../../../workers/deliveries/read/find-deliveries
 const mostPages = 200
 const count = Number(process.env.PLAN_ROWS ?? 20_000)
 const { pool } = await scratchLedger(t)
-await ensureProjections(pool, projections, async () => true)
+await ensureProjections(pool, projections)
 for (const fill of [fillLeads, fillCalls, fillDeliveries]) await fill(pool, count)
 
 const after = (id: string) => ({ after: [new Date(Date.UTC(2026, 0, 1) + count * 500).toISOString(), id], perPage: 15 })

@@ -14,7 +14,7 @@ const count = 1_000_000
 const { pool, databaseUrl } = await scratchLedger(t)
 const ofOne = openPool(databaseUrl, { applicationName: 'plans', max: 1, onError: () => {} })
 t.teardown(() => ofOne.end())
-await ensureProjections(pool, projections, async () => true)
+await ensureProjections(pool, projections)
 await fillAssistants(pool, count)
 await fillOwn(pool, count)
 

@@ -22,7 +22,7 @@ await migrate(postgres.url, packageRoot)
 const pool = openPool(postgres.url, { applicationName: 'plans', onError: () => {} })
 const ofOne = openPool(postgres.url, { applicationName: 'plans', max: 1, onError: () => {} })
 t.teardown(() => Promise.all([pool.end(), ofOne.end()]))
-await ensureProjections(pool, projections, async () => true)
+await ensureProjections(pool, projections)
 await fillLeads(pool, count) // one after the other: vacuum marks only what no running transaction could miss
 await fillCalls(pool, count)
 await fillBusyUser(pool, count)

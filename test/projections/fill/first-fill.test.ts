@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { leads } from '../../../projections/leads.js'
-import { holdsNothing, incomplete } from '../../../projections/engine/generations.js'
+import { activePositions, filledAt } from '../../../projections/engine/generations.js'
 import { assistantUpdated, leadCreated, type Told } from '../../support/events/call-events.js'
 import { parkedEvents, rowsOf } from '../../support/projections/projected.js'
 import { type ReplayDatabase, replayProcesses, history, replayRig } from '../../support/replay/replay-rig.js'
@@ -21,6 +21,8 @@ const whole = await rig.database(t)
 whole.project(t, assistants, leads)
 await Promise.all([assistants, leads].map((each) => whole.reached(each, head)))
 
+const isFilling = async ({ pool }: ReplayDatabase) => (await activePositions(pool, [leads]))[0]?.isFilling
+
 async function holdsAll (t: Test, { pool }: ReplayDatabase, message: string): Promise<void> {
   for (const { name } of leads.tables) {
     t.strictSame(await rowsOf(pool, leads, name), await rowsOf(whole.pool, leads, name), `${name} ${message}`)
@@ -36,7 +38,7 @@ t.test('it is written in few transactions, and readers see nothing of it before 
       async before (statement) {
         if (!/^WITH moved AS/.test(statement)) return
         writes.push(statement)
-        seen.push(await db.passed(leads), (await incomplete(db.pool, [leads]))[0])
+        seen.push(await db.passed(leads), await isFilling(db))
       }
     }
   })
@@ -44,19 +46,19 @@ t.test('it is written in few transactions, and readers see nothing of it before 
   db.project(t, leads)
   await db.reached(leads, head)
   t.ok(writes.length > 1 && writes.length < 10, `${writes.length} transactions for ${160 + 90} events`)
-  t.strictSame(seen, writes.flatMap(() => [undefined, 'leads']))
-  t.strictSame(await incomplete(db.pool, [leads]), [])
+  t.strictSame(seen, writes.flatMap(() => [undefined, true]))
+  t.equal(await isFilling(db), false)
   t.ok(await db.passed(leads))
   await holdsAll(t, db, 'after the fill')
 })
 
-const points = [['^WITH moved AS', 2], ['^UPDATE ledger.generations SET complete', 1]] as const
+const points = [['^WITH moved AS', 2]] as const
 
 t.test('a fill that is killed is gone on with, and until its end nobody sees a part', async (t) => {
   for (const [at, nth] of points) {
     const db = await rig.database(t, { head })
     t.equal(await start(db.databaseUrl, 'project', { signal: 'SIGKILL', at, nth }).ended, 'SIGKILL', `${at}, time ${nth}`)
-    t.strictSame(await incomplete(db.pool, [leads]), ['leads'])
+    t.equal(await isFilling(db), true)
     t.equal(await db.passed(leads), undefined)
     await db.expireLeases()
     const again = db.project(t, leads)
@@ -64,15 +66,6 @@ t.test('a fill that is killed is gone on with, and until its end nobody sees a p
     await again.stop()
     await holdsAll(t, db, `after ${at}, time ${nth}`)
   }
-})
-
-t.test('what is there already is filled no more', async (t) => {
-  const statements: string[] = []
-  const db = await rig.database(t, { watching: { before: (statement) => { statements.push(statement) } } })
-  const first = db.project(t, leads)
-  await db.reached(leads, head)
-  await first.stop()
-  t.notOk(statements.some((statement) => /synchronous_commit/.test(statement)), 'by a batch after the other')
 })
 
 t.test('an event that cannot be projected is parked, and the rest is there when readers see it', async (t) => {
@@ -88,8 +81,8 @@ t.test('an event that cannot be projected is parked, and the rest is there when 
   t.match(rows.get(4), { name: 'In time' })
   t.match(await parkedEvents(db.pool, assistants), [{ stream: 'assistant-3', revision: 2 }, { stream: 'assistant-3' }])
 
-  await db.pool.query('UPDATE ledger.generations SET complete = false') // broken off there
   const later = await rig.append([assistantUpdated(3, { assistant_name: 'Later' })])
+  await db.pool.query('UPDATE ledger.generations SET visible_from = $1', [later]) // broken off there
   db.project(t, assistants)
   await db.reached(assistants, later)
   t.equal((await parkedEvents(db.pool, assistants)).length, 3, 'a fill that is gone on with keeps its stream waiting')
@@ -97,10 +90,10 @@ t.test('an event that cannot be projected is parked, and the rest is there when 
 
 t.test('beside a log that has nothing for it there is nothing to fill, whatever else the log has', async (t) => {
   const { streams, append } = await replayRig(t)
-  t.equal(await holdsNothing(streams, [leads, assistants]), true)
+  t.equal(await filledAt(streams, [leads, assistants]), 0n)
   await append([{ stream: 'another-1', type: 'SomethingElse', data: {} }])
-  t.equal(await holdsNothing(streams, [leads, assistants]), true)
-  await append([leadCreated(1, 10)])
-  t.equal(await holdsNothing(streams, [leads, assistants]), false)
-  t.equal(await holdsNothing(streams, [assistants]), true)
+  t.equal(await filledAt(streams, [leads, assistants]), 0n)
+  const end = await append([leadCreated(1, 10)])
+  t.equal(await filledAt(streams, [leads, assistants]), end)
+  t.equal(await filledAt(streams, [assistants]), 0n)
 })

@@ -1,7 +1,7 @@
 // Generations: made once, and named when other code has folded them.
 import t from 'tap'
 import {
-  ensureProjections, generationsOf, outdated, schemaOf, incomplete, pointReaders
+  ensureProjections, generationsOf, outdated, schemaOf, activePositions, pointReaders
 } from '../../../projections/engine/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { assistants } from '../../../projections/assistants.js'
@@ -10,20 +10,20 @@ import { scratchLedger } from '../../support/postgres/ledger.js'
 import { projections } from '../../../projections/index.js'
 
 const { pool } = await scratchLedger(t)
-const isEmpty = async () => true
 
 t.test('making sure that projections are there is safe from many processes at once', async (t) => {
-  await Promise.all(Array.from({ length: 5 }, () => ensureProjections(pool, projections, isEmpty)))
+  await Promise.all(Array.from({ length: 5 }, () => ensureProjections(pool, projections)))
   t.equal((await pool.query('SELECT FROM read_model.leads')).rowCount, 0)
   t.match(await generationsOf(pool, leads), [{
-    generation: 1, state: 'active', codeVersion: leads.version, verified: null, complete: true
+    generation: 1, state: 'active', codeVersion: leads.version, verified: null, visibleFrom: '0'
   }])
 })
 
 t.test('tables whose schema was dropped are made again, to be filled from the log before readers see them', async (t) => {
   await pool.query(`DROP SCHEMA ${schemaOf(leads, 1)} CASCADE`)
-  await ensureProjections(pool, projections, async () => false)
-  t.strictSame(await incomplete(pool, projections), ['leads'])
+  await ensureProjections(pool, projections, async () => 100n)
+  const filling = (await activePositions(pool, projections)).filter(({ isFilling }) => isFilling)
+  t.match(filling, [{ name: 'leads' }])
   t.equal((await pool.query('SELECT FROM read_model.leads')).rowCount, 0)
 })
 

@@ -13,7 +13,7 @@ export async function emptyReadModels (
 ): Promise<void> {
   const schemas = wanted.map((projection) => `DROP SCHEMA IF EXISTS ${schemaOf(projection, 1)} CASCADE`)
   await pool.query([...schemas, 'DELETE FROM ledger.generations', 'DELETE FROM ledger.parked_events'].join('; '))
-  await ensureProjections(pool, wanted, async () => true)
+  await ensureProjections(pool, wanted)
 }
 
 export interface Feed {

@@ -87,7 +87,7 @@ export async function replayDatabase (
 ) {
   const { databaseUrl, pool } = await scratchLedger(t, postgres)
   const watched = watchedPool(pool, watching)
-  await ensureProjections(pool, projections, async () => head === 0n)
+  await ensureProjections(pool, projections, async () => head)
   const positions = positionsOf(t, notificationsOf(t, databaseUrl), pool)
   return {
     databaseUrl,
