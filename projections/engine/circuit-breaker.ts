@@ -1,7 +1,7 @@
 // Stops a projection that refuses too many streams at once: that is a bug, and not bad events.
 import type { Pool } from 'pg'
 import { Stopped } from '../../src/subscriptions/run.js'
-import { storable } from './parked.js'
+import { storable } from './writer.js'
 import type { Projection, Refused } from './projection.js'
 
 const mostStreams = 10

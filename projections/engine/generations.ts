@@ -34,7 +34,7 @@ export const checkpointOf = (projection: Projection, generation: number) =>
 export const consumerOf = (projection: Projection, generation: number) =>
   projection.effects ? projection.name : schemaOf(projection, generation)
 /** Who holds this lease feeds the generation. */
-export const leaseOf = (projection: Projection, generation: number) => `projection ${projection.name} g${generation}`
+export const leaseOf = ({ name }: NamedOne, generation: number) => `projection ${name} g${generation}`
 
 /**
  * Creates what is missing, so that readers find their tables before the first event. Many processes may call it at

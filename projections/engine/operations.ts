@@ -1,18 +1,19 @@
 // What an operator can do to a projection: the same from the command line and from the pages, told in the same words.
 import { setFlagsFromString } from 'node:v8'
-import type { Projection } from './projection.js'
-import { pauseProjection, resumeProjection } from './parked.js'
-import {
-  changeState, generationsOf, leaseOf, lockGenerations, type Generation, removeGeneration
-} from './generations.js'
-import { type OperationOptions, replay, verify, awaitSwap } from './replay.js'
-import { ReplayRefused } from './refused.js'
-import { describe } from './compare.js'
-import { leaseHolder } from '../../src/subscriptions/lease.js'
-import { inTransaction } from '../../src/postgres/transaction.js'
-import { pause } from '../../src/timing.js'
 import type { Pool, PoolClient } from 'pg'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { leaseHolder } from '../../src/subscriptions/lease.js'
+import { pause } from '../../src/timing.js'
 import { projections } from '../index.js'
+import { describe } from './compare.js'
+import { feedGenerations } from './feed.js'
+import {
+  changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation
+} from './generations.js'
+import type { Projection } from './projection.js'
+import {
+  beginReplay, BrokenOff, build, ReplayRefused, verify, type BuildOptions, type OperationOptions
+} from './replay.js'
 
 /** What may be asked for with an operation; each takes what concerns it. */
 export interface OperationInput {
@@ -50,7 +51,9 @@ export const operations: Readonly<Record<Action, Operation>> = {
     stopped: 'The command was stopped.',
     async run (projection, { pool }) {
       const { name } = projection
-      if (!await pauseProjection(pool, projection)) throw new ReplayRefused(`${name} is paused already.`)
+      const { rowCount } = await pool.query(
+        'INSERT INTO ledger.paused_projections (projection) VALUES ($1) ON CONFLICT DO NOTHING', [name])
+      if (rowCount === 0) throw new ReplayRefused(`${name} is paused already.`)
       return `${name} is paused within a second: readers see what they saw, and the log waits. ` +
         `\`ringledger projections resume ${name}\` lets it go on.`
     }
@@ -59,7 +62,8 @@ export const operations: Readonly<Record<Action, Operation>> = {
     stopped: 'The command was stopped.',
     async run (projection, { pool }) {
       const { name } = projection
-      if (await resumeProjection(pool, projection)) return `${name} goes on within a second, where it stood.`
+      const { rowCount } = await pool.query('DELETE FROM ledger.paused_projections WHERE projection = $1', [name])
+      if (rowCount === 1) return `${name} goes on within a second, where it stood.`
       throw new ReplayRefused(`${name} is not paused. If it stands still because it refused too many streams: ` +
         `\`ringledger projections quarantine resume ${name}\`.`)
     }
@@ -96,46 +100,118 @@ export const operations: Readonly<Record<Action, Operation>> = {
 }
 
 /**
+ * Goes on where an earlier replay of the same code was broken off. The former generation is retained.
+ * @returns the generation that readers see now
+ * @throws ReplayRefused, or BrokenOff when a back end fails for longer than is waited for; then readers see what they
+ * saw
+ */
+export async function replay (projection: Projection, options: BuildOptions): Promise<number> {
+  const { name } = projection
+  try {
+    const plan = await beginReplay(projection, options.pool)
+    const { generation, kind } = plan
+    if (kind === 'resume') options.say?.(`Generation ${generation} of ${name} was begun earlier: going on with it.`)
+    if (kind !== 'wait') await build(projection, plan, options)
+    await awaitSwap(projection, generation, options)
+    return generation
+  } catch (error) {
+    if (options.signal.aborted || error instanceof ReplayRefused || !(error instanceof Error)) throw error
+    throw new BrokenOff(`The replay of ${name} broke off: ${error.message}
+Readers see what they saw. Run the same command again: it goes on where it stands.`, { cause: error })
+  }
+}
+
+const mostPauseMs = 200
+
+/**
+ * A projector of this code takes the generation over, brings it level and swaps. While none runs, the generation is fed
+ * from here; it is swapped from here only when no process feeds the active one either.
+ * @throws ReplayRefused when the generation is given up meanwhile
+ */
+export async function awaitSwap (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
+  const { consumerPool: pool, signal } = options
+  const done = new AbortController()
+  const feeding = feedGenerations([projection], {
+    ...options, pool, yields: true, signal: AbortSignal.any([signal, done.signal])
+  })
+  options.onProgress?.({ doing: 'swap', events: 0 })
+  try {
+    await untilActive(projection, generation, options)
+  } finally {
+    done.abort()
+    await feeding
+  }
+}
+
+async function untilActive (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
+  const { consumerPool: pool, signal, checkEveryMs = mostPauseMs, say } = options
+  for (let isExplained = false; ; await pause(Math.min(checkEveryMs, mostPauseMs), signal)) {
+    signal.throwIfAborted()
+    const generations = await generationsOf(pool, projection).catch(() => undefined) // Postgres restarts
+    const state = generations?.find((each) => each.generation === generation)?.state
+    if (state === 'active') return
+    if (generations && state !== 'ready') {
+      throw new ReplayRefused(`Generation ${generation} of ${projection.name} was given up meanwhile.`)
+    }
+    const active = generations?.find((each) => each.state === 'active')
+    const reason = active && !isExplained ? await whyItWaits(projection, generation, active, pool) : undefined
+    if (reason === undefined) continue
+    say?.(reason)
+    isExplained = true
+  }
+}
+
+async function whyItWaits (
+  { name, version }: Projection, generation: number, active: Generation, pool: Pool
+): Promise<string | undefined> {
+  const isReady = `Generation ${generation} of ${name} is ready`
+  if (active.pausedSince) {
+    return `${isReady}, and ${name} is paused: it is swapped in after \`ringledger projections resume ${name}\`.`
+  }
+  if (active.codeVersion === version) return undefined
+  const feeder = await leaseHolder(pool, leaseOf({ name }, active.generation)).catch(() => undefined)
+  return feeder && `${isReady}. The projector that runs has version ${active.codeVersion} of the code; ` +
+    `the first one with version ${version} swaps.\n` +
+    'This command keeps the generation level until then; it may be stopped, which costs nothing.'
+}
+
+/**
  * Swaps the newest retained generation in as a replay does: level with the active one, which is retained then.
  * @returns the generation that readers see now
  * @throws ReplayRefused when there is none, or no process can bring it level
  */
 export async function rollback (projection: Projection, options: OperationOptions): Promise<number> {
   const { pool } = options
-  const target = await inTransaction(pool, async (tx) => {
+  const { name, version } = projection
+  const { generation } = await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     const found = targetOf(projection, await generationsOf(tx, projection))
-    const feeder = await leaseHolder(pool, leaseOf(projection, found.generation))
-    const isFed = found.codeVersion === projection.version || feeder !== undefined
-    if (!isFed) throw new ReplayRefused(stale(projection, found))
-    await changeState(tx, projection, found.generation, 'retained', 'ready')
+    const { generation, codeVersion } = found
+    if (codeVersion !== version && await leaseHolder(pool, leaseOf(projection, generation)) === undefined) {
+      throw new ReplayRefused(`Generation ${generation} of ${name} was folded by version ${codeVersion} of its code, ` +
+        'and no projector of that version runs: it stands still, and readers would go back in time. ' +
+        `This release has version ${version}.\n` +
+        `Start a projector of the release that has version ${codeVersion}, ` +
+        'then run this command again, with either release.')
+    }
+    await changeState(tx, projection, generation, 'retained', 'ready')
     return found
   })
-  await awaitSwap(projection, target.generation, options)
-  return target.generation
+  await awaitSwap(projection, generation, options)
+  return generation
 }
 
 function targetOf ({ name }: Projection, generations: readonly Generation[]): Generation {
   const active = generations.find(({ state }) => state === 'active')
   const next = generations.find(({ state }) => state === 'building' || state === 'ready')
   const isGoingBack = next?.state === 'ready' && active && next.generation < active.generation // a rollback broke off
-  if (next && !isGoingBack) throw new ReplayRefused(isUnderWay(name, next))
+  if (next && !isGoingBack) {
+    throw new ReplayRefused(`Generation ${next.generation} of ${name} is ${next.state}: let its replay end, ` +
+      `or give it up with \`ringledger projections drop ${name} --generation ${next.generation}\`.`)
+  }
   const target = next ?? generations.findLast(({ state }) => state === 'retained')
   if (!target) throw new ReplayRefused(`There is no retained generation of ${name} to go back to.`)
   return target
-}
-
-function isUnderWay (name: string, { generation, state }: Generation): string {
-  const drop = `ringledger projections drop ${name} --generation ${generation}`
-  return `Generation ${generation} of ${name} is ${state}: let its replay end, or give it up with \`${drop}\`.`
-}
-
-function stale ({ name, version }: Projection, { generation, codeVersion }: Generation): string {
-  return `Generation ${generation} of ${name} was folded by version ${codeVersion} of its code, ` +
-    'and no projector of that version runs: it stands still, and readers would go back in time. ' +
-    `This release has version ${version}.\n` +
-    `Start a projector of the release that has version ${codeVersion}, ` +
-    'then run this command again, with either release.'
 }
 
 type DropOptions = Pick<OperationOptions, 'pool' | 'signal'>
@@ -160,9 +236,7 @@ export async function drop (
   })
   for (const { generation } of chosen) {
     await awaitRelease(projection, generation, options)
-    await inTransaction(pool, async (tx) => {
-      await removeGeneration(tx, projection, generation)
-    })
+    await inTransaction(pool, (tx) => removeGeneration(tx, projection, generation))
   }
   return chosen.map(({ generation }) => generation)
 }

@@ -1,26 +1,13 @@
-// Which events have to wait, as earlier ones of their streams are parked, and which ones an operator has given up.
+// What operators see of parked events, and do with them: retry those of a stream, or skip one for good.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/log/event-log.js'
-import { activeGeneration, schemaOf } from './generations.js'
-import type { Projection } from './projection.js'
-
-type Event = Pick<StoredEvent, 'stream' | 'revision'>
-
-/** Postgres has no NUL in text. */
-export const storable = (text: string) => text.replaceAll('\0', '\\0')
-
-/** Events that an operator has skipped: projections and replays pass over them. */
-export interface Skipped {
-  has (event: Event): boolean
-}
-
-/** The skipped events of the projection of this name. */
-export async function loadSkipped (db: Pool | PoolClient, projection: string): Promise<Skipped> {
-  const { rows } = await db.query<EventKey>(
-    'SELECT stream, revision FROM ledger.skipped_events WHERE projection = $1', [projection])
-  return skippedOf(rows)
-}
+import { activeGeneration, schemaOf, checkpointOf, consumerOf, generationsOf, isFed } from './generations.js'
+import type { Projection, Refused } from './projection.js'
+import { notHidden, readParts } from '../../src/log/read.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import { storable, Writer } from './writer.js'
 
 /** An event that an operator has given up; `at` is ISO 8601. */
 interface SkippedEvent { projection: string, stream: string, revision: string, reason: string, at: string }
@@ -31,40 +18,6 @@ export async function skippedEvents (db: Pool, names: readonly string[]): Promis
     SELECT projection, stream, revision, reason, skipped_at AS at
     FROM ledger.skipped_events WHERE projection = ANY($1) ORDER BY skipped_at`, [names])
   return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
-}
-
-/** What is to be known of the streams of some events before they are projected. */
-export interface Parked {
-  skipped: Skipped
-  /** Streams whose events have to wait. */
-  streams: Set<string>
-}
-
-/** `consumer` names the generation, for instance `read_leads_g1`. */
-export async function loadParked (
-  db: Pool | PoolClient, consumer: string, projection: string, events: StoredEvent[]
-): Promise<Parked> {
-  const { rows } = await db.query<{ stream: string, revision: string | null }>(`
-    WITH wanted AS MATERIALIZED (
-      SELECT stream, ledger.digest_of(stream) AS digest FROM (SELECT DISTINCT unnest($3::text[]) AS stream) streams)
-    SELECT stream, NULL AS revision FROM wanted WHERE EXISTS (
-      SELECT FROM ledger.parked_events parked WHERE consumer = $1 AND parked.stream_digest = wanted.digest)
-    UNION ALL
-    SELECT wanted.stream, revision FROM wanted JOIN ledger.skipped_events skipped ON skipped.stream_digest = wanted.digest
-    WHERE projection = $2`,
-  [consumer, projection, events.map(({ stream }) => storable(stream))])
-  return {
-    skipped: skippedOf(rows.filter((row): row is EventKey => row.revision !== null)),
-    streams: new Set(rows.flatMap(({ stream, revision }) => revision === null ? [stream] : []))
-  }
-}
-
-/** As Postgres answers it. */
-interface EventKey { stream: string, revision: string }
-
-function skippedOf (rows: EventKey[]): Skipped {
-  const skipped = new Set(rows.map(({ stream, revision }) => `${revision}@${stream}`))
-  return { has: ({ stream, revision }) => skipped.size > 0 && skipped.has(`${revision}@${storable(stream)}`) }
 }
 
 /** What was asked for cannot be done; nothing was changed. */
@@ -162,15 +115,105 @@ export async function countParkedStreams (pool: Pool): Promise<ParkedStreams[]> 
     name ? { projection: name[0], generation: name[1], streams } : { projection: consumer, generation: '', streams })
 }
 
-/** @returns false when it was paused before */
-export async function pauseProjection (db: Pool, { name }: Projection): Promise<boolean> {
-  const { rowCount } = await db.query(
-    'INSERT INTO ledger.paused_projections (projection) VALUES ($1) ON CONFLICT DO NOTHING', [name])
-  return rowCount === 1
+/** What became of the parked events of a stream. */
+export interface Reprojected {
+  generation: number
+  /** That are not parked any more, with the hidden ones. */
+  events: number
+  /** Of those: an erasure has hidden them, so they went nowhere. */
+  hidden: number
+  parked: number
+  /** Why some of them are still parked. */
+  refused?: string | undefined
 }
 
-/** @returns false when it was not paused */
-export async function resumeProjection (db: Pool, { name }: Projection): Promise<boolean> {
-  const { rowCount } = await db.query('DELETE FROM ledger.paused_projections WHERE projection = $1', [name])
-  return rowCount === 1
+const ofStream = 'consumer = $1 AND stream_digest = ledger.digest_of($2)'
+
+/**
+ * Projects the parked events of a stream into the active generation, in order: all of them, or none. Meanwhile the live
+ * projection waits; then it goes on with the rows that it finds.
+ * @throws ParkingRefused when one of them is refused again
+ */
+export async function retryStream (backEnds: BackEnds, projection: Projection, stream: string): Promise<Reprojected> {
+  return await reproject(backEnds, projection, stream, ({ events, refused }) => {
+    if (refused !== undefined) throw new ParkingRefused(`${stream} stays parked, as it was: ${refused}`)
+    if (events === 0) throw notParked(projection.name, stream)
+  })
+}
+
+/**
+ * Skips one event of this projection for good, and projects the later parked events of its stream. An event that is not
+ * parked can be skipped too: then replays pass over it.
+ * @throws ParkingRefused when there is no such event
+ */
+export async function skipEvent (
+  backEnds: BackEnds, projection: Projection, stream: string, revision: bigint, reason: string
+): Promise<Reprojected> {
+  const [event] = await backEnds.streams.read(stream, revision, 1)
+  if (!event) throw new ParkingRefused(`the log has no event ${stream}@${revision}`) // a later one: an erasure hid it
+  await backEnds.pool.query(`
+    INSERT INTO ledger.skipped_events (projection, stream, revision, reason) VALUES ($1, $2, $3, $4)
+    ON CONFLICT DO NOTHING`, [projection.name, storable(stream), revision, storable(reason)])
+  return await reproject(backEnds, projection, stream)
+}
+
+/** Called before the commit; what it throws rolls back. */
+type Check = (outcome: Reprojected) => void
+
+/** In the generation that readers see, then in those that they may be led to. */
+async function reproject (
+  backEnds: BackEnds, projection: Projection, stream: string, check?: Check
+): Promise<Reprojected> {
+  const generations = await generationsOf(backEnds.pool, projection)
+  const active = generations.find(({ state }) => state === 'active')?.generation ?? 1
+  const outcome = await reprojectIn(backEnds, projection, active, stream, check)
+  const others = generations.filter((each) => isFed(projection, each) && each.generation !== active)
+  for (const { generation } of others) await reprojectIn(backEnds, projection, generation, stream)
+  return outcome
+}
+
+async function reprojectIn (
+  { pool, streams }: BackEnds, projection: Projection, generation: number, stream: string, check?: Check
+): Promise<Reprojected> {
+  const consumer = consumerOf(projection, generation)
+  return await inTransaction(pool, async (tx) => {
+    const { position, epoch } = await touchCheckpoint(tx, checkpointOf(projection, generation)) // waits for a batch
+    const parked = await parkedRows(tx, consumer, stream)
+    await tx.query(`DELETE FROM ledger.parked_events WHERE ${ofStream}`, [consumer, storable(stream)])
+    const refused: Refused[] = []
+    const refuse = async (more: Refused[]) => { refused.push(...more) }
+    const writer = new Writer(projection, generation, tx, { refuse })
+    let hidden = parked.length
+    for await (const events of parkedParts(streams, stream, parked)) {
+      hidden -= events.length
+      await writer.write({ events, position }, position, epoch)
+    }
+    await keepTime(tx, consumer, stream, parked[0])
+    const still = await parkedRows(tx, consumer, stream)
+    const counts = { events: parked.length - still.length, hidden, parked: still.length }
+    const outcome = { generation, ...counts, refused: refused[0]?.error }
+    check?.(outcome)
+    return outcome
+  })
+}
+
+/** What is parked again keeps its time: so the circuit breaker does not count it a second time. */
+async function keepTime (tx: PoolClient, consumer: string, stream: string, first?: ParkedRow): Promise<void> {
+  await tx.query(`UPDATE ledger.parked_events SET parked_at = $3 WHERE ${ofStream}`,
+    [consumer, storable(stream), first?.since])
+}
+
+/** They may be as large as events can be. @throws ParkingRefused when the log does not have all of them */
+async function * parkedParts (
+  streams: Pick<Streams, 'visit'>, stream: string, parked: ParkedRow[]
+): AsyncGenerator<StoredEvent[]> {
+  const [first, last] = [parked[0], parked.at(-1)]
+  if (!first || !last) return
+  const wanted = new Set(await notHidden(streams, stream, parked.map(({ revision }) => revision)))
+  for await (const part of readParts(streams, stream, { from: first.revision, to: last.revision })) {
+    yield part.filter(({ revision }) => wanted.delete(revision))
+  }
+  if (wanted.size === 0) return
+  const missing = `${stream}@${[...wanted].join()}`
+  throw new ParkingRefused(`the log has no event ${missing}: only a replay of the projection can go on without it`)
 }

@@ -1,46 +1,39 @@
-// Replays a projection: a new generation is built beside the one that readers see, verified, and swapped in.
-import type { Projection, Refused } from './projection.js'
-import { BrokenOff, ReplayRefused, cannotProject } from './refused.js'
-import { type Pool, DatabaseError } from 'pg'
-import { inTransaction, onConnection } from '../../src/postgres/transaction.js'
-import {
-  createGeneration, generationsOf, lockGenerations, removeGeneration, type Generation, leaseOf, checkpointOf, schemaOf
-} from './generations.js'
-import { pause } from '../../src/timing.js'
-import { feedGenerations, type FeedOptions } from './run.js'
-import { Stopped, type RunOptions } from '../../src/subscriptions/run.js'
+// A replay: a new generation is built beside the one that readers see, and verified.
+import { DatabaseError, type Pool } from 'pg'
 import type { Streams } from '../../src/log/event-log.js'
-import { claimCheckpoint, readCheckpoint, touchCheckpoint, Fenced } from '../../src/subscriptions/checkpoint.js'
-import { leaseHolder, LeaseHeld, withLease } from '../../src/subscriptions/lease.js'
+import { inTransaction, onConnection } from '../../src/postgres/transaction.js'
+import { claimCheckpoint, Fenced, readCheckpoint, touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import { LeaseHeld, withLease } from '../../src/subscriptions/lease.js'
+import { Stopped, type RunOptions } from '../../src/subscriptions/run.js'
+import { pause } from '../../src/timing.js'
 import { compareWithActive, describe, type Compared } from './compare.js'
-import { Writer, type WriterOptions } from './writer.js'
+import type { FeedOptions } from './feed.js'
+import {
+  checkpointOf, createGeneration, generationsOf, leaseOf, lockGenerations, removeGeneration, schemaOf, type Generation
+} from './generations.js'
 import { parkedRows } from './parked.js'
+import type { Projection, Refused } from './projection.js'
 import { createIndexes } from './table.js'
+import { Writer, type WriterOptions } from './writer.js'
 
-/**
- * Goes on where an earlier replay of the same code was broken off. The former generation is retained.
- * @returns the generation that readers see now
- * @throws ReplayRefused, or BrokenOff when a back end fails for longer than is waited for; then readers see what they
- * saw
- */
-export async function replay (projection: Projection, options: BuildOptions): Promise<number> {
-  try {
-    return await carryOut(projection, options)
-  } catch (error) {
-    if (options.signal.aborted || error instanceof ReplayRefused || !(error instanceof Error)) throw error
-    throw new BrokenOff(`The replay of ${projection.name} broke off: ${error.message}
-Readers see what they saw. Run the same command again: it goes on where it stands.`, { cause: error })
-  }
+/** The operation does not go on as things are; the message says why and what to run. */
+export class ReplayRefused extends Error {
+  override readonly name = 'ReplayRefused'
 }
 
-async function carryOut (projection: Projection, options: BuildOptions): Promise<number> {
-  const plan = await beginReplay(projection, options.pool)
-  const { generation, kind } = plan
-  const name = `Generation ${generation} of ${projection.name}`
-  if (kind === 'resume') options.say?.(`${name} was begun earlier: going on with it.`)
-  if (kind !== 'wait') await build(projection, plan, options)
-  await awaitSwap(projection, generation, options)
-  return generation
+/** What the operation works on failed; nothing is lost by that. */
+export class BrokenOff extends Error {
+  override readonly name = 'BrokenOff'
+}
+
+/** Somebody has to decide about an event before the log can be folded past it. */
+export function cannotProject (
+  { name }: Projection, { stream, revision }: Refused['stored'], problem: string
+): ReplayRefused {
+  return new ReplayRefused(`${name} cannot be rebuilt past ${stream}@${revision}: ${problem}
+Readers see what they saw. Either the code learns to read the event, or it is given up, for this and every later rebuild:
+  ringledger projections quarantine skip ${name} ${stream} ${revision} --reason '…'
+Then run the same command again: it goes on where it stands.`)
 }
 
 export interface Plan {
@@ -68,78 +61,20 @@ export function planReplay ({ name, version }: Projection, generations: readonly
     `  ringledger projections drop ${name} --generation ${generation}`)
 }
 
-/** Makes the empty tables of the plan's generation. Two processes that begin at once get the same generation. */
-export async function beginReplay (projection: Projection, pool: Pool): Promise<Plan> {
+/**
+ * Makes the empty tables of the plan's generation. Two processes that begin at once get the same generation.
+ * @param check may refuse the plan
+ */
+export async function beginReplay (
+  projection: Projection, pool: Pool, check?: (plan: Plan) => void
+): Promise<Plan> {
   return await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     const plan = planReplay(projection, await generationsOf(tx, projection))
+    check?.(plan)
     if (plan.kind === 'begin') await createGeneration(tx, projection, plan.generation, 'building')
     return plan
   })
-}
-
-const mostPauseMs = 200
-
-/**
- * A projector of this code takes the generation over, brings it level and swaps. While none runs, the generation is fed
- * from here; it is swapped from here only when no process feeds the active one either.
- * @throws ReplayRefused when the generation is given up meanwhile
- */
-export async function awaitSwap (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
-  const { consumerPool: pool, signal } = options
-  const done = new AbortController()
-  const feeding = feedGenerations([projection], {
-    ...options, pool, yields: true, signal: AbortSignal.any([signal, done.signal])
-  })
-  options.onProgress?.({ doing: 'swap', events: 0 })
-  try {
-    await untilActive(projection, generation, options)
-  } finally {
-    done.abort()
-    await feeding
-  }
-}
-
-async function untilActive (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
-  const { consumerPool: pool, signal, checkEveryMs = mostPauseMs, say } = options
-  for (let isExplained = false; ; await pause(Math.min(checkEveryMs, mostPauseMs), signal)) {
-    signal.throwIfAborted()
-    const generations = await generationsOf(pool, projection).catch(() => undefined) // Postgres restarts
-    const state = generations?.find((each) => each.generation === generation)?.state
-    if (state === 'active') return
-    if (generations && state !== 'ready') {
-      throw new ReplayRefused(`Generation ${generation} of ${projection.name} was given up meanwhile.`)
-    }
-    const active = generations?.find((each) => each.state === 'active')
-    const reason = active && !isExplained ? await whyItWaits(projection, generation, active, pool) : undefined
-    if (reason === undefined) continue
-    say?.(reason)
-    isExplained = true
-  }
-}
-
-async function whyItWaits (
-  projection: Projection, generation: number, active: Generation, pool: Pool
-): Promise<string | undefined> {
-  if (active.pausedSince) return waitsForResume(projection, generation)
-  return await isFedByOtherCode(projection, active, pool) ? waitsForRelease(projection, generation, active) : undefined
-}
-
-async function isFedByOtherCode (projection: Projection, active: Generation, pool: Pool): Promise<boolean> {
-  if (active.codeVersion === projection.version) return false
-  const holder = await leaseHolder(pool, leaseOf(projection, active.generation)).catch(() => undefined)
-  return holder !== undefined
-}
-
-function waitsForResume ({ name }: Projection, generation: number): string {
-  return `Generation ${generation} of ${name} is ready, and ${name} is paused: it is swapped in after ` +
-    `\`ringledger projections resume ${name}\`.`
-}
-
-function waitsForRelease ({ name, version }: Projection, generation: number, { codeVersion }: Generation): string {
-  return `Generation ${generation} of ${name} is ready. ` +
-    `The projector that runs has version ${codeVersion} of the code; the first one with version ${version} swaps.\n` +
-    'This command keeps the generation level until then; it may be stopped, which costs nothing.'
 }
 
 /** How far long work is. */
@@ -198,7 +133,7 @@ export async function build (projection: Projection, plan: Plan, options: BuildO
     await finishTables(projection, generation, { pool, signal })
     await fold('catch up', await streams.head())
     signal.throwIfAborted()
-    await becomeReady(pool, building)
+    await changeBuilding(pool, building, 'state = $4, changed_at = now()', 'ready') // it holds all that the log held
   })
 }
 
@@ -208,7 +143,7 @@ export async function build (projection: Projection, plan: Plan, options: BuildO
  */
 export async function verify (projection: Projection, options: OperationOptions): Promise<Compared> {
   const { pool } = options
-  const plan = await beginVerification(projection, pool)
+  const plan = await beginReplay(projection, pool, (plan) => refuseToVerify(projection, plan))
   return await whileBuilding(projection, plan, options, async (building, fold) => {
     try {
       return await foldAndCompare(building, plan.active, fold, options)
@@ -227,22 +162,14 @@ async function dropOwn (pool: Pool, { projection, generation, epoch }: Building)
   })
 }
 
-async function beginVerification (projection: Projection, pool: Pool): Promise<Plan> {
-  const { name, version } = projection
-  return await inTransaction(pool, async (tx) => {
-    await lockGenerations(tx)
-    const plan = planReplay(projection, await generationsOf(tx, projection))
-    if (plan.kind !== 'begin') {
-      throw new ReplayRefused(`Generation ${plan.generation} of ${name} is being built: let its replay end, which compares ` +
-        `all rows, or give it up with \`ringledger projections drop ${name} --generation ${plan.generation}\`.`)
-    }
-    if (plan.active.codeVersion !== version) {
-      throw new ReplayRefused(`Readers of ${name} see what version ${plan.active.codeVersion} of its code has folded, and this ` +
-        `release has version ${version}: \`ringledger projections replay ${name}\` tells by how many rows they differ.`)
-    }
-    await createGeneration(tx, projection, plan.generation, 'building')
-    return plan
-  })
+function refuseToVerify ({ name, version }: Projection, { kind, generation, active }: Plan): void {
+  if (kind !== 'begin') {
+    throw new ReplayRefused(`Generation ${generation} of ${name} is being built: let its replay end, which compares ` +
+      `all rows, or give it up with \`ringledger projections drop ${name} --generation ${generation}\`.`)
+  }
+  if (active.codeVersion === version) return
+  throw new ReplayRefused(`Readers of ${name} see what version ${active.codeVersion} of its code has folded, and this ` +
+    `release has version ${version}: \`ringledger projections replay ${name}\` tells by how many rows they differ.`)
 }
 
 type Fold = (doing: string, until: bigint) => Promise<void>
@@ -364,39 +291,30 @@ async function accept (
   const { pool, acceptDifferences, say, showsValues } = options
   const lines = compared.differences.map((difference) => `  ${describe(difference, compared, showsValues)}`)
   if (lines.length > 0 && !acceptDifferences) {
-    const first = `${compared.found} and ${compared.expected} differ, at least in these rows:`
-    throw new ReplayRefused(differ(building, [first, ...lines]))
+    const { projection: { name }, generation } = building
+    throw new ReplayRefused([
+      `Generation ${generation} of ${name} is not swapped in.`,
+      `${compared.found} and ${compared.expected} differ, at least in these rows:`,
+      ...lines,
+      'Readers see what they saw. To give the new generation up:',
+      `  ringledger projections drop ${name} --generation ${generation}`,
+      'If it is the new one that is right, and readers shall see it:',
+      `  ringledger projections replay ${name} --accept-differences`
+    ].join('\n'))
   }
   for (const line of lines) say?.(`${line} (accepted)`)
   if (!isSameCode) say?.(`The code has changed: ${compared.how}.`)
-  await noteVerified(pool, building, lines.length > 0 ? `${compared.how}, differences accepted` : compared.how)
-}
-
-function differ ({ projection: { name }, generation }: Building, lines: string[]): string {
-  return [
-    `Generation ${generation} of ${name} is not swapped in.`,
-    ...lines,
-    'Readers see what they saw. To give the new generation up:',
-    `  ringledger projections drop ${name} --generation ${generation}`,
-    'If it is the new one that is right, and readers shall see it:',
-    `  ringledger projections replay ${name} --accept-differences`
-  ].join('\n')
+  const how = lines.length > 0 ? `${compared.how}, differences accepted` : compared.how
+  await changeBuilding(pool, building, 'verified = $4', how)
 }
 
 /** A generation that is being built, and the epoch of who builds it. */
 interface Building { projection: Projection, generation: number, epoch: bigint }
 
-/** Records, in words, against what a generation was verified. @throws Fenced */
-async function noteVerified (pool: Pool, building: Building, how: string): Promise<void> {
-  await changeBuilding(pool, building, 'verified = $4', how)
-}
-
-/** Lets readers be led to it; it holds all that the log held. @throws Fenced */
-async function becomeReady (pool: Pool, building: Building): Promise<void> {
-  await changeBuilding(pool, building, 'state = $4, changed_at = now()', 'ready')
-}
-
-/** A generation that was dropped may have left its number to another one, which only its own builder changes. */
+/**
+ * A generation that was dropped may have left its number to another one, which only its own builder changes.
+ * @throws Fenced
+ */
 async function changeBuilding (
   pool: Pool, { projection, generation, epoch }: Building, change: string, value: string
 ): Promise<void> {

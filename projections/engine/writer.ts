@@ -8,10 +8,10 @@ import { Fenced } from '../../src/subscriptions/checkpoint.js'
 import {
   checkpointChannel, checkpointOf, consumerOf, hasSetApartSql, notifyReadersSql, schemaOf, told
 } from './generations.js'
-import { loadParked, storable } from './parked.js'
-import { createdBy, fold, HighestIds, loadMissing, type Readable, readEvents, type Unreadable } from './fold.js'
+import {
+  createdBy, fold, HighestIds, loadMissing, type Readable, readEvents, type Unreadable, MemoryRows, type Changes
+} from './rows.js'
 import type { Projection, Refused, Statement } from './projection.js'
-import { MemoryRows, type Changes } from './rows.js'
 import { columnsOf, insert, upsert, type AnyTable } from './table.js'
 
 export interface WriterOptions {
@@ -267,3 +267,47 @@ const columnsOfParked = (parked: Refused[]): unknown[] => [
   parked.map(({ stored }) => stored.position), parked.map(({ stored }) => stored.type),
   parked.map(({ error }) => storable(error))
 ]
+
+/** Postgres has no NUL in text. */
+export const storable = (text: string) => text.replaceAll('\0', '\\0')
+
+/** The skipped events of the projection of this name. */
+export async function loadSkipped (db: Pool | PoolClient, projection: string): Promise<ReturnType<typeof skippedOf>> {
+  const { rows } = await db.query<EventKey>(
+    'SELECT stream, revision FROM ledger.skipped_events WHERE projection = $1', [projection])
+  return skippedOf(rows)
+}
+
+/**
+ * Which of the events are skipped, and whose streams have to wait.
+ * @param consumer names the generation, for instance `read_leads_g1`
+ */
+export async function loadParked (
+  db: Pool | PoolClient, consumer: string, projection: string, events: StoredEvent[]
+): Promise<{ skipped: ReturnType<typeof skippedOf>, streams: Set<string> }> {
+  const { rows } = await db.query<{ stream: string, revision: string | null }>(`
+    WITH wanted AS MATERIALIZED (
+      SELECT stream, ledger.digest_of(stream) AS digest FROM (SELECT DISTINCT unnest($3::text[]) AS stream) streams)
+    SELECT stream, NULL AS revision FROM wanted WHERE EXISTS (
+      SELECT FROM ledger.parked_events parked WHERE consumer = $1 AND parked.stream_digest = wanted.digest)
+    UNION ALL
+    SELECT wanted.stream, revision FROM wanted JOIN ledger.skipped_events skipped ON skipped.stream_digest = wanted.digest
+    WHERE projection = $2`,
+  [consumer, projection, events.map(({ stream }) => storable(stream))])
+  return {
+    skipped: skippedOf(rows.filter((row): row is EventKey => row.revision !== null)),
+    streams: new Set(rows.flatMap(({ stream, revision }) => revision === null ? [stream] : []))
+  }
+}
+
+/** As Postgres answers it. */
+interface EventKey { stream: string, revision: string }
+
+/** Events that an operator has skipped: projections and replays pass over them. */
+function skippedOf (rows: EventKey[]) {
+  const skipped = new Set(rows.map(({ stream, revision }) => `${revision}@${stream}`))
+  return {
+    has: ({ stream, revision }: Pick<StoredEvent, 'stream' | 'revision'>) =>
+      skipped.size > 0 && skipped.has(`${revision}@${storable(stream)}`)
+  }
+}

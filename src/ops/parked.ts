@@ -2,8 +2,9 @@
 import type { Projection } from '../../projections/engine/projection.js'
 import { projectionNamed } from '../../projections/engine/operations.js'
 import { closeBreakers } from '../../projections/engine/circuit-breaker.js'
-import { type BackEnds, dispatcher, parkedEvent, ParkingRefused } from '../../projections/engine/parked.js'
-import { retryStream, skipEvent, type Reprojected } from '../../projections/engine/reproject.js'
+import {
+  type BackEnds, dispatcher, parkedEvent, ParkingRefused, retryStream, skipEvent, type Reprojected
+} from '../../projections/engine/parked.js'
 import { dispatching } from '../../workers/dispatch/dispatch.js'
 import { DispatchEffects } from '../../workers/dispatch/effects.js'
 

@@ -1,5 +1,5 @@
 // The projector role: runs every projection, and replays what an earlier version of the code has folded.
-import { feedGenerations } from '../../projections/engine/run.js'
+import { feedGenerations } from '../../projections/engine/feed.js'
 import { outdated } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
 import { findAction, type ActionReport } from '../../projections/engine/actions.js'

@@ -49,8 +49,8 @@ export async function touchCheckpoint (tx: PoolClient, table: string): Promise<{
 }
 
 /** The position of a subscription; claims nothing. Fails when no answer comes `withinMs`, where those are given. */
-export async function readCheckpoint (pool: Pool, table: string, withinMs?: number): Promise<bigint> {
+export async function readCheckpoint (db: Pool | PoolClient, table: string, withinMs?: number): Promise<bigint> {
   const query = { text: `SELECT position FROM ${table}`, query_timeout: withinMs }
-  const { rows } = await pool.query<{ position: string }>(query)
+  const { rows } = await db.query<{ position: string }>(query)
   return BigInt(rows[0]?.position ?? 0)
 }

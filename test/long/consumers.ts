@@ -1,7 +1,7 @@
 // What reads the log in the process of the test, each as a process of its own does: so any of them can be away, and has
 // nothing in memory when it comes back.
 import { randomUUID } from 'node:crypto'
-import { feedGenerations } from '../../projections/engine/run.js'
+import { feedGenerations } from '../../projections/engine/feed.js'
 import { projections } from '../../projections/index.js'
 import { openSealing } from '../../src/services/connections.js'
 import { EventLog } from '../../src/log/event-log.js'

@@ -2,7 +2,7 @@
 // erasure looks through it as well.
 import t, { type Test } from 'tap'
 import { leads } from '../../../projections/leads.js'
-import { skipEvent } from '../../../projections/engine/reproject.js'
+import { skipEvent } from '../../../projections/engine/parked.js'
 import { newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { consumers } from '../consumers.js'

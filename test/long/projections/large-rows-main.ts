@@ -1,6 +1,6 @@
 // Small events that change large rows, a whole batch of them at once, in a process with a small heap.
 import { assistants } from '../../../projections/assistants.js'
-import { generationConsumer } from '../../../projections/engine/run.js'
+import { generationConsumer } from '../../../projections/engine/feed.js'
 import { leads } from '../../../projections/leads.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { openPool } from '../../../src/postgres/pool.js'

@@ -1,7 +1,7 @@
 // A batch of small events may change many large rows: they are loaded in parts, by a read model and by the dispatcher.
 import t from 'tap'
 import { leads } from '../../../projections/leads.js'
-import { replay } from '../../../projections/engine/replay.js'
+import { replay } from '../../../projections/engine/operations.js'
 import { callCompleted, leadCreated, logOf, type Told } from '../../support/events/call-events.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { mainProcess } from '../../support/ringledger.js'

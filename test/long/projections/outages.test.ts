@@ -1,7 +1,8 @@
 // A live projection and a replay while the back ends under them are slow, cut off or restarted: late, and nothing else.
 import t, { type Test } from 'tap'
 import { leads } from '../../../projections/leads.js'
-import { type BuildOptions, replay } from '../../../projections/engine/replay.js'
+import { replay } from '../../../projections/engine/operations.js'
+import type { BuildOptions } from '../../../projections/engine/replay.js'
 import { EventLog } from '../../../src/log/event-log.js'
 import { leadCreated } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'

@@ -2,8 +2,7 @@
 import t, { type Test } from 'tap'
 import { checkpointOf, generationsOf } from '../../../projections/engine/generations.js'
 import { leads } from '../../../projections/leads.js'
-import { drop, rollback } from '../../../projections/engine/operations.js'
-import { replay } from '../../../projections/engine/replay.js'
+import { drop, rollback, replay } from '../../../projections/engine/operations.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { rowsOf } from '../../support/projections/projected.js'
 import {

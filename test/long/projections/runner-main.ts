@@ -1,7 +1,7 @@
 // A small projector for tests that kill or freeze it between two statements. It prints each statement or stops at one.
 import { writeSync } from 'node:fs'
 import { assistants } from '../../../projections/assistants.js'
-import { generationConsumer } from '../../../projections/engine/run.js'
+import { generationConsumer } from '../../../projections/engine/feed.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { EventStoreConnection } from '../../../src/log/connection.js'
 import { EventLog } from '../../../src/log/event-log.js'

@@ -8,7 +8,7 @@ import { checkpointOf, createGeneration, schemaOf } from '../../../projections/e
 import type { Projection } from '../../../projections/engine/projection.js'
 import { compareRows } from '../../../projections/engine/compare.js'
 import { foldUntil } from '../../../projections/engine/replay.js'
-import { generationConsumer } from '../../../projections/engine/run.js'
+import { generationConsumer } from '../../../projections/engine/feed.js'
 import { claimCheckpoint, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'

@@ -2,10 +2,9 @@
 // and the live projection goes on meanwhile.
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { parkedEvent, parkedStreams } from '../../../projections/engine/parked.js'
-import { retryStream, skipEvent } from '../../../projections/engine/reproject.js'
+import { parkedEvent, parkedStreams, retryStream, skipEvent } from '../../../projections/engine/parked.js'
 import { CannotProject, type Projection } from '../../../projections/engine/projection.js'
-import { generationConsumer } from '../../../projections/engine/run.js'
+import { generationConsumer } from '../../../projections/engine/feed.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { EventLog } from '../../../src/log/event-log.js'

@@ -4,7 +4,7 @@ import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { openIds } from '../../../src/commands/ids.js'
-import { replay } from '../../../projections/engine/replay.js'
+import { replay } from '../../../projections/engine/operations.js'
 import {
   assistantDeleted, assistantSwitched, assistantUpdated, callCompleted, type Told, leadDeleted, leadStatusChanged,
   leadUpdated

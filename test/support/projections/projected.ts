@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { projections } from '../../../projections/index.js'
 import { activeGeneration, checkpointOf, ensureProjections, schemaOf } from '../../../projections/engine/generations.js'
 import type { Projection } from '../../../projections/engine/projection.js'
-import { generationConsumer } from '../../../projections/engine/run.js'
+import { generationConsumer } from '../../../projections/engine/feed.js'
 
 /** Empty read models, on generation 1. */
 export async function emptyReadModels (

@@ -1,9 +1,9 @@
 // A replay, rollback, drop or projector as a process, for tests that kill or freeze it between two statements.
 import { writeSync } from 'node:fs'
-import { feedGenerations } from '../../../projections/engine/run.js'
+import { feedGenerations } from '../../../projections/engine/feed.js'
 import { leads } from '../../../projections/leads.js'
-import { drop, rollback } from '../../../projections/engine/operations.js'
-import { type BuildOptions, replay } from '../../../projections/engine/replay.js'
+import { drop, rollback, replay } from '../../../projections/engine/operations.js'
+import type { BuildOptions } from '../../../projections/engine/replay.js'
 import { EventStoreConnection } from '../../../src/log/connection.js'
 import { EventLog } from '../../../src/log/event-log.js'
 import { openPool } from '../../../src/postgres/pool.js'

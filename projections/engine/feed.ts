@@ -1,9 +1,10 @@
-// Runs one generation of a projection as something that follows the log.
-import type { Pool } from 'pg'
+// Feeds the generations of projections that this process is to feed, and leads readers from one to the next.
+import { setTimeout as delay } from 'node:timers/promises'
+import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import type { Consumer, Log } from '../../src/subscriptions/consumer.js'
 import {
-  allGenerations, checkpointOf, generationsChannel, generationsOf, isFed, leaseOf, schemaOf, type Generation,
-  type OfProjection
+  allGenerations, changeState, checkpointOf, generationsChannel, generationsOf, isFed, leaseOf, notifyReaders,
+  pointReaders, schemaOf, type Generation, type OfProjection
 } from './generations.js'
 import { CircuitBreaker } from './circuit-breaker.js'
 import type { Projection } from './projection.js'
@@ -12,7 +13,8 @@ import { leaseHolder } from '../../src/subscriptions/lease.js'
 import type { Notifications } from '../../src/postgres/notifications.js'
 import { pause } from '../../src/timing.js'
 import { runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
-import { swap } from './swap.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { readCheckpoint, touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 
 export function generationConsumer (projection: Projection, generation: number, pool: Pool, log?: Log): Consumer {
   return {
@@ -130,4 +132,67 @@ async function swapIfDue (
   const change = { from: active.generation, to: ready.generation }
   if (!await swap(projection, change, pool)) return
   log.info({ projection: projection.name, ...change }, 'readers see another generation')
+}
+
+interface Swap { from: number, to: number }
+
+/** For so long the present generation may be held while the next one comes level, in milliseconds. */
+const levelWithinMs = 250
+/** For so long readers may be held up by a swap that waits for one of them, in milliseconds. */
+const readersWaitMs = 100
+/** For so long a batch in flight is waited for, in milliseconds. */
+const batchWithinMs = 1_000
+
+/** Not now: nothing was changed, and it can be tried again. */
+class NotYet extends Error {}
+
+/**
+ * Makes `to` the generation that readers see, if it is `ready` and comes level with the active `from` at once. Both
+ * are fed meanwhile, by this process or others; `from` is retained. Readers never go back in time.
+ * @returns false when it has to be tried again
+ */
+export async function swap (projection: Projection, { from, to }: Swap, pool: Pool): Promise<boolean> {
+  const [former, next] = [checkpointOf(projection, from), checkpointOf(projection, to)]
+  const isAt = async (db: Pool | PoolClient, mark: bigint) => await readCheckpoint(db, next) >= mark
+  // Held by nobody at first, so that `from` is held only when `to` is close.
+  const mark = await readCheckpoint(pool, former)
+  if (!await within(batchWithinMs, () => isAt(pool, mark))) return false
+  try {
+    await inTransaction(pool, async (tx) => {
+      await waitAtMost(tx, batchWithinMs)
+      const { position: present } = await touchCheckpoint(tx, former) // who feeds it waits for the end of this
+      if (!await within(levelWithinMs, () => isAt(tx, present))) throw new NotYet()
+      const { position } = await touchCheckpoint(tx, next)
+      const isDue = position >= present && await changeState(tx, projection, from, 'active', 'retained') &&
+        await changeState(tx, projection, to, 'ready', 'active')
+      if (!isDue) throw new NotYet()
+      await waitAtMost(tx, readersWaitMs)
+      await pointReaders(tx, projection, schemaOf(projection, to))
+      await notifyReaders(tx, projection, to, position)
+    })
+    return true
+  } catch (error) {
+    const isOfLock = error instanceof DatabaseError && lockProblems.includes(error.code)
+    if (error instanceof NotYet || isOfLock) return false
+    throw error
+  }
+}
+
+/** A lock is not available in time; a deadlock is detected. */
+const lockProblems: Array<string | undefined> = ['55P03', '40P01']
+
+/** Less than Postgres waits before it looks for deadlocks: so it is the swap that gives way, and never a reader. */
+async function waitAtMost (tx: PoolClient, ms: number): Promise<void> {
+  await tx.query(`
+    SELECT set_config('lock_timeout', least($1, greatest(1, setting::int / 2)) || 'ms', true)
+    FROM pg_settings WHERE name = 'deadlock_timeout'`, [ms])
+}
+
+async function within (ms: number, isSo: () => Promise<boolean>): Promise<boolean> {
+  const giveUpAt = performance.now() + ms
+  for (;;) {
+    if (await isSo()) return true
+    if (performance.now() > giveUpAt) return false
+    await delay(5)
+  }
 }
