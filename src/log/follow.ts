@@ -48,9 +48,9 @@ export interface WatchedLog {
 }
 
 const shortestPatienceMs = 250
-/** Between two looks while the log stands still and nobody waits for it. Lag monitors bear a few seconds. */
+/** While others' events come, or nothing, and nobody waits: a monitor of the lag does within seconds. */
 const idleMs = 2_000
-const longestPatienceMs = 10_000
+const longestIdleMs = 10_000
 const readAtOnce = 1_000
 const answerWithinMs = 5_000
 
@@ -84,7 +84,7 @@ export async function * followLog (
         silences = 0
       }
       // One that is opened anew delivers soon, unless it is far behind.
-      patienceMs = silences === 0 ? 2 * shortestPatienceMs : Math.min(patienceMs * 2, longestPatienceMs)
+      patienceMs = silences === 0 ? 2 * shortestPatienceMs : Math.min(patienceMs * 2, longestIdleMs)
       silences += 1
     } catch (error) {
       if (!signal.aborted) throw subscriptionError(error)
@@ -138,7 +138,7 @@ async function next (
 ): Promise<Batch | undefined> {
   const arriving = feed.next()
   arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
-  for (let everyMs = patienceMs; ; everyMs = Math.max(patienceMs, Math.min(2 * everyMs, idleMs))) {
+  for (let everyMs = patienceMs; ; everyMs = Math.max(patienceMs, Math.min(2 * everyMs, longestIdleMs))) {
     const beat = nextBeat(everyMs)
     awaited.add(beat.cancel)
     const batch = await Promise.race([arriving, beat.struck]).finally(() => {

@@ -29,7 +29,9 @@ export async function openStatus (services: Services, assertWorker: () => Promis
   const metrics = openMetrics(log)
   measureProcess(metrics, services)
   const lagMonitor = roles.includes('projector')
-    ? monitorLag({ head: () => streams.head(), positions: () => activePositions(pool, projections) })
+    ? monitorLag({
+      head: () => streams.head(), positions: () => activePositions(pool, projections), lookNow: () => streams.lookNow()
+    })
     : undefined
   if (lagMonitor) measureProjections(metrics, services, lagMonitor)
   const stopRecording = recordMinutes({ pool, holder }, () => counted(metrics), log)

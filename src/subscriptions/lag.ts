@@ -28,6 +28,8 @@ export interface LagMonitorOptions {
   head (): Promise<bigint>
   /** Their checkpoints. */
   positions (): Promise<Checkpoints>
+  /** Called when one stands still although the log is ahead: it may be ahead by events of others alone. */
+  lookNow? (): void
   everyMs?: number
   /** A subscription may be behind for this long, in milliseconds; after an outage for twice as long. */
   toleranceMs?: number
@@ -58,11 +60,13 @@ const stillSamples = 5
 const mostSamples = 3_600
 
 /**
- * Takes a sample every `everyMs`. A sample that fails says nothing about the subscriptions, and theirs is not the time
- * that a back end was away: they have twice `toleranceMs` after it, as each of them must find out that it is back.
- * While the log stands still and all have come to its end, positions are seldom read.
+ * Takes a sample every `everyMs`, half as often while all are at the end of the log. A sample that fails says nothing
+ * about the subscriptions, and theirs is not the time that a back end was away: they have twice `toleranceMs` after it,
+ * as each of them must find out that it is back. While the log stands still and all have come to its end, positions are
+ * seldom read.
  */
-export function monitorLag ({ head, positions, everyMs = 2_000, toleranceMs = 5_000 }: LagMonitorOptions): LagMonitor {
+export function monitorLag (options: LagMonitorOptions): LagMonitor {
+  const { head, positions, lookNow = () => {}, everyMs = 2_000, toleranceMs = 5_000 } = options
   const samplesOf = new Map<string, Sample[]>()
   const stopping = new AbortController()
   let unbrokenSince = performance.now()
@@ -90,7 +94,7 @@ export function monitorLag ({ head, positions, everyMs = 2_000, toleranceMs = 5_
         unbrokenSince = performance.now() + toleranceMs
         problem = error
       })
-      await beat(everyMs, signal)
+      await beat(level ? 2 * everyMs : everyMs, signal)
     }
   }
 
@@ -100,12 +104,15 @@ export function monitorLag ({ head, positions, everyMs = 2_000, toleranceMs = 5_
     const all = level?.positions ?? await positions() // first: no position is ahead of a head that is read after it
     const end = level?.head ?? await head()
     if (all.every(({ position }) => position === end)) {
-      level ??= { head: end, positions: all, until: at + stillSamples * everyMs }
+      level ??= { head: end, positions: all, until: at + 2 * stillSamples * everyMs }
     }
+    let isStanding = false
     for (const { name, position } of all) {
-      const sample = { at, unbrokenSince, head: end, position }
-      samplesOf.set(name, withSample(samplesOf.get(name) ?? [], sample, toleranceMs))
+      const samples = samplesOf.get(name) ?? []
+      isStanding ||= position < end && position === samples.at(-1)?.position
+      samplesOf.set(name, withSample(samples, { at, unbrokenSince, head: end, position }, toleranceMs))
     }
+    if (isStanding) lookNow()
     sampledAt = performance.now()
   }
 }

@@ -10,6 +10,7 @@ import { fc } from '../support/fuzz/property.js'
 
 const { store, connection } = await scratchEventStore(t)
 const direct = new EventLog(connection)
+const never = new AbortController().signal
 const append = (...types: string[]) =>
   direct.append(
     `test-${randomUUID()}`, types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} })), noStream
@@ -24,6 +25,24 @@ t.test('from the start it brings every event of the types, in log order, and no 
   t.equal(positions.length, 3)
   t.strictSame(positions, [...positions].sort((a, b) => Number(a - b)))
   t.equal(reached, position)
+})
+
+t.test('up to a position it brings few large batches, and ends exactly there', async (t) => {
+  const type = `Type${Date.now()}`
+  const after = await direct.head()
+  for (let n = 0; n < 30; n++) await append(type, 'Other')
+  const all = (await take(direct, [type], after, 30)).positions
+  for (const until of [all[19] ?? 0n, await direct.head(), after]) {
+    const [found, sizes]: [bigint[], number[]] = [[], []]
+    let reached = after
+    for await (const { events, position } of direct.follow({ after, until, eventTypes: [type], signal: never })) {
+      found.push(...events.map((event) => event.position))
+      sizes.push(events.length)
+      reached = position
+    }
+    t.strictSame({ found, reached }, { found: all.filter((position) => position <= until), reached: until })
+    t.ok(sizes.length <= 3, `batches of ${sizes.join(', ')}`)
+  }
 })
 
 t.test('it resumes exactly, wherever it was stopped', async () => {

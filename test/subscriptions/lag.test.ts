@@ -11,6 +11,7 @@ function monitored (t: Test) {
   const log = { head: 100n, position: 100n, isAway: false }
   let samples = 0
   let reads = 0
+  let looks = 0
   const monitor = monitorLag({
     head: async () => {
       samples += 1
@@ -21,6 +22,7 @@ function monitored (t: Test) {
       reads += 1
       return [{ name: 'leads', position: log.position }]
     },
+    lookNow: () => { looks += 1 },
     everyMs: 10,
     toleranceMs
   })
@@ -35,7 +37,7 @@ function monitored (t: Test) {
     await sampled()
   }
   const fresh = () => monitor.freshLags()
-  return { log, fresh, lag, sampled, longer, reads: () => reads, samples: () => samples }
+  return { log, fresh, lag, sampled, longer, reads: () => reads, samples: () => samples, looks: () => looks }
 }
 
 t.test('a subscription at the end of the log is alive, however long nothing happens', async (t) => {
@@ -64,10 +66,12 @@ t.test('while nothing happens, positions are seldom read; what has gone back is 
   await eventually(() => lag().lag === 50n)
 })
 
-t.test('a subscription that stands while the log moves is not alive, until it has caught up', async (t) => {
-  const { log, lag, sampled } = monitored(t)
+t.test('a subscription that stands while the log moves is asked to look, and not alive until it has caught up', async (t) => {
+  const { log, lag, sampled, looks } = monitored(t)
   await sampled()
+  t.equal(looks(), 0)
   log.head = 150n
+  await eventually(() => looks() > 0)
   await sampled()
   t.match(lag(), { lag: 50n, isAlive: true, isKeepingUp: true }, 'it has some time')
   await eventually(() => !lag().isAlive)
