@@ -1,7 +1,7 @@
 // Feeds the generations of projections that this process is to feed, and leads readers from one to the next.
 import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
-import type { Consumer, Log } from '../../src/subscriptions/consumer.js'
+import { type Consumer, type Log, runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
 import {
   allGenerations, changeState, checkpointOf, generationsChannel, generationsOf, isFed, leaseOf, notifyReaders,
   pointReaders, schemaOf, type Generation, type OfProjection
@@ -12,7 +12,6 @@ import { Writer } from './writer.js'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
 import type { Notifications } from '../../src/postgres/notifications.js'
 import { pause } from '../../src/timing.js'
-import { runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { readCheckpoint, touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 

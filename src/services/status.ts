@@ -6,7 +6,7 @@ import { openBreakers, type OpenBreaker } from '../../projections/engine/circuit
 import type { HealthChecks, Remark } from '../http/health.js'
 import { openMetrics, type Metrics } from '../http/metrics.js'
 import { recordMinutes } from '../ops/minute-counts.js'
-import { countersByConsumer } from '../subscriptions/counters.js'
+import { countersByConsumer } from '../subscriptions/run.js'
 import { monitorLag, type Lag, type LagMonitor } from '../subscriptions/lag.js'
 import { atMostEvery } from '../timing.js'
 import { diskOf, openDiskMonitor, type DiskMonitor } from './disk.js'

@@ -2,13 +2,35 @@
 import type { Pool } from 'pg'
 import { isOfOutage } from '../log/errors.js'
 import type { Streams } from '../log/event-log.js'
-import type { Batch } from '../log/follow.js'
+import type { Batch, IsDeferred } from '../log/follow.js'
 import { claimCheckpoint, Fenced } from './checkpoint.js'
-import type { Consumer, Log } from './consumer.js'
 import { wheneverLeased, type Lease, type LeaseTimes } from './lease.js'
 import { pause } from '../timing.js'
-import { countBatch, countersOf } from './counters.js'
 import { traceOf, traceParent, tracing, type Span, type Tracer } from '../tracing/tracing.js'
+
+/** Handles the events of a subscription: a projection or the webhook dispatcher. */
+export interface Consumer {
+  /** Names the lease, for instance `projection assistants g1`. */
+  name: string
+  eventTypes: readonly string[]
+  /** Of events whose rows nobody waits for: they are written up to 250 ms later, many at once. */
+  isDeferred?: IsDeferred | undefined
+  /** Called whenever the subscription (re)starts: another generation may be active by then. */
+  open (): Promise<OpenConsumer>
+}
+
+export interface OpenConsumer {
+  /** Qualified name of a table made by `checkpointTable`. */
+  checkpointTable: string
+  /**
+   * Writes what the batch means, and moves the checkpoint from `from` to its end, in one transaction.
+   * @throws Fenced when another holder has the checkpoint
+   */
+  write (batch: Batch, from: bigint, epoch: bigint): Promise<void>
+}
+
+type Write = (details: object, message: string) => void
+export interface Log { debug: Write, info: Write, warn: Write, error: Write }
 
 /** The consumer needs an operator before it can go on. It is tried again, as the operator may have acted. */
 export class Stopped extends Error {
@@ -92,7 +114,9 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
     await traceBatch(consumer.name, batch, () => opened.write(batch, from, lease.epoch))
     position = batch.position
     Object.assign(backoff, { ms: shortestBackoffMs, isLogged: false })
-    countBatch(consumer.name, batch)
+    const counters = countersOf(consumer.name)
+    counters.commits += 1
+    counters.events += batch.events.length
   }
 }
 
@@ -128,4 +152,21 @@ function spansOf (tracer: Tracer, consumer: string, { events }: Batch): Span[] {
   }
   const attributes = { 'ringledger.consumer': consumer, 'ringledger.events': events.length }
   return [...parents.values()].map((parent) => tracer.start(consumer, { kind: 'consumer', parent, attributes }))
+}
+
+/** What a consumer of this process has done since it started, for metrics. */
+export interface Counters {
+  commits: number
+  events: number
+  /** How often the consumer stopped, to resume from its checkpoint. */
+  failures: number
+}
+
+/** By name of the consumer. */
+export const countersByConsumer = new Map<string, Counters>()
+
+function countersOf (consumer: string): Counters {
+  const counters = countersByConsumer.get(consumer) ?? { commits: 0, events: 0, failures: 0 }
+  countersByConsumer.set(consumer, counters)
+  return counters
 }

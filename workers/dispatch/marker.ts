@@ -1,7 +1,7 @@
 // Lets the dispatcher write markers into the log: by them an older copy of its database is recognised.
 import type { RestoreGuard } from '../../src/recovery/restore-guard.js'
 import { writeMarker, type MarkerOptions } from '../../src/recovery/marker.js'
-import type { Consumer, OpenConsumer } from '../../src/subscriptions/consumer.js'
+import type { Consumer, OpenConsumer } from '../../src/subscriptions/run.js'
 import { BehindLog } from '../../src/recovery/database-state.js'
 import { isOfOutage, RevisionConflict } from '../../src/log/errors.js'
 

@@ -4,7 +4,7 @@ import { proposed, type Told } from './call-events.js'
 import type { Pool } from 'pg'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import type { OpenConsumer } from '../../../src/subscriptions/consumer.js'
+import type { OpenConsumer } from '../../../src/subscriptions/run.js'
 
 /** Answers the position of the last event. */
 export function appender (streams: Streams): (...told: Told[]) => Promise<bigint> {
