@@ -23,7 +23,7 @@ const open = (applicationName: string, stalledAfterMs: number) =>
 const options: BuildOptions = {
   pool: open('replay-main', 0),
   consumerPool: open('replay-main consumer', 1_000),
-  streams: new EventLog(new EventStoreConnection(eventStoreUrl)),
+  streams: new EventLog(new EventStoreConnection(eventStoreUrl), { shared: { eventTypes: leads.eventTypes } }),
   holder: `replay-main ${process.pid}`,
   signal: new AbortController().signal,
   log: { debug: ignore, info: ignore, warn: ignore, error: ignore },

@@ -28,7 +28,7 @@ type RigOptions = Parameters<typeof scratchEventStore>[1] & { isSealed?: boolean
 /** On back ends of its own, or on those given. */
 export async function replayRig (t: Teardown, given: RigOptions = {}) {
   const { postgres, store, connection } = await scratchEventStore(t, given)
-  const raw = new EventLog(connection)
+  const raw = new EventLog(connection, { shared: { eventTypes: projections.flatMap(({ eventTypes }) => eventTypes) } })
   const streams = given.isSealed ? await sealed(t, raw) : raw
   const append = appender(streams)
   return {
