@@ -198,7 +198,7 @@ CREATE INDEX webhook_secrets_of_user ON ledger.webhook_secrets (user_id);
 CREATE TABLE ledger.webhook_notices (
   id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   user_id        text NOT NULL,
-  type           text NOT NULL CHECK (type IN ('endpoint_failing', 'endpoint_suspended', 'delivery_exhausted')),
+  type           text NOT NULL CHECK (type IN ('endpoint_failing', 'endpoint_recovered', 'endpoint_suspended', 'delivery_exhausted')),
   assistant_id   bigint,
   delivery_id    uuid,
   reason         text,

@@ -123,6 +123,39 @@ export function pauseOf (result: Result, { schedule, failures, now }: Circumstan
   return hasStatus(result, 503) && asked !== undefined ? { inMs: asked, reason: 'unavailable' } : undefined
 }
 
+/** What an attempt means for its delivery and its webhook, as the delivery log of the sender to come records it. */
+export interface Judgement {
+  verdict: Verdict
+  /** Whether it is one of the attempts that the schedule has. */
+  usesAttempt: boolean
+  /** Whether the webhook failed. */
+  fails: boolean
+  pause?: Pause | undefined
+}
+
+/**
+ * A 429, and a 503 that says how long, pause the webhook and use no attempt: the delivery is due when the pause ends.
+ * The schedule repeats other failures.
+ */
+export function judge (result: Result, circumstances: Circumstances): Judgement {
+  const { schedule, failures, ageMs, now, random } = circumstances
+  const outcome = outcomeOf(result)
+  if (outcome === 'delivered') return { verdict: { status: 'delivered' }, usesAttempt: false, fails: false }
+  if (outcome === 'gone') return { verdict: { status: 'cancelled', reason: 'gone' }, usesAttempt: true, fails: true }
+  const asked = result.kind === 'answer' ? parseRetryAfter(result.retryAfter, now) : undefined
+  if (hasStatus(result, 429) || (hasStatus(result, 503) && asked !== undefined)) {
+    const inMs = asked === undefined ? floorMs : Math.min(Math.max(asked, 1_000), quarterMs)
+    const pause: Pause = { inMs, reason: hasStatus(result, 429) ? 'too_many_requests' : 'unavailable' }
+    const verdict: Verdict = ageMs >= longestLifeMs ? { status: 'exhausted', reason: 'expired' } : { status: 'retry', inMs }
+    return { verdict, usesAttempt: false, fails: pause.reason === 'unavailable', pause }
+  }
+  const base = baseDelay(schedule, failures + 1)
+  const verdict: Verdict = base === undefined
+    ? { status: 'exhausted', reason: 'attempts_used_up' }
+    : { status: 'retry', inMs: Math.max(withJitter(base, random), isOverloaded(result) ? floorMs : 0) }
+  return { verdict, usesAttempt: true, fails: true }
+}
+
 const hasStatus = (result: Result, status: number) => result.kind === 'answer' && result.status === status
 
 /** 429, 502, 504 and a time-out mean: send more slowly. */

@@ -1,0 +1,86 @@
+// The delivery log of the sender to come, statement by statement, on a real Postgres. Who claims an attempt here has
+// sent it.
+import { randomUUID } from 'node:crypto'
+import type { Pool, PoolClient } from 'pg'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { judge, outcomeOf, type Result } from '../../../src/features/webhooks/outcome.js'
+import { claim, type Attempt, type Claiming } from '../../../workers/deliveries/claim.js'
+import { recordOutcomes, type Ended, type Recorded } from '../../../workers/deliveries/outcome.js'
+import { addDeliveries, askForAttempt } from '../../../workers/deliveries/pending.js'
+import { changeWebhooks, resumeWebhook, type WebhookChange } from '../../../workers/deliveries/webhooks.js'
+import { enlist } from '../../../workers/deliveries/workers.js'
+import { scratchLedger } from '../postgres/ledger.js'
+import type { Teardown } from '../teardown.js'
+
+export const schedule = [0, 5_000, 300_000, 18_000_000]
+
+export const answer = (status: number, retryAfter?: string): Result =>
+  ({ kind: 'answer', status, retryAfter, excerpt: 'hello', truncated: false })
+
+/** An attempt that has ended after so long. */
+export function endedAs (attempt: Attempt, result: Result | 'handed over', durationMs = 10): Ended {
+  const kept = { attempt, durationMs, excerpt: 'hello', truncated: false }
+  if (result === 'handed over') {
+    const judgement = { verdict: { status: 'retry' as const, inMs: 0 }, usesAttempt: false, fails: false }
+    return { ...kept, judgement, outcome: 'unknown', statusCode: null, error: result }
+  }
+  const judgement = judge(result, { ...attempt, schedule, now: Date.now(), random: 0.5 })
+  const statusCode = result.kind === 'answer' ? result.status : null
+  return { ...kept, judgement, outcome: outcomeOf(result), statusCode, error: null }
+}
+
+export type SenderRig = Awaited<ReturnType<typeof senderRig>>
+
+export async function senderRig (t: Teardown) {
+  const ledger = await scratchLedger(t)
+  return { ...ledger, ...driving(ledger.pool), worker: await enlist(ledger.pool, 'test') }
+}
+
+export const driving = (pool: Pool) => ({
+  /** Sets webhooks as their assistants' settings say. */
+  change: (...changes: Array<Partial<WebhookChange>>) => inTransaction(pool, (tx) => changeAs(tx, changes)),
+  resume: (assistant = 1) => inTransaction(pool, (tx) => resumeWebhook(tx, String(assistant))),
+
+  /** Adds so many deliveries. @returns their ids */
+  async add (count = 1, { assistant = 1, user = '1' } = {}): Promise<string[]> {
+    const ids = Array.from({ length: count }, () => randomUUID())
+    await addDeliveries(pool, ids.map((id) => deliveryOf(id, assistant, user)))
+    return ids
+  },
+
+  claim: (worker: string, assistants: number[] = [1], claiming: Partial<Claiming> = {}) =>
+    claim(pool, assistants.map(String), { worker, room: 500, bytes: 2 ** 26, ofUser: 250, ...claiming }),
+
+  end: (attempts: readonly Attempt[], result: Result | 'handed over', durationMs?: number): Promise<Recorded> =>
+    recordOutcomes(pool, attempts.map((attempt) => endedAs(attempt, result, durationMs))),
+
+  ask: (id: string, trigger: 'manual' | 'test' | 'probe' = 'manual') => askForAttempt(pool, id, trigger),
+
+  async rows (table: string, where = 'true') {
+    return (await pool.query<Record<string, unknown>>(`SELECT * FROM sender.${table} WHERE ${where}`)).rows
+  },
+  async delivery (id: string) {
+    const { rows: [row] } = await pool.query<Record<string, unknown>>(`
+      SELECT d.status, d.reason, d.attempt_count, d.failures,
+             round(extract(epoch FROM due.due_at - clock_timestamp()))::integer AS due_in
+      FROM sender.webhook_deliveries d LEFT JOIN sender.webhook_due due ON due.delivery_id = d.id AND due.trigger = 'schedule'
+      WHERE d.id = $1`, [id])
+    return row
+  },
+  async hook (assistant = 1) {
+    const { rows: [row] } = await pool.query<Record<string, unknown>>(
+      'SELECT * FROM sender.webhooks WHERE assistant_id = $1', [assistant])
+    return row ?? {}
+  },
+  notices: async () => (await pool.query<{ type: string, reason: string }>(
+    'SELECT type, reason FROM ledger.webhook_notices ORDER BY id')).rows.map(({ type, reason }) => `${type} ${reason}`)
+})
+
+export const url = 'https://hooks.example.com/1'
+
+export const changeAs = (tx: PoolClient, changes: Array<Partial<WebhookChange>>) =>
+  changeWebhooks(tx, changes.map((change) =>
+    ({ assistant_id: 1, user_id: '1', url, is_on: true, switchedOn: false, ...change })))
+
+export const deliveryOf = (id: string, assistant = 1, user = '1') =>
+  ({ id, call_id: id, type: 'call.completed', user_id: user, assistant_id: assistant, body: '{}', url })

@@ -1,0 +1,276 @@
+// Which attempts a worker makes next: it claims due rows of assistants, with all that it needs to send them. Claims of
+// one user are serial, so the bounds are exact.
+import type { Pool, PoolClient } from 'pg'
+import type { SealedRow } from '../../src/privacy/sealed-text.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+
+/** What starts an attempt: the schedule, a redelivery (`manual`), a test or a probe. Each numbers its own attempts. */
+export type Trigger = 'schedule' | 'manual' | 'test' | 'probe'
+
+/** An attempt that this worker, and no other one, may send. */
+export interface Attempt {
+  deliveryId: string
+  trigger: Trigger
+  n: number
+  worker: string
+  /** By the clock of Postgres, which every worker shares. */
+  startedAt: Date
+  assistantId: string
+  userId: string
+  url: string
+  /** Of the webhook: what becomes of an attempt counts against the same one. */
+  revision: string
+  body: Buffer
+  /** Failed attempts of its schedule, and milliseconds since that began. */
+  failures: number
+  ageMs: number
+  /** Encrypted, the current one first. */
+  secrets: SealedRow[]
+  /** The user's own, encrypted. */
+  headers: SealedRow | null
+  traceparent?: string | undefined
+}
+
+export interface Claim {
+  attempts: Attempt[]
+  /** Somebody else claims for their users, or changes their webhooks: ask again soon. */
+  busy: string[]
+  /** They have more that this worker has no room for. */
+  left: string[]
+  /** They have more, which a pause or a rate puts off. */
+  later: Array<{ assistantId: string, inMs: number }>
+}
+
+export interface Claiming {
+  worker: string
+  /** Most attempts, and most bytes of their bodies. */
+  room: number
+  bytes: number
+  /** Most attempts of one user that run in this worker. */
+  ofUser: number
+  /** Claims only what ended its workers twice in a row, one at a time, and only where nothing else runs. */
+  alone?: boolean
+}
+
+/** Bounds on attempts that run at a time. Beyond `shared` of a user, an assistant gets only its first two. */
+export const bounds = { ofAssistant: 10, ofUser: 50, shared: 30, firstOnes: 2, ofFailing: 1 }
+/** After so many crashes in a row a delivery runs alone; one more holds it. */
+export const suspectAfter = 2
+
+const lockSpace = 0x77_68 // any number that nothing else uses for advisory locks with two keys
+
+/** Claims what is due of these assistants. Four statements, however many they are. */
+export async function claim (pool: Pool, assistants: readonly string[], claiming: Claiming): Promise<Claim> {
+  return await inTransaction(pool, async (tx) => {
+    const { open, busy } = await lockUsers(tx, assistants)
+    const rows = open.length > 0 ? await claimOf(tx, open, claiming) : []
+    const seen = new Set(rows.map(({ assistant_id }) => assistant_id))
+    const ofAssistant = [...new Map(rows.map((row) => [row.assistant_id, row])).values()]
+    return {
+      attempts: rows.flatMap((row) => row.delivery_id === null ? [] : toAttempt(row, claiming.worker)),
+      busy: [...busy, ...open.filter((id) => !seen.has(id))],
+      left: ofAssistant.flatMap(({ assistant_id: id, wants_room }) => wants_room ? id : []),
+      later: ofAssistant.flatMap(({ assistant_id, wait_ms }) =>
+        wait_ms === null ? [] : { assistantId: assistant_id, inMs: wait_ms })
+    }
+  })
+}
+
+/** In a statement of its own: the next one sees what the last holder of a lock has written. */
+async function lockUsers (tx: PoolClient, assistants: readonly string[]): Promise<{ open: string[], busy: string[] }> {
+  const { rows } = await tx.query<{ assistant_id: string, is_mine: boolean }>({
+    name: 'claim-users',
+    text: `
+      WITH asked AS MATERIALIZED (
+        SELECT assistant_id, user_id FROM sender.webhooks WHERE assistant_id = ANY($2::bigint[])
+      ), users AS MATERIALIZED (SELECT DISTINCT user_id FROM asked),
+      locked AS MATERIALIZED (SELECT user_id, pg_try_advisory_xact_lock($1, hashtext(user_id)) AS is_mine FROM users)
+      SELECT assistant_id, is_mine FROM asked JOIN locked USING (user_id)`,
+    values: [lockSpace, assistants]
+  })
+  const ids = (isMine: boolean) => rows.flatMap((row) => row.is_mine === isMine ? row.assistant_id : [])
+  return { open: ids(true), busy: ids(false) }
+}
+
+interface ClaimRow {
+  assistant_id: string
+  wants_room: boolean
+  wait_ms: number | null
+  /** Null where nothing was claimed of the assistant. */
+  delivery_id: string | null
+  trigger: Trigger
+  n: number
+  started_at: Date
+  user_id: string
+  url: string
+  revision: string
+  body: string
+  failures: number
+  age_ms: number
+  secrets: SealedRow[] | null
+  headers: SealedRow | null
+  traceparent: string | null
+}
+
+async function claimOf (
+  tx: PoolClient, assistants: string[], { worker, room, bytes, ofUser, alone = false }: Claiming
+): Promise<ClaimRow[]> {
+  const { rows } = await tx.query<ClaimRow>({
+    name: alone ? 'claim-alone' : 'claim',
+    text: alone ? aloneSql : usualSql,
+    values: [assistants, worker, room, bytes, ofUser]
+  })
+  return rows
+}
+
+const toAttempt = (row: ClaimRow, worker: string): Attempt => ({
+  deliveryId: row.delivery_id ?? '',
+  trigger: row.trigger,
+  n: row.n,
+  worker,
+  startedAt: row.started_at,
+  assistantId: row.assistant_id,
+  userId: row.user_id,
+  url: row.url,
+  revision: row.revision,
+  body: Buffer.from(row.body),
+  failures: row.failures,
+  ageMs: row.age_ms,
+  secrets: row.secrets ?? [],
+  headers: row.headers,
+  traceparent: row.traceparent ?? undefined
+})
+
+/** When the schedule of delivery `d` began: what its webhook `w` was before does not count. */
+export const beginning = (d: string, w: string) => `greatest(${d}.created_at, ${d}.recovered_at, ${w}.restarted_at)`
+/** Failures of the schedule of `d`. */
+export const failuresOf = (d: string, w: string) =>
+  `CASE WHEN ${d}.failures_from >= ${beginning(d, w)} THEN ${d}.failures ELSE 0 END`
+
+/** A webhook `w` that is on and neither suspended nor paused. */
+export const isOpen = (w: string, now = 'now()') =>
+  `(${w}.off_since IS NULL AND ${w}.suspended_at IS NULL AND coalesce(${w}.paused_until <= ${now}, true))`
+
+const dueOf = (which: string, most: string) => `
+    SELECT * FROM (
+      SELECT delivery_id, trigger, n, due_at FROM sender.webhook_due
+      WHERE assistant_id = o.assistant_id AND worker IS NULL AND ${which} AND due_at <= o.now
+      ORDER BY due_at LIMIT ${most} FOR UPDATE SKIP LOCKED) found`
+
+const scheduled = (column = 'trigger') => `${column} = 'schedule'`
+
+// Nobody waits for anybody here: what is locked is left out, and asked for again. `turn` counts the attempts of an
+// assistant with those that it gets, `nth_of_user` those of its user; all of them get a first turn before any gets
+// a second one. One due row more is looked at than may be claimed, to know whether any is left.
+const openedSql = (isMine: string) => `
+  me AS MATERIALIZED (
+    SELECT id, now() AS now FROM sender.webhook_workers WHERE id = $2 ${isMine} FOR KEY SHARE
+  ), hook AS MATERIALIZED (
+    SELECT w.*, me.now, CASE WHEN max_per_second IS NOT NULL
+      THEN least(max_per_second, tokens + greatest(0, extract(epoch FROM me.now - tokens_at)) * max_per_second)
+      ELSE ${bounds.ofUser} END AS tokens_now
+    FROM me, sender.webhooks w WHERE w.assistant_id = ANY($1::bigint[])
+    ORDER BY w.assistant_id FOR NO KEY UPDATE OF w SKIP LOCKED
+  ), running AS MATERIALIZED (
+    SELECT user_id, assistant_id, count(*) AS count, count(*) FILTER (WHERE ${scheduled()}) AS scheduled,
+           count(*) FILTER (WHERE worker = $2) AS mine
+    FROM sender.webhook_due WHERE worker IS NOT NULL AND user_id = ANY(ARRAY(SELECT user_id FROM hook))
+    GROUP BY user_id, assistant_id
+  ), opened AS MATERIALIZED (
+    SELECT hook.*, coalesce(r.count, 0) AS running, ${isOpen('hook', 'hook.now')} AS is_open,
+           greatest(0, CASE WHEN failing_since IS NOT NULL
+             THEN ${bounds.ofFailing} - coalesce(r.scheduled, 0) ELSE ${bounds.ofAssistant} - coalesce(r.count, 0) END) AS free
+    FROM hook LEFT JOIN running r USING (assistant_id)
+  )`
+
+const takenSql = (suspects: string) => `
+  candidate AS MATERIALIZED (
+    SELECT o.assistant_id, o.user_id, d.*,
+           o.running + row_number() OVER (
+             PARTITION BY o.assistant_id ORDER BY ${scheduled('d.trigger')}, d.due_at, d.delivery_id) AS turn,
+           ${scheduled('d.trigger')} AND (NOT o.is_open OR o.tokens_now < row_number() OVER (
+             PARTITION BY o.assistant_id, ${scheduled('d.trigger')} ORDER BY d.due_at, d.delivery_id)) AS is_later,
+           ${scheduled('d.trigger')} AND o.free < row_number() OVER (
+             PARTITION BY o.assistant_id, ${scheduled('d.trigger')} ORDER BY d.due_at, d.delivery_id) AS is_beyond
+    FROM opened o
+    CROSS JOIN LATERAL (${dueOf(`${suspects} AND trigger <> 'schedule'`, String(bounds.ofAssistant))}
+    UNION ALL ${dueOf(`${suspects} AND trigger = 'schedule'`, `CASE
+        WHEN o.off_since IS NOT NULL OR o.suspended_at IS NOT NULL THEN 0
+        WHEN NOT o.is_open THEN 1 ELSE least(o.free, floor(o.tokens_now)::bigint) + 1 END`)}) d
+  ), ranked AS MATERIALIZED (
+    SELECT c.*, coalesce(u.count, 0) + nth AS nth_of_user, coalesce(u.mine, 0) + nth AS nth_of_mine
+    FROM (SELECT *, row_number() OVER (
+            PARTITION BY user_id ORDER BY ${scheduled()}, turn, due_at, delivery_id) AS nth
+          FROM candidate WHERE turn <= ${bounds.ofAssistant} AND NOT is_later AND NOT is_beyond) c
+    LEFT JOIN (SELECT user_id, sum(count) AS count, sum(mine) AS mine FROM running GROUP BY user_id) u USING (user_id)
+  ), fitting AS MATERIALIZED (
+    SELECT r.*, row_number() OVER by_turns AS nth_of_all, sum(octet_length(d.body)) OVER by_turns AS bytes
+    FROM ranked r JOIN sender.webhook_deliveries d ON d.id = r.delivery_id
+    WHERE nth_of_mine <= $5 AND d.body IS NOT NULL AND d.erased_at IS NULL AND (nth_of_user <= ${bounds.shared}
+      OR (nth_of_user <= ${bounds.ofUser} AND (turn <= ${bounds.firstOnes} OR trigger <> 'schedule')))
+    WINDOW by_turns AS (ORDER BY nth_of_user, due_at, delivery_id)
+  ), taken AS (
+    UPDATE sender.webhook_due d SET worker = $2, started_at = date_trunc('milliseconds', clock_timestamp())
+    FROM fitting f
+    WHERE (d.delivery_id, d.trigger) = (f.delivery_id, f.trigger) AND f.nth_of_all <= $3 AND f.bytes <= $4
+    RETURNING d.delivery_id, d.trigger, d.n, d.assistant_id, d.started_at
+  )`
+
+/** Those of the user sign unless the assistant has one of its own that needs them beside it no more. */
+function secretsOf (row: string): string {
+  return `
+    SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)
+    FROM ledger.webhook_secrets s
+    WHERE s.user_id = ${row}.user_id AND (s.expires_at IS NULL OR s.expires_at > now())
+      AND (s.assistant_id = ${row}.assistant_id OR (s.assistant_id IS NULL AND NOT EXISTS (
+        SELECT FROM ledger.webhook_secrets own
+        WHERE own.user_id = s.user_id AND own.assistant_id = ${row}.assistant_id AND own.expires_at IS NULL
+          AND coalesce(own.beside_user_until, '-infinity') <= now())))`
+}
+
+const restSql = `
+  rest AS MATERIALIZED (
+    SELECT opened.assistant_id, count(t.delivery_id) FILTER (WHERE ${scheduled('c.trigger')}) AS scheduled,
+           count(t.delivery_id) > 0 AS has_any,
+           coalesce(bool_or(c.is_later AND NOT c.is_beyond), false) AS is_later,
+           coalesce(bool_or(t.delivery_id IS NULL AND NOT c.is_later), false)
+             AND min(u.count) >= ${bounds.shared} AS wants_user,
+           coalesce(bool_or(r.nth_of_mine > $5 OR (f.delivery_id IS NOT NULL AND t.delivery_id IS NULL)), false) AS wants_room
+    FROM opened
+    JOIN (SELECT user_id, (SELECT coalesce(sum(count), 0) FROM running r WHERE r.user_id = users.user_id)
+            + (SELECT count(*) FROM taken JOIN opened USING (assistant_id) WHERE opened.user_id = users.user_id) AS count
+          FROM (SELECT DISTINCT user_id FROM opened) users) u USING (user_id)
+    LEFT JOIN candidate c USING (assistant_id)
+    LEFT JOIN ranked r USING (assistant_id, delivery_id, trigger)
+    LEFT JOIN fitting f USING (assistant_id, delivery_id, trigger)
+    LEFT JOIN taken t USING (assistant_id, delivery_id, trigger)
+    GROUP BY opened.assistant_id
+  ), noted AS (
+    UPDATE sender.webhooks w
+    SET waits_since = CASE WHEN rest.wants_user
+          THEN CASE WHEN rest.has_any THEN clock_timestamp() ELSE coalesce(w.waits_since, clock_timestamp()) END END,
+        tokens = CASE WHEN w.max_per_second IS NULL THEN w.tokens ELSE o.tokens_now - rest.scheduled END,
+        tokens_at = CASE WHEN w.max_per_second IS NULL THEN w.tokens_at ELSE o.now END
+    FROM rest JOIN opened o USING (assistant_id)
+    WHERE w.assistant_id = rest.assistant_id
+      AND (rest.wants_user OR w.waits_since IS NOT NULL OR (rest.scheduled > 0 AND w.max_per_second IS NOT NULL))
+  )
+  SELECT o.assistant_id, rest.wants_room, CASE WHEN NOT rest.is_later THEN NULL
+           WHEN o.is_open THEN ceil(1000 * (1 - (o.tokens_now - rest.scheduled)) / o.max_per_second)
+           ELSE ceil(1000 * extract(epoch FROM o.paused_until - o.now)) END::float8 AS wait_ms,
+         t.delivery_id, t.trigger, t.n, t.started_at, o.user_id, coalesce(o.url, '') AS url, o.revision, d.body, d.traceparent,
+         ${failuresOf('d', 'o')} AS failures,
+         (extract(epoch FROM clock_timestamp() - ${beginning('d', 'o')}) * 1000)::float8 AS age_ms,
+         CASE WHEN o.headers IS NOT NULL
+           THEN json_build_object('key_id', o.headers_key_id, 'sealed', encode(o.headers, 'base64')) END AS headers,
+         CASE WHEN t.delivery_id IS NOT NULL THEN (${secretsOf('o')}) END AS secrets
+  FROM opened o JOIN rest USING (assistant_id)
+  LEFT JOIN taken t USING (assistant_id)
+  LEFT JOIN sender.webhook_deliveries d ON d.id = t.delivery_id
+  ORDER BY t.started_at, o.assistant_id`
+
+const claimSql = (suspects: string, isMine: string) =>
+  `WITH ${openedSql(isMine)}, ${takenSql(suspects)}, ${restSql}`
+const usualSql = claimSql(`crashes < ${suspectAfter}`, '')
+const aloneSql = claimSql(`crashes >= ${suspectAfter}`,
+  'AND NOT EXISTS (SELECT FROM sender.webhook_due WHERE worker = $2)')

@@ -1,0 +1,313 @@
+// What becomes of attempts that have ended: one statement for all since the last one. It may be repeated, and whatever
+// else runs meanwhile, it changes only what its attempts had.
+import type { Pool } from 'pg'
+import type { Judgement, Outcome } from '../../src/features/webhooks/outcome.js'
+import { beginning, bounds, failuresOf, isOpen, suspectAfter, type Attempt } from './claim.js'
+
+export interface Ended {
+  attempt: Omit<Attempt, 'body'>
+  judgement: Judgement
+  outcome: Outcome
+  statusCode: number | null
+  durationMs: number
+  error: string | null
+  excerpt: string | null
+  truncated: boolean
+  /** Of the user's own headers. */
+  headerNames?: readonly string[]
+}
+
+export interface Notice {
+  type: 'endpoint_failing' | 'endpoint_recovered' | 'endpoint_suspended' | 'delivery_exhausted'
+  user_id: string
+  assistant_id: string
+  delivery_id: string
+  reason: string | null
+}
+
+export interface Recorded {
+  /** Those whose outcome is kept: others had been closed as `unknown`, or come for the second time. */
+  kept: Ended[]
+  /** Assistants that have something due now, of the users of these attempts. */
+  next: string[]
+  notices: Notice[]
+}
+
+/** Of a webhook that only fails for so long the next failure suspends it. */
+const suspendAfter = '5 days'
+const failuresUntilTold = 3
+/** A connection that is dead must not delay for longer what the next one can write. */
+const answerWithinMs = 5_000
+
+/** Records how attempts ended. Two of one delivery may come together. */
+export async function recordOutcomes (pool: Pick<Pool, 'query'>, ended: readonly Ended[]): Promise<Recorded> {
+  const values = [JSON.stringify(ended.map(toRow))]
+  const query = { name: 'record-outcomes', text: outcomeSql(givenSql), values, query_timeout: answerWithinMs }
+  const { rows: [row] } = await pool.query<RecordedRow>(query)
+  const kept = (row?.kept ?? []).flatMap((nth) => ended[nth] ?? [])
+  return { next: row?.next ?? [], notices: row?.notices ?? [], kept }
+}
+
+/** Closes what workers had that are gone as `unknown`: it is made again at once. What ends its workers is held. */
+export async function closeLost (pool: Pick<Pool, 'query'>): Promise<{ closed: number } & Pick<Recorded, 'next' | 'notices'>> {
+  const { rows: [row] } = await pool.query<RecordedRow>(outcomeSql(lostSql))
+  return { next: row?.next ?? [], notices: row?.notices ?? [], closed: row?.kept?.length ?? 0 }
+}
+
+interface RecordedRow { kept: number[] | null, next: string[], notices: Notice[] | null }
+
+const toRow = ({ attempt, judgement: { verdict, usesAttempt, fails, pause }, ...ended }: Ended, nth: number) => ({
+  nth,
+  delivery_id: attempt.deliveryId,
+  trigger: attempt.trigger,
+  n: attempt.n,
+  worker: attempt.worker,
+  started_at: attempt.startedAt,
+  assistant_id: attempt.assistantId,
+  user_id: attempt.userId,
+  revision: attempt.revision,
+  url: attempt.url.replace(/[?#].*$/s, ''),
+  header_names: ended.headerNames?.join(', ') ?? null,
+  outcome: ended.outcome,
+  status_code: ended.statusCode,
+  duration_ms: ended.durationMs,
+  error: storable(ended.error),
+  excerpt: storable(ended.excerpt),
+  truncated: ended.truncated,
+  verdict: verdict.status,
+  reason: 'reason' in verdict ? verdict.reason : null,
+  in_ms: verdict.status === 'retry' ? verdict.inMs : 0,
+  uses_attempt: usesAttempt,
+  fails,
+  pause_ms: pause?.inMs ?? null,
+  pause_reason: pause?.reason ?? null,
+  is_crash: false
+})
+
+/** Text of Postgres has no NUL, and no half of a pair. */
+const storable = (text: string | null) => text === null ? null : Buffer.from(text.replaceAll('\0', '')).toString()
+
+const columns = `nth integer, delivery_id uuid, trigger text, n integer, worker bigint, started_at timestamptz,
+      assistant_id bigint, user_id text, revision bigint, url text, header_names text, outcome text, status_code integer,
+      duration_ms integer, error text, excerpt text, truncated boolean, verdict text, reason text, in_ms float8,
+      uses_attempt boolean, fails boolean, pause_ms float8, pause_reason text, is_crash boolean`
+
+const givenSql = `SELECT *, now() AS now FROM json_to_recordset($1) AS e (${columns})`
+
+const silence = 'the worker did not tell the outcome'
+
+// A revision that no webhook has: what is unknown says nothing of it.
+const lostSql = `
+    SELECT row_number() OVER ()::integer - 1 AS nth, delivery_id, trigger, n, worker, started_at, assistant_id, user_id,
+      0::bigint AS revision, NULL::text AS url, NULL::text AS header_names, 'unknown' AS outcome, NULL::integer AS status_code,
+      NULL::integer AS duration_ms, '${silence}' AS error, NULL::text AS excerpt, false AS truncated, 'retry' AS verdict,
+      NULL::text AS reason, 0::float8 AS in_ms, false AS uses_attempt, false AS fails, NULL::float8 AS pause_ms,
+      NULL::text AS pause_reason, true AS is_crash, now() AS now
+    FROM sender.webhook_due d
+    WHERE worker IS NOT NULL AND NOT EXISTS (SELECT FROM sender.webhook_workers w WHERE w.id = d.worker)
+    LIMIT 1000`
+
+/** Of a webhook, in the order in which they ended. */
+const before = 'PARTITION BY assistant_id ORDER BY ended_at, nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING'
+const isHeld = `s.is_crash AND s.crashes >= ${suspectAfter}`
+
+/**
+ * Assistants of a user with so many attempts that wait until it has room, the longest unserved first, as many as there
+ * is room for. @param running the attempts of each of them
+ */
+export const waitingSql = (user: string, count: string, running: string) => `
+      SELECT w.assistant_id FROM sender.webhooks w LEFT JOIN ${running} own USING (user_id, assistant_id)
+      WHERE w.user_id = ${user} AND w.waits_since IS NOT NULL AND ${isOpen('w')}
+        AND coalesce(own.count, 0) < CASE WHEN w.failing_since IS NOT NULL THEN ${bounds.ofFailing}
+          WHEN ${count} < ${bounds.shared} THEN ${bounds.ofAssistant} ELSE ${bounds.firstOnes} END
+      ORDER BY w.waits_since
+      LIMIT greatest(0, CASE WHEN ${count} < ${bounds.shared} THEN ${bounds.shared} ELSE ${bounds.ofUser} END - ${count})`
+
+/** Of the assistant \`e\` something is due, or was put back by this statement. */
+const isDue = (sign: '=' | '<>') => `(
+      EXISTS (SELECT FROM sender.webhook_due d WHERE d.assistant_id = e.assistant_id AND d.worker IS NULL
+        AND d.crashes < ${suspectAfter} AND d.trigger ${sign} 'schedule' AND d.due_at <= now())
+      OR EXISTS (SELECT FROM again a
+        WHERE a.assistant_id = e.assistant_id AND a.trigger ${sign} 'schedule' AND a.due_at <= clock_timestamp()))`
+
+// Rows are locked in the order webhooks, deliveries, due, by id: each of these waits for the one before. A healthy
+// webhook that succeeds is not locked, so outcomes and claims of it do not meet.
+// `is_ours`: the due row is still this attempt's. `is_present`: so is the webhook; a 410 or a last failure of another
+// revision is about a former one.
+const lockedSql = `
+  hook AS MATERIALIZED (
+    SELECT w.* FROM sender.webhooks w WHERE w.assistant_id IN (SELECT assistant_id FROM ended)
+      AND (w.failing_since IS NOT NULL OR w.failures_in_row > 0 OR w.suspended_at IS NOT NULL
+        OR w.assistant_id IN (SELECT assistant_id FROM ended WHERE outcome <> 'delivered'))
+    ORDER BY w.assistant_id FOR NO KEY UPDATE
+  ), delivery AS MATERIALIZED (
+    SELECT id, user_id, assistant_id, call_id, status, erased_at FROM sender.webhook_deliveries
+    WHERE id IN (SELECT delivery_id FROM ended) AND (SELECT count(*) FROM hook) >= 0 ORDER BY id FOR NO KEY UPDATE
+  ), due AS MATERIALIZED (
+    SELECT * FROM sender.webhook_due
+    WHERE delivery_id IN (SELECT delivery_id FROM ended) AND (SELECT count(*) FROM delivery) >= 0
+    ORDER BY delivery_id, trigger FOR UPDATE
+  )`
+
+const judgedSql = `
+  gated AS (
+    SELECT e.*, due.crashes, due.more, due.delivery_id IS NOT NULL AS is_ours, e.trigger = 'schedule' AS is_scheduled,
+           e.started_at + coalesce(e.duration_ms * interval '1 ms', now - e.started_at) AS ended_at,
+           due.delivery_id IS NOT NULL AND coalesce(e.revision = hook.revision, e.verdict = 'delivered') AS is_of_hook,
+           hook.failing_since, hook.succeeded_at
+    FROM ended e
+    LEFT JOIN due ON (due.delivery_id, due.trigger, due.worker, due.started_at) = (e.delivery_id, e.trigger, e.worker, e.started_at)
+    LEFT JOIN hook ON hook.assistant_id = e.assistant_id
+  ), suspending AS (
+    SELECT *, is_of_hook AND is_scheduled AND (outcome = 'gone' OR (fails AND failing_since <= ended_at - interval '${suspendAfter}'
+        AND NOT coalesce(bool_or(outcome = 'delivered' AND is_of_hook) OVER (${before}), false))) AS suspends
+    FROM gated
+  ), result AS MATERIALIZED (
+    SELECT *, is_of_hook AND NOT coalesce(bool_or(suspends) OVER (${before}), false) AS is_present,
+           greatest(succeeded_at, max(ended_at) FILTER (WHERE outcome = 'delivered' AND is_of_hook)
+             OVER (PARTITION BY assistant_id)) AS last_success
+    FROM suspending
+  ), health AS MATERIALIZED (
+    SELECT r.assistant_id, max(last_success) AS last_success,
+           max(ended_at) FILTER (WHERE outcome = 'delivered') AS success,
+           (array_agg(r.delivery_id ORDER BY ended_at DESC) FILTER (WHERE outcome = 'delivered'))[1] AS success_of,
+           min(ended_at) FILTER (WHERE counts) AS failing_since, max(ended_at) FILTER (WHERE counts) AS failed_at,
+           count(*) FILTER (WHERE counts) AS failures,
+           (array_agg(r.delivery_id ORDER BY ended_at DESC) FILTER (WHERE counts))[1] AS failed_of,
+           max(ended_at + pause_ms * interval '1 ms') FILTER (WHERE is_scheduled) AS paused_until,
+           (array_agg(pause_reason ORDER BY ended_at + pause_ms * interval '1 ms' DESC)
+             FILTER (WHERE pause_ms IS NOT NULL AND is_scheduled))[1] AS pause_reason,
+           (array_agg(outcome ORDER BY ended_at) FILTER (WHERE suspends))[1] AS suspended_by,
+           (array_agg(r.delivery_id ORDER BY ended_at) FILTER (WHERE suspends))[1] AS suspended_of,
+           coalesce(bool_or(outcome = 'delivered' AND trigger IN ('test', 'probe')), false) AS resumes
+    FROM (SELECT *, fails AND is_scheduled AND coalesce(ended_at > last_success, true) AS counts FROM result) r
+    WHERE is_present GROUP BY r.assistant_id
+  ), changed AS MATERIALIZED (
+    SELECT h.*, hook.user_id, hook.suspended_at, hook.failures_in_row AS had_in_row,
+           hook.failing_since IS NOT NULL OR hook.failures_in_row > 0 AS was_failing,
+           hook.suspended_at IS NULL AND suspended_by IS NOT NULL AS is_suspended,
+           hook.suspended_at IS NOT NULL AND resumes AS is_resumed,
+           CASE WHEN success IS NULL THEN coalesce(hook.failing_since, h.failing_since)
+                WHEN hook.failed_at > success THEN hook.failed_at ELSE h.failing_since END AS now_failing_since,
+           least(h.failures + CASE WHEN success IS NULL THEN hook.failures_in_row
+             ELSE (coalesce(hook.failed_at > success, false))::integer END, ${failuresUntilTold})::smallint AS in_row
+    FROM hook JOIN health h USING (assistant_id)
+  )`
+
+const savedSql = `
+  hook_saved AS (
+    UPDATE sender.webhooks w
+    SET failing_since = CASE WHEN NOT c.is_resumed THEN c.now_failing_since END, failures_in_row = c.in_row,
+        failed_at = greatest(w.failed_at, c.failed_at),
+        succeeded_at = CASE WHEN c.was_failing THEN c.last_success ELSE w.succeeded_at END,
+        paused_until = greatest(w.paused_until, c.paused_until),
+        pause_reason = CASE WHEN c.paused_until > coalesce(w.paused_until, '-infinity') THEN c.pause_reason ELSE w.pause_reason END,
+        suspended_at = CASE WHEN c.is_suspended THEN now() WHEN NOT c.is_resumed THEN w.suspended_at END,
+        suspended_reason = CASE WHEN c.is_suspended THEN CASE c.suspended_by WHEN 'gone' THEN 'gone' ELSE 'failing' END
+          WHEN NOT c.is_resumed THEN w.suspended_reason END,
+        waits_since = CASE WHEN NOT c.is_suspended THEN w.waits_since END,
+        revision = w.revision + (c.is_suspended OR c.is_resumed)::integer,
+        restarted_at = CASE WHEN c.is_resumed THEN now() ELSE w.restarted_at END,
+        is_hastening = w.is_hastening OR c.is_resumed
+    FROM changed c
+    WHERE w.assistant_id = c.assistant_id AND (c.failures > 0 OR c.success IS NOT NULL OR c.paused_until IS NOT NULL
+      OR c.is_suspended)
+  ), single AS MATERIALIZED (
+    SELECT d.*, s.n, s.is_crash, s.crashes, coalesce(s.is_present, false) AS is_present, s.verdict, s.reason AS why,
+           coalesce(s.is_present AND s.uses_attempt, false) AS uses_attempt, coalesce(${isHeld}, false) AS is_held,
+           EXISTS (SELECT FROM result r WHERE r.delivery_id = d.id AND r.outcome = 'delivered') AS is_delivered,
+           EXISTS (SELECT FROM result r WHERE r.delivery_id = d.id AND r.trigger = 'test' AND r.is_ours
+             AND r.outcome NOT IN ('delivered', 'unknown')) AS is_failed_test
+    FROM delivery d LEFT JOIN result s ON s.delivery_id = d.id AND s.is_scheduled AND s.is_ours
+  ), decided AS MATERIALIZED (
+    SELECT *, CASE
+      WHEN is_delivered THEN 'delivered'
+      WHEN status <> 'scheduled' THEN status
+      WHEN is_failed_test THEN 'exhausted'
+      WHEN is_present AND verdict IN ('cancelled', 'exhausted') THEN verdict
+      WHEN is_held THEN 'held' ELSE status END AS becomes
+    FROM single
+  ), delivery_saved AS (
+    UPDATE sender.webhook_deliveries d
+    SET status = v.becomes,
+        reason = CASE WHEN v.becomes = v.status THEN d.reason WHEN v.becomes = 'delivered' THEN NULL
+          WHEN v.becomes = 'held' THEN 'crashed' WHEN v.is_failed_test THEN 'attempts_used_up' ELSE v.why END,
+        attempt_count = greatest(d.attempt_count, v.n),
+        failures = CASE WHEN v.uses_attempt THEN 1 + ${failuresOf('d', 'w')} ELSE d.failures END,
+        failures_from = CASE WHEN v.uses_attempt THEN ${beginning('d', 'w')} ELSE d.failures_from END,
+        finished_at = CASE WHEN v.becomes = v.status THEN d.finished_at ELSE clock_timestamp() END
+    FROM decided v LEFT JOIN hook w USING (assistant_id)
+    WHERE d.id = v.id AND (v.n IS NOT NULL OR v.becomes <> v.status)
+  ), planned AS MATERIALIZED (
+    SELECT due.delivery_id, due.trigger, r.is_ours, r.is_scheduled, r.in_ms, r.pause_ms, r.is_present, r.is_crash, r.outcome, due.due_at,
+           CASE WHEN r.nth IS NULL THEN v.becomes <> 'scheduled' AND due.trigger = 'schedule' AND due.worker IS NULL
+                WHEN r.is_crash AND r.crashes >= ${suspectAfter} THEN true
+                WHEN r.is_scheduled THEN v.becomes <> 'scheduled'
+                WHEN v.erased_at IS NOT NULL THEN true
+                ELSE r.outcome <> 'unknown' AND r.more = 0 END AS is_over
+    FROM due JOIN decided v ON v.id = due.delivery_id
+    LEFT JOIN result r ON (r.delivery_id, r.trigger) = (due.delivery_id, due.trigger) AND r.is_ours
+  ), over AS (
+    DELETE FROM sender.webhook_due d USING planned p
+    WHERE (d.delivery_id, d.trigger) = (p.delivery_id, p.trigger) AND p.is_over
+  ), again AS (
+    UPDATE sender.webhook_due d
+    SET worker = NULL, started_at = NULL, n = d.n + 1,
+        more = CASE WHEN p.is_scheduled OR p.outcome = 'unknown' THEN d.more ELSE d.more - 1 END,
+        crashes = CASE WHEN p.outcome <> 'unknown' THEN 0 ELSE d.crashes + p.is_crash::integer END,
+        due_at = CASE WHEN p.pause_ms IS NOT NULL AND p.is_present THEN d.due_at
+          WHEN p.outcome = 'unknown' OR p.is_present THEN clock_timestamp() + p.in_ms * interval '1 ms'
+          ELSE clock_timestamp() END
+    FROM planned p
+    WHERE (d.delivery_id, d.trigger) = (p.delivery_id, p.trigger) AND p.is_ours AND NOT p.is_over
+    RETURNING d.assistant_id, d.due_at, d.trigger
+  ), kept AS (
+    INSERT INTO sender.webhook_attempts AS a (delivery_id, trigger, n, started_at, finished_at, url, header_names, outcome,
+      status_code, duration_ms, error, response_excerpt, response_truncated)
+    SELECT r.delivery_id, r.trigger, r.n, r.started_at, r.ended_at, r.url, r.header_names, r.outcome, r.status_code,
+      r.duration_ms, r.error, CASE WHEN d.erased_at IS NULL THEN r.excerpt END, r.truncated
+    FROM result r JOIN delivery d ON d.id = r.delivery_id WHERE r.is_ours OR r.outcome = 'delivered'
+    ON CONFLICT (delivery_id, trigger, started_at) DO UPDATE
+    SET finished_at = excluded.finished_at, url = excluded.url, header_names = excluded.header_names, outcome = 'delivered',
+        status_code = excluded.status_code, duration_ms = excluded.duration_ms, error = NULL,
+        response_excerpt = excluded.response_excerpt, response_truncated = excluded.response_truncated
+    WHERE a.outcome = 'unknown' AND excluded.outcome = 'delivered'
+    RETURNING a.delivery_id, a.trigger, a.started_at
+  )`
+
+const toldSql = `
+  noticed AS (
+    INSERT INTO ledger.webhook_notices (user_id, type, assistant_id, delivery_id, reason)
+    SELECT c.user_id, 'endpoint_failing', c.assistant_id, c.failed_of, 'failed_three_times' FROM changed c
+    WHERE in_row >= ${failuresUntilTold} AND (had_in_row < ${failuresUntilTold} OR success IS NOT NULL) AND suspended_at IS NULL
+    UNION ALL
+    SELECT c.user_id, 'endpoint_recovered', c.assistant_id, c.success_of, NULL FROM changed c
+    WHERE had_in_row >= ${failuresUntilTold} AND success IS NOT NULL AND now_failing_since IS NULL
+    UNION ALL
+    SELECT c.user_id, 'endpoint_suspended', c.assistant_id, c.suspended_of,
+           CASE c.suspended_by WHEN 'gone' THEN 'gone' ELSE 'failing' END
+    FROM changed c WHERE is_suspended
+    UNION ALL
+    SELECT user_id, 'delivery_exhausted', assistant_id, id, coalesce(why, 'crashed') FROM decided
+    WHERE becomes <> status AND becomes IN ('exhausted', 'held') AND call_id IS NOT NULL
+    RETURNING user_id, type, assistant_id, delivery_id, reason
+  ), running AS MATERIALIZED (
+    SELECT user_id, assistant_id, count(*) - count(r.nth) AS count
+    FROM sender.webhook_due d LEFT JOIN result r USING (user_id, assistant_id, delivery_id, trigger, worker, started_at)
+    WHERE d.worker IS NOT NULL AND user_id = ANY(ARRAY(SELECT user_id FROM result WHERE is_ours)) GROUP BY user_id, assistant_id
+  ), called AS MATERIALIZED (
+    SELECT next.assistant_id
+    FROM (SELECT user_id, sum(count)::integer AS count FROM running GROUP BY user_id) u
+    CROSS JOIN LATERAL (${waitingSql('u.user_id', 'u.count', 'running')}) next
+  )
+  SELECT ARRAY(
+           SELECT assistant_id::text FROM (SELECT DISTINCT assistant_id FROM result WHERE is_ours) e
+           JOIN sender.webhooks w USING (assistant_id) LEFT JOIN changed c USING (assistant_id)
+           WHERE ${isDue('<>')}
+             OR (w.waits_since IS NULL AND ${isOpen('w')} AND c.paused_until IS NULL AND c.is_suspended IS NOT TRUE AND ${isDue('=')})
+           UNION SELECT assistant_id::text FROM called) AS next,
+         (SELECT json_agg(r.nth) FROM result r JOIN kept USING (delivery_id, trigger, started_at)) AS kept,
+         (SELECT json_agg(n) FROM noticed n) AS notices`
+
+const outcomeSql = (ended: string) =>
+  `WITH ended AS MATERIALIZED (${ended}), ${lockedSql}, ${judgedSql}, ${savedSql}, ${toldSql}`

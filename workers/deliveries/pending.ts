@@ -1,0 +1,221 @@
+// Deliveries as they come and go beside their attempts: new ones, those that somebody asks for, that begin anew or are
+// not sent any more. Each is one statement that touches 1,000 deliveries at most.
+import type { Pool, PoolClient } from 'pg'
+import { isOpen, suspectAfter, type Trigger } from './claim.js'
+import { mostAtOnce } from './webhooks.js'
+
+type Database = Pick<Pool | PoolClient, 'query'>
+
+/**
+ * SQL that adds the deliveries of the relation `given` (id, call_id, type, user_id, assistant_id, position, body,
+ * traceparent, skipped, url) with their due rows, and webhooks that are missing.
+ * @param inMs SQL: when they are due first
+ */
+export const addingSql = (inMs: string) => `
+  hooks_added AS (
+    INSERT INTO sender.webhooks (assistant_id, user_id, url)
+    SELECT DISTINCT ON (assistant_id) assistant_id, user_id, url FROM given WHERE url IS NOT NULL ORDER BY assistant_id
+    ON CONFLICT DO NOTHING
+  ), added AS (
+    INSERT INTO sender.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, traceparent,
+      body, status, reason, finished_at)
+    SELECT id, call_id, type, user_id, assistant_id, position, position, traceparent, body,
+      CASE WHEN skipped IS NULL THEN 'scheduled' ELSE 'skipped' END, skipped, CASE WHEN skipped IS NOT NULL THEN now() END
+    FROM given RETURNING id, user_id, assistant_id, status
+  ), due_added AS (
+    INSERT INTO sender.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
+    SELECT id, 'schedule', assistant_id, user_id, clock_timestamp() + ${inMs} * interval '1 ms' FROM added
+    WHERE status = 'scheduled'
+  )`
+
+/** Ends a statement with the assistants that are to be served: of others somebody else will be told. */
+export const addedSql = `
+  SELECT DISTINCT added.assistant_id::text AS id FROM added LEFT JOIN sender.webhooks w USING (assistant_id)
+  WHERE added.status = 'scheduled' AND (w.assistant_id IS NULL OR (w.waits_since IS NULL AND ${isOpen('w')}))`
+
+export interface NewDelivery {
+  id: string
+  call_id: string | null
+  type: string
+  user_id: string | null
+  assistant_id: number | null
+  position?: string | null
+  traceparent?: string | null
+  body: string | null
+  /** Why it is not to be sent. */
+  skipped?: string | null
+  /** Of the webhook, where that may not be known yet. */
+  url?: string | null
+}
+
+const newSql = `
+  WITH given AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1) AS g (id uuid, call_id text, type text, user_id text, assistant_id bigint,
+      position bigint, traceparent text, body text, skipped text, url text)
+  ), ${addingSql('$2::float8')} ${addedSql}`
+
+/** @returns the assistants of which something is to be sent now */
+export async function addDeliveries (
+  db: Database, deliveries: readonly NewDelivery[], firstDelayMs = 0
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(newSql, [JSON.stringify(deliveries), firstDelayMs])
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Asks for one more attempt beside the schedule: a redelivery, a test or a probe. What was asked for and is not made
+ * yet is made once more. @returns the assistant; nothing where there is nothing to send
+ */
+export async function askForAttempt (
+  tx: Database, id: string, trigger: Exclude<Trigger, 'schedule'>, userId?: string
+): Promise<string | undefined> {
+  const { rows: [asked] } = await tx.query<{ id: string }>(`
+    WITH delivery AS MATERIALIZED (
+      SELECT * FROM sender.webhook_deliveries
+      WHERE id = $1 AND body IS NOT NULL AND erased_at IS NULL AND ($3::text IS NULL OR user_id = $3) FOR NO KEY UPDATE
+    )
+    INSERT INTO sender.webhook_due AS due (delivery_id, trigger, n, assistant_id, user_id, due_at, crashes)
+    SELECT id, $2, 1 + coalesce((
+        SELECT max(n) FROM sender.webhook_attempts a WHERE a.delivery_id = $1 AND a.trigger = $2), 0),
+      assistant_id, user_id, clock_timestamp(), CASE WHEN status = 'held' THEN ${suspectAfter} ELSE 0 END
+    FROM delivery
+    ON CONFLICT (delivery_id, trigger) DO UPDATE SET more = due.more + 1
+    RETURNING assistant_id::text AS id`, [id, trigger, userId ?? null])
+  return asked?.id
+}
+
+/**
+ * Begins the schedule of these deliveries anew, due now: of those that wait for a retry, too, and not of those that are
+ * delivered, erased, without a body, or under way. @returns them
+ */
+export async function beginAnew (
+  tx: Database, ids: readonly string[]
+): Promise<Array<{ id: string, assistant_id: string }>> {
+  const { rows } = await tx.query<{ id: string, assistant_id: string }>(`
+    WITH delivery AS MATERIALIZED (
+      SELECT * FROM sender.webhook_deliveries
+      WHERE id = ANY($1::uuid[]) AND status IN ('scheduled', 'held', 'exhausted', 'cancelled') AND call_id IS NOT NULL
+        AND body IS NOT NULL AND erased_at IS NULL
+      ORDER BY id FOR NO KEY UPDATE
+    ), renewed AS (
+      INSERT INTO sender.webhook_due AS due (delivery_id, trigger, n, assistant_id, user_id, due_at)
+      SELECT id, 'schedule', attempt_count + 1, assistant_id, user_id, clock_timestamp() FROM delivery ORDER BY id
+      ON CONFLICT (delivery_id, trigger) DO UPDATE SET due_at = least(due.due_at, excluded.due_at), crashes = 0
+      WHERE due.worker IS NULL
+      RETURNING delivery_id
+    )
+    UPDATE sender.webhook_deliveries d
+    SET status = 'scheduled', reason = NULL, recovered_at = clock_timestamp(), finished_at = NULL
+    FROM renewed WHERE d.id = renewed.delivery_id RETURNING d.id, d.assistant_id::text`, [ids])
+  return rows
+}
+
+/** Cancels what the relation `picked` (delivery_id) has and nobody is sending. */
+const cancellingSql = (picked: string, reason: string) => `
+  WITH picked AS MATERIALIZED (${picked}
+  ), delivery AS MATERIALIZED (
+    SELECT id FROM sender.webhook_deliveries WHERE id IN (SELECT delivery_id FROM picked) AND status = 'scheduled'
+    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+  ), due AS MATERIALIZED (
+    SELECT delivery_id FROM sender.webhook_due
+    WHERE delivery_id IN (SELECT id FROM delivery) AND trigger = 'schedule' AND worker IS NULL
+    ORDER BY delivery_id FOR UPDATE SKIP LOCKED
+  ), gone AS (
+    DELETE FROM sender.webhook_due d USING due WHERE d.delivery_id = due.delivery_id AND d.trigger = 'schedule'
+    RETURNING d.delivery_id
+  )
+  UPDATE sender.webhook_deliveries d SET status = 'cancelled', reason = '${reason}', finished_at = clock_timestamp()
+  FROM gone WHERE d.id = gone.delivery_id`
+
+/** Of webhooks that stay as they are meanwhile. */
+const heldSql = (which: string) => `
+    SELECT due.delivery_id FROM sender.webhooks w
+    JOIN sender.webhook_due due ON due.assistant_id = w.assistant_id AND due.trigger = 'schedule' AND due.worker IS NULL
+    JOIN sender.webhook_deliveries d ON d.id = due.delivery_id
+    WHERE (w.off_since IS NOT NULL OR w.suspended_at IS NOT NULL) AND ${which}
+    LIMIT ${mostAtOnce} FOR NO KEY UPDATE OF w SKIP LOCKED`
+
+const heldAtMost = "interval '30 days'"
+
+const heldReasons = [
+  cancellingSql(heldSql('w.deleted_at IS NOT NULL'), 'assistant_deleted'),
+  cancellingSql(heldSql(`least(w.off_since, w.suspended_at) < now() - ${heldAtMost} AND d.created_at < now() - ${heldAtMost}`),
+    'held_too_long'),
+  `UPDATE sender.webhook_deliveries SET status = 'cancelled', reason = 'held_too_long', finished_at = clock_timestamp()
+   WHERE id IN (SELECT id FROM sender.webhook_deliveries WHERE status = 'held' AND finished_at < now() - ${heldAtMost}
+     LIMIT ${mostAtOnce} FOR NO KEY UPDATE SKIP LOCKED) AND status = 'held'`
+]
+
+/** Cancels what is held for too long, or of a deleted assistant: some of it. @returns how many */
+export async function cancelHeld (db: Database): Promise<number> {
+  let cancelled = 0
+  for (const text of heldReasons) cancelled += (await db.query(text)).rowCount ?? 0
+  return cancelled
+}
+
+/**
+ * After a restore: cancels some of what was pending, also what ran then. Nothing may be claimed or closed meanwhile.
+ * @returns how many; 0 when it has ended
+ */
+export async function cancelRestored (db: Database): Promise<number> {
+  const { rowCount } = await db.query(`
+    WITH picked AS MATERIALIZED (
+      SELECT * FROM sender.webhook_due LIMIT ${mostAtOnce}
+    ), noted AS (
+      INSERT INTO sender.webhook_attempts (delivery_id, trigger, n, started_at, finished_at, outcome, error)
+      SELECT delivery_id, trigger, n, started_at, clock_timestamp(), 'unknown', 'the database was restored' FROM picked
+      WHERE started_at IS NOT NULL ON CONFLICT DO NOTHING
+    ), cancelled AS (
+      UPDATE sender.webhook_deliveries SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp()
+      WHERE id IN (SELECT delivery_id FROM picked WHERE trigger = 'schedule') AND status = 'scheduled'
+    )
+    DELETE FROM sender.webhook_due d USING picked p WHERE (d.delivery_id, d.trigger) = (p.delivery_id, p.trigger)`)
+  return rowCount ?? 0
+}
+
+/** Keeps nothing of these calls, 1,000 at most, but that there was a webhook. What runs ends, and its answer goes. */
+export async function eraseDeliveries (tx: Database, callIds: readonly string[]): Promise<void> {
+  await tx.query(`
+    WITH delivery AS MATERIALIZED (
+      SELECT id FROM sender.webhook_deliveries WHERE call_id = ANY($1::text[]) AND type = 'call.completed'
+      ORDER BY id FOR NO KEY UPDATE
+    ), due AS MATERIALIZED (
+      SELECT * FROM sender.webhook_due WHERE delivery_id IN (SELECT id FROM delivery) AND worker IS NULL
+      ORDER BY delivery_id, trigger FOR UPDATE
+    ), gone AS (
+      DELETE FROM sender.webhook_due d USING due WHERE (d.delivery_id, d.trigger) = (due.delivery_id, due.trigger)
+    ), emptied AS (
+      UPDATE sender.webhook_attempts a SET response_excerpt = NULL FROM delivery
+      WHERE a.delivery_id = delivery.id AND a.response_excerpt IS NOT NULL
+    )
+    UPDATE sender.webhook_deliveries d
+    SET erased_at = coalesce(d.erased_at, clock_timestamp()), body = NULL,
+        status = CASE WHEN d.status IN ('scheduled', 'held') THEN 'cancelled' ELSE d.status END,
+        reason = CASE WHEN d.status IN ('scheduled', 'held') THEN 'erased' ELSE d.reason END,
+        finished_at = coalesce(d.finished_at, clock_timestamp())
+    FROM delivery WHERE d.id = delivery.id`, [callIds])
+}
+
+/** Whether an attempt of an erased call of the user runs: its receiver may get it still. */
+export async function areErasedInFlight (db: Database, userId: string): Promise<boolean> {
+  const { rows: [found] } = await db.query<{ is_there: boolean }>(`
+    SELECT EXISTS (SELECT FROM sender.webhook_due due JOIN sender.webhook_deliveries d ON d.id = due.delivery_id
+      WHERE due.user_id = $1 AND due.worker IS NOT NULL AND d.erased_at IS NOT NULL) AS is_there`, [userId])
+  return found?.is_there ?? false
+}
+
+/**
+ * Removes payloads of some deliveries that are so many days old and wait for nothing; tests go with their rows. Rows
+ * are locked first: then no attempt of them can be asked for, and each that was is seen. @returns how many
+ */
+export async function removePayloads (tx: PoolClient, days: number): Promise<number> {
+  const { rows } = await tx.query<{ id: string }>(`
+    SELECT id FROM sender.webhook_deliveries
+    WHERE body IS NOT NULL AND status NOT IN ('scheduled', 'held') AND created_at < now() - $1 * interval '1 day'
+    ORDER BY created_at LIMIT 500 FOR UPDATE SKIP LOCKED`, [days])
+  const values = [rows.map(({ id }) => id)]
+  const isOld = 'd.id = ANY($1::uuid[]) AND NOT EXISTS (SELECT FROM sender.webhook_due due WHERE due.delivery_id = d.id)'
+  const removed = await tx.query(`DELETE FROM sender.webhook_deliveries d WHERE ${isOld} AND d.call_id IS NULL`, values)
+  const emptied = await tx.query(`UPDATE sender.webhook_deliveries d SET body = NULL WHERE ${isOld}`, values)
+  return (removed.rowCount ?? 0) + (emptied.rowCount ?? 0)
+}

@@ -1,0 +1,59 @@
+// Finds what has no job: the queue may have lost everything. It steps from assistant to assistant that has something
+// due, so a million deliveries of one cost no more than one.
+import type { Pool } from 'pg'
+import { bounds, isOpen } from './claim.js'
+
+export interface Waiting { assistantId: string, userId: string }
+
+const assistantsAtOnce = 10_000
+
+const firstDue = (after: string) => `
+      SELECT assistant_id, due_at FROM sender.webhook_due
+      WHERE assistant_id > ${after} AND worker IS NULL AND crashes < 2 AND trigger = 'schedule'
+      ORDER BY assistant_id, due_at LIMIT 1`
+
+const stepSql = `
+  WITH RECURSIVE pending (assistant_id, due_at, nth) AS (
+    SELECT first.*, 1 FROM (${firstDue('$1')}) first
+    UNION ALL
+    SELECT next.*, nth + 1 FROM pending CROSS JOIN LATERAL (${firstDue('pending.assistant_id')}) next WHERE nth < $2
+  ), running AS MATERIALIZED (
+    SELECT user_id, assistant_id, count(*) AS count, count(*) FILTER (WHERE trigger = 'schedule') AS scheduled
+    FROM sender.webhook_due WHERE worker IS NOT NULL GROUP BY user_id, assistant_id
+  ), of_user AS MATERIALIZED (
+    SELECT user_id, sum(count) AS count FROM running GROUP BY user_id
+  ), servable AS (
+    SELECT w.assistant_id, w.user_id, coalesce(u.count, 0) AS count,
+           row_number() OVER (PARTITION BY w.user_id ORDER BY coalesce(w.waits_since, p.due_at), w.assistant_id) AS nth
+    FROM pending p JOIN sender.webhooks w USING (assistant_id)
+    LEFT JOIN running r USING (user_id, assistant_id)
+    LEFT JOIN of_user u USING (user_id)
+    WHERE p.due_at <= now() AND ${isOpen('w')}
+      AND (w.max_per_second IS NULL
+        OR w.tokens + extract(epoch FROM now() - w.tokens_at) * w.max_per_second >= 1)
+      AND coalesce(r.count, 0) < CASE WHEN coalesce(u.count, 0) < ${bounds.shared} THEN ${bounds.ofAssistant} ELSE ${bounds.firstOnes} END
+      AND (w.failing_since IS NULL OR coalesce(r.scheduled, 0) < ${bounds.ofFailing})
+  )
+  SELECT (SELECT max(assistant_id)::text FROM pending) AS last, (SELECT count(*) FROM pending) = $2 AS goes_on,
+    (SELECT json_agg(json_build_object('assistantId', assistant_id::text, 'userId', user_id) ORDER BY nth)
+     FROM servable WHERE nth <= ${bounds.ofUser} - count) AS found`
+
+/** Assistants that a claim would serve now: of each user the longest unserved, as many as it has room for. */
+export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSignal): Promise<Waiting[]> {
+  const { rows: all } = await pool.query<Waiting>(`
+    SELECT DISTINCT assistant_id::text AS "assistantId", user_id AS "userId" FROM sender.webhook_due
+    WHERE worker IS NULL AND crashes < 2 AND trigger <> 'schedule' AND due_at <= now()`)
+  const ofUser = new Map<string, number>()
+  for (let after = '0', goesOn = true; goesOn && !signal?.aborted;) {
+    const { rows: [step] } = await pool.query<{ last: string | null, goes_on: boolean, found: Waiting[] | null }>(
+      { name: 'find-waiting', text: stepSql, values: [after, assistantsAtOnce] })
+    for (const found of step?.found ?? []) {
+      const nth = (ofUser.get(found.userId) ?? 0) + 1
+      ofUser.set(found.userId, nth)
+      if (nth <= bounds.ofUser) all.push(found)
+    }
+    after = step?.last ?? after
+    goesOn = step?.goes_on ?? false
+  }
+  return all
+}

@@ -1,0 +1,129 @@
+// Webhooks of assistants: what their users change, and what ends a suspension. A change is one row, and makes at most
+// 1,000 due rows due with it; the rest follows.
+import type { Pool, PoolClient } from 'pg'
+import { beginning } from './claim.js'
+
+type Database = Pool | PoolClient
+
+/** A webhook as its assistant's settings say, from the log. */
+export interface WebhookChange {
+  assistant_id: number
+  user_id: string
+  url: string | null
+  is_on: boolean
+  /** The change itself said that the webhook is on, which also resumes a suspended one. */
+  switchedOn: boolean
+  is_deleted?: boolean
+}
+
+/** Most due rows of one statement. */
+export const mostAtOnce = 1_000
+
+// A new URL, switching on and off, and resuming make another revision. All but switching off begin the schedules anew.
+const changeSql = `
+  WITH given AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1) AS g (
+      assistant_id bigint, user_id text, url text, is_on boolean, "switchedOn" boolean, is_deleted boolean)
+  ), hook AS MATERIALIZED (
+    SELECT w.* FROM sender.webhooks w WHERE assistant_id IN (SELECT assistant_id FROM given)
+    ORDER BY w.assistant_id FOR NO KEY UPDATE
+  ), added AS (
+    INSERT INTO sender.webhooks (assistant_id, user_id, url, off_since, deleted_at)
+    SELECT assistant_id, user_id, url, CASE WHEN NOT is_on OR url IS NULL THEN now() END, CASE WHEN is_deleted THEN now() END
+    FROM given WHERE (SELECT count(*) FROM hook) >= 0 ORDER BY assistant_id
+    ON CONFLICT DO NOTHING
+  ), told AS MATERIALIZED (
+    SELECT g.*, is_on AND g.url IS NOT NULL AS goes_on, coalesce(is_deleted, false) AS goes, g.url IS DISTINCT FROM h.url AS is_moved,
+           is_on AND g.url IS NOT NULL AND (h.off_since IS NOT NULL OR g.url IS DISTINCT FROM h.url
+             OR ("switchedOn" AND (h.suspended_at IS NOT NULL OR h.paused_until > now()))) AS is_restarted
+    FROM given g JOIN hook h USING (assistant_id)
+  ), changed AS (
+    UPDATE sender.webhooks w
+    SET url = t.url, off_since = CASE WHEN NOT t.goes_on THEN coalesce(w.off_since, now()) END,
+        deleted_at = CASE WHEN t.goes THEN coalesce(w.deleted_at, now()) ELSE w.deleted_at END,
+        revision = w.revision + (t.is_restarted OR t.is_moved OR t.goes_on = (w.off_since IS NOT NULL))::integer,
+        ${restarting('t.is_restarted', 't.is_moved')},
+        failures_in_row = CASE WHEN t.is_moved THEN 0 ELSE w.failures_in_row END
+    FROM told t WHERE w.assistant_id = t.assistant_id
+    RETURNING w.assistant_id, t.is_restarted
+  )
+  SELECT assistant_id::text AS id FROM changed WHERE is_restarted`
+
+/** The former receiver's failures are not the new one's, and a suspension for failing begins anew. */
+function restarting (when: string, isMoved: string): string {
+  const unless = (column: string) => `${column} = CASE WHEN NOT (${when} OR ${isMoved}) THEN w.${column} END`
+  return `
+        failing_since = CASE WHEN NOT (${isMoved} OR (${when} AND w.suspended_at IS NOT NULL)) THEN w.failing_since END,
+        ${['suspended_at', 'suspended_reason', 'paused_until', 'pause_reason'].map(unless).join(', ')},
+        restarted_at = CASE WHEN ${when} THEN clock_timestamp() ELSE w.restarted_at END,
+        is_hastening = ${when} OR w.is_hastening`
+}
+
+/** Follows the settings of assistants. @returns those of which something may be due now */
+export async function changeWebhooks (tx: PoolClient, changes: readonly WebhookChange[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(changeSql, [JSON.stringify(changes)])
+  let left = mostAtOnce
+  for (const { id } of rows) if (left > 0) left -= await hasten(tx, id, left)
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Ends the suspension or the pause of an assistant's webhook, and what waits for a retry is due.
+ * @returns how many deliveries were held, at most `mostAtOnce`; nothing where it is neither suspended nor paused
+ */
+export async function resumeWebhook (
+  tx: PoolClient, assistantId: string, userId?: string
+): Promise<number | undefined> {
+  const { rows: [resumed] } = await tx.query<{ held: number }>(`
+    WITH hook AS MATERIALIZED (
+      SELECT *, CASE WHEN suspended_at IS NULL OR off_since IS NOT NULL THEN 0 ELSE (
+        SELECT count(*) FROM (
+          SELECT FROM sender.webhook_due d WHERE d.assistant_id = w.assistant_id AND d.worker IS NULL AND d.crashes < 2
+            AND d.trigger = 'schedule' LIMIT ${mostAtOnce}) held) END::integer AS held
+      FROM sender.webhooks w
+      WHERE assistant_id = $1 AND ($2::text IS NULL OR user_id = $2)
+        AND (suspended_at IS NOT NULL OR paused_until > now())
+      FOR NO KEY UPDATE
+    )
+    UPDATE sender.webhooks w SET revision = w.revision + 1, ${restarting('true', 'false')}
+    FROM hook WHERE w.assistant_id = hook.assistant_id RETURNING hook.held`, [assistantId, userId ?? null])
+  if (!resumed) return undefined
+  await hasten(tx, assistantId, mostAtOnce)
+  return resumed.held
+}
+
+// Deliveries whose last failure was before the schedule began anew. One that has failed since waits as it says.
+const hastenSql = `
+  WITH hook AS MATERIALIZED (
+    SELECT * FROM sender.webhooks WHERE assistant_id = $1 FOR NO KEY UPDATE
+  ), waiting AS MATERIALIZED (
+    SELECT due.delivery_id FROM hook w JOIN sender.webhook_due due USING (assistant_id)
+    JOIN sender.webhook_deliveries d ON d.id = due.delivery_id
+    WHERE due.worker IS NULL AND due.crashes < 2 AND due.trigger = 'schedule'
+      AND due.due_at > now() AND d.failures > 0 AND d.failures_from < ${beginning('d', 'w')}
+    ORDER BY due.due_at LIMIT $2
+  ), locked AS MATERIALIZED (
+    SELECT delivery_id FROM sender.webhook_due
+    WHERE delivery_id IN (SELECT delivery_id FROM waiting) AND trigger = 'schedule' AND worker IS NULL AND due_at > now()
+    ORDER BY delivery_id FOR UPDATE
+  ), hastened AS (
+    UPDATE sender.webhook_due due SET due_at = now() FROM locked
+    WHERE due.delivery_id = locked.delivery_id AND due.trigger = 'schedule'
+  ), ended AS (
+    UPDATE sender.webhooks SET is_hastening = false WHERE assistant_id = $1 AND (SELECT count(*) FROM waiting) < $2
+  )
+  SELECT count(*)::integer AS count FROM waiting`
+
+/** Makes due now what waits for a retry, so many at most. @returns how many */
+async function hasten (db: Database, assistantId: string, most: number): Promise<number> {
+  const { rows: [row] } = await db.query<{ count: number }>({ name: 'hasten', text: hastenSql, values: [assistantId, most] })
+  return row?.count ?? 0
+}
+
+/** One step of what changes have left to do. @returns the assistants of which something is due now */
+export async function continueHastening (pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    'SELECT assistant_id::text AS id FROM sender.webhooks WHERE is_hastening ORDER BY assistant_id LIMIT 100')
+  for (const { id } of rows) await hasten(pool, id, mostAtOnce)
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,54 @@
+// Workers that send: each incarnation has a row with a heartbeat, by the clock of Postgres. What a worker had whose row
+// is gone is closed and made again.
+import type { Pool } from 'pg'
+
+const [silentAfter, lateAfter] = ['15 seconds', '6 seconds']
+export const heartbeatMs = 2_000
+
+/** Begins an incarnation. @returns its id */
+export async function enlist (pool: Pick<Pool, 'query'>, holder: string): Promise<string> {
+  const { rows: [row] } = await pool.query<{ id: string }>(
+    'INSERT INTO sender.webhook_workers (holder, beat_at, steady_since) VALUES ($1, now(), now()) RETURNING id', [holder])
+  if (!row) throw new Error('a worker got no row')
+  return row.id
+}
+
+/**
+ * @returns false where the row is gone: others make again what this worker had, so it must send nothing more of it.
+ * `suspects`: of these assistants something ended its workers, and runs alone next
+ */
+export async function heartbeat (pool: Pick<Pool, 'query'>, id: string): Promise<{ suspects: string[] } | false> {
+  const { rows: [row] } = await pool.query<{ suspects: string[] }>({
+    name: 'heartbeat',
+    text: `
+      UPDATE sender.webhook_workers
+      SET beat_at = now(), steady_since = CASE WHEN beat_at < now() - interval '${lateAfter}' THEN now() ELSE steady_since END
+      WHERE id = $1
+      RETURNING ARRAY(
+        SELECT DISTINCT d.assistant_id::text FROM sender.webhook_due d
+        WHERE d.worker IS NULL AND d.crashes >= 2 AND d.due_at <= now() LIMIT 10) AS suspects`,
+    values: [id]
+  })
+  return row ?? false
+}
+
+/**
+ * Removes workers that are silent. Only one whose own heartbeats came in time all the while may judge: where Postgres
+ * was away, or froze in the middle of this, everybody was silent. @returns how many
+ */
+export async function removeSilent (pool: Pick<Pool, 'query'>, id: string): Promise<number> {
+  const { rowCount } = await pool.query({
+    name: 'remove-silent',
+    text: `
+      DELETE FROM sender.webhook_workers silent USING sender.webhook_workers me
+      WHERE me.id = $1 AND silent.beat_at < now() - interval '${silentAfter}'
+        AND me.beat_at > now() - interval '${lateAfter}' AND me.steady_since < now() - interval '${silentAfter}'`,
+    values: [id]
+  })
+  return rowCount ?? 0
+}
+
+/** Ends an incarnation: what it still had is closed as if it had died. */
+export async function dismiss (pool: Pick<Pool, 'query'>, id: string): Promise<void> {
+  await pool.query('DELETE FROM sender.webhook_workers WHERE id = $1', [id])
+}
