@@ -54,10 +54,10 @@ export const parts: Part[] = [
   },
   {
     name: 'deliveries',
-    files: ['test/long/deliveries', 'test/workers/deliveries/moves.test.ts'],
-    env: { PENDING: '1000000' },
+    files: ['test/long/deliveries', 'test/workers/deliveries/moves.test.ts', 'test/workers/sender/races.test.ts'],
+    env: { PENDING: '1000000', RACES: 'all' },
     guards: ['workers/deliveries', 'workers/queue', 'migrations'],
-    minutes: 20
+    minutes: 30
   },
   {
     name: 'imports',

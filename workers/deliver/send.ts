@@ -1,6 +1,6 @@
 // Signs the body of an attempt and posts it to its endpoint.
 import type { Pool } from 'pg'
-import type { Attempt } from '../deliveries/attempts/attempt.js'
+import type { Attempt as AnyAttempt } from '../deliveries/attempts/attempt.js'
 import { requestHeaders } from '../deliveries/request-headers.js'
 import { webhookUrlProblem, type UrlRules } from './guard.js'
 import type { Result } from '../../src/features/webhooks/outcome.js'
@@ -9,6 +9,8 @@ import { unseal, type SecretKeys } from '../../src/privacy/sealed-text.js'
 import { tracing, type SpanOptions } from '../../src/tracing/tracing.js'
 import { currentSecret } from './secrets.js'
 import { signedHeaders } from './sign.js'
+
+type Attempt = Omit<AnyAttempt, 'token' | 'endpointId' | 'health'>
 
 export interface SendOptions {
   pool: Pool

@@ -82,7 +82,7 @@ async function lockUsers (tx: PoolClient, assistants: readonly string[]): Promis
     name: 'claim-users',
     text: `
       WITH asked AS MATERIALIZED (
-        SELECT assistant_id, user_id FROM sender.webhooks WHERE assistant_id = ANY($2::bigint[])
+        SELECT assistant_id, user_id FROM sender.webhooks WHERE assistant_id = ANY((SELECT $2::bigint[])::bigint[])
       ), users AS MATERIALIZED (SELECT DISTINCT user_id FROM asked),
       locked AS MATERIALIZED (SELECT user_id, pg_try_advisory_xact_lock($1, hashtext(user_id)) AS is_mine FROM users)
       SELECT assistant_id, is_mine FROM asked JOIN locked USING (user_id)`,
@@ -157,11 +157,16 @@ const dueOf = (which: string, most: string) => `
       WHERE assistant_id = o.assistant_id AND worker IS NULL AND ${which} AND due_at <= o.now
       ORDER BY due_at LIMIT ${most} FOR UPDATE SKIP LOCKED) found`
 
+/** What was delivered, cancelled or erased meanwhile may still have a due row, which goes. */
+const isToSend = (due: string, d: string) =>
+  `(${d}.body IS NOT NULL AND ${d}.erased_at IS NULL AND (${due}.trigger <> 'schedule' OR ${d}.status = 'scheduled'))`
+
 const scheduled = (column = 'trigger') => `${column} = 'schedule'`
 
 // Nobody waits for anybody here: what is locked is left out, and asked for again. `turn` counts the attempts of an
-// assistant with those that it gets, `nth_of_user` those of its user; all of them get a first turn before any gets
-// a second one. One due row more is looked at than may be claimed, to know whether any is left.
+// assistant with those that it gets, `nth_of_user` those of its user; all of them get a first turn before any gets a
+// second one. Where others of a user wait for room, one gets a single attempt. One due row more is looked at than may
+// be claimed, to know whether any is left. (SELECT $1) hides the length of an array, so that one plan serves all.
 const openedSql = (isMine: string) => `
   me AS MATERIALIZED (
     SELECT id, now() AS now FROM sender.webhook_workers WHERE id = $2 ${isMine} FOR KEY SHARE
@@ -169,7 +174,7 @@ const openedSql = (isMine: string) => `
     SELECT w.*, me.now, CASE WHEN max_per_second IS NOT NULL
       THEN least(max_per_second, tokens + greatest(0, extract(epoch FROM me.now - tokens_at)) * max_per_second)
       ELSE ${bounds.ofUser} END AS tokens_now
-    FROM me, sender.webhooks w WHERE w.assistant_id = ANY($1::bigint[])
+    FROM me, sender.webhooks w WHERE w.assistant_id = ANY((SELECT $1::bigint[])::bigint[])
     ORDER BY w.assistant_id FOR NO KEY UPDATE OF w SKIP LOCKED
   ), running AS MATERIALIZED (
     SELECT user_id, assistant_id, count(*) AS count, count(*) FILTER (WHERE ${scheduled()}) AS scheduled,
@@ -177,10 +182,15 @@ const openedSql = (isMine: string) => `
     FROM sender.webhook_due WHERE worker IS NOT NULL AND user_id = ANY(ARRAY(SELECT user_id FROM hook))
     GROUP BY user_id, assistant_id
   ), opened AS MATERIALIZED (
-    SELECT hook.*, coalesce(r.count, 0) AS running, ${isOpen('hook', 'hook.now')} AS is_open,
-           greatest(0, CASE WHEN failing_since IS NOT NULL
-             THEN ${bounds.ofFailing} - coalesce(r.scheduled, 0) ELSE ${bounds.ofAssistant} - coalesce(r.count, 0) END) AS free
-    FROM hook LEFT JOIN running r USING (assistant_id)
+    SELECT hook.*, coalesce(r.count, 0) AS running, ${isOpen('hook', 'hook.now')} AS is_open, others_wait,
+           greatest(0, CASE WHEN failing_since IS NOT NULL THEN ${bounds.ofFailing} - coalesce(r.scheduled, 0)
+             WHEN others_wait THEN 1 ELSE ${bounds.ofAssistant} - coalesce(r.count, 0) END) AS free
+    FROM hook
+    CROSS JOIN LATERAL (SELECT EXISTS (
+      SELECT FROM sender.webhooks w LEFT JOIN running other USING (assistant_id)
+      WHERE w.user_id = hook.user_id AND w.waits_since IS NOT NULL AND w.assistant_id <> ALL($1::bigint[])
+        AND coalesce(other.count, 0) < ${bounds.firstOnes} AND ${isOpen('w', 'hook.now')}) AS others_wait) waiting
+    LEFT JOIN running r USING (assistant_id)
   )`
 
 const takenSql = (suspects: string) => `
@@ -206,14 +216,20 @@ const takenSql = (suspects: string) => `
   ), fitting AS MATERIALIZED (
     SELECT r.*, row_number() OVER by_turns AS nth_of_all, sum(octet_length(d.body)) OVER by_turns AS bytes
     FROM ranked r JOIN sender.webhook_deliveries d ON d.id = r.delivery_id
-    WHERE nth_of_mine <= $5 AND d.body IS NOT NULL AND d.erased_at IS NULL AND (nth_of_user <= ${bounds.shared}
+    WHERE nth_of_mine <= $5 AND ${isToSend('r', 'd')} AND (nth_of_user <= ${bounds.shared}
       OR (nth_of_user <= ${bounds.ofUser} AND (turn <= ${bounds.firstOnes} OR trigger <> 'schedule')))
     WINDOW by_turns AS (ORDER BY nth_of_user, due_at, delivery_id)
   ), taken AS (
     UPDATE sender.webhook_due d SET worker = $2, started_at = date_trunc('milliseconds', clock_timestamp())
     FROM fitting f
     WHERE (d.delivery_id, d.trigger) = (f.delivery_id, f.trigger) AND f.nth_of_all <= $3 AND f.bytes <= $4
-    RETURNING d.delivery_id, d.trigger, d.n, d.assistant_id, d.started_at
+    RETURNING d.delivery_id, d.trigger, d.n, d.assistant_id, d.started_at, d.due_at
+  ), nothing AS MATERIALIZED (
+    SELECT c.delivery_id, c.trigger FROM candidate c JOIN sender.webhook_deliveries d ON d.id = c.delivery_id
+    WHERE NOT ${isToSend('c', 'd')} FOR NO KEY UPDATE OF d SKIP LOCKED
+  ), dropped AS (
+    DELETE FROM sender.webhook_due due USING nothing
+    WHERE (due.delivery_id, due.trigger) = (nothing.delivery_id, nothing.trigger)
   )`
 
 /** Those of the user sign unless the assistant has one of its own that needs them beside it no more. */
@@ -234,7 +250,7 @@ const restSql = `
            count(t.delivery_id) > 0 AS has_any,
            coalesce(bool_or(c.is_later AND NOT c.is_beyond), false) AS is_later,
            coalesce(bool_or(t.delivery_id IS NULL AND NOT c.is_later), false)
-             AND min(u.count) >= ${bounds.shared} AS wants_user,
+             AND (min(u.count) >= ${bounds.shared} OR bool_or(others_wait)) AS wants_user,
            coalesce(bool_or(r.nth_of_mine > $5 OR (f.delivery_id IS NOT NULL AND t.delivery_id IS NULL)), false) AS wants_room
     FROM opened
     JOIN (SELECT user_id, (SELECT coalesce(sum(count), 0) FROM running r WHERE r.user_id = users.user_id)
@@ -260,14 +276,15 @@ const restSql = `
            ELSE ceil(1000 * extract(epoch FROM o.paused_until - o.now)) END::float8 AS wait_ms,
          t.delivery_id, t.trigger, t.n, t.started_at, o.user_id, coalesce(o.url, '') AS url, o.revision, d.body, d.traceparent,
          ${failuresOf('d', 'o')} AS failures,
-         (extract(epoch FROM clock_timestamp() - ${beginning('d', 'o')}) * 1000)::float8 AS age_ms,
+         CASE WHEN d.id IS NOT NULL
+           THEN extract(epoch FROM clock_timestamp() - ${beginning('d', 'o')}) * 1000 END::float8 AS age_ms,
          CASE WHEN o.headers IS NOT NULL
            THEN json_build_object('key_id', o.headers_key_id, 'sealed', encode(o.headers, 'base64')) END AS headers,
          CASE WHEN t.delivery_id IS NOT NULL THEN (${secretsOf('o')}) END AS secrets
   FROM opened o JOIN rest USING (assistant_id)
   LEFT JOIN taken t USING (assistant_id)
   LEFT JOIN sender.webhook_deliveries d ON d.id = t.delivery_id
-  ORDER BY t.started_at, o.assistant_id`
+  ORDER BY t.due_at, t.delivery_id`
 
 const claimSql = (suspects: string, isMine: string) =>
   `WITH ${openedSql(isMine)}, ${takenSql(suspects)}, ${restSql}`

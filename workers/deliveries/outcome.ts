@@ -256,7 +256,8 @@ const savedSql = `
         more = CASE WHEN p.is_scheduled OR p.outcome = 'unknown' THEN d.more ELSE d.more - 1 END,
         crashes = CASE WHEN p.outcome <> 'unknown' THEN 0 ELSE d.crashes + p.is_crash::integer END,
         due_at = CASE WHEN p.pause_ms IS NOT NULL AND p.is_present THEN d.due_at
-          WHEN p.outcome = 'unknown' OR p.is_present THEN clock_timestamp() + p.in_ms * interval '1 ms'
+          WHEN p.outcome = 'unknown' OR (p.is_present AND p.is_scheduled)
+            THEN clock_timestamp() + p.in_ms * interval '1 ms'
           ELSE clock_timestamp() END
     FROM planned p
     WHERE (d.delivery_id, d.trigger) = (p.delivery_id, p.trigger) AND p.is_ours AND NOT p.is_over

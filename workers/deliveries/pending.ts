@@ -21,7 +21,7 @@ export const addingSql = (inMs: string) => `
       body, status, reason, finished_at)
     SELECT id, call_id, type, user_id, assistant_id, position, position, traceparent, body,
       CASE WHEN skipped IS NULL THEN 'scheduled' ELSE 'skipped' END, skipped, CASE WHEN skipped IS NOT NULL THEN now() END
-    FROM given RETURNING id, user_id, assistant_id, status
+    FROM given ON CONFLICT DO NOTHING RETURNING id, user_id, assistant_id, status
   ), due_added AS (
     INSERT INTO sender.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
     SELECT id, 'schedule', assistant_id, user_id, clock_timestamp() + ${inMs} * interval '1 ms' FROM added
@@ -159,41 +159,47 @@ export async function cancelHeld (db: Database): Promise<number> {
  */
 export async function cancelRestored (db: Database): Promise<number> {
   const { rowCount } = await db.query(`
-    WITH picked AS MATERIALIZED (
-      SELECT * FROM sender.webhook_due LIMIT ${mostAtOnce}
+    WITH delivery AS MATERIALIZED (
+      SELECT id FROM sender.webhook_deliveries
+      WHERE id IN (SELECT delivery_id FROM sender.webhook_due LIMIT ${mostAtOnce}) ORDER BY id FOR NO KEY UPDATE
+    ), due AS MATERIALIZED (
+      SELECT * FROM sender.webhook_due WHERE delivery_id IN (SELECT id FROM delivery) ORDER BY delivery_id, trigger FOR UPDATE
     ), noted AS (
       INSERT INTO sender.webhook_attempts (delivery_id, trigger, n, started_at, finished_at, outcome, error)
-      SELECT delivery_id, trigger, n, started_at, clock_timestamp(), 'unknown', 'the database was restored' FROM picked
+      SELECT delivery_id, trigger, n, started_at, clock_timestamp(), 'unknown', 'the database was restored' FROM due
       WHERE started_at IS NOT NULL ON CONFLICT DO NOTHING
     ), cancelled AS (
       UPDATE sender.webhook_deliveries SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp()
-      WHERE id IN (SELECT delivery_id FROM picked WHERE trigger = 'schedule') AND status = 'scheduled'
+      WHERE id IN (SELECT delivery_id FROM due WHERE trigger = 'schedule') AND status = 'scheduled'
     )
-    DELETE FROM sender.webhook_due d USING picked p WHERE (d.delivery_id, d.trigger) = (p.delivery_id, p.trigger)`)
+    DELETE FROM sender.webhook_due d USING due WHERE (d.delivery_id, d.trigger) = (due.delivery_id, due.trigger)`)
   return rowCount ?? 0
 }
 
-/** Keeps nothing of these calls, 1,000 at most, but that there was a webhook. What runs ends, and its answer goes. */
-export async function eraseDeliveries (tx: Database, callIds: readonly string[]): Promise<void> {
+/**
+ * Keeps nothing of these calls, 1,000 at most, but that there was a webhook. What runs ends, and its answer goes. The
+ * rows are locked first: then nothing of them is made due meanwhile.
+ */
+export async function eraseDeliveries (tx: PoolClient, callIds: readonly string[]): Promise<void> {
+  const { rows } = await tx.query<{ id: string }>(`
+    SELECT id FROM sender.webhook_deliveries WHERE call_id = ANY($1::text[]) AND type = 'call.completed'
+    ORDER BY id FOR NO KEY UPDATE`, [callIds])
   await tx.query(`
-    WITH delivery AS MATERIALIZED (
-      SELECT id FROM sender.webhook_deliveries WHERE call_id = ANY($1::text[]) AND type = 'call.completed'
-      ORDER BY id FOR NO KEY UPDATE
-    ), due AS MATERIALIZED (
-      SELECT * FROM sender.webhook_due WHERE delivery_id IN (SELECT id FROM delivery) AND worker IS NULL
+    WITH due AS MATERIALIZED (
+      SELECT * FROM sender.webhook_due WHERE delivery_id = ANY($1::uuid[]) AND worker IS NULL
       ORDER BY delivery_id, trigger FOR UPDATE
     ), gone AS (
       DELETE FROM sender.webhook_due d USING due WHERE (d.delivery_id, d.trigger) = (due.delivery_id, due.trigger)
     ), emptied AS (
-      UPDATE sender.webhook_attempts a SET response_excerpt = NULL FROM delivery
-      WHERE a.delivery_id = delivery.id AND a.response_excerpt IS NOT NULL
+      UPDATE sender.webhook_attempts SET response_excerpt = NULL
+      WHERE delivery_id = ANY($1::uuid[]) AND response_excerpt IS NOT NULL
     )
-    UPDATE sender.webhook_deliveries d
-    SET erased_at = coalesce(d.erased_at, clock_timestamp()), body = NULL,
-        status = CASE WHEN d.status IN ('scheduled', 'held') THEN 'cancelled' ELSE d.status END,
-        reason = CASE WHEN d.status IN ('scheduled', 'held') THEN 'erased' ELSE d.reason END,
-        finished_at = coalesce(d.finished_at, clock_timestamp())
-    FROM delivery WHERE d.id = delivery.id`, [callIds])
+    UPDATE sender.webhook_deliveries
+    SET erased_at = coalesce(erased_at, clock_timestamp()), body = NULL,
+        status = CASE WHEN status IN ('scheduled', 'held') THEN 'cancelled' ELSE status END,
+        reason = CASE WHEN status IN ('scheduled', 'held') THEN 'erased' ELSE reason END,
+        finished_at = coalesce(finished_at, clock_timestamp())
+    WHERE id = ANY($1::uuid[])`, [rows.map(({ id }) => id)])
 }
 
 /** Whether an attempt of an erased call of the user runs: its receiver may get it still. */

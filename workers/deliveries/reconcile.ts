@@ -2,6 +2,7 @@
 // due, so a million deliveries of one cost no more than one.
 import type { Pool } from 'pg'
 import { bounds, isOpen } from './claim.js'
+import { mostAtOnce } from './webhooks.js'
 
 export interface Waiting { assistantId: string, userId: string }
 
@@ -33,12 +34,17 @@ const stepSql = `
         OR w.tokens + extract(epoch FROM now() - w.tokens_at) * w.max_per_second >= 1)
       AND coalesce(r.count, 0) < CASE WHEN coalesce(u.count, 0) < ${bounds.shared} THEN ${bounds.ofAssistant} ELSE ${bounds.firstOnes} END
       AND (w.failing_since IS NULL OR coalesce(r.scheduled, 0) < ${bounds.ofFailing})
+  ), marked AS (
+    UPDATE sender.webhooks w SET waits_since = now() WHERE w.assistant_id IN (
+      SELECT x.assistant_id FROM servable s JOIN sender.webhooks x USING (assistant_id)
+      WHERE nth > ${bounds.ofUser} - count AND x.waits_since IS NULL
+      LIMIT ${mostAtOnce} FOR NO KEY UPDATE OF x SKIP LOCKED)
   )
   SELECT (SELECT max(assistant_id)::text FROM pending) AS last, (SELECT count(*) FROM pending) = $2 AS goes_on,
     (SELECT json_agg(json_build_object('assistantId', assistant_id::text, 'userId', user_id) ORDER BY nth)
      FROM servable WHERE nth <= ${bounds.ofUser} - count) AS found`
 
-/** Assistants that a claim would serve now: of each user the longest unserved, as many as it has room for. */
+/** Assistants that a claim would serve now: of each user the longest unserved, as many as have room. Others wait. */
 export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSignal): Promise<Waiting[]> {
   const { rows: all } = await pool.query<Waiting>(`
     SELECT DISTINCT assistant_id::text AS "assistantId", user_id AS "userId" FROM sender.webhook_due

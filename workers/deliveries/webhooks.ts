@@ -97,10 +97,11 @@ const hastenSql = `
   WITH hook AS MATERIALIZED (
     SELECT * FROM sender.webhooks WHERE assistant_id = $1 FOR NO KEY UPDATE
   ), waiting AS MATERIALIZED (
-    SELECT due.delivery_id FROM hook w JOIN sender.webhook_due due USING (assistant_id)
-    JOIN sender.webhook_deliveries d ON d.id = due.delivery_id
-    WHERE due.worker IS NULL AND due.crashes < 2 AND due.trigger = 'schedule'
-      AND due.due_at > now() AND d.failures > 0 AND d.failures_from < ${beginning('d', 'w')}
+    SELECT due.delivery_id FROM sender.webhook_due due
+    WHERE due.assistant_id = $1 AND due.worker IS NULL AND due.crashes < 2 AND due.trigger = 'schedule'
+      AND due.due_at > now() AND (SELECT count(*) FROM hook) > 0
+      AND (SELECT d.failures > 0 AND d.failures_from < ${beginning('d', 'w')}
+           FROM hook w, sender.webhook_deliveries d WHERE d.id = due.delivery_id) -- in the order of the index
     ORDER BY due.due_at LIMIT $2
   ), locked AS MATERIALIZED (
     SELECT delivery_id FROM sender.webhook_due

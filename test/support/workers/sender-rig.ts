@@ -8,8 +8,13 @@ import { claim, type Attempt, type Claiming } from '../../../workers/deliveries/
 import { recordOutcomes, type Ended, type Recorded } from '../../../workers/deliveries/outcome.js'
 import { addDeliveries, askForAttempt } from '../../../workers/deliveries/pending.js'
 import { changeWebhooks, resumeWebhook, type WebhookChange } from '../../../workers/deliveries/webhooks.js'
+import { openSender } from '../../../workers/deliveries/sender.js'
 import { enlist } from '../../../workers/deliveries/workers.js'
-import { scratchLedger } from '../postgres/ledger.js'
+import { openPoster } from '../../../workers/deliver/post.js'
+import { send } from '../../../workers/deliver/send.js'
+import { openAssistantQueue } from '../../../workers/queue/assistants.js'
+import type { ScratchRedis } from '../back-ends/redis.js'
+import { keepingLog, scratchLedger } from '../postgres/ledger.js'
 import type { Teardown } from '../teardown.js'
 
 export const schedule = [0, 5_000, 300_000, 18_000_000]
@@ -42,9 +47,9 @@ export const driving = (pool: Pool) => ({
   resume: (assistant = 1) => inTransaction(pool, (tx) => resumeWebhook(tx, String(assistant))),
 
   /** Adds so many deliveries. @returns their ids */
-  async add (count = 1, { assistant = 1, user = '1' } = {}): Promise<string[]> {
+  async add (count = 1, { assistant = 1, user = '1', to = url } = {}): Promise<string[]> {
     const ids = Array.from({ length: count }, () => randomUUID())
-    await addDeliveries(pool, ids.map((id) => deliveryOf(id, assistant, user)))
+    await addDeliveries(pool, ids.map((id) => ({ ...deliveryOf(id, assistant, user), url: to })))
     return ids
   },
 
@@ -84,3 +89,48 @@ export const changeAs = (tx: PoolClient, changes: Array<Partial<WebhookChange>>)
 
 export const deliveryOf = (id: string, assistant = 1, user = '1') =>
   ({ id, call_id: id, type: 'call.completed', user_id: user, assistant_id: assistant, body: '{}', url })
+
+export interface SendingOptions {
+  redis?: Pick<ScratchRedis, 'url'> | undefined
+  holder?: string
+  waits?: number[]
+  timeoutMs?: number
+  heartbeatMs?: number
+}
+
+/** A worker with a queue and real requests. Its periodic work is done when `reconcile` is called. */
+export async function sending (t: Teardown, { pool, databaseUrl }: Pick<SenderRig, 'pool' | 'databaseUrl'>, options: SendingOptions = {}) {
+  const { redis, waits = [0, 50, 50], timeoutMs = 2_000 } = options
+  const log = keepingLog()
+  const queue = await openAssistantQueue({ redisUrl: redis?.url, databaseUrl, pool, log })
+  const poster = openPoster({ allowCidrs: ['127.0.0.0/8'] })
+  const rules = { allowHttp: true, allowCidrs: ['127.0.0.0/8'] }
+  const keys = { current: Buffer.alloc(32, 1), previous: [] }
+  const sender = await openSender({
+    pool,
+    jobs: queue,
+    holder: options.holder ?? 'test',
+    schedule: waits,
+    send: (attempt, signal) => send(attempt, { pool, poster, keys, timeoutMs, rules, version: '0.0.0', signal }),
+    maySend: () => true,
+    log,
+    ...(options.heartbeatMs && { heartbeatMs: options.heartbeatMs })
+  })
+  let stopped: Promise<void> | undefined
+  async function stop (graceMs = 1_000): Promise<void> {
+    await Promise.all([queue.stopWork(), sender.stop(graceMs)])
+    await queue.close()
+    await poster.close()
+  }
+  const stopOnce = (graceMs?: number) => stopped ??= stop(graceMs)
+  t.teardown(() => stopOnce())
+  const pass = { isFirst: false, signal: new AbortController().signal }
+  return {
+    sender,
+    log,
+    stop: stopOnce,
+    async reconcile () {
+      for (const { run } of sender.tasks) await run(pass)
+    }
+  }
+}

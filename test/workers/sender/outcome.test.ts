@@ -1,16 +1,279 @@
 // What becomes of a delivery and its webhook when attempts end.
-import t from 'tap'
-import { answer, senderRig } from '../../support/workers/sender-rig.js'
+import t, { type Test } from 'tap'
+import { answer, endedAs, schedule, senderRig, type SenderRig, url } from '../../support/workers/sender-rig.js'
+import { recordOutcomes } from '../../../workers/deliveries/outcome.js'
+import { beginAnew } from '../../../workers/deliveries/pending.js'
 
-t.test('an attempt that succeeds ends its delivery', async (t) => {
-  const r = await senderRig(t)
+let r: SenderRig
+t.before(async () => { r = await senderRig(t) })
+
+const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts'].map((name) => `sender.${name}`)
+
+function rule (name: string, check: (t: Test) => Promise<void>): void {
+  t.test(name, async (t) => {
+    await r.pool.query(`TRUNCATE ${tables.join(', ')}, ledger.webhook_notices`)
+    await check(t)
+  })
+}
+
+/** Makes as if so much time had gone by since everything. */
+const pass = async (interval: string) => {
+  const columns = {
+    webhooks: ['restarted_at', 'failing_since', 'failed_at', 'succeeded_at', 'paused_until', 'suspended_at', 'off_since'],
+    webhook_deliveries: ['created_at', 'failures_from', 'recovered_at'],
+    webhook_due: ['due_at']
+  }
+  for (const [table, names] of Object.entries(columns)) {
+    await r.pool.query(`UPDATE sender.${table} SET ${names.map((name) => `${name} = ${name} - interval '${interval}'`).join(', ')}`)
+  }
+}
+
+const claimed = async () => (await r.claim(r.worker)).attempts
+
+rule('an attempt that succeeds ends its delivery', async (t) => {
   const [id = ''] = await r.add()
-  const { attempts } = await r.claim(r.worker)
+  const attempts = await claimed()
   t.match(attempts, [{ deliveryId: id, n: 1, trigger: 'schedule', failures: 0, body: Buffer.from('{}') }])
-  t.same((await r.claim(r.worker)).attempts, [])
+  t.same(await claimed(), [])
   const recorded = await r.end(attempts, answer(200))
   t.equal(recorded.kept.length, 1)
   t.match(await r.delivery(id), { status: 'delivered', reason: null, attempt_count: 1, due_in: null })
   t.match(await r.rows('webhook_attempts'), [{ n: 1, outcome: 'delivered', status_code: 200, response_excerpt: 'hello' }])
   t.same(await r.rows('webhook_due'), [])
+  t.same((await r.end(attempts, answer(200))).kept, [], 'a second time it changes nothing')
+})
+
+rule('failures follow the schedule until it is used up', async (t) => {
+  const [id = ''] = await r.add()
+  for (const due_in of schedule.slice(1).map((ms) => ms / 1_000)) {
+    await r.end(await claimed(), answer(500))
+    const found = await r.delivery(id)
+    t.match(found, { status: 'scheduled', due_in })
+    await pass('6 hours')
+  }
+  await r.end(await claimed(), answer(500))
+  t.match(await r.delivery(id), { status: 'exhausted', reason: 'attempts_used_up', attempt_count: 4, failures: 4, due_in: null })
+  t.same(await r.notices(), ['endpoint_failing failed_three_times', 'delivery_exhausted attempts_used_up'])
+})
+
+rule('a 410 suspends the webhook and cancels only the delivery that met it first', async (t) => {
+  await r.change({})
+  await r.add(10)
+  const attempts = await claimed()
+  t.equal(attempts.length, 10)
+  await r.end(attempts.slice(0, 5), answer(410))
+  await r.end(attempts.slice(5), answer(410))
+  const statuses = (await r.rows('webhook_deliveries')).map(({ status, reason }) => `${status} ${reason}`).sort()
+  t.same(statuses, ['cancelled gone', ...Array<string>(9).fill('scheduled null')])
+  t.match(await r.hook(), { suspended_reason: 'gone', revision: '2' })
+  t.same(await claimed(), [], 'nothing is sent to a suspended webhook')
+  await r.change({ url: `${url}/new` })
+  t.equal((await claimed()).length, 9, 'a new URL gets the others')
+  t.same(await r.notices(), ['endpoint_suspended gone'])
+})
+
+rule('a last failure at a former URL exhausts and counts nothing', async (t) => {
+  const [id = ''] = await r.add()
+  for (let failures = 1; failures < schedule.length; failures++) {
+    await r.end(await claimed(), answer(500))
+    await pass('6 hours')
+  }
+  const last = await claimed()
+  await r.change({ url: `${url}/new` })
+  await r.end(last, answer(410))
+  t.match(await r.delivery(id), { status: 'scheduled', due_in: 0, attempt_count: 4 })
+  t.match(await r.hook(), { suspended_at: null, failing_since: null, failures_in_row: 0 })
+  const [again] = await claimed()
+  t.match(again, { url: `${url}/new`, failures: 0, n: 5 }, 'its schedule has begun anew')
+  t.equal((await r.rows('webhook_attempts')).length, 4)
+})
+
+rule('a pause of a former URL does not pause the new one', async (t) => {
+  const [id = ''] = await r.add()
+  const attempts = await claimed()
+  await r.change({ url: `${url}/new` })
+  await r.end(attempts, answer(429, '900'))
+  t.match(await r.hook(), { paused_until: null })
+  t.match(await r.delivery(id), { due_in: 0 })
+})
+
+rule('a 429 pauses the webhook for what it says, and uses no attempt', async (t) => {
+  const [id = ''] = await r.add()
+  await r.end(await claimed(), answer(429, '8'))
+  const younger = await r.add()
+  t.match(await r.delivery(id), { status: 'scheduled', failures: 0 })
+  t.match(await r.hook(), { failing_since: null, pause_reason: 'too_many_requests' })
+  const { attempts, later } = await r.claim(r.worker)
+  t.same(attempts, [])
+  t.ok((later[0]?.inMs ?? 0) > 7_000 && (later[0]?.inMs ?? 0) <= 8_000, 'the claim says when')
+  await pass('8 seconds')
+  const due = await claimed()
+  t.same(due.map(({ deliveryId }) => deliveryId), [id, ...younger], 'the refused one comes before younger ones')
+})
+
+rule('of several pauses the longest holds, and without Retry-After it is a minute', async (t) => {
+  await r.add(3)
+  const [a, b, c] = await claimed()
+  if (!a || !b || !c) throw new Error('three are due')
+  await recordOutcomes(r.pool, [
+    endedAs(a, answer(429, '20')), endedAs(b, answer(429)), endedAs(c, answer(503, '2'))
+  ])
+  const { rows: [row] } = await r.pool.query<{ s: number }>(
+    'SELECT round(extract(epoch FROM paused_until - now()))::integer AS s FROM sender.webhooks')
+  t.equal(row?.s, 60)
+  t.match(await r.hook(), { pause_reason: 'too_many_requests', failures_in_row: 1 }, 'a 503 fails, a 429 does not')
+})
+
+rule('a receiver that takes five a second gets at least three', async (t) => {
+  await r.add(40)
+  let [taken, seconds] = [0, 0]
+  for (; taken < 40; seconds++) {
+    const attempts = await claimed()
+    await r.end(attempts.slice(0, 5), answer(200))
+    await r.end(attempts.slice(5), answer(429, '1'))
+    taken += Math.min(5, attempts.length)
+    await pass('1.1 seconds')
+  }
+  t.ok(taken / (1.1 * seconds) >= 3, `${taken} in ${seconds} times 1.1 s`)
+})
+
+rule('only a 429 at 76 hours after the beginning of its schedule is expired', async (t) => {
+  const [id = ''] = await r.add()
+  await r.end(await claimed(), answer(500))
+  await pass('4 days')
+  await beginAnew(r.pool, [id])
+  await r.end(await claimed(), answer(429, '1'))
+  t.match(await r.delivery(id), { status: 'scheduled', failures: 1 }, 'it was recovered')
+  await pass('4 days')
+  await r.change({ is_on: false })
+  await r.change({})
+  await r.end(await claimed(), answer(429, '1'))
+  t.match(await r.delivery(id), { status: 'scheduled' }, 'its webhook was switched off and on')
+  await pass('4 days')
+  await r.end(await claimed(), answer(429, '1'))
+  t.match(await r.delivery(id), { status: 'exhausted', reason: 'expired' })
+})
+
+rule('what waits for a retry is due at a new URL, off and on, a resume and a recovery', async (t) => {
+  const [id = ''] = await r.add()
+  const waits = async () => {
+    await r.end(await claimed(), answer(500))
+    t.ok(Number((await r.delivery(id))?.due_in) > 0)
+  }
+  await waits()
+  await r.change({ url: `${url}/new` })
+  t.match(await r.delivery(id), { due_in: 0 }, 'a new URL')
+  await waits()
+  await r.change({ url: `${url}/new`, is_on: false })
+  t.ok(Number((await r.delivery(id))?.due_in) > 0)
+  await r.change({ url: `${url}/new` })
+  t.match(await r.delivery(id), { due_in: 0 }, 'off and on')
+  await waits()
+  await r.pool.query("UPDATE sender.webhooks SET suspended_at = now(), suspended_reason = 'failing'")
+  t.equal(await r.resume(), 1)
+  t.match(await r.delivery(id), { due_in: 0 }, 'a resume')
+  await waits()
+  t.equal((await beginAnew(r.pool, [id])).length, 1)
+  t.match(await r.delivery(id), { due_in: 0 }, 'a recovery')
+  t.equal(await r.resume(), undefined, 'there is nothing to resume')
+})
+
+rule('only failures for five days suspend; a success begins anew', async (t) => {
+  await r.add(1)
+  const failAgain = async () => {
+    await r.add(1)
+    await pass('1 day')
+    const attempts = await claimed()
+    await r.end(attempts, answer(500))
+  }
+  for (let days = 0; days < 5; days++) await failAgain()
+  t.match(await r.hook(), { suspended_at: null, failures_in_row: 3 })
+  await pass('1 day')
+  await r.end(await claimed(), answer(200))
+  t.match(await r.hook(), { failing_since: null, failures_in_row: 0 })
+  t.same(await r.notices(), ['endpoint_failing failed_three_times', 'endpoint_recovered null'])
+  for (let days = 0; days < 6; days++) await failAgain()
+  t.match(await r.hook(), { suspended_reason: 'failing' })
+})
+
+rule('results of one webhook count in the order in which they ended', async (t) => {
+  await r.add(3)
+  const [first, second, third] = await claimed()
+  if (!first || !second || !third) throw new Error('three are due')
+  await recordOutcomes(r.pool, [endedAs(second, answer(500), 900), endedAs(first, answer(200), 500)])
+  t.match(await r.hook(), { failures_in_row: 1 }, 'the failure came after the success')
+  await recordOutcomes(r.pool, [endedAs(third, answer(200), 700)])
+  t.match(await r.hook(), { failures_in_row: 1 }, 'an earlier success that is recorded later ends no later failure')
+  t.not((await r.hook()).failing_since, null)
+})
+
+rule('a test and a redelivery are made while the webhook is off, suspended or paused, and end no pause', async (t) => {
+  const [id = ''] = await r.add()
+  await r.end(await claimed(), answer(429, '600'))
+  await r.ask(id)
+  const [asked, ...others] = await claimed()
+  t.match([asked, others], [{ trigger: 'manual', n: 1 }, []], 'nothing but it is sent')
+  if (asked) await r.end([asked], answer(200))
+  t.match(await r.delivery(id), { status: 'delivered', due_in: null })
+  t.not((await r.hook()).paused_until, null)
+  for (const change of [{ is_on: false }, {}]) {
+    await r.change(change)
+    await r.pool.query("UPDATE sender.webhooks SET suspended_at = now(), suspended_reason = 'failing' WHERE off_since IS NULL")
+    await r.ask(id)
+    const attempts = await claimed()
+    t.match(attempts, [{ trigger: 'manual' }])
+    await r.end(attempts, answer(410))
+    t.match(await r.delivery(id), { status: 'delivered' }, 'a failure changes nothing')
+  }
+})
+
+rule('a redelivery never disturbs the schedule', async (t) => {
+  const [id = ''] = await r.add()
+  await r.end(await claimed(), answer(500))
+  const before = await r.delivery(id)
+  await r.ask(id)
+  await r.ask(id)
+  for (const n of [1, 2]) {
+    const attempts = await claimed()
+    t.match(attempts, [{ trigger: 'manual', n }], 'asked for twice, it is made twice')
+    await r.end(attempts, answer(500))
+  }
+  t.same(await r.delivery(id), before)
+  t.same(await claimed(), [])
+})
+
+rule('a successful test ends a suspension, and a test delivery has one attempt', async (t) => {
+  const [id = ''] = await r.add()
+  await r.end(await claimed(), answer(410))
+  await r.add()
+  t.match(await r.delivery(id), { status: 'cancelled' })
+  const test = async (status: number) => {
+    const [test = ''] = await r.add()
+    await r.pool.query('DELETE FROM sender.webhook_due WHERE delivery_id = $1', [test])
+    await r.pool.query("UPDATE sender.webhook_deliveries SET call_id = NULL, type = 'webhook.test' WHERE id = $1", [test])
+    await r.ask(test, 'test')
+    await r.end(await claimed(), answer(status))
+    return await r.delivery(test)
+  }
+  t.match(await test(410), { status: 'exhausted', reason: 'attempts_used_up' })
+  t.match(await r.hook(), { suspended_reason: 'gone' })
+  t.match(await test(200), { status: 'delivered' })
+  t.match(await r.hook(), { suspended_at: null, revision: '3' })
+  t.equal((await claimed()).length, 1, 'what was held is due')
+})
+
+rule('what is handed over counts nothing and is due at once', async (t) => {
+  const [id = ''] = await r.add()
+  const recorded = await r.end(await claimed(), 'handed over')
+  t.same(recorded.next, ['1'])
+  t.match(await r.delivery(id), { status: 'scheduled', due_in: 0, failures: 0, attempt_count: 1 })
+  t.match(await claimed(), [{ n: 2, failures: 0 }])
+})
+
+rule('the text of an answer is stored whatever is in it', async (t) => {
+  await r.add()
+  const [attempt] = await claimed()
+  if (!attempt) throw new Error('one is due')
+  await recordOutcomes(r.pool, [{ ...endedAs(attempt, answer(500)), excerpt: 'a\0b\ud83d', error: '\\u0000' }])
+  t.match(await r.rows('webhook_attempts'), [{ response_excerpt: 'ab\ufffd', error: '\\u0000' }])
 })

@@ -1,0 +1,238 @@
+// Who gets an attempt: bounds, turns, rates, and what else keeps one from being made.
+import t, { type Test } from 'tap'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { answer, endedAs, senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
+import { closeLost, recordOutcomes } from '../../../workers/deliveries/outcome.js'
+import { cancelHeld } from '../../../workers/deliveries/pending.js'
+import { findWaiting } from '../../../workers/deliveries/reconcile.js'
+import { dismiss, enlist, heartbeat, removeSilent } from '../../../workers/deliveries/workers.js'
+
+let r: SenderRig
+t.before(async () => { r = await senderRig(t) })
+
+const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts', 'webhook_workers']
+
+function rule (name: string, check: (t: Test) => Promise<void>): void {
+  t.test(name, async (t) => {
+    await r.pool.query(`TRUNCATE ${tables.map((name) => `sender.${name}`).join(', ')}, ledger.webhook_notices`)
+    r.worker = await enlist(r.pool, 'test')
+    await check(t)
+  })
+}
+
+const assistants = (count: number, first = 1) => Array.from({ length: count }, (_, nth) => first + nth)
+const countOf = async (...asked: Parameters<SenderRig['claim']>) => (await r.claim(...asked)).attempts.length
+
+rule('an assistant has ten attempts at a time, a user fifty, and beyond thirty an assistant its first two', async (t) => {
+  for (const assistant of assistants(40)) await r.add(12, { assistant })
+  t.equal(await countOf(r.worker, [1]), 10)
+  t.equal(await countOf(r.worker, [2]), 10)
+  t.equal(await countOf(r.worker, [3]), 10)
+  t.equal(await countOf(r.worker, [1]), 0)
+  t.equal(await countOf(r.worker, [4]), 2)
+  t.equal(await countOf(r.worker, assistants(36, 5)), 18, 'in all fifty')
+  t.equal(await countOf(r.worker, assistants(40)), 0)
+})
+
+rule('all assistants of a user get a first turn before any gets a second one', async (t) => {
+  for (const assistant of assistants(45)) await r.add(12, { assistant })
+  const { attempts } = await r.claim(r.worker, assistants(45))
+  t.equal(attempts.length, 50)
+  t.equal(new Set(attempts.map(({ assistantId }) => assistantId)).size, 45)
+})
+
+rule('a failing webhook gets one at a time until it succeeds', async (t) => {
+  await r.add(30)
+  const { attempts } = await r.claim(r.worker)
+  await r.end(attempts, answer(500))
+  const { attempts: [one, ...others] } = await r.claim(r.worker)
+  t.ok(one)
+  t.same(others, [])
+  t.equal(await countOf(r.worker), 0)
+  if (one) t.same((await r.end([one], answer(200))).next, ['1'])
+  t.equal(await countOf(r.worker), 10)
+})
+
+rule('a user with hanging receivers leaves others and its own next ones alone', async (t) => {
+  for (const assistant of assistants(60)) await r.add(1, { assistant })
+  await r.add(1, { assistant: 100, user: '2' })
+  const { attempts } = await r.claim(r.worker, assistants(60))
+  t.equal(attempts.length, 50)
+  t.equal(await countOf(r.worker, [100]), 1)
+  const [first, second] = attempts
+  if (!first || !second) throw new Error('there are fifty')
+  const { next } = await recordOutcomes(r.pool, [endedAs(first, answer(200)), endedAs(second, answer(200))])
+  t.equal(next.length, 2, 'as many are named as have room')
+  t.equal(await countOf(r.worker, next.map(Number)), 2)
+  t.same(await findWaiting(r.pool), [], 'who has no room gets no job')
+})
+
+rule('half of a worker, its room and its bytes bound a claim', async (t) => {
+  for (const assistant of assistants(4)) await r.add(10, { assistant })
+  const claim = await r.claim(r.worker, [1], { room: 3 })
+  t.match([claim.attempts.length, claim.left], [3, ['1']])
+  t.equal(await countOf(r.worker, [1], { bytes: 4 }), 2)
+  t.equal(await countOf(r.worker, assistants(4), { ofUser: 8 }), 3)
+  t.equal(await countOf(r.worker, assistants(4), { ofUser: 8 }), 0)
+})
+
+rule('a rate is kept, and the claim says when the next one may be sent', async (t) => {
+  await r.add(20)
+  await r.pool.query('UPDATE sender.webhooks SET max_per_second = 4')
+  t.equal(await countOf(r.worker), 4)
+  const { attempts, later: [later] } = await r.claim(r.worker)
+  t.same(attempts, [])
+  t.ok(later && later.inMs > 100 && later.inMs <= 250)
+  await r.pool.query("UPDATE sender.webhooks SET tokens_at = tokens_at - interval '500 ms'")
+  t.equal(await countOf(r.worker), 2)
+})
+
+rule('nothing is sent while the webhook is off, suspended or paused', async (t) => {
+  await r.add(1)
+  for (const state of ['off_since = now()', "off_since = NULL, suspended_at = now(), suspended_reason = 'gone'",
+    "suspended_at = NULL, suspended_reason = NULL, paused_until = now() + interval '1 minute'"]) {
+    await r.pool.query(`UPDATE sender.webhooks SET ${state}`)
+    t.equal(await countOf(r.worker), 0)
+    t.same(await findWaiting(r.pool), [])
+  }
+  await r.pool.query('UPDATE sender.webhooks SET paused_until = NULL')
+  t.same(await findWaiting(r.pool), [{ assistantId: '1', userId: '1' }])
+  t.equal(await countOf(r.worker), 1)
+})
+
+rule('who does not get the lock of a user, or the row of a webhook, is told to ask again', async (t) => {
+  await r.add(2)
+  await r.add(1, { assistant: 2, user: '2' })
+  await inTransaction(r.pool, async (tx) => {
+    await tx.query('SELECT FROM sender.webhooks WHERE assistant_id = 1 FOR NO KEY UPDATE')
+    const { attempts, busy } = await r.claim(r.worker, [1, 2])
+    t.match([attempts.length, busy], [1, ['1']])
+    await tx.query("SELECT pg_advisory_xact_lock($1, hashtext('1'))", [0x77_68])
+    t.same((await r.claim(r.worker, [1])).busy, ['1'])
+  })
+  t.equal(await countOf(r.worker), 2)
+})
+
+rule('a worker whose row is gone claims nothing, and what it had is made again', async (t) => {
+  const [id = ''] = await r.add()
+  const { attempts } = await r.claim(r.worker)
+  await dismiss(r.pool, r.worker)
+  t.equal(await heartbeat(r.pool, r.worker), false)
+  await r.add()
+  t.equal(await countOf(r.worker), 0)
+  t.match(await closeLost(r.pool), { closed: 1, next: ['1'] })
+  t.match(await closeLost(r.pool), { closed: 0 })
+  t.match(await r.rows('webhook_attempts'), [{ outcome: 'unknown', error: 'the worker did not tell the outcome' }])
+  const other = await enlist(r.pool, 'other')
+  t.equal(await countOf(other), 2)
+  t.same((await r.end(attempts, answer(500))).kept, [], 'a late failure changes nothing')
+  t.match(await r.hook(), { failing_since: null })
+  t.equal((await r.end(attempts, answer(200))).kept.length, 1)
+  t.match(await r.delivery(id), { status: 'delivered' }, 'a late success counts')
+})
+
+rule('only a worker that was heard of all the while removes silent ones', async (t) => {
+  const other = await enlist(r.pool, 'other')
+  const age = (seconds: number, ...ids: string[]) => r.pool.query(`
+    UPDATE sender.webhook_workers SET beat_at = beat_at - $2 * interval '1 s', steady_since = steady_since - $2 * interval '1 s'
+    WHERE id = ANY($1::bigint[])`, [ids, seconds])
+  await age(60, r.worker, other)
+  t.equal(await removeSilent(r.pool, r.worker), 0, 'Postgres froze: it was not heard of itself')
+  await heartbeat(r.pool, r.worker)
+  t.equal(await removeSilent(r.pool, r.worker), 0, 'and has to be steady first')
+  await r.pool.query("UPDATE sender.webhook_workers SET steady_since = now() - interval '16 s' WHERE id = $1", [r.worker])
+  t.equal(await removeSilent(r.pool, r.worker), 1)
+  t.equal(await heartbeat(r.pool, other), false)
+})
+
+/** Its worker ends in the middle of all that it has. */
+async function crash (): Promise<void> {
+  await dismiss(r.pool, r.worker)
+  await closeLost(r.pool)
+  r.worker = await enlist(r.pool, 'test')
+}
+
+rule('three crashes in a row hold no healthy delivery, and the one that crashes is held', async (t) => {
+  const ids = await r.add(5)
+  for (let crashes = 0; crashes < 2; crashes++) {
+    t.equal(await countOf(r.worker), 5)
+    await crash()
+  }
+  t.equal(await countOf(r.worker), 0, 'each runs alone from now on')
+  await r.add(1, { assistant: 2 })
+  const { attempts: [other] } = await r.claim(r.worker, [2])
+  t.match(await heartbeat(r.pool, r.worker), { suspects: ['1'] })
+  t.equal(await countOf(r.worker, [1], { alone: true, room: 1 }), 0, 'something else runs')
+  if (other) await r.end([other], answer(200))
+  for (let left = ids.length; left > 1; left--) {
+    const { attempts } = await r.claim(r.worker, [1], { alone: true, room: 1 })
+    t.equal(attempts.length, 1)
+    t.equal(await countOf(r.worker, [1], { alone: true, room: 1 }), 0)
+    await r.end(attempts, answer(200))
+  }
+  t.equal(await countOf(r.worker, [1], { alone: true, room: 1 }), 1)
+  await crash()
+  const statuses = (await r.rows('webhook_deliveries', 'assistant_id = 1')).map(({ status, reason }) => `${status} ${reason}`).sort()
+  t.same(statuses, [...Array<string>(4).fill('delivered null'), 'held crashed'])
+  t.same(await r.notices(), ['delivery_exhausted crashed'])
+})
+
+rule('5,000 assistants with retries due in hours do not slow the next one', async (t) => {
+  await r.pool.query(`
+    INSERT INTO sender.webhooks (assistant_id, user_id, url) SELECT n, '1', 'https://hooks.example.com' FROM generate_series(1000, 5999) n;
+    INSERT INTO sender.webhook_deliveries (id, call_id, type, user_id, assistant_id, status, body)
+    SELECT gen_random_uuid(), n, 'call.completed', '1', n, 'scheduled', '{}' FROM generate_series(1000, 5999) n;
+    INSERT INTO sender.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
+    SELECT id, 'schedule', assistant_id, '1', now() + interval '5 hours' FROM sender.webhook_deliveries`)
+  await r.pool.query('ANALYZE sender.webhooks, sender.webhook_deliveries, sender.webhook_due')
+  await r.add(20)
+  t.same(await findWaiting(r.pool), [{ assistantId: '1', userId: '1' }])
+  const startedAt = performance.now()
+  for (let left = 20; left > 0; left -= 10) {
+    const { attempts } = await r.claim(r.worker)
+    t.equal(attempts.length, 10)
+    await r.end(attempts, answer(200))
+  }
+  t.comment(`two claims and outcomes in ${Math.round(performance.now() - startedAt)} ms`)
+})
+
+rule('a user at the bound and suspended webhooks make hardly an empty claim', async (t) => {
+  for (const assistant of assistants(120)) await r.add(2, { assistant })
+  await r.pool.query(`
+    UPDATE sender.webhooks SET suspended_at = now(), suspended_reason = 'failing' WHERE assistant_id > 100`)
+  let [claims, empty, sent] = [0, 0, 0]
+  const jobs = new Set((await findWaiting(r.pool)).map(({ assistantId }) => assistantId))
+  t.equal(jobs.size, 50, 'no more jobs than the user has room for')
+  const running: Awaited<ReturnType<typeof r.claim>>['attempts'] = []
+  while (sent < 200) {
+    for (const job of jobs) {
+      jobs.delete(job)
+      const { attempts } = await r.claim(r.worker, [Number(job)])
+      claims += 1
+      empty += Number(attempts.length === 0)
+      running.push(...attempts)
+    }
+    if (running.length === 0) for (const { assistantId } of await findWaiting(r.pool)) jobs.add(assistantId)
+    const ended = running.splice(0, 5)
+    sent += ended.length
+    const { next } = await r.end(ended, answer(200))
+    for (const id of next) jobs.add(id)
+  }
+  t.ok(empty < claims / 10, `${empty} of ${claims} claims`)
+})
+
+rule('what is held of a deleted assistant, or for over 30 days, is cancelled', async (t) => {
+  const [pending = ''] = await r.add(1)
+  const [held = ''] = await r.add(1, { assistant: 2 })
+  const [old = ''] = await r.add(1, { assistant: 3 })
+  const [young = ''] = await r.add(1, { assistant: 4 })
+  await r.change({ is_deleted: true }, { assistant_id: 2, is_on: false, is_deleted: true },
+    { assistant_id: 3, is_on: false }, { assistant_id: 4, is_on: false })
+  await r.pool.query("UPDATE sender.webhooks SET off_since = off_since - interval '31 days' WHERE off_since IS NOT NULL")
+  await r.pool.query("UPDATE sender.webhook_deliveries SET created_at = created_at - interval '31 days' WHERE id = $1", [old])
+  t.equal(await cancelHeld(r.pool), 2)
+  t.match(await r.delivery(pending), { status: 'scheduled' }, 'what is pending is sent')
+  t.match(await r.delivery(held), { status: 'cancelled', reason: 'assistant_deleted' })
+  t.match(await r.delivery(old), { status: 'cancelled', reason: 'held_too_long' })
+  t.match(await r.delivery(young), { status: 'scheduled' })
+})

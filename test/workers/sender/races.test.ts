@@ -1,0 +1,294 @@
+// Each statement of the delivery log stops where it has its snapshot, and again before it commits; each other one runs
+// in between, and the first one goes on or its connection is killed. RACES=all runs all of these pairs.
+import pg, { type Pool } from 'pg'
+import t from 'tap'
+import { setTimeout as delay } from 'node:timers/promises'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { answer, changeAs, deliveryOf, driving, endedAs, senderRig, url } from '../../support/workers/sender-rig.js'
+import { claim, type Attempt } from '../../../workers/deliveries/claim.js'
+import { closeLost, recordOutcomes } from '../../../workers/deliveries/outcome.js'
+import {
+  addDeliveries, askForAttempt, beginAnew, cancelHeld, cancelRestored, eraseDeliveries, removePayloads
+} from '../../../workers/deliveries/pending.js'
+import { findWaiting } from '../../../workers/deliveries/reconcile.js'
+import { continueHastening, resumeWebhook } from '../../../workers/deliveries/webhooks.js'
+import { dismiss, enlist, heartbeat, removeSilent } from '../../../workers/deliveries/workers.js'
+
+const gate = 4_711
+const idOf = (nth: number) => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`
+const [running, lost, waits, exhausted, old, ofDeleted, fresh] = [1, 2, 3, 4, 5, 6, 7].map(idOf)
+if (!running || !lost || !waits || !exhausted || !old || !ofDeleted || !fresh) throw new Error('seven are named')
+const due = Array.from({ length: 12 }, (_, nth) => idOf(100 + nth))
+const [mine, steady, dead] = ['1', '2', '3']
+if (!mine || !steady || !dead) throw new Error('three are named')
+const startedAt = new Date('2026-01-31T12:00:00.000Z')
+
+// Assistant 1 has two attempts of a worker that lives, one of them on demand, and one of a worker that is dead; a dozen
+// are due, and one waits for a retry. Assistant 2 of the same user was deleted while its webhook was off.
+const state = `
+  DELETE FROM sender.webhook_due; DELETE FROM sender.webhook_deliveries; DELETE FROM sender.webhooks;
+  DELETE FROM sender.webhook_attempts; DELETE FROM sender.webhook_workers; DELETE FROM ledger.webhook_notices;
+  INSERT INTO sender.webhook_workers OVERRIDING SYSTEM VALUE VALUES
+    (${mine}, 'mine', now(), now()), (${steady}, 'steady', now(), now() - interval '1 hour'),
+    (${dead}, 'dead', now() - interval '1 minute', now());
+  INSERT INTO sender.webhooks (assistant_id, user_id, url, off_since, deleted_at, restarted_at, is_hastening) VALUES
+    (1, '1', '${url}', NULL, NULL, now() - interval '1 hour', true), (2, '1', '${url}', now(), now(), '-infinity', false);
+  INSERT INTO sender.webhook_deliveries (id, call_id, type, user_id, assistant_id, status, body, failures, failures_from, created_at)
+  SELECT id, id, 'call.completed', '1', assistant_id, status, '{}', failures, now() - interval '2 hours', now() - days * interval '1 day'
+  FROM (VALUES ('${running}'::uuid, 1, 'scheduled', 0, 1), ('${lost}', 1, 'scheduled', 0, 1), ('${waits}', 1, 'scheduled', 1, 1),
+    ('${exhausted}', 1, 'exhausted', 4, 1), ('${old}', 1, 'delivered', 0, 100), ('${ofDeleted}', 2, 'scheduled', 0, 1)
+    ${due.map((id) => `, ('${id}', 1, 'scheduled', 0, 1)`).join('')}) AS d (id, assistant_id, status, failures, days);
+  INSERT INTO sender.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, worker, started_at)
+  SELECT id, 'schedule', assistant_id, '1', CASE WHEN failures > 0 THEN now() + interval '1 hour' ELSE created_at END,
+    CASE id WHEN '${running}' THEN ${mine} WHEN '${lost}' THEN ${dead} END,
+    CASE WHEN id IN ('${running}', '${lost}') THEN timestamptz '${startedAt.toISOString()}' END
+  FROM sender.webhook_deliveries WHERE status = 'scheduled';
+  INSERT INTO sender.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, worker, started_at)
+  VALUES ('${exhausted}', 'manual', 1, '1', now(), ${mine}, '${startedAt.toISOString()}');`
+
+const of = { worker: mine, startedAt, assistantId: '1', userId: '1', url, revision: '1' }
+const what = { body: Buffer.from('{}'), failures: 0, ageMs: 0, secrets: [], headers: null }
+const attempt: Attempt = { deliveryId: running, trigger: 'schedule', n: 1, ...of, ...what }
+
+const asked: Attempt = { ...attempt, deliveryId: exhausted, trigger: 'manual' }
+
+/** What was claimed, and has not been told. */
+let sent: Attempt[] = []
+const claiming = { room: 500, bytes: 2 ** 26, ofUser: 250 }
+const claims = async (pool: Pool) => {
+  const { attempts } = await claim(pool, ['1', '2'], { worker: mine, ...claiming })
+  sent.push(...attempts)
+}
+const outcome = (status: number) => (pool: Pool) => recordOutcomes(pool, [endedAs(attempt, answer(status, '60'))])
+const changes = (change: Parameters<typeof changeAs>[1][number]) => (pool: Pool) =>
+  inTransaction(pool, (tx) => changeAs(tx, [change]))
+
+const statements: Record<string, (pool: Pool) => Promise<unknown>> = {
+  claim: claims,
+  success: outcome(200),
+  failure: outcome(500),
+  refusal: outcome(429),
+  gone: outcome(410),
+  'success on demand': (pool) => recordOutcomes(pool, [endedAs(asked, answer(200))]),
+  insert: (pool) => addDeliveries(pool, [deliveryOf(fresh)]),
+  'another URL': changes({ url: `${url}/new` }),
+  off: changes({ is_on: false }),
+  on: changes({ assistant_id: 2 }),
+  resume: (pool) => inTransaction(pool, (tx) => resumeWebhook(tx, '1')),
+  hastening: continueHastening,
+  heartbeat: (pool) => heartbeat(pool, mine),
+  'closing the silent': async (pool) => [await removeSilent(pool, steady), await closeLost(pool)],
+  'closing the living': async (pool) => [await dismiss(pool, mine), await closeLost(pool)],
+  reconciler: (pool) => findWaiting(pool),
+  redelivery: (pool) => askForAttempt(pool, exhausted, 'manual'),
+  'redelivery beside': (pool) => askForAttempt(pool, running, 'manual'),
+  recover: (pool) => beginAnew(pool, [running, waits, exhausted, ...due]),
+  erasure: (pool) => inTransaction(pool, (tx) => eraseDeliveries(tx, [running, waits, ...due.slice(6)])),
+  retention: (pool) => inTransaction(pool, (tx) => removePayloads(tx, 90)),
+  'held too long': cancelHeld,
+  restore: cancelRestored
+}
+
+interface Pair { first: string, second: string, where: 'start' | 'end', isKilled: boolean }
+
+/** A pool of one connection that can stop: in its first statement that asks for the time, or before it commits. */
+class Stoppable {
+  client: pg.Client | undefined
+  pid = 0
+  #reached = () => {}
+  #goOn = Promise.resolve()
+
+  constructor (private readonly url: string) {}
+
+  async open (): Promise<pg.Client> {
+    if (this.client) return this.client
+    const client = new pg.Client({ connectionString: this.url })
+    client.on('error', () => {})
+    await client.connect()
+    await client.query("SET search_path = race, pg_catalog; SET deadlock_timeout = '100ms'")
+    const { rows: [row] } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    this.pid = row?.pid ?? 0
+    return this.client = client
+  }
+
+  stopBeforeCommit (): { reached: Promise<void>, goOn: () => void } {
+    let goOn = () => {}
+    this.#goOn = new Promise((resolve) => { goOn = resolve })
+    return { reached: new Promise((resolve) => { this.#reached = resolve }), goOn }
+  }
+
+  /** Every statement is in a transaction, as it may stop before its end. */
+  asPool (): Pool {
+    const query = async (client: pg.Client, ...asked: unknown[]): Promise<unknown> => {
+      if (asked[0] === 'COMMIT') await this.#stop()
+      return await Reflect.apply(client.query.bind(client), undefined, asked)
+    }
+    return Object.assign(Object.create(pg.Pool.prototype) as Pool, {
+      query: async (...asked: unknown[]) => {
+        const client = await this.open()
+        try {
+          await client.query('BEGIN')
+          const answer = await query(client, ...asked)
+          await query(client, 'COMMIT')
+          return answer
+        } catch (error) {
+          await client.query('ROLLBACK').catch(() => {})
+          throw error
+        }
+      },
+      connect: async () => {
+        const client = await this.open()
+        const stopping = Object.create(client) as pg.PoolClient
+        return Object.assign(stopping, { query: (...asked: unknown[]) => query(client, ...asked), release: () => {} })
+      }
+    })
+  }
+
+  async #stop (): Promise<void> {
+    this.#reached()
+    await this.#goOn
+    this.#goOn = Promise.resolve()
+    this.#reached = () => {}
+  }
+
+  async close (): Promise<void> {
+    await this.client?.end().catch(() => {})
+    this.client = undefined
+  }
+}
+
+/** Two connections, and a third one that stops the first. */
+class Races {
+  readonly one: Stoppable
+  readonly other: Stoppable
+
+  constructor (url: string, private readonly pool: Pool, private readonly control: pg.PoolClient) {
+    this.one = new Stoppable(url)
+    this.other = new Stoppable(url)
+  }
+
+  /** @returns what went wrong */
+  async race ({ first, second, where, isKilled }: Pair): Promise<string | undefined> {
+    await this.control.query(state)
+    sent = []
+    await Promise.all([this.one.open(), this.other.open()])
+    const { reached, goOn } = where === 'end' ? this.one.stopBeforeCommit() : { reached: undefined, goOn () {} }
+    await this.one.client?.query(`SET race.gate = '${where === 'start' ? 'shut' : 'open'}'`)
+    if (where === 'start') await this.control.query(`SELECT pg_advisory_lock(${gate})`)
+    const begun = statements[first]?.(this.one.asPool()) ?? Promise.reject(new Error(first))
+    begun.catch(() => {})
+    await (reached ? Promise.race([reached, begun.catch(() => {})]) : this.#settled(begun, this.one.pid))
+    const between = statements[second]?.(this.other.asPool()) ?? Promise.reject(new Error(second))
+    between.catch(() => {})
+    await this.#settled(between, this.other.pid)
+    if (isKilled) {
+      await this.control.query('SELECT pg_terminate_backend($1, 1000)', [this.one.pid])
+      this.one.client = undefined
+    }
+    goOn()
+    if (where === 'start') await this.control.query(`SELECT pg_advisory_unlock(${gate})`)
+    const [ended, passed] = await Promise.allSettled([begun, between])
+    if (ended.status === 'rejected' && !isKilled) return `${first}: ${ended.reason}`
+    if (passed.status === 'rejected') return `${second}: ${passed.reason}`
+    return await this.check()
+  }
+
+  async #isWaiting (pid: number): Promise<boolean> {
+    return (await this.control.query('SELECT FROM pg_locks WHERE pid = $1 AND NOT granted', [pid])).rowCount !== 0
+  }
+
+  /** Until it has ended, or waits for a lock. */
+  async #settled (work: Promise<unknown>, pid: number): Promise<void> {
+    const ends = work.then(() => true, () => true)
+    while (!await Promise.race([ends, delay(1, false)])) if (await this.#isWaiting(pid)) return
+  }
+
+  async #count (text: string): Promise<number> {
+    const { rows: [row] } = await this.control.query<{ n: number }>(`SELECT count(*)::integer AS n FROM ${text}`)
+    return row?.n ?? NaN
+  }
+
+  async check (): Promise<string | undefined> {
+    const isPending = "d.status = 'scheduled' AND d.type = 'call.completed'"
+    const broken = {
+      'a delivery is lost': `sender.webhook_deliveries d
+        WHERE ${isPending} AND NOT EXISTS (
+          SELECT FROM sender.webhook_due due WHERE due.delivery_id = d.id AND due.trigger = 'schedule')`,
+      'more run than may': '(SELECT FROM sender.webhook_due WHERE worker IS NOT NULL AND assistant_id = 1 OFFSET 12) more'
+    }
+    for (const [problem, text] of Object.entries(broken)) if (await this.#count(text) > 0) return problem
+    const { rows: final } = await this.control.query<{ id: string }>(
+      "SELECT id FROM sender.webhook_deliveries WHERE status IN ('delivered', 'cancelled')")
+    return await this.#settle(new Set(final.map(({ id }) => id)))
+  }
+
+  /** All workers die, all webhooks are on, and another worker delivers what there is. */
+  async #settle (final: Set<string>): Promise<string | undefined> {
+    await this.control.query('DELETE FROM sender.webhook_workers; UPDATE sender.webhook_due SET due_at = now()')
+    await closeLost(this.pool)
+    await this.control.query(`
+      UPDATE sender.webhooks SET off_since = NULL, suspended_at = NULL, suspended_reason = NULL, paused_until = NULL,
+        failing_since = NULL;
+      UPDATE sender.webhook_due SET due_at = now()`)
+    const worker = await enlist(this.pool, 'last')
+    const again: Attempt[] = []
+    for (let attempts: Attempt[] = []; ; again.push(...attempts)) {
+      ({ attempts } = await claim(this.pool, ['1', '2'], { worker, ...claiming }))
+      if (attempts.length === 0) break
+      await driving(this.pool).end(attempts, answer(200))
+    }
+    if (await this.#count('sender.webhook_due') > 0) return 'something is due that nobody sends'
+    const repeated = again.find(({ deliveryId, trigger }) => trigger === 'schedule' && final.has(deliveryId))
+    if (repeated) return `${repeated.deliveryId} was final, and is sent`
+    const finalIds = `ARRAY[${[...final].map((id) => `'${id}'`).join(', ')}]::uuid[]`
+    if (await this.#count(`sender.webhook_deliveries WHERE status = 'scheduled'
+      OR (id = ANY(${finalIds}) AND status NOT IN ('delivered', 'cancelled'))`) > 0) return 'a status is wrong in the end'
+    return await this.#miscounted([attempt, asked, { ...attempt, deliveryId: lost ?? '' }, ...sent, ...again])
+  }
+
+  /** Whatever was sent has an attempt, and nothing else has one: so what is sent again had an `unknown` or a failure. */
+  async #miscounted (all: Attempt[]): Promise<string | undefined> {
+    const times = new Map<string, number>()
+    for (const { deliveryId, trigger } of all) {
+      times.set(`${deliveryId} ${trigger}`, (times.get(`${deliveryId} ${trigger}`) ?? 0) + 1)
+    }
+    const { rows: told } = await this.control.query<{ key: string, n: number }>(
+      "SELECT delivery_id || ' ' || trigger AS key, count(*)::integer AS n FROM sender.webhook_attempts GROUP BY 1")
+    const wrong = told.find(({ key, n }) => times.get(key) !== n) ??
+      [...times].find(([key]) => !told.some((each) => each.key === key))
+    return wrong && `sent and told of differ: ${JSON.stringify(wrong)}`
+  }
+}
+
+t.test('no statement of the delivery log harms another one', async (t) => {
+  const { pool, databaseUrl } = await senderRig(t)
+  await pool.query(`
+    CREATE SCHEMA race;
+    CREATE FUNCTION race.pass() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+      IF current_setting('race.gate', true) = 'shut' THEN
+        PERFORM pg_advisory_lock_shared(${gate}), pg_advisory_unlock_shared(${gate});
+      END IF;
+    END $$;
+    CREATE FUNCTION race.now() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM race.pass(); RETURN pg_catalog.now(); END $$;
+    CREATE FUNCTION race.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM race.pass(); RETURN pg_catalog.clock_timestamp(); END $$;`)
+  const control = await pool.connect()
+  const races = new Races(databaseUrl, pool, control)
+  t.teardown(async () => {
+    await Promise.all([races.one.close(), races.other.close()])
+    control.release()
+  })
+  const names = Object.keys(statements)
+  const all = names.flatMap((first) => names.flatMap((second) =>
+    (['start', 'end'] as const).flatMap((where) =>
+      [false, true].map((isKilled): Pair => ({ first, second, where, isKilled })))))
+  const every = process.env.RACES === 'all' ? 1 : 59 // no divisor of their number
+  const some = all.filter((_, nth) => nth % every === 0)
+  for (const pair of some) {
+    const { first, second, where, isKilled } = pair
+    const wrong = await races.race(pair)
+    if (wrong !== undefined) t.fail(`${first} ${isKilled ? 'is killed' : 'stops'} at its ${where}, ${second} runs: ${wrong}`)
+  }
+  t.pass(`${some.length} of ${all.length} pairs`)
+})

@@ -1,0 +1,94 @@
+// The sender to come, with both queues and real requests.
+import t from 'tap'
+import { eventually } from '../../support/eventually.js'
+import { onEachQueue } from '../../support/back-ends/redis.js'
+import { answers, receiver, type Received } from '../../support/receivers/receiver.js'
+import { driving, sending, senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
+
+const idIn = ({ headers }: Received) => String(headers['webhook-id'])
+const statusOf = async (r: SenderRig, id: string) => (await r.delivery(id))?.status
+const openOnes = async (r: SenderRig) => (await r.rows('webhook_deliveries', "status <> 'delivered'")).length
+
+onEachQueue(t, {
+  async 'a failure is repeated until it succeeds' (t, redis) {
+    const r = await senderRig(t)
+    const { sender } = await sending(t, r, { redis })
+    const hook = await receiver(t, (response, _, count) => { response.writeHead(count < 3 ? 500 : 200).end() })
+    const [id = ''] = await r.add(1, { to: hook.url })
+    sender.wake(['1'])
+    await eventually(async () => await statusOf(r, id) === 'delivered')
+    t.same(hook.received.map(({ headers }) => headers['webhook-attempt']), ['1', '2', '3'])
+    t.same(new Set(hook.received.map(idIn)), new Set([id]))
+  },
+
+  async 'a burst is delivered, each once, beside receivers that hang' (t, redis) {
+    const r = await senderRig(t)
+    const { sender } = await sending(t, r, { redis })
+    const hook = await receiver(t)
+    const hangs = await receiver(t, () => {})
+    for (let assistant = 100; assistant < 104; assistant++) await r.add(10, { assistant, to: hangs.url })
+    const assistants = Array.from({ length: 50 }, (_, nth) => nth + 1)
+    for (const assistant of assistants) await r.add(8, { assistant, user: String(assistant % 5), to: hook.url })
+    sender.wake([100, 101, 102, 103, ...assistants].map(String))
+    await eventually(async () => (await r.rows('webhook_deliveries', "assistant_id < 100 AND status <> 'delivered'")).length === 0)
+    t.equal(hook.received.length, 400)
+    t.equal(new Set(hook.received.map(idIn)).size, 400)
+    t.ok((await r.rows('webhook_due', 'worker IS NOT NULL')).length <= 40)
+    t.comment(`${sender.claims.all} claims for 440 deliveries, ${sender.claims.empty} of them empty`)
+  },
+
+  async 'what the queue has lost is found' (t, redis) {
+    const r = await senderRig(t)
+    const { reconcile } = await sending(t, r, { redis })
+    const hook = await receiver(t)
+    for (const assistant of [1, 2, 3]) await r.add(15, { assistant, to: hook.url })
+    await reconcile()
+    await eventually(async () => await openOnes(r) === 0)
+    t.equal(hook.received.length, 45)
+  },
+
+  async 'a worker that stops hands over what runs, and another one sends it' (t, redis) {
+    const r = await senderRig(t)
+    const first = await sending(t, r, { redis, timeoutMs: 10_000 })
+    const hook = await receiver(t, () => {})
+    const ids = await r.add(3, { to: hook.url })
+    first.sender.wake(['1'])
+    await eventually(() => hook.received.length === 3)
+    await first.stop(50)
+    t.match(await r.rows('webhook_attempts'), Array(3).fill({ outcome: 'unknown', error: 'handed over while this worker stopped' }))
+    t.match(await r.rows('webhook_due'), Array(3).fill({ worker: null, crashes: 0, n: 2 }))
+    hook.answer = answers(200)
+    const second = await sending(t, r, { redis })
+    await second.reconcile()
+    await eventually(async () => await openOnes(r) === 0)
+    t.same(hook.received.slice(3).map(idIn).sort(), ids.sort())
+  },
+
+  async 'a worker that was taken for dead begins anew, and sends nothing twice but what was unknown' (t, redis) {
+    const r = await senderRig(t)
+    const { sender, reconcile, log } = await sending(t, r, { redis, timeoutMs: 10_000, heartbeatMs: 20 })
+    const hook = await receiver(t, (response, _, count) => { if (count > 2) response.writeHead(200).end() })
+    await r.add(2, { to: hook.url })
+    sender.wake(['1'])
+    await eventually(() => hook.received.length === 2)
+    await r.pool.query('DELETE FROM sender.webhook_workers')
+    await eventually(() => log.lines.some(({ message }) => message.includes('begins anew')))
+    await reconcile()
+    await eventually(async () => await openOnes(r) === 0)
+    t.equal(hook.received.length, 4)
+    const outcomes = (await r.rows('webhook_attempts')).map(({ outcome }) => outcome).sort()
+    t.same(outcomes, ['delivered', 'delivered', 'unknown', 'unknown'])
+  }
+})
+
+t.test('what ended its workers twice is sent alone', async (t) => {
+  const r = await senderRig(t)
+  const hook = await receiver(t)
+  const ids = await r.add(3, { to: hook.url })
+  await r.pool.query('UPDATE sender.webhook_due SET crashes = 2')
+  const { sender } = await sending(t, r, { heartbeatMs: 20 })
+  await driving(r.pool).add(5, { assistant: 2, to: hook.url })
+  sender.wake(['2'])
+  await eventually(async () => await openOnes(r) === 0)
+  t.equal(hook.received.length, ids.length + 5)
+})

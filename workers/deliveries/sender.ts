@@ -1,0 +1,334 @@
+// A worker of the delivery log: a job names an assistant, the worker claims what is due of it, sends that, and records
+// what came of it. Jobs are short; attempts go on when theirs have ended.
+import type { Pool } from 'pg'
+import { setTimeout as delay } from 'node:timers/promises'
+import { judge, outcomeOf, type Result } from '../../src/features/webhooks/outcome.js'
+import { batcher } from '../../src/postgres/batcher.js'
+import { isAboutData } from '../../src/postgres/problems.js'
+import { endsWithin } from '../../src/timing.js'
+import type { Periodic } from '../periodic.js'
+import { claim, type Attempt, type Claim } from './claim.js'
+import { closeLost, recordOutcomes, type Ended, type Notice, type Recorded } from './outcome.js'
+import { cancelHeld } from './pending.js'
+import { findWaiting } from './reconcile.js'
+import { continueHastening } from './webhooks.js'
+import { dismiss, enlist, heartbeat, heartbeatMs, removeSilent } from './workers.js'
+
+/** Wakes workers for assistants: BullMQ, with the id of the assistant as the job. */
+export interface Jobs {
+  /** An assistant that has a job already gets none. @throws when the queue does not answer */
+  add (assistants: string[]): Promise<void>
+  /** @param onEnded called when the job is gone, and its assistant may be added again */
+  work (take: (assistantId: string) => Promise<void>, concurrency: number, onEnded: (assistantId: string) => void): void
+}
+
+export interface SenderOptions {
+  pool: Pool
+  jobs: Jobs
+  holder: string
+  /** Waits before each attempt, in milliseconds. */
+  schedule: readonly number[]
+  /** @throws where `signal` is aborted, or this process has a fault of its own */
+  send (attempt: Attempt, signal: AbortSignal): Promise<Result>
+  /** Nothing is claimed while this says no. */
+  maySend (): boolean
+  onEnded? (ended: Ended): void
+  log: { info (details: object, message: string): void, warn (details: object, message: string): void }
+  heartbeatMs?: number
+}
+
+export interface Sender {
+  /** Wakes workers for these assistants soon; never throws. */
+  wake (assistants: Iterable<string>): void
+  /** What one worker of many does again and again. */
+  tasks: Periodic[]
+  /** How many claims there were, and how many of them found nothing. */
+  claims: { all: number, empty: number }
+  /** Claims nothing more, waits so long for what runs, and hands over the rest. */
+  stop (graceMs: number): Promise<void>
+}
+
+/** Attempts at a time: as many as forty users may have whose receivers all hang. A claim takes no more than a part. */
+const room = { ofAll: 2_000, ofClaim: 250, bytes: 64 * 2 ** 20, largestBody: 256 * 2 ** 10 }
+const jobsAtOnce = 50
+const [claimTogether, recordTogether] = [100, 200]
+const busyMs = 50
+/** Longer waits can bear the reconciler's period. */
+const longestTimerMs = 75_000
+const timerMarginMs = 5
+/** Of the wait after an attempt that we could not make: it doubles each time. */
+const ourFaultMs = { first: 60_000, longest: 3_600_000 }
+/** What ended its workers twice runs alone: for so long at a time, so that others get their turn. */
+const aloneMs = { atMost: 2_000, between: 30_000 }
+const [firstPauseMs, longestPauseMs, refusedForMs, lastWriteMs] = [50, 1_000, 30_000, 2_000]
+
+/** Begins an incarnation, and works. */
+export async function openSender (options: SenderOptions): Promise<Sender> {
+  const sender = new LogSender(options)
+  await sender.begin()
+  return sender
+}
+
+class LogSender implements Sender {
+  readonly claims = { all: 0, empty: 0 }
+  #worker = ''
+  /** Aborted when what runs is not this worker's any more, or has to be handed over. */
+  #incarnation = new AbortController()
+  readonly #running = new Map<Promise<void>, Attempt>()
+  #bytes = 0
+  #isStopped = false
+  #isAlone = false
+  #aloneAt = -Infinity
+  readonly #waking = new Set<string>()
+  readonly #active = new Set<string>()
+  readonly #again = new Set<string>()
+  readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #beating: NodeJS.Timeout
+  #idle = Promise.resolve()
+  readonly #claim: (assistantId: string) => Promise<void>
+  readonly #record: (ended: Ended) => Promise<boolean>
+
+  constructor (private readonly options: SenderOptions) {
+    const { pool, log } = options
+    this.#beating = setInterval(() => void this.#beat().catch(() => {}), options.heartbeatMs ?? heartbeatMs)
+    this.#claim = batcher<string, undefined>({
+      runBatch: async (assistants) => {
+        await this.#claimOf([...new Set(assistants)])
+        return new Map(assistants.map((id) => [id, undefined]))
+      },
+      runOne: async () => undefined,
+      isOfOne: () => false,
+      limit: claimTogether
+    })
+    this.#record = batcher<Ended, boolean>({
+      runBatch: async (ended) => {
+        const recorded = await recordOutcomes(pool, ended)
+        this.#follow(recorded)
+        return new Map(ended.map((each) => [each, recorded.kept.includes(each)]))
+      },
+      runOne: async (ended) => {
+        const recorded = await recordOutcomes(pool, [ended])
+        this.#follow(recorded)
+        return recorded.kept.length > 0
+      },
+      isOfOne: isAboutData,
+      onError: (err) => log.warn({ err }, 'outcomes of webhooks could not be written, they are kept'),
+      limit: recordTogether
+    })
+  }
+
+  async begin (): Promise<void> {
+    this.#worker = await enlist(this.options.pool, this.options.holder)
+    this.options.jobs.work((id) => this.#take(id), jobsAtOnce, (id) => this.#free(id))
+  }
+
+  wake (assistants: Iterable<string>): void {
+    for (const id of assistants) (this.#active.has(id) ? this.#again : this.#waking).add(id)
+    if (this.#isStopped || this.#waking.size === 0) return
+    const isFirst = this.#idle
+    this.#idle = isFirst.then(() => this.#addJobs())
+  }
+
+  /** Those that were named meanwhile share a call. What is not added, the reconciler finds. */
+  async #addJobs (): Promise<void> {
+    const assistants = [...this.#waking]
+    this.#waking.clear()
+    if (assistants.length === 0) return
+    await this.options.jobs.add(assistants)
+      .catch((err: unknown) => this.options.log.warn({ err }, 'due webhooks could not be queued; the reconciler will'))
+  }
+
+  #wakeIn (assistantId: string, ms: number): void {
+    if (ms > longestTimerMs || this.#isStopped) return
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      this.wake([assistantId])
+    }, ms + timerMarginMs)
+    this.#timers.add(timer)
+  }
+
+  async #take (assistantId: string): Promise<void> {
+    this.#active.add(assistantId)
+    await this.#claim(assistantId)
+  }
+
+  /** The queue ignores what is added while the job is there. */
+  #free (assistantId: string): void {
+    this.#active.delete(assistantId)
+    if (this.#again.delete(assistantId)) this.wake([assistantId])
+  }
+
+  async #claimOf (assistants: string[]): Promise<void> {
+    const most = Math.min(room.ofClaim, room.ofAll - this.#running.size)
+    const bytes = room.bytes - this.#bytes
+    if (this.#isStopped || !this.options.maySend()) return
+    if (most <= 0 || bytes < room.largestBody || this.#isAlone) return this.#wakeLater(assistants)
+    const claimed = await claim(this.options.pool, assistants, {
+      worker: this.#worker, room: most, bytes, ofUser: room.ofAll / 2
+    })
+    this.claims.all += 1
+    if (claimed.attempts.length === 0) this.claims.empty += 1
+    this.#start(claimed)
+  }
+
+  /** When an attempt has ended, there is room. */
+  #wakeLater (assistants: string[]): void {
+    void Promise.race([...this.#running.keys(), delay(busyMs)]).then(() => this.wake(assistants))
+  }
+
+  #start ({ attempts, busy, left, later }: Claim): void {
+    for (const attempt of attempts) {
+      const running = this.#make(attempt, this.#incarnation.signal).finally(() => this.#running.delete(running))
+      this.#running.set(running, attempt)
+    }
+    for (const id of busy) this.#wakeIn(id, busyMs)
+    if (left.length > 0) this.#wakeLater(left)
+    for (const { assistantId, inMs } of later) this.#wakeIn(assistantId, inMs)
+  }
+
+  async #make (attempt: Attempt, signal: AbortSignal): Promise<void> {
+    this.#bytes += attempt.body.length
+    const { body, ...kept } = attempt
+    const ended = await this.#send(attempt, kept, signal).finally(() => { this.#bytes -= body.length })
+    const isKept = await this.#persist(ended)
+    const { deliveryId: delivery, trigger, n } = attempt
+    const { outcome, statusCode: status, durationMs: ms } = ended
+    this.options.log.info(
+      { delivery, trigger, attempt: n, outcome, status, ms, counted: isKept }, 'webhook attempt finished')
+    if (isKept) this.options.onEnded?.(ended)
+    const { judgement: { verdict, pause } } = ended
+    if (pause) this.#wakeIn(attempt.assistantId, pause.inMs)
+    else if (verdict.status === 'retry' && verdict.inMs > 0) this.#wakeIn(attempt.assistantId, verdict.inMs)
+  }
+
+  async #send (attempt: Attempt, kept: Ended['attempt'], signal: AbortSignal): Promise<Ended> {
+    const startedAt = performance.now()
+    const durationMs = () => Math.round(performance.now() - startedAt)
+    try {
+      const result = await this.options.send(attempt, signal)
+      const circumstances = { ...kept, schedule: this.options.schedule, now: Date.now(), random: Math.random() }
+      const judgement = judge(result, circumstances)
+      const ended = { attempt: kept, judgement, outcome: outcomeOf(result), durationMs: durationMs() }
+      if (result.kind === 'failure') {
+        return { ...ended, statusCode: null, error: result.message, excerpt: null, truncated: false }
+      }
+      return { ...ended, statusCode: result.status, error: null, excerpt: result.excerpt, truncated: result.truncated }
+    } catch (err) {
+      return this.#unmade(kept, err, durationMs(), signal.aborted)
+    }
+  }
+
+  /** This worker stops, or has a fault of its own: the receiver did not fail. */
+  #unmade (attempt: Ended['attempt'], err: unknown, durationMs: number, isHandedOver: boolean): Ended {
+    const { deliveryId: delivery, n } = attempt
+    if (!isHandedOver) this.options.log.warn({ delivery, attempt: n, err }, 'webhook attempt could not be made')
+    const inMs = isHandedOver ? 0 : Math.min(ourFaultMs.first * 2 ** (n - 1), ourFaultMs.longest)
+    const judgement = { verdict: { status: 'retry' as const, inMs }, usesAttempt: false, fails: false }
+    const error = isHandedOver
+      ? 'handed over while this worker stopped'
+      : 'could not be made; the operator sees why in the log'
+    return { attempt, judgement, outcome: 'unknown', statusCode: null, durationMs, error, excerpt: null, truncated: false }
+  }
+
+  /** Until it is written. There are never more of them than attempts: while Postgres is away nothing is claimed. */
+  async #persist (ended: Ended): Promise<boolean> {
+    const startedAt = performance.now()
+    let stoppedAt: number | undefined
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      try {
+        return await this.#record(ended)
+      } catch (err) {
+        const now = performance.now()
+        if (this.#isStopped && this.#incarnation.signal.aborted) stoppedAt ??= now
+        const isGivenUp = (stoppedAt !== undefined && now > stoppedAt + lastWriteMs) ||
+          (isAboutData(err) && now > startedAt + refusedForMs)
+        if (isGivenUp) return false
+        await delay(pauseMs)
+      }
+    }
+  }
+
+  #follow ({ next, notices }: Pick<Recorded, 'next' | 'notices'>): void {
+    this.wake(next)
+    for (const { type, ...details } of notices) this.options.log.warn(details, words[type])
+  }
+
+  async #beat (): Promise<void> {
+    const { pool, log } = this.options
+    const worker = this.#worker
+    const heard = await heartbeat(pool, worker)
+    if (this.#isStopped || worker !== this.#worker) return
+    if (heard) return await this.#runAlone(heard.suspects)
+    log.warn({ worker }, 'others took this worker for dead, and make its attempts again: it begins anew')
+    const former = this.#incarnation
+    this.#incarnation = new AbortController()
+    former.abort(new Error('this worker was taken for dead'))
+    this.#worker = await enlist(pool, this.options.holder)
+  }
+
+  /** Waits until nothing else runs, so that the next crash shows which delivery it was. */
+  async #runAlone (suspects: string[]): Promise<void> {
+    if (suspects.length === 0 || this.#isAlone || !this.options.maySend()) return
+    if (performance.now() < this.#aloneAt + aloneMs.between) return
+    this.#isAlone = true
+    try {
+      await Promise.all(this.#running.keys())
+      const until = performance.now() + aloneMs.atMost
+      while (performance.now() < until && !this.#isStopped) {
+        const { attempts, ...claimed } = await claim(this.options.pool, suspects, {
+          worker: this.#worker, room: 1, bytes: room.bytes, ofUser: room.ofAll, alone: true
+        })
+        if (attempts.length === 0) break
+        this.#start({ ...claimed, attempts, busy: [], left: [], later: [] })
+        await Promise.all(this.#running.keys())
+      }
+    } finally {
+      this.#isAlone = false
+      this.#aloneAt = performance.now()
+    }
+  }
+
+  get tasks (): Periodic[] {
+    const { pool, maySend } = this.options
+    const whileAllowed = (run: (signal: AbortSignal) => Promise<void>): Periodic['run'] =>
+      async ({ signal }) => { if (maySend()) await run(signal) }
+    return [{
+      name: 'reconciler',
+      everyMs: 10_000,
+      run: whileAllowed(async (signal) => {
+        this.wake((await findWaiting(pool, signal)).map(({ assistantId }) => assistantId))
+      })
+    }, {
+      name: 'silent workers',
+      everyMs: 2_000,
+      run: whileAllowed(async () => {
+        await removeSilent(pool, this.#worker)
+        const { closed, ...recorded } = await closeLost(pool)
+        if (closed > 0) this.options.log.info({ closed }, 'attempts of workers that are gone are made again')
+        this.#follow(recorded)
+      })
+    }, {
+      name: 'hastening', everyMs: 2_000, run: whileAllowed(async () => this.wake(await continueHastening(pool)))
+    }, {
+      name: 'held webhooks', everyMs: 60_000, run: whileAllowed(async () => { await cancelHeld(pool) })
+    }]
+  }
+
+  async stop (graceMs: number): Promise<void> {
+    this.#isStopped = true
+    for (const timer of this.#timers) clearTimeout(timer)
+    const ending = () => Promise.all(this.#running.keys())
+    if (!await endsWithin(graceMs, ending())) this.#incarnation.abort(new Error('the worker stops'))
+    await endsWithin(lastWriteMs, ending())
+    clearInterval(this.#beating)
+    await endsWithin(lastWriteMs, this.#idle)
+    await endsWithin(lastWriteMs, dismiss(this.options.pool, this.#worker))
+  }
+}
+
+const words: Record<Notice['type'], string> = {
+  endpoint_failing: 'a webhook fails',
+  endpoint_recovered: 'a webhook that failed works again',
+  endpoint_suspended: 'a webhook is suspended: it answered 410, or only failed for days',
+  delivery_exhausted: 'a delivery gets no further attempt'
+}

@@ -1,0 +1,132 @@
+// Assistants of which something is due, each a job: BullMQ on Redis or on Postgres. It may lose everything at any time,
+// as the delivery log does not.
+import { Queue, Worker, type IQueueBackend } from 'bullmq'
+import { endsWithin, withTimeout } from '../../src/timing.js'
+import type { Jobs } from '../deliveries/sender.js'
+import { usualPatience, watched, type BackEnd, type Patience } from './back-ends/back-end.js'
+import { Liveness } from './back-ends/liveness.js'
+import { logRarely } from './back-ends/log-rarely.js'
+import { postgresBackEnd } from './back-ends/postgres.js'
+import { redisBackEnd } from './back-ends/redis.js'
+import type { QueueOptions } from './queue.js'
+
+export interface AssistantQueue extends Jobs {
+  /** Takes no more jobs; those that it has are short. */
+  stopWork (): Promise<void>
+  /** @throws when what was asked of the queue was not answered for ten seconds */
+  assertAlive (): void
+  /** Asks the queue. @throws when it does not answer */
+  assertAnswers (): Promise<void>
+  close (): Promise<void>
+}
+
+type Load = Record<string, never>
+type Producer<Connection> = Queue<Load, void, string, Load, void, string, IQueueBackend, Connection>
+type Consumer<Connection> = Worker<Load, void, string, IQueueBackend, never, Connection>
+
+const name = 'assistants'
+const [goodbyeMs, lastMs] = [2_000, 1_000]
+/** The job of a killed worker is given up after 10 to 20 s. */
+const stalledByDefault = { lockDuration: 10_000, stalledInterval: 5_000 }
+/** For how long a worker waits to be told of a job before it looks by itself. */
+const lookEverySeconds = 5
+/** On Postgres many jobs pass through temporary tables, which takes ten times as long as one job. */
+const mostAlone = 8
+
+/** Opens the queue; on Postgres it makes its tables first. Redis may be down: the queue works as soon as it is up. */
+export async function openAssistantQueue (options: QueueOptions): Promise<AssistantQueue> {
+  const { redisUrl, databaseUrl, pool, log, patience: { answerWithinMs } = usualPatience } = options
+  // Others may use the same Redis: the queue is of this database alone.
+  const { rows: [row] } = await pool.query<{ id: string }>('SELECT id FROM ledger.this_database')
+  const queueName = `${name}-${row?.id}`
+  return redisUrl === undefined
+    ? new BullQueue(queueName, await postgresBackEnd(pool, databaseUrl, answerWithinMs), options)
+    : new BullQueue(queueName, await redisBackEnd(redisUrl, log, answerWithinMs), options)
+}
+
+class BullQueue<Connection> implements AssistantQueue {
+  readonly #queue: Producer<Connection>
+  readonly #producing = new Liveness()
+  readonly #watches = { taking: new Liveness(), waiting: new Liveness() }
+  readonly #asking: NodeJS.Timeout
+  readonly #patience: Patience
+  #worker: Consumer<Connection> | undefined
+
+  constructor (
+    private readonly queueName: string,
+    private readonly backEnd: BackEnd<Connection>,
+    private readonly options: QueueOptions
+  ) {
+    this.#patience = options.patience ?? usualPatience
+    this.#queue = new Queue(queueName, {
+      connection: backEnd.producer,
+      skipWaitingForReady: true, // with Redis down at the start the first INFO fails, and BullMQ never forgets that
+      skipVersionCheck: true,
+      skipMetasUpdate: true,
+      defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true }
+    }, backEnd.factory)
+    this.#queue.on('error', this.#teller('queue'))
+    this.#asking = setInterval(() => void this.assertAnswers().catch(() => {}), this.#patience.askEveryMs)
+  }
+
+  async add (assistants: string[]): Promise<void> {
+    const jobs = assistants.map((id) => ({ name, data: {}, opts: { jobId: `a${id}` } }))
+    await this.#ask(() => jobs.length > mostAlone
+      ? this.#queue.addBulk(jobs)
+      : Promise.all(jobs.map(({ data, opts }) => this.#queue.add(name, data, opts))))
+  }
+
+  work (take: (assistantId: string) => Promise<void>, concurrency: number, onEnded: (assistantId: string) => void): void {
+    const assistantOf = (job: { id?: string | undefined }) => job.id?.slice(1) ?? ''
+    this.backEnd.onListening = () => this.#watches.waiting.answered()
+    const worker: Consumer<Connection> = new Worker(this.queueName, (job) => take(assistantOf(job)), {
+      connection: this.backEnd.worker,
+      concurrency,
+      drainDelay: lookEverySeconds,
+      ...this.options.stalled ?? stalledByDefault,
+      skipVersionCheck: true, // it writes to the console; ours is in redis-trouble.ts
+      maxStalledCount: 0, // the delivery log decides what becomes of an attempt whose worker died
+      runRetryDelay: 1_000
+    }, watched(this.backEnd.factory, this.#watches, lookEverySeconds))
+    worker.on('completed', (job) => onEnded(assistantOf(job)))
+    worker.on('failed', (job, err) => {
+      if (job) onEnded(assistantOf(job))
+      this.options.log.warn({ job: job?.id, err }, 'due webhooks could not be claimed; the reconciler repeats it')
+    })
+    worker.on('error', this.#teller('worker'))
+    this.#worker = worker
+  }
+
+  async stopWork (): Promise<void> {
+    await endsWithin(goodbyeMs, this.#worker?.close())
+  }
+
+  assertAlive (): void {
+    const { taking, waiting } = this.#watches
+    const silentMs = Math.max(...[this.#producing, taking, waiting].map((each) => each.silentMs()))
+    if (silentMs <= this.#patience.deadAfterMs) return
+    throw new Error(`the webhooks queue has not answered for ${Math.round(silentMs)} ms`)
+  }
+
+  async assertAnswers (): Promise<void> {
+    await this.#ask(() => this.#queue.isPaused())
+    this.assertAlive()
+  }
+
+  async close (): Promise<void> {
+    clearInterval(this.#asking)
+    await endsWithin(lastMs, this.#queue.close())
+    this.backEnd.disconnect()
+  }
+
+  async #ask<Answer> (question: () => Promise<Answer>): Promise<Answer> {
+    const { answerWithinMs } = this.#patience
+    return await this.#producing.watch(() =>
+      withTimeout(answerWithinMs, question(), () => new Error(`no answer within ${answerWithinMs} ms`)))
+  }
+
+  #teller (part: string): (error: Error) => void {
+    const tell = logRarely(this.options.log, `the webhooks ${part} has trouble`)
+    return (error) => { if (!this.backEnd.isTold?.()) tell(error) }
+  }
+}
