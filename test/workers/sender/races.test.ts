@@ -246,7 +246,7 @@ class Races {
     return await this.#miscounted([attempt, asked, { ...attempt, deliveryId: lost ?? '' }, ...sent, ...again])
   }
 
-  /** Whatever was sent has an attempt, and nothing else has one: so what is sent again had an `unknown` or a failure. */
+  /** Whatever was sent has an attempt, and nothing else has: so what is sent again had an `unknown` or a failure. */
   async #miscounted (all: Attempt[]): Promise<string | undefined> {
     const times = new Map<string, number>()
     for (const { deliveryId, trigger } of all) {
