@@ -8,23 +8,29 @@ export interface Waiting { assistantId: string, userId: string }
 
 const assistantsAtOnce = 10_000
 
-const firstDue = (after: string) => `
+const firstDue = (which: string) => `
       SELECT assistant_id, due_at FROM sender.webhook_due
-      WHERE assistant_id > ${after} AND worker IS NULL AND crashes < 2 AND trigger = 'schedule'
+      WHERE assistant_id ${which} AND worker IS NULL AND crashes < 2 AND trigger = 'schedule'
       ORDER BY assistant_id, due_at LIMIT 1`
 
-const stepSql = `
-  WITH RECURSIVE pending (assistant_id, due_at, nth) AS (
-    SELECT first.*, 1 FROM (${firstDue('$1')}) first
+const nextOnes = `
+    SELECT first.*, 1 FROM (${firstDue('> $1')}) first
     UNION ALL
-    SELECT next.*, nth + 1 FROM pending CROSS JOIN LATERAL (${firstDue('pending.assistant_id')}) next WHERE nth < $2
+    SELECT next.*, nth + 1 FROM pending CROSS JOIN LATERAL (${firstDue('> pending.assistant_id')}) next WHERE nth < $2`
+
+const theseOnes = `
+    SELECT first.*, 1 FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL (${firstDue('= asked.id')}) first`
+
+/** Of the assistants with something due those that a claim would serve. */
+const servableSql = (pending: string) => `
+  WITH RECURSIVE pending (assistant_id, due_at, nth) AS (${pending}
   ), running AS MATERIALIZED (
     SELECT user_id, assistant_id, count(*) AS count, count(*) FILTER (WHERE trigger = 'schedule') AS scheduled
     FROM sender.webhook_due WHERE worker IS NOT NULL GROUP BY user_id, assistant_id
   ), of_user AS MATERIALIZED (
     SELECT user_id, sum(count) AS count FROM running GROUP BY user_id
   ), servable AS (
-    SELECT w.assistant_id, w.user_id, coalesce(u.count, 0) AS count,
+    SELECT w.assistant_id, w.user_id, w.waits_since, coalesce(u.count, 0) AS count,
            row_number() OVER (PARTITION BY w.user_id ORDER BY coalesce(w.waits_since, p.due_at), w.assistant_id) AS nth
     FROM pending p JOIN sender.webhooks w USING (assistant_id)
     LEFT JOIN running r USING (user_id, assistant_id)
@@ -34,7 +40,9 @@ const stepSql = `
         OR w.tokens + extract(epoch FROM now() - w.tokens_at) * w.max_per_second >= 1)
       AND coalesce(r.count, 0) < CASE WHEN coalesce(u.count, 0) < ${bounds.shared} THEN ${bounds.ofAssistant} ELSE ${bounds.firstOnes} END
       AND (w.failing_since IS NULL OR coalesce(r.scheduled, 0) < ${bounds.ofFailing})
-  ), marked AS (
+  )`
+
+const stepSql = `${servableSql(nextOnes)}, marked AS (
     UPDATE sender.webhooks w SET waits_since = now() WHERE w.assistant_id IN (
       SELECT x.assistant_id FROM servable s JOIN sender.webhooks x USING (assistant_id)
       WHERE nth > ${bounds.ofUser} - count AND x.waits_since IS NULL
@@ -62,4 +70,18 @@ export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSign
     goesOn = step?.goes_on ?? false
   }
   return all
+}
+
+/**
+ * Which of these assistants a claim would serve now: of what comes while one has a job, the queue tells nobody. Whoever
+ * waits for room is named when there is some.
+ */
+export async function findAgain (pool: Pick<Pool, 'query'>, assistants: readonly string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>({
+    name: 'find-again',
+    text: `${servableSql(theseOnes)}
+      SELECT assistant_id::text AS id FROM servable WHERE waits_since IS NULL AND nth <= ${bounds.ofUser} - count`,
+    values: [assistants]
+  })
+  return rows.map(({ id }) => id)
 }

@@ -10,7 +10,7 @@ import type { Periodic } from '../periodic.js'
 import { claim, type Attempt, type Claim } from './claim.js'
 import { closeLost, recordOutcomes, type Ended, type Notice, type Recorded } from './outcome.js'
 import { cancelHeld } from './pending.js'
-import { findWaiting } from './reconcile.js'
+import { findAgain, findWaiting } from './reconcile.js'
 import { continueHastening } from './webhooks.js'
 import { dismiss, enlist, heartbeat, heartbeatMs, removeSilent } from './workers.js'
 
@@ -20,6 +20,9 @@ export interface Jobs {
   add (assistants: string[]): Promise<void>
   /** @param onEnded called when the job is gone, and its assistant may be added again */
   work (take: (assistantId: string) => Promise<void>, concurrency: number, onEnded: (assistantId: string) => void): void
+  /** Takes no job until `resume`. */
+  pause (): void
+  resume (): void
 }
 
 export interface SenderOptions {
@@ -82,10 +85,14 @@ class LogSender implements Sender {
   readonly #waking = new Set<string>()
   readonly #active = new Set<string>()
   readonly #again = new Set<string>()
+  /** Their claims found nothing. */
+  readonly #empty = new Set<string>()
+  #isPaused = false
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #beating: NodeJS.Timeout
   #idle = Promise.resolve()
   readonly #claim: (assistantId: string) => Promise<void>
+  readonly #lookAgain: (assistantId: string) => Promise<void>
   readonly #record: (ended: Ended) => Promise<boolean>
 
   constructor (private readonly options: SenderOptions) {
@@ -94,6 +101,15 @@ class LogSender implements Sender {
     this.#claim = batcher<string, undefined>({
       runBatch: async (assistants) => {
         await this.#claimOf([...new Set(assistants)])
+        return new Map(assistants.map((id) => [id, undefined]))
+      },
+      runOne: async () => undefined,
+      isOfOne: () => false,
+      limit: claimTogether
+    })
+    this.#lookAgain = batcher<string, undefined>({
+      runBatch: async (assistants) => {
+        this.wake(await findAgain(pool, assistants))
         return new Map(assistants.map((id) => [id, undefined]))
       },
       runOne: async () => undefined,
@@ -155,25 +171,36 @@ class LogSender implements Sender {
   /** The queue ignores what is added while the job is there. */
   #free (assistantId: string): void {
     this.#active.delete(assistantId)
+    const isEmpty = this.#empty.delete(assistantId)
     if (this.#again.delete(assistantId)) this.wake([assistantId])
+    else if (isEmpty) void this.#lookAgain(assistantId).catch(() => {}) // the reconciler does
   }
 
   async #claimOf (assistants: string[]): Promise<void> {
     const most = Math.min(room.ofClaim, room.ofAll - this.#running.size)
     const bytes = room.bytes - this.#bytes
     if (this.#isStopped || !this.options.maySend()) return
-    if (most <= 0 || bytes < room.largestBody || this.#isAlone) return this.#wakeLater(assistants)
+    if (most <= 0 || bytes < room.largestBody || this.#isAlone) return this.#pauseWith(assistants)
     const claimed = await claim(this.options.pool, assistants, {
       worker: this.#worker, room: most, bytes, ofUser: room.ofAll / 2
     })
     this.claims.all += 1
     if (claimed.attempts.length === 0) this.claims.empty += 1
+    const found = [...claimed.attempts, ...claimed.later].map(({ assistantId }) => assistantId)
+    const told = new Set([...found, ...claimed.busy, ...claimed.left])
+    for (const id of assistants) if (!told.has(id)) this.#empty.add(id)
     this.#start(claimed)
   }
 
-  /** When an attempt has ended, there is room. */
-  #wakeLater (assistants: string[]): void {
-    void Promise.race([...this.#running.keys(), delay(busyMs)]).then(() => this.wake(assistants))
+  /** Takes no more jobs until an attempt has ended; these are added again then. */
+  #pauseWith (assistants: string[]): void {
+    if (!this.#isPaused) this.options.jobs.pause()
+    this.#isPaused = true
+    void Promise.race([...this.#running.keys(), ...this.#isAlone ? [delay(aloneMs.atMost)] : []]).then(() => {
+      if (this.#isPaused) this.options.jobs.resume()
+      this.#isPaused = false
+      this.wake(assistants)
+    })
   }
 
   #start ({ attempts, busy, left, later }: Claim): void {
@@ -182,7 +209,7 @@ class LogSender implements Sender {
       this.#running.set(running, attempt)
     }
     for (const id of busy) this.#wakeIn(id, busyMs)
-    if (left.length > 0) this.#wakeLater(left)
+    if (left.length > 0) this.wake(left)
     for (const { assistantId, inMs } of later) this.#wakeIn(assistantId, inMs)
   }
 

@@ -89,12 +89,21 @@ class BullQueue<Connection> implements AssistantQueue {
       runRetryDelay: 1_000
     }, watched(this.backEnd.factory, this.#watches, lookEverySeconds))
     worker.on('completed', (job) => onEnded(assistantOf(job)))
-    worker.on('failed', (job, err) => {
+    const tellFailed = logRarely(this.options.log, 'due webhooks could not be claimed; the reconciler repeats it')
+    worker.on('failed', (job, error) => {
       if (job) onEnded(assistantOf(job))
-      this.options.log.warn({ job: job?.id, err }, 'due webhooks could not be claimed; the reconciler repeats it')
+      tellFailed(error)
     })
     worker.on('error', this.#teller('worker'))
     this.#worker = worker
+  }
+
+  pause (): void {
+    void this.#worker?.pause(true).catch(this.#teller('worker'))
+  }
+
+  resume (): void {
+    this.#worker?.resume()
   }
 
   async stopWork (): Promise<void> {

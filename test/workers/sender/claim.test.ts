@@ -4,7 +4,7 @@ import { inTransaction } from '../../../src/postgres/transaction.js'
 import { answer, endedAs, senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
 import { closeLost, recordOutcomes } from '../../../workers/deliveries/outcome.js'
 import { cancelHeld } from '../../../workers/deliveries/pending.js'
-import { findWaiting } from '../../../workers/deliveries/reconcile.js'
+import { findAgain, findWaiting } from '../../../workers/deliveries/reconcile.js'
 import { dismiss, enlist, heartbeat, removeSilent } from '../../../workers/deliveries/workers.js'
 
 let r: SenderRig
@@ -94,9 +94,11 @@ rule('nothing is sent while the webhook is off, suspended or paused', async (t) 
     await r.pool.query(`UPDATE sender.webhooks SET ${state}`)
     t.equal(await countOf(r.worker), 0)
     t.same(await findWaiting(r.pool), [])
+    t.same(await findAgain(r.pool, ['1']), [])
   }
   await r.pool.query('UPDATE sender.webhooks SET paused_until = NULL')
   t.same(await findWaiting(r.pool), [{ assistantId: '1', userId: '1' }])
+  t.same(await findAgain(r.pool, ['1', '2']), ['1'])
   t.equal(await countOf(r.worker), 1)
 })
 

@@ -1,6 +1,7 @@
 // What becomes of a delivery and its webhook when attempts end.
 import t, { type Test } from 'tap'
 import { answer, endedAs, schedule, senderRig, type SenderRig, url } from '../../support/workers/sender-rig.js'
+import { keepMonths } from '../../../workers/deliveries/months.js'
 import { recordOutcomes } from '../../../workers/deliveries/outcome.js'
 import { beginAnew } from '../../../workers/deliveries/pending.js'
 
@@ -276,4 +277,18 @@ rule('the text of an answer is stored whatever is in it', async (t) => {
   if (!attempt) throw new Error('one is due')
   await recordOutcomes(r.pool, [{ ...endedAs(attempt, answer(500)), excerpt: 'a\0b\ud83d', error: '\\u0000' }])
   t.match(await r.rows('webhook_attempts'), [{ response_excerpt: 'ab\ufffd', error: '\\u0000' }])
+})
+
+t.test('attempts of a month have a table of their own, which goes when its time is over', async (t) => {
+  const months = await senderRig(t)
+  t.same(await keepMonths(months.pool, 90), [])
+  t.same(await keepMonths(months.pool, 90), [])
+  const tables = async () => (await months.pool.query<{ n: number }>(`
+    SELECT count(*)::integer AS n FROM pg_inherits WHERE inhparent = 'sender.webhook_attempts'::regclass`)).rows[0]?.n
+  t.equal(await tables(), 5)
+  const [id = ''] = await months.add()
+  await months.end((await months.claim(months.worker)).attempts, answer(200))
+  t.same(await months.rows('webhook_attempts_rest'), [])
+  t.ok((await keepMonths(months.pool, -40)).length > 0)
+  t.match([await months.rows('webhook_attempts'), await months.delivery(id)], [[], { status: 'delivered' }])
 })

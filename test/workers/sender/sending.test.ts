@@ -1,9 +1,12 @@
 // The sender to come, with both queues and real requests.
 import t from 'tap'
+import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '../../support/eventually.js'
 import { onEachQueue } from '../../support/back-ends/redis.js'
 import { answers, receiver, type Received } from '../../support/receivers/receiver.js'
+import { keepingLog } from '../../support/postgres/ledger.js'
 import { driving, sending, senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
+import { openAssistantQueue } from '../../../workers/queue/assistants.js'
 
 const idIn = ({ headers }: Received) => String(headers['webhook-id'])
 const statusOf = async (r: SenderRig, id: string) => (await r.delivery(id))?.status
@@ -45,6 +48,23 @@ onEachQueue(t, {
     await reconcile()
     await eventually(async () => await openOnes(r) === 0)
     t.equal(hook.received.length, 45)
+  },
+
+  async 'what comes while its assistant has a job is found when that has ended' (t, redis) {
+    const r = await senderRig(t)
+    const { sender } = await sending(t, r, { redis })
+    const dispatcher = await openAssistantQueue({ ...r, redisUrl: redis?.url, log: keepingLog() })
+    t.teardown(() => dispatcher.close())
+    const hook = await receiver(t)
+    await r.change({ url: hook.url })
+    for (let nth = 0; nth < 20; nth++) {
+      sender.wake(['1'])
+      await delay(nth % 5)
+      const [id = ''] = await r.add(1, { to: hook.url })
+      await dispatcher.add(['1'])
+      await eventually(async () => await statusOf(r, id) === 'delivered')
+    }
+    t.equal(hook.received.length, 20)
   },
 
   async 'a worker that stops hands over what runs, and another one sends it' (t, redis) {
