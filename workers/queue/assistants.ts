@@ -76,7 +76,7 @@ class BullQueue<Connection> implements AssistantQueue {
       : Promise.all(jobs.map(({ data, opts }) => this.#queue.add(name, data, opts))))
   }
 
-  work (take: (assistantId: string) => Promise<void>, concurrency: number, onEnded: (assistantId: string) => void): void {
+  work (...[take, concurrency, onEnded]: Parameters<Jobs['work']>): void {
     const assistantOf = (job: { id?: string | undefined }) => job.id?.slice(1) ?? ''
     this.backEnd.onListening = () => this.#watches.waiting.answered()
     const worker: Consumer<Connection> = new Worker(this.queueName, (job) => take(assistantOf(job)), {
@@ -103,7 +103,7 @@ class BullQueue<Connection> implements AssistantQueue {
   }
 
   resume (): void {
-    this.#worker?.resume()
+    void this.#worker?.resume()
   }
 
   async stopWork (): Promise<void> {

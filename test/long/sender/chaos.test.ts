@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { onEachQueue, type ScratchRedis } from '../../support/back-ends/redis.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog } from '../../support/postgres/ledger.js'
-import { receiver, type Received } from '../../support/receivers/receiver.js'
+import { receiver } from '../../support/receivers/receiver.js'
 import { mainProcess } from '../../support/ringledger.js'
 import { senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
 import { openAssistantQueue } from '../../../workers/queue/assistants.js'
@@ -29,8 +29,11 @@ onEachQueue(t, {
     let started = 0
     const start = () => {
       const holder = `worker ${++started}`
-      return { holder, ...mainProcess<{ at: string }>(t, new URL('./worker-main.js', import.meta.url), [
-        r.databaseUrl, redis?.url ?? '', holder]) }
+      return {
+        holder,
+        ...mainProcess<{ at: string }>(t, new URL('./worker-main.js', import.meta.url), [
+          r.databaseUrl, redis?.url ?? '', holder])
+      }
     }
     const workers = [start(), start(), start()]
     await eventually(() => workers.every(({ said }) => said.length > 0), 30_000)
@@ -54,7 +57,7 @@ onEachQueue(t, {
       attempts.set(String(id), [...attempts.get(String(id)) ?? [], String(outcome)])
     }
     const times = new Map<string, number>()
-    for (const { headers } of hook.received as Received[]) {
+    for (const { headers } of hook.received) {
       const id = String(headers['webhook-id'])
       times.set(id, (times.get(id) ?? 0) + 1)
     }

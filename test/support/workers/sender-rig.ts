@@ -100,7 +100,7 @@ export interface SendingOptions {
 
 /** A worker with a queue and real requests. Its periodic work is done when `reconcile` is called. */
 export async function sending (t: Teardown, { pool, databaseUrl }: Pick<SenderRig, 'pool' | 'databaseUrl'>, options: SendingOptions = {}) {
-  const { redis, waits = [0, 50, 50], timeoutMs = 2_000 } = options
+  const { redis, waits = [0, 50, 50], timeoutMs = 30_000 } = options
   const log = keepingLog()
   const queue = await openAssistantQueue({ redisUrl: redis?.url, databaseUrl, pool, log })
   const poster = openPoster({ allowCidrs: ['127.0.0.0/8'] })

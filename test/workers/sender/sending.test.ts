@@ -69,7 +69,7 @@ onEachQueue(t, {
 
   async 'a worker that stops hands over what runs, and another one sends it' (t, redis) {
     const r = await senderRig(t)
-    const first = await sending(t, r, { redis, timeoutMs: 10_000 })
+    const first = await sending(t, r, { redis })
     const hook = await receiver(t, () => {})
     const ids = await r.add(3, { to: hook.url })
     first.sender.wake(['1'])
@@ -86,7 +86,7 @@ onEachQueue(t, {
 
   async 'a worker that was taken for dead begins anew, and sends nothing twice but what was unknown' (t, redis) {
     const r = await senderRig(t)
-    const { sender, reconcile, log } = await sending(t, r, { redis, timeoutMs: 10_000, heartbeatMs: 20 })
+    const { sender, reconcile, log } = await sending(t, r, { redis, heartbeatMs: 20 })
     const hook = await receiver(t, (response, _, count) => { if (count > 2) response.writeHead(200).end() })
     await r.add(2, { to: hook.url })
     sender.wake(['1'])
