@@ -132,16 +132,17 @@ function updatedPeople (data: LeadUpdatedEvent['data'], known: Known): Person[] 
   const lead = known(lead_id)
   if (!lead) return []
   const places = placesBeside(secondary_contacts, erased_places)
-  return [
+  const changed: Person[] = [
     { ...lead, variables: variables ?? lead.variables, updated_at: laterOf(lead.updated_at, updated_at) },
     ...secondary_contacts.map((contact, nth) => {
       const former = known(contact.id) ?? newPerson(data, contact, 0, updated_at)
       const isSame = Value.Equal(former.variables, contact.variables)
       const at = isSame ? former.updated_at : laterOf(former.updated_at, updated_at)
       return { ...former, ...contact, place: places[nth] ?? 0, updated_at: at }
-    }),
-    ...removed_contacts.flatMap((id) => deleted(known(id), updated_at))
+    })
   ]
+  const present = (id: number) => changed.find((person) => person.id === id) ?? known(id)
+  return [...changed, ...removed_contacts.flatMap((id) => deleted(present(id), updated_at))]
 }
 
 /** A replay cannot know what an erased call left here: so who is deleted keeps nothing of calls. */
