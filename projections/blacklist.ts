@@ -125,7 +125,7 @@ export async function findBlacklistStream (db: Pool, userId: string, id: number)
  * Notes which streams may have an entry. What was noted is in the ledger. Where that was lost, the read model makes up
  * for it once it has passed all that was in the log at our start (`isCaughtUp`); until then every stream may have one.
  */
-export const notedEntries = (pool: Pool, isCaughtUp: () => Promise<boolean>) => ({
+export const notedEntries = (pool: Pool, positions: { isCaughtUp (withinMs: number): Promise<boolean> }) => ({
   async note (stream: string): Promise<void> {
     await pool.query({
       name: 'note-entry',
@@ -134,7 +134,7 @@ export const notedEntries = (pool: Pool, isCaughtUp: () => Promise<boolean>) => 
     })
   },
   async mayHaveEntry (streams: readonly string[]): Promise<string[]> {
-    if (!await isCaughtUp()) return [...streams]
+    if (!await positions.isCaughtUp(0)) return [...streams]
     const noted = await Promise.all(streams.map((stream) => lookUp(pool, campaignOrEntry, [null, null, stream])))
     return streams.filter((_, index) => noted[index])
   }

@@ -9,9 +9,10 @@ import { campaignStream } from '../../src/features/campaigns/events.js'
 import { catalogStreams } from '../../src/features/catalog/events.js'
 import { leadStream } from '../../src/features/leads/events.js'
 import { leadImportStream } from '../../src/features/imports/events.js'
-import { personKeyStream, personOf, personRequestStream } from '../../src/features/persons/events.js'
+import { personRequestStream } from '../../src/features/persons/events.js'
 import { phoneHolderStream, phoneNumberStream } from '../../src/features/phone-numbers/events.js'
 import { markerStream } from '../../src/domain/marker.js'
+import { personKeyStream, personOf } from '../../src/domain/sealed.js'
 
 // What erasures leave in the log, in words, for the AsyncAPI document.
 const erasures = {

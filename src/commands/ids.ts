@@ -4,7 +4,7 @@ import { largestId, forEachKind, type IdKind } from '../domain/json.js'
 import { Rejection } from '../domain/rejection.js'
 
 export interface Ids {
-  /** @throws NotCaughtUp, IdsUsedUp, what `hold` throws, or the error of Postgres */
+  /** @throws NotCaughtUp, IdsUsedUp, OtherLog, what `hold` throws, or the error of Postgres */
   take (kind: IdKind, count?: number): Promise<number[]>
 }
 
@@ -27,9 +27,11 @@ const blockSizes = { assistant: 20, lead: 200, campaign: 20, phone_number: 20, a
 /**
  * `isCaughtUp` answers whether the projections have passed the head that was read at the start. `hold` throws while
  * this database is behind the log; it is asked before each block, so also when it was restored under a running process.
+ * In another log, which `otherLog` tells, no id is given.
  */
 export function openIds (
-  pool: Pool, isCaughtUp: () => Promise<boolean>, hold: () => Promise<void> = async () => {}
+  pool: Pool, isCaughtUp: () => Promise<boolean>, hold: () => Promise<void> = async () => {},
+  otherLog: () => Error | undefined = () => undefined
 ): Ids {
   const left = forEachKind<number[]>(() => [])
   const refilling = forEachKind(() => Promise.resolve())
@@ -37,6 +39,8 @@ export function openIds (
 
   return {
     async take (kind, count = 1) {
+      const problem = otherLog()
+      if (problem) throw problem
       caughtUp ||= await isCaughtUp()
       if (!caughtUp) throw new NotCaughtUp('ids are given out once the projections have caught up with the log')
       while (left[kind].length < count) await refill(kind, count)

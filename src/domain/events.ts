@@ -11,12 +11,12 @@ import { catalogEvents, catalogStreams } from '../features/catalog/events.js'
 import { leadImportEvents, leadImportStream } from '../features/imports/events.js'
 import { leadEvents, leadStream } from '../features/leads/events.js'
 import {
-  isPersonKeyStream, personKeyEvents, type PersonRequestEvent, personRequestEvents, personRequestEventTypes,
-  personRequestStream
+  personKeyEvents, type PersonRequestEvent, personRequestEvents, personRequestEventTypes, personRequestStream
 } from '../features/persons/events.js'
 import { holderEvents, phoneHolderStream, phoneNumberEvents, phoneNumberStream } from '../features/phone-numbers/events.js'
 import { isNestedDeeper } from './json.js'
 import { DispatcherCheckpointed, markerStream } from './marker.js'
+import { personIn } from './sealed.js'
 import type { StoredEvent } from './stored-event.js'
 import { type EventOf, firstVersion } from './upcast.js'
 
@@ -142,7 +142,7 @@ function isAtHome (event: DomainEvent, stream: string): boolean {
     case 'ApiKeyRevoked': return stream === apiKeyStream(data.api_key_id)
     case 'TokenRevoked': return stream === tokenStream(data.jti_digest)
     case 'PersonKeyCreated':
-    case 'PersonKeyErased': return isPersonKeyStream(stream)
+    case 'PersonKeyErased': return personIn(stream) !== undefined
     case 'VoiceAdded': return stream === catalogStreams.voices
     case 'LanguageAdded': return stream === catalogStreams.languages
     case 'ModelAdded': return stream === catalogStreams.models

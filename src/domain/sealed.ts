@@ -15,6 +15,14 @@ export const Sealed = Type.Object({
 })
 export type Sealed = Static<typeof Sealed>
 
+/** A person as one user knows it; the digests hide who both are. */
+export const personOf = (userDigest: string, numberDigest: string) => `${userDigest}-${numberDigest}`
+
+export const personKeyStream = (person: string) => `person-${person}`
+
+/** Nothing when the stream is not one of a person. Which digests are right only a process with their key can tell. */
+export const personIn = (stream: string) => /^person-([^-]+-[^-]+)$/.exec(stream)?.[1]
+
 /** Data of an event, or a part of it. */
 export type Fields = Readonly<Record<string, unknown>>
 

@@ -6,9 +6,9 @@ import addFormats from 'ajv-formats'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { isUtf8 } from 'node:buffer'
 import type { Static, TObject, TSchema } from 'typebox'
-import { type FieldErrors, invalid, soundFields, type Submitted } from '../domain/rejection.js'
+import { type FieldErrors, invalid, mostFields, soundFields, type Submitted, unstorable } from '../domain/rejection.js'
 import type { App } from './app-types.js'
-import { fieldErrors, mostFields, notDecimal, openAjv, unstorable, withNotDecimal } from './field-errors.js'
+import { fieldErrors, notDecimal, openAjv, withNotDecimal } from './field-errors.js'
 import { dayOrInstant, isDayOrInstant } from './filters.js'
 
 declare module 'fastify' {
@@ -131,8 +131,8 @@ export function received<Schema extends TObject> (
 ): Submitted<Static<Schema>> {
   const body = isObject<Static<Schema>>(request.body) ? request.body : {}
   nameIgnored(reply, body, schema.properties)
-  const problems = request.validationError?.validation ?? []
-  const refused = { ...unstorable(request.body), ...fieldErrors(problems) }
+  const problems = request.validationError?.validation
+  const refused = { ...unstorable(request.body), ...problems && fieldErrors(problems) }
   return isSound<Static<Schema>>(body, refused) ? { body } : { body, refused }
 }
 

@@ -1,6 +1,6 @@
 // What is wrong with data from outside, by field, in words that a person can act on.
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
-import type { FieldErrors } from '../domain/rejection.js'
+import { type FieldErrors, mostFields } from '../domain/rejection.js'
 
 /** A schema error of AJV, as it comes from there and from Fastify. */
 interface SchemaError {
@@ -86,9 +86,6 @@ function typeNames (types: unknown): string {
 
 const list = (values: unknown) => Array.isArray(values) ? values.join(', ') : String(values)
 
-/** So many fields one answer names. What collects them may stop after one more. */
-export const mostFields = 500
-
 /** The errors as they are answered: of too many the first, and under `body` that there are more. */
 export function firstFields (errors: FieldErrors): FieldErrors {
   const entries = Object.entries(errors)
@@ -111,55 +108,6 @@ export function firstOfRow ({ row = [], ...fields }: FieldErrors): FieldErrors {
   for (const [field, word] of all.slice(0, mostOfRow)) kept[field] = [...kept[field] ?? [], word]
   return more > 0 ? { ...kept, row: [...kept.row ?? [], `has ${more} more errors`] } : kept
 }
-
-// Finds what JSON allows and a projection could not store or give back unchanged.
-
-const deepest = 32
-
-/** A key may be of any length, and is part of the path of everything inside it: in paths it is cut. */
-const longestKey = 100
-
-/**
- * NUL or lone surrogates in keys and strings, numbers that lose digits, and too many levels; paths have dots. Finds no
- * more than an answer would name.
- */
-export function unstorable (body: unknown): FieldErrors {
-  const errors = new Map<string, string[]>()
-  walk(body, [], (path, message) => {
-    errors.set(path.join('.').replaceAll('\0', '').toWellFormed() || 'body', [message])
-    return errors.size > mostFields
-  })
-  return Object.fromEntries(errors)
-}
-
-/** Answers true when there were enough problems. */
-type Report = (path: readonly string[], message: string) => boolean
-
-/** Answers true when `report` said to stop. `path` is the same array all the way. */
-function walk (value: unknown, path: string[], report: Report): boolean {
-  if (path.length > deepest) return report(path.slice(0, deepest), `must not be nested more than ${deepest} levels deep`)
-  if (typeof value === 'string') {
-    return !isStorable(value) && report(path, 'must not contain NUL characters or lone surrogates')
-  }
-  if (typeof value === 'number') return checkNumber(value, path, report)
-  if (typeof value !== 'object' || value === null) return false
-  return Object.keys(value).some((key) => {
-    path.push(key.slice(0, longestKey))
-    const isOver = isStorable(key)
-      ? walk(Reflect.get(value, key), path, report)
-      : report(path, 'must not have NUL characters or lone surrogates in its name')
-    path.pop()
-    return isOver
-  })
-}
-
-function checkNumber (value: number, path: readonly string[], report: Report): boolean {
-  if (!Number.isFinite(value)) return report(path, 'must be a finite number')
-  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return false
-  return report(path, `must be between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`)
-}
-
-const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()
 
 // What checks data from outside against schemas of ours.
 

@@ -2,7 +2,8 @@
 // is. A SECRET_KEY that cannot open the persons in the log is refused at the start.
 import { randomUUID } from 'node:crypto'
 import { currentVersion } from '../domain/events.js'
-import { personKeyStream, type PersonKeyCreatedEvent, personIn } from '../features/persons/events.js'
+import { personIn, personKeyStream } from '../domain/sealed.js'
+import type { PersonKeyCreatedEvent } from '../features/persons/events.js'
 import { RevisionConflict } from '../log/errors.js'
 import { noStream, type Streams } from '../log/event-log.js'
 import {

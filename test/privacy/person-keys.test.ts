@@ -1,6 +1,6 @@
 // One key a person, whatever comes at once; erased for good; and never taken for erased when it only cannot be had.
 import t from 'tap'
-import { personKeyStream } from '../../src/features/persons/events.js'
+import { personKeyStream } from '../../src/domain/sealed.js'
 import { EventStoreUnavailable } from '../../src/log/errors.js'
 import { EventLog, type Streams, noStream } from '../../src/log/event-log.js'
 import { openPool } from '../../src/postgres/pool.js'

@@ -1,5 +1,5 @@
 // Processes with one SECRET_KEY or another, on one log and one ledger, and what is stored of persons' keys.
-import { personKeyStream } from '../../src/features/persons/events.js'
+import { personKeyStream } from '../../src/domain/sealed.js'
 import { EventLog } from '../../src/log/event-log.js'
 import { PersonKeys, type KeyName } from '../../src/privacy/person-keys.js'
 import { resealKeys, type ResealKeysOptions } from '../../src/privacy/rewrap.js'

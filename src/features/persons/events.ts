@@ -1,5 +1,5 @@
 // A user asked for the data of a person, on the stream `personrequest-<id>`; the number is not in it, its digest is.
-// The key that a person's data is sealed under is on the stream `person-<digest of the user>-<digest of the number>`.
+// The key that a person's data is sealed under is on a stream of its own: `personKeyStream`.
 import Type from 'typebox'
 import { Instant, UserId, uuid } from '../../domain/json.js'
 import { firstVersion, typesOf, type EventOf } from '../../domain/upcast.js'
@@ -41,14 +41,3 @@ export const personKeyEvents = {
 }
 export type PersonKeyEvent = EventOf<typeof personKeyEvents>
 export type PersonKeyCreatedEvent = Extract<PersonKeyEvent, { type: 'PersonKeyCreated' }>
-
-/** A person as one user knows it; the digests hide who both are. */
-export const personOf = (userDigest: string, numberDigest: string) => `${userDigest}-${numberDigest}`
-
-export const personKeyStream = (person: string) => `person-${person}`
-
-/** Nothing when the stream is not one of a person. */
-export const personIn = (stream: string) => /^person-([^-]+-[^-]+)$/.exec(stream)?.[1]
-
-/** Which digests are right only a process with their key can tell. */
-export const isPersonKeyStream = (stream: string) => personIn(stream) !== undefined
