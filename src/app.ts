@@ -13,9 +13,8 @@ import type { Credentials, JwtSettings } from './http/credentials.js'
 import { addHealth, addMetrics, type HealthChecks } from './http/health.js'
 import {
   answerMalformed, closeInTime, type ClosingTimes, decodable, noteMethods, refuseAmbiguous, refuseTunnels,
-  registerSecurityHeaders
+  registerSecurityHeaders, allowOrigins, type CorsOrigins
 } from './http/edge.js'
-import { allowOrigins, type CorsOrigins } from './http/cors.js'
 import { requestLogger } from './http/logging.js'
 import type { Metrics } from './http/metrics.js'
 import { addApiDocs } from './http/docs/openapi.js'

@@ -2,7 +2,7 @@
 import type { ValidateFunction } from 'ajv'
 import ipaddr from 'ipaddr.js'
 import { collect, type FieldErrors, type Problem } from './domain/rejection.js'
-import { corsOrigins, noOriginIn } from './http/cors.js'
+import { corsOrigins, noOriginIn } from './http/edge.js'
 import { jwtProblems, jwtSettings, roleMapOf } from './http/credentials.js'
 import { fieldErrors, openAjv, refusedTexts } from './http/field-errors.js'
 import { eventStoreProblems, withCaFile } from './log/client-url.js'

@@ -1,6 +1,5 @@
 // What the log has of the drill, read by itself from its beginning to its end.
-import type { DomainEvent } from '../../src/domain/events.js'
-import { tryDecode } from '../../src/domain/events.js'
+import { type DomainEvent, tryDecode } from '../../src/domain/events.js'
 import { openSealing } from '../../src/services/connections.js'
 import { EventStoreConnection } from '../../src/log/connection.js'
 import { EventLog, type Streams } from '../../src/log/event-log.js'

@@ -1,5 +1,5 @@
 // Every event in words, for the AsyncAPI document.
-import type { EventType } from '../../src/domain/events.js'
+import { type EventType, markerStream } from '../../src/domain/events.js'
 import { callId, completedCall } from '../../src/http/docs/examples.js'
 import { apiKeyStream, tokenStream } from '../../src/features/api-keys/events.js'
 import { assistantStream } from '../../src/features/assistants/events.js'
@@ -11,7 +11,6 @@ import { leadStream } from '../../src/features/leads/events.js'
 import { leadImportStream } from '../../src/features/imports/events.js'
 import { personRequestStream } from '../../src/features/persons/events.js'
 import { phoneHolderStream, phoneNumberStream } from '../../src/features/phone-numbers/events.js'
-import { markerStream } from '../../src/domain/marker.js'
 import { personKeyStream, personOf } from '../../src/domain/sealed.js'
 
 // What erasures leave in the log, in words, for the AsyncAPI document.

@@ -50,7 +50,7 @@ function addRoles (program: Command): void {
       .description(`run the role that ${what}`)
       .action(async () => await (await serve()).serveRole(role))
   }
-  const eventStore = () => import('./event-store.js')
+  const eventStore = () => import('./events.js')
   program.command('event-store')
     .description('run the embedded event store alone; prints LISTENING <port>')
     .option('--port <port>', 'port to listen on; 0 takes any', portNumber, 2113)
@@ -65,7 +65,7 @@ function addOthers (program: Command): void {
   program.command('migrate')
     .description('bring the database up to date')
     .addOption(json)
-    .action(work(() => import('./migrate.js'), 'migrate'))
+    .action(work(() => import('./database.js'), 'migrate'))
   program.command('demo')
     .description('the main job on real input, start to end, in a temporary DATA_DIR')
     .option('--json', 'for programs: every step, at its end')
@@ -315,7 +315,7 @@ function addSecrets (program: Command): void {
 }
 
 function addIds (program: Command): void {
-  const ids = () => import('./ids.js')
+  const ids = () => import('./database.js')
   const group = program.command('ids').description('the sequences that ids come from')
   group.command('check')
     .description('compare them with the log and its last marker; exit status 1 when they are behind')

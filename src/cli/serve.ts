@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Role } from '../services/services.js'
 import { assertCanListen, startRoles, type Service } from '../services/roles.js'
 import { refuseLackingRedis } from '../services/back-end-unreachable.js'
-import { openTracing } from '../services/tracing.js'
 import { packageRoot, packageVersion } from '../package-root.js'
 import type { CompleteConfig } from '../services/complete-config.js'
 import { customer, customerNumber, frontDesk } from '../domain/examples.js'
@@ -12,6 +11,10 @@ import { logWarnings, openLog, voiceOf, type Voice } from './output.js'
 import { completeConfig, openBackEnds, readSettings, type BackEnds, type RunConfig } from './running.js'
 import { Shutdown } from './shutdown.js'
 import { signToken } from './token.js'
+import type { Logger } from 'pino'
+import type { Config } from '../config.js'
+import { endsWithin } from '../timing.js'
+import { tracing } from '../tracing/tracing.js'
 
 /** All roles in one process, with embedded back ends where no URL is set. */
 export async function start (): Promise<void> {
@@ -127,4 +130,26 @@ async function examples (base: string, { jwt }: CompleteConfig): Promise<string[
     curl('PUT', '/user/assistant/1', { speech_speed: 1.1, max_call_duration: 300 }),
     curl('POST', '/user/lead', { phone_number: customerNumber, campaign_id: 1, variables: { customer_name } })
   ]
+}
+
+/** A collector that is away delays no stop for longer. */
+const lastSpansMs = 2_000
+const tellEveryMs = 60_000
+
+/** @returns what turns it off, after the last spans are sent. Nothing of OpenTelemetry is loaded where it is off. */
+export async function openTracing ({ traces }: Pick<Config, 'traces'>, log: Logger): Promise<() => Promise<void>> {
+  if (!traces) return async () => {}
+  const { openTelemetry } = await import('../tracing/open-telemetry.js')
+  let quietUntil = 0
+  const onProblem = () => {
+    if (Date.now() < quietUntil) return
+    quietUntil = Date.now() + tellEveryMs
+    log.warn('traces could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT and the collector behind it')
+  }
+  const tracer = openTelemetry({ version: packageVersion, onProblem })
+  tracing.tracer = tracer
+  return async () => {
+    if (tracing.tracer === tracer) tracing.tracer = undefined
+    await endsWithin(lastSpansMs, tracer.stop().catch(() => {}))
+  }
 }

@@ -1,10 +1,14 @@
 // Every version of each event type and the stream where it has its business, and how stored data of any version becomes
 // a typed event again.
-import type { TSchema } from 'typebox'
+import Type, { type TSchema, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { apiKeyEvents, apiKeyStream, tokenEvents, tokenStream } from '../features/api-keys/events.js'
-import { type AssistantEvent, assistantEvents, assistantEventTypes, assistantStream } from '../features/assistants/events.js'
-import { type BlacklistEvent, blacklistEvents, blacklistEventTypes, isBlacklistStream } from '../features/blacklist/events.js'
+import {
+  type AssistantEvent, assistantEvents, assistantEventTypes, assistantStream
+} from '../features/assistants/events.js'
+import {
+  type BlacklistEvent, blacklistEvents, blacklistEventTypes, isBlacklistStream
+} from '../features/blacklist/events.js'
 import { callEvents, callStream } from '../features/calls/events.js'
 import { campaignEvents, campaignStream } from '../features/campaigns/events.js'
 import { catalogEvents, catalogStreams } from '../features/catalog/events.js'
@@ -13,12 +17,38 @@ import { leadEvents, leadStream } from '../features/leads/events.js'
 import {
   personKeyEvents, type PersonRequestEvent, personRequestEvents, personRequestEventTypes, personRequestStream
 } from '../features/persons/events.js'
-import { holderEvents, phoneHolderStream, phoneNumberEvents, phoneNumberStream } from '../features/phone-numbers/events.js'
-import { isNestedDeeper } from './json.js'
-import { DispatcherCheckpointed, markerStream } from './marker.js'
+import {
+  holderEvents, phoneHolderStream, phoneNumberEvents, phoneNumberStream
+} from '../features/phone-numbers/events.js'
+import { isNestedDeeper, Instant, uuid } from './json.js'
 import { personIn } from './sealed.js'
 import type { StoredEvent } from './stored-event.js'
 import { type EventOf, firstVersion } from './upcast.js'
+
+const Given = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+
+/** How far the webhook dispatcher and the ids of one database have come, written into the log itself. */
+export const DispatcherCheckpointed = Type.Object({
+  incarnation: Type.String({
+    pattern: uuid,
+    description: 'The database that the dispatcher works on: made once in each, and copied with a backup.'
+  }),
+  checkpoint: Type.String({
+    pattern: '^(0|[1-9][0-9]*)$',
+    description: 'Every call up to this position has its webhook delivery. ' +
+      'A position of the event store that the event was first written to.'
+  }),
+  assistant_ids: Given('No higher assistant id was given out; 0 for none.'),
+  lead_ids: Given('No higher id of a lead or secondary contact was given out; 0 for none.'),
+  campaign_ids: Type.Optional(Given('No higher campaign id was given out; 0, or absent, for none.')),
+  phone_number_ids: Type.Optional(Given('No higher id of a phone number was given out; 0, or absent, for none.')),
+  api_key_ids: Type.Optional(Given('No higher id of an API key was given out; 0, or absent, for none.')),
+  blacklist_ids: Type.Optional(Given('No higher id of a do-not-call entry was given out; 0, or absent, for none.')),
+  at: Instant()
+})
+export type DispatcherCheckpointed = Static<typeof DispatcherCheckpointed>
+
+export const markerStream = 'ringledger-marker'
 
 /** Every version of each type. `schema_version` of the metadata says which one was written; without it, 1 was. */
 export const eventVersions = {

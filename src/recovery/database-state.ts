@@ -1,9 +1,8 @@
 // Compares this database with the newest marker in the log: a database that is behind must not act again. Anybody can
 // append to the stream of markers, so what cannot be read there is passed over.
 import type { Pool } from 'pg'
-import { tryDecode } from '../domain/events.js'
+import { tryDecode, markerStream, type DispatcherCheckpointed } from '../domain/events.js'
 import { believedId, forEachKind, type IdKind, idKinds } from '../domain/json.js'
-import { markerStream, type DispatcherCheckpointed } from '../domain/marker.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { noStream, type Streams } from '../log/event-log.js'
 

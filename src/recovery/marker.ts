@@ -1,9 +1,8 @@
 // Writes into the log how far the dispatcher and the ids of this database have come.
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { assertSound, currentVersion } from '../domain/events.js'
+import { assertSound, currentVersion, markerStream, type DispatcherCheckpointed } from '../domain/events.js'
 import { believedId, idKinds, type IdKind } from '../domain/json.js'
-import { markerStream, type DispatcherCheckpointed } from '../domain/marker.js'
 import type { Streams } from '../log/event-log.js'
 import { type MarkedLog, BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
 import { refuseOtherLog } from './other-log.js'

@@ -1,7 +1,7 @@
 // Notices a log that has gone back, was moved or is another one, at the start and while roles run: its positions mean
 // something else, and nothing is fed from it.
 import type { Pool } from 'pg'
-import { markerStream } from '../domain/marker.js'
+import { markerStream } from '../domain/events.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { catalogStreams } from '../features/catalog/events.js'
 import { settingsStream } from '../features/leads/events.js'

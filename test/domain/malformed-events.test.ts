@@ -1,8 +1,6 @@
 // Malformed and misplaced events and those of later releases are refused.
 import t from 'tap'
-import {
-  DecodeError, currentVersion, decode, eventVersions, tryDecode
-} from '../../src/domain/events.js'
+import { DecodeError, currentVersion, decode, eventVersions, tryDecode } from '../../src/domain/events.js'
 import { golden, opened, type Golden } from '../support/events/golden.js'
 
 const types = Object.keys(eventVersions)

@@ -3,7 +3,7 @@ import t from 'tap'
 import Value from 'typebox/value'
 import { Instant } from '../../src/domain/json.js'
 import { fc } from '../support/fuzz/property.js'
-import { zoneNamed } from '../../src/domain/time-zones.js'
+import { zoneNamed } from '../../src/features/assistants/validate.js'
 
 const isInstant = (text: string) => Value.Check(Instant(), text)
 

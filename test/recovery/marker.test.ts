@@ -1,7 +1,7 @@
 // Markers in the log: by them a database knows whether it is the one that was there last.
 import t from 'tap'
 import { explainBehind, findLastMarker } from '../../src/recovery/database-state.js'
-import { markerStream } from '../../src/domain/marker.js'
+import { markerStream } from '../../src/domain/events.js'
 import { AppendOutcomeUnknown } from '../../src/log/errors.js'
 import { noStream, type Streams } from '../../src/log/event-log.js'
 import { openIds } from '../../src/commands/ids.js'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { mostOfAProcess } from '../../src/cli/doctor/postgres.js'
+import { mostOfAProcess } from '../../src/cli/doctor/back-ends.js'
 import { mostConnections, postgresOutages } from '../../src/services/connections.js'
 import { packageRoot } from '../../src/package-root.js'
 import { connectionsOfQueue } from '../../workers/queue/back-ends/postgres.js'

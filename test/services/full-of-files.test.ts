@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openDiskMonitor } from '../../src/services/disk.js'
+import { openDiskMonitor } from '../../src/services/status.js'
 import { smallDisk } from '../support/back-ends/small-disk.js'
 import { keepingLog, scratchLedger } from '../support/postgres/ledger.js'
 

@@ -10,8 +10,7 @@ import { keptSecrets } from '../../services/generated-secrets.js'
 import { settingNames, misspelt } from '../../settings.js'
 import { printJson } from '../output.js'
 import { problem, runIfReachable, skipped, warning, type Finding, type Found } from './check.js'
-import { checkEventStore } from './event-store.js'
-import { checkPostgres } from './postgres.js'
+import { checkEventStore, checkPostgres } from './back-ends.js'
 import { checkService } from './service.js'
 
 export async function examine ({ json }: { json?: boolean }): Promise<void> {
@@ -87,7 +86,7 @@ async function findInBackEnds (
 
 async function redisOf ({ backEnds: { redisUrl } }: Config): Promise<Finding[]> {
   if (!redisUrl) return [{ part: 'Redis', check: 'REDIS_URL', level: 'ok', found: 'not set: the queue is in Postgres' }]
-  const { checkRedis } = await import('./redis.js')
+  const { checkRedis } = await import('./back-ends.js')
   return await checkRedis(redisUrl)
 }
 

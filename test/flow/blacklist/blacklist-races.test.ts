@@ -153,7 +153,7 @@ const isShown = async (number: string) => (await call('GET', '/user/blacklist?li
 const isRefused = { status: 422, body: { errors: { phone_number: ['is on your do-not-call list'] } } }
 
 t.test('a stream may have an entry once it was noted, before there is an event', async (t) => {
-  const { note, mayHaveEntry } = notedEntries(pool, async () => true)
+  const { note, mayHaveEntry } = notedEntries(pool, { isCaughtUp: async () => true })
   t.strictSame(await mayHaveEntry(['blacklist-a', 'blacklist-b']), [])
   await note('blacklist-b')
   await note('blacklist-b')
@@ -161,7 +161,7 @@ t.test('a stream may have an entry once it was noted, before there is an event',
 })
 
 t.test('every stream may have one while the read model has not passed what the log held at the start', async (t) => {
-  const { mayHaveEntry } = notedEntries(pool, async () => false)
+  const { mayHaveEntry } = notedEntries(pool, { isCaughtUp: async () => false })
   t.strictSame(await mayHaveEntry(['blacklist-c', 'blacklist-d']), ['blacklist-c', 'blacklist-d'])
 })
 

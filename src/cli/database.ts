@@ -1,8 +1,18 @@
-// `ringledger ids`: whether the sequences that ids come from are past every id in the log, and what raises them.
-import { checkIds, reseedIds, type IdsState, type OnProgress } from '../recovery/id-sequences.js'
+// `ringledger migrate`: the roles do the same at their start; this is for deployments that do it before.
 import { printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
+import { checkIds, reseedIds, type IdsState, type OnProgress } from '../recovery/id-sequences.js'
 import { operate } from './shutdown.js'
+
+export async function migrate ({ json }: { json?: boolean }): Promise<void> {
+  const newest = await withConnections('ringledger migrate', async ({ pool }) => { // to connect is to migrate
+    const { rows: [last] } = await pool.query<{ name: string }>(
+      'SELECT name FROM ledger.migrations ORDER BY name COLLATE "C" DESC LIMIT 1')
+    return last?.name ?? null
+  }, 'all')
+  if (json) printJson({ newest_migration: newest })
+  else say(`The database is up to date; its newest migration is ${newest}.`)
+}
 
 /** Exit status 1 when the sequences are behind. */
 export async function check ({ json }: { json?: boolean }): Promise<void> {
