@@ -6,7 +6,7 @@ import { ensureProjections } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
 import { calledAlso, wordsOf } from '../../projections/search.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
-import { fillBusyUser, fillCalls, fillLeads } from '../support/postgres/plan.js'
+import { fillBusyUser, fillCalls, fillLeads } from '../long/plans/plan.js'
 
 t.test('words are folded, and each is there once', (t) => {
   const words = (...texts: string[]) => wordsOf(...texts).split(' ')

@@ -3,12 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { request } from 'undici'
-import { serveLog, scratchPostgres } from './back-ends/back-ends.js'
 import { eventually } from './eventually.js'
 import {
   dataDir, ringledger, type Ended, type Environment, type Ringledger, startedDataDir, listeningUrl
 } from './ringledger.js'
-import { secrets } from './auth/secrets.js'
 import type { Teardown } from './teardown.js'
 import type { Test } from 'tap'
 
@@ -69,19 +67,6 @@ export async function startService (
 
 const isOfItsOwn = ({ DATABASE_URL: database, EVENTSTORE_URL: events, LEAD_DIGEST_KEY: key }: Environment) =>
   Boolean(database ?? events ?? key)
-
-/** The same on a database and a log of the run, with the example catalogue, instead of embedded back ends. */
-export async function startServiceOnRun (
-  t: Teardown, env: Environment = {}
-): Promise<RunningService & { eventStoreUrl: string }> {
-  const { url: databaseUrl } = await scratchPostgres(t, 'service')
-  const store = await serveLog({ databaseUrl })
-  t.teardown(store.close)
-  const service = await startService(t, {
-    env: { ...secrets, DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url, ...env }
-  })
-  return { ...service, eventStoreUrl: store.url }
-}
 
 /** Resolves when the service at `url` says that it is ready: an API gives out no id before, so it creates nothing. */
 export async function untilReady (url: string): Promise<void> {

@@ -2,7 +2,9 @@
 import t, { type Test } from 'tap'
 import { CreateAssistantBody, UpdateAssistantBody } from '../../../src/features/assistants/validate.js'
 import { documentedDefaults, newAssistant } from '../../support/bodies/bodies.js'
-import { assistantCaller, brief, refusal, told } from '../../support/scenes/scenes.js'
+import { brief, refusal, told } from '../../support/scenes/scenes.js'
+import { eventually } from '../../support/eventually.js'
+import type { Answer } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'
 import { privateHosts, zoned } from '../../support/receivers/private-hosts.js'
 
@@ -234,7 +236,25 @@ const assistantFields: Record<string, FieldCase> = {
 }
 
 const service = await testService(t, undefined, { READ_MODEL_WAIT_MS: '20000' }) // many writes at once, and all are read
-const { create, update, seen, count } = assistantCaller(service)
+const { call } = service
+const create = (body: unknown): Promise<Answer> => call('POST', '/user/assistant', body)
+const update = (id: number, body: unknown): Promise<Answer> => call('PUT', `/user/assistant/${id}`, body)
+
+/** Not older than `after`; repeated, as a caller would do, while the read model is late (503). */
+async function read (path: string, { headers }: Answer): Promise<Answer> {
+  const position = headers.get('x-read-position') ?? ''
+  return await eventually(async () => {
+    const answer = await call('GET', path, undefined, { headers: { 'x-read-position': position } })
+    return answer.status !== 503 && answer
+  })
+}
+
+/** The assistant that a write answered with, not older than that write. */
+const seen = async (written: Answer): Promise<{ settings: Record<string, unknown>, revision: number }> =>
+  (await read(`/user/assistant/${written.body.data.id}`, written)).body.data
+
+/** How many assistants the user has, at the position of `after`. */
+const count = async (after: Answer): Promise<number> => (await read('/user/assistants', after)).body.meta.total
 const required = Object.keys(newAssistant())
 
 /** All fields at once; the requests of one field follow each other. */

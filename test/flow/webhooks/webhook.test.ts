@@ -8,13 +8,15 @@ import { eventually } from '../../support/eventually.js'
 import { receiver, type Received, type Receiver } from '../../support/receivers/receiver.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 import { connect } from '../../support/back-ends/scratch-event-store.js'
-import { localWebhooks, startServiceOnRun, type Call } from '../../support/running-service.js'
+import { localWebhooks, startService, type Call, type RunningService } from '../../support/running-service.js'
+import { secrets } from '../../support/auth/secrets.js'
+import { serveLog, scratchPostgres } from '../../support/back-ends/back-ends.js'
 
 interface Payload { type: string, timestamp: string, data: Record<string, unknown> }
 
 /** A user whose assistant has a webhook, and its receiver, which refuses each call once. */
 interface Scene {
-  service: Awaited<ReturnType<typeof startServiceOnRun>>
+  service: RunningService & { eventStoreUrl: string }
   call: Call
   /** The token of the call engine. */
   engine: string
@@ -109,7 +111,11 @@ t.test('on the queue in Redis', { skip: noRedis() }, async (t) => {
 })
 
 async function journey (t: Test, env: Record<string, string>): Promise<void> {
-  const service = await startServiceOnRun(t, { ...localWebhooks, ...env })
+  const { url: databaseUrl } = await scratchPostgres(t, 'service')
+  const store = await serveLog({ databaseUrl })
+  t.teardown(store.close)
+  const given = { ...secrets, DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url, ...localWebhooks, ...env }
+  const service = { ...await startService(t, { env: given }), eventStoreUrl: store.url }
   const scene = await sceneOn(t, service)
   for (const [title, rule] of Object.entries(rules)) await t.test(title, (t) => rule(t, scene))
   t.equal((await service.stop()).code, 0, 'and it drains when it is asked to stop')

@@ -8,7 +8,7 @@ import { projections } from '../../../projections/index.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { listFilters } from './list-filters.js'
-import { leastOf, planOf, fillAssistants, fillOwn } from '../../support/postgres/plan.js'
+import { leastOf, planOf, fillAssistants, fillOwn } from './plan.js'
 
 const count = 1_000_000
 const { pool, databaseUrl } = await scratchLedger(t)

@@ -11,7 +11,7 @@ import { migrate } from '../../../src/postgres/migrate.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import {
   fillBusyUser, fillCalls, fillDeliveries, fillLeads, leastOf, planOf, spreadOf
-} from '../../support/postgres/plan.js'
+} from './plan.js'
 import { listFilters } from './list-filters.js'
 import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { findDelivery, listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'

@@ -19,7 +19,7 @@ import { leadDeleted } from '../../support/events/call-events.js'
 import { runs } from '@ringledger/embedded-postgres/testing'
 import { type Step, course, history } from './histories.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
-import { type Model, assistantModel, callModel, fold } from '../../support/projections/models.js'
+import { type Model, assistantModel, fold } from '../../support/projections/models.js'
 import { emptyReadModels, parkedEvents, project, rowsOf } from '../../support/projections/projected.js'
 import { type Watching, watchedPool } from '../../support/postgres/statements.js'
 import { fc } from '../../support/fuzz/property.js'
@@ -122,6 +122,37 @@ function update (
   })
   for (const id of removed_contacts) Object.assign(rows.get(id) ?? {}, deleted)
   return true
+}
+
+function callModel (log: StoredEvent[]): Model {
+  const rows = new Map<string, object>()
+  const assistantOwners = new Map<number, string>()
+  const leadOwners = new Map<number, { user_id: string, lead: object }>()
+  const addContacts = (primary_lead_id: number, user_id: string, contacts: { id: number }[] = []) => {
+    for (const { id } of contacts) leadOwners.set(id, { user_id, lead: { id, primary_lead_id } })
+  }
+  const parked = fold(calls, log, (event, { position }) => {
+    if (event.type === 'AssistantCreated') assistantOwners.set(event.data.assistant_id, event.data.user_id)
+    if (event.type === 'LeadCreated') {
+      const { lead_id, secondary_contacts, user_id } = event.data
+      leadOwners.set(lead_id, { user_id, lead: { id: lead_id } })
+      addContacts(lead_id, user_id, secondary_contacts)
+    }
+    if (event.type === 'LeadUpdated') {
+      addContacts(event.data.lead_id, event.data.user_id, event.data.changes.secondary_contacts)
+    }
+    if (event.type === 'CallCompleted' && !rows.has(event.data.call_id)) {
+      const { call_id, assistant_id, lead_id, status } = event.data
+      const user_id = assistantOwners.get(assistant_id) ?? null
+      const named = leadOwners.get(lead_id ?? 0)
+      const isOwn = user_id !== null && named?.user_id === user_id
+      const summary = { lead: isOwn ? named.lead : null }
+      const owned = { id: call_id, user_id, assistant_id, lead_id: isOwn ? lead_id : null, status, summary }
+      rows.set(call_id, { ...owned, report: user_id === null ? null : event.data, position: Number(position) })
+    }
+    return true
+  })
+  return { wanted: rows, parked }
 }
 
 const { pool } = await scratchLedger(t)

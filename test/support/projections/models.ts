@@ -1,6 +1,5 @@
 // The rows that a projection must have: the fold of the log in maps, one event after the other.
 import { assistants } from '../../../projections/assistants.js'
-import { calls } from '../../../projections/calls.js'
 import type { Projection } from '../../../projections/engine/projection.js'
 import { isAssistantEvent } from '../../../src/features/assistants/events.js'
 import { evolve, type AssistantState } from '../../../src/features/assistants/model.js'
@@ -51,35 +50,4 @@ export function assistantModel (log: StoredEvent[], refuses = (_id: number, _nam
     return [id, { ...rest, ...shown }] as const
   })
   return { wanted: new Map(wanted), parked }
-}
-
-export function callModel (log: StoredEvent[]): Model {
-  const rows = new Map<string, object>()
-  const assistantOwners = new Map<number, string>()
-  const leadOwners = new Map<number, { user_id: string, lead: object }>()
-  const addContacts = (primary_lead_id: number, user_id: string, contacts: { id: number }[] = []) => {
-    for (const { id } of contacts) leadOwners.set(id, { user_id, lead: { id, primary_lead_id } })
-  }
-  const parked = fold(calls, log, (event, { position }) => {
-    if (event.type === 'AssistantCreated') assistantOwners.set(event.data.assistant_id, event.data.user_id)
-    if (event.type === 'LeadCreated') {
-      const { lead_id, secondary_contacts, user_id } = event.data
-      leadOwners.set(lead_id, { user_id, lead: { id: lead_id } })
-      addContacts(lead_id, user_id, secondary_contacts)
-    }
-    if (event.type === 'LeadUpdated') {
-      addContacts(event.data.lead_id, event.data.user_id, event.data.changes.secondary_contacts)
-    }
-    if (event.type === 'CallCompleted' && !rows.has(event.data.call_id)) {
-      const { call_id, assistant_id, lead_id, status } = event.data
-      const user_id = assistantOwners.get(assistant_id) ?? null
-      const named = leadOwners.get(lead_id ?? 0)
-      const isOwn = user_id !== null && named?.user_id === user_id
-      const summary = { lead: isOwn ? named.lead : null }
-      const owned = { id: call_id, user_id, assistant_id, lead_id: isOwn ? lead_id : null, status, summary }
-      rows.set(call_id, { ...owned, report: user_id === null ? null : event.data, position: Number(position) })
-    }
-    return true
-  })
-  return { wanted: rows, parked }
 }
