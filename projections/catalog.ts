@@ -216,16 +216,19 @@ export const campaignOrEntry: LookUp = {
 
 /** The user's campaign with this id, also one that was deleted. */
 export async function findCampaign (db: Pool, userId: string, id: number): Promise<CampaignAtRevision | undefined> {
-  const found = await lookUp<{ row: CampaignRow }>(db, campaignOrEntry, [id, userId, null])
-  return found && { ...toCampaign(found.row), revision: found.row.revision }
+  const row = await findCampaignRow(db, userId, id)
+  return row && { ...toCampaign(row), revision: row.revision }
 }
+
+export const findCampaignRow = async (db: Pool, userId: string, id: number) =>
+  (await lookUp<{ row: CampaignRow }>(db, campaignOrEntry, [id, userId, null]))?.row
 
 /** Whether it is a campaign of the user that takes leads. @throws NotKnownYet, EventStoreUnavailable */
 export async function takesLeads (
   { pool, positions }: { pool: Pool, positions: Positions }, userId: string, id: number
 ): Promise<boolean> {
-  const campaign = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, id))
-  return campaign !== undefined && !campaign.isDeleted
+  const campaign = await positions.orNotKnown('catalog', () => findCampaignRow(pool, userId, id))
+  return campaign !== undefined && !campaign.is_deleted
 }
 
 const byName: Searched = {

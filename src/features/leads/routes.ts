@@ -1,7 +1,7 @@
 // The routes of leads, one at a time and as lists.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { findCampaign } from '../../../projections/catalog.js'
+import { findCampaignRow } from '../../../projections/catalog.js'
 import {
   eachLead, findLead, findLeads, findLeadToChange, type LeadFilter, type LeadOnStream
 } from '../../../projections/find-leads.js'
@@ -144,8 +144,8 @@ async function lookUpCampaign (
   { positions, pool }: ApiServices, userId: string, id: number | undefined
 ): Promise<LeadFacts> {
   if (id === undefined) return {}
-  const { name = null, isDeleted = false } = await positions.orNotKnown('catalog', () => findCampaign(pool, userId, id)) ?? {}
-  return { campaignName: name, isCampaignDeleted: isDeleted }
+  const campaign = await positions.orNotKnown('catalog', () => findCampaignRow(pool, userId, id))
+  return { campaignName: campaign?.name ?? null, isCampaignDeleted: campaign?.is_deleted === true }
 }
 
 const updated = 'Lead updated successfully'
