@@ -27,18 +27,6 @@ CREATE TABLE ledger.markers (
   noted_at    timestamptz NOT NULL DEFAULT now()
 );
 
--- Proof that the log went back, though it has grown since: a command appended an event before a position that was
--- already read. `ringledger events adopt` removes it.
-CREATE TABLE ledger.appended_behind (
-  only_row   boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  stream     text NOT NULL,
-  revision   bigint NOT NULL,
-  position   bigint NOT NULL,
-  command_id uuid NOT NULL,
-  read_up_to bigint NOT NULL,     -- how far the log had been read before the event was appended
-  noticed_at timestamptz NOT NULL DEFAULT now()
-);
-
 -- Which process runs a projection, the dispatcher or the reconciler. Each take-over raises the epoch, which fences off
 -- a former owner that wakes up late.
 CREATE TABLE ledger.leases (

@@ -5,7 +5,9 @@ CREATE TABLE ledger.dispatcher_checkpoint (
   only_row   boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   position   bigint NOT NULL DEFAULT 0,
   epoch      bigint NOT NULL DEFAULT 0,
-  updated_at timestamptz NOT NULL DEFAULT now()
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  event_id       uuid,   -- of the last event that was taken, and its place: another log has another one there
+  event_position bigint
 );
 INSERT INTO ledger.dispatcher_checkpoint DEFAULT VALUES;
 

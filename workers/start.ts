@@ -20,8 +20,8 @@ import { refuseLostKeys, tellNeededKeys } from './operate/reseal.js'
 
 /** `pool` is for attempts: what is not answered within seconds is tried again on another connection. */
 export interface WorkerDeps extends Omit<QueueOptions, 'stalled'>,
-  Pick<Services, 'pool' | 'streams' | 'restoreGuard' | 'notifications' | 'holder' | 'keys'>,
-  Partial<Pick<Services, 'consumerPool' | 'logGuard'>> {
+  Pick<Services, 'pool' | 'streams' | 'logGuard' | 'notifications' | 'holder' | 'keys'>,
+  Partial<Pick<Services, 'consumerPool'>> {
   log: RunOptions['log']
   webhook: {
     /** Waits before each attempt, in milliseconds. */
@@ -89,15 +89,16 @@ export function startWorkers (deps: WorkerDeps): Workers {
 type Running = Pick<Workers, 'handOver' | 'stop'> & { queue: JobQueue }
 
 async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<Running> {
-  const { pool, keys, restoreGuard, log, version, webhook, webhook: { schedule, timeoutMs, retentionDays = 90 } } = deps
+  const { pool, keys, logGuard: { maySend }, log, version, webhook } = deps
+  const { schedule, timeoutMs, retentionDays = 90 } = webhook
   await Promise.all([refuseLostKeys(pool, keys), addMonths(pool)])
   const queue = await openQueue(deps)
-  const enqueuer = openEnqueuer({ pool, queue, maySend: restoreGuard.maySend, log })
+  const enqueuer = openEnqueuer({ pool, queue, maySend, log })
   const poster = openPoster(webhook)
   const fresh = new FreshBodies()
   const sending = { pool, poster, keys, timeoutMs, rules: webhook, version, signal: hurrying.signal }
   const deliver = deliverer({ ...sending, fresh, enqueuer, schedule, onAttempt: deps.onAttempt, log })
-  queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, attemptsAtOnce)
+  queue.work(async (job) => { if (maySend()) await deliver(job) }, attemptsAtOnce)
   const handOver = () => hurrying.abort(new Error('the worker stops'))
   const listener = listenForDue(deps.notifications, (user) => enqueuer.enqueueSoon([user]))
   const batches = { ...deps, pool: deps.consumerPool ?? pool }
@@ -105,14 +106,14 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const dispatching = dispatcher({ ...batches, firstDelayMs: schedule[0] ?? 0, ...queued })
   const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: abandonedAfter({ timeoutMs }), retentionDays }
-  const upkeep = openTasks({ ...batches, retentionDays, maySend: restoreGuard.maySend, signal })
+  const upkeep = openTasks({ ...batches, retentionDays, maySend, signal })
   const reconcilers = reconciling({ ...batches, queue, enqueuer, ...times })
   const tasks = [...reconcilers, moving(batches.pool), ...upkeep.tasks, ...deps.tasks ?? []]
   const working = whileAlive(queue, { signal, log }, (signal) => Promise.all([
     followCalls(marking, batches, signal),
     runPeriodic(tasks, { ...batches, name: 'worker', signal })
   ]))
-  const loops = [working, restoreGuard.keepChecking(signal), tellNeededKeys({ ...batches, signal })]
+  const loops = [working, tellNeededKeys({ ...batches, signal })]
   return {
     ...{ queue, handOver },
     async stop () {
@@ -127,7 +128,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
 }
 
 async function followCalls ({ consumer }: Marking, deps: WorkerDeps, signal: AbortSignal): Promise<void> {
-  await deps.restoreGuard.untilMaySend(signal)
+  await deps.logGuard.untilMaySend(signal)
   await runSubscription(consumer, { ...deps, sameLog: deps.logGuard, signal })
 }
 

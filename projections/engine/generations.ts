@@ -1,6 +1,6 @@
 // Which generations of a projection there are, where each one lives, and which one readers see.
 import type { Pool, PoolClient } from 'pg'
-import { checkpointTable } from '../../src/subscriptions/checkpoint.js'
+import { checkpointTable, toCheckpoint, type Checkpoint, type CheckpointRow } from '../../src/subscriptions/checkpoint.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Projection } from './projection.js'
 import { createIndexes, createTable } from './table.js'
@@ -177,17 +177,14 @@ export const activeCheckpoint = (name: string) => `read_model.${name}_checkpoint
 /** How far what readers see has read the log, by projection, and whether it is still filled for the first time. */
 export async function activePositions (
   pool: Pool, projections: readonly Projection[]
-): Promise<Array<{ name: string, position: bigint, isFilling: boolean }>> {
-  const selects = projections.map(({ name }) => `SELECT '${name}' AS name, position FROM ${activeCheckpoint(name)}`)
-  const { rows } = await pool.query<{ name: string, position: string, isFilling: boolean }>(`
-    SELECT name, position, position < visible_from AS "isFilling"
+): Promise<Array<Checkpoint & { name: string, isFilling: boolean }>> {
+  const selects = projections.map(({ name }) =>
+    `SELECT '${name}' AS name, position, event_id, event_position FROM ${activeCheckpoint(name)}`)
+  const { rows } = await pool.query<CheckpointRow & { name: string, isFilling: boolean }>(`
+    SELECT seen.*, position < visible_from AS "isFilling"
     FROM (${selects.join(' UNION ALL ')}) seen JOIN ledger.generations ON projection = name AND state = 'active'`)
-  return rows.map((row) => ({ ...row, position: BigInt(row.position) }))
+  return rows.map(({ name, isFilling, ...row }) => ({ name, isFilling, ...toCheckpoint(row) }))
 }
-
-/** How far each read model has read the log. */
-export const checkpointsOf = async (pool: Pool, projections: readonly Projection[]) =>
-  (await activePositions(pool, projections)).map(({ name, position }) => ({ name: `the projection ${name}`, position }))
 
 /**
  * Leads the views of a projection to the tables in `schema`; with the transaction's commit, all in one instant. A view
@@ -205,7 +202,7 @@ export async function pointReaders (tx: PoolClient, projection: Projection, sche
   }
   await tx.query(`
     CREATE OR REPLACE VIEW ${activeCheckpoint(projection.name)} AS
-    SELECT position, updated_at FROM ${schema}.checkpoint`)
+    SELECT position, updated_at, event_id, event_position FROM ${schema}.checkpoint`)
 }
 
 async function columnsOf (tx: PoolClient, view: string): Promise<Array<{ column: string, type: string }>> {

@@ -67,8 +67,11 @@ export interface Effects {
 export interface Statement {
   /** Of its kind, for the name of the prepared statement. */
   name?: string
-  /** In place of what moves the checkpoint: `moved` has its version, or no row where nothing is to be written. */
-  moving?: string
+  /**
+   * In place of what moves the checkpoint: `moved` has its version, or no row where nothing is to be written.
+   * @param after as of `movedSql`
+   */
+  moving? (after: number): string
   /** Begins with a comma. */
   part?: string
   /** The query at the end, whose first row has the version. */

@@ -1,10 +1,10 @@
 // Writes batches of events: rows, parked events, effects, checkpoint and notification in one statement.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Batch } from '../../src/log/follow.js'
+import type { Batch, Taken } from '../../src/log/follow.js'
 import { isAboutData, isTaken } from '../../src/postgres/problems.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { Fenced } from '../../src/subscriptions/checkpoint.js'
+import { Fenced, movedSql } from '../../src/subscriptions/checkpoint.js'
 import {
   checkpointChannel, checkpointOf, consumerOf, hasSetApartSql, notifyReadersSql, schemaOf, told
 } from './generations.js'
@@ -49,7 +49,11 @@ export class Writer {
   readonly #consumer: string
   readonly #checkpoint: string
   /** Moves the checkpoint from $2 to $1, as long as epoch and version are $3 and $4. */
-  readonly #moving: string
+  readonly #moving = (after: number) => `
+    WITH moved AS (
+      UPDATE ${this.#checkpoint} SET ${movedSql(after)}
+      WHERE position = $2 AND epoch = $3 AND xmin = $4::text::xid RETURNING xmin::text AS version
+    )`
 
   /** @param db may be a transaction that holds the checkpoint, and goes on after what Postgres refuses */
   constructor (
@@ -60,11 +64,6 @@ export class Writer {
     this.#schema = schemaOf(projection, generation)
     this.#consumer = consumerOf(projection, generation)
     this.#checkpoint = checkpointOf(projection, generation)
-    this.#moving = `
-      WITH moved AS (
-        UPDATE ${this.#checkpoint} SET position = $1, updated_at = now()
-        WHERE position = $2 AND epoch = $3 AND xmin = $4::text::xid RETURNING xmin::text AS version
-      )`
   }
 
   /**
@@ -99,7 +98,7 @@ export class Writer {
     await this.#ids.raise(this.db)
     try {
       if (!this.#presumesNew) await effects?.prepare(this.db)
-      const version = await this.#save(folded, known, { position, from, epoch })
+      const version = await this.#save(folded, known, { position, from, epoch, taken: events[folded.count - 1] })
       if (version === undefined) { // somebody changed what is beside the checkpoint, or what is presumed is not so
         this.#presumesNew = false
         return { left: [part] }
@@ -154,6 +153,7 @@ export class Writer {
         break
       }
       const stream = storable(stored.stream)
+      if ('event' in each) this.#ids.add(each.event) // also of what is parked: it is in the log
       if (waiting.has(stream) && waits(stored)) {
         folded.parked.push({ stored, error: 'an earlier event of this stream is parked' })
         continue
@@ -162,7 +162,7 @@ export class Writer {
       if (error !== undefined) {
         waiting.add(stream)
         folded.refused.push({ stored, error })
-      } else if ('event' in each) this.#ids.add(each.event)
+      }
     }
     folded.changes = rows.take()
     folded.parked.push(...folded.refused, ...effects?.parked ?? [])
@@ -181,12 +181,15 @@ export class Writer {
 
   /** @returns the new version of the checkpoint; nothing when it, or what is presumed, was not so */
   async #save (
-    { changes, parked }: Folded, known: Known, { position, from, epoch }: Record<'position' | 'from' | 'epoch', bigint>
+    { changes, parked }: Folded, known: Known,
+    { position, from, epoch, taken }: Record<'position' | 'from' | 'epoch', bigint> & { taken: Taken | undefined }
   ): Promise<string | undefined> {
     const { effects, tables } = this.projection
     const { name = '', moving = this.#moving, part = '', end = 'SELECT version FROM moved', values: more } =
       effects?.statement() ?? this.#notifying(position, known.isApart || parked.length > 0)
     const values: unknown[] = [position, from, epoch, known.version, ...more]
+    const move = moving(values.length)
+    values.push(taken?.id, taken?.position)
     const parts: string[] = []
     const kinds: string[] = []
     const write = (table: AnyTable, kind: 'created' | 'others', rows: object[]) => {
@@ -207,7 +210,7 @@ export class Writer {
     }
     const rows = await this.#run({
       name: `write-${this.#schema}-${name}${kinds.join('')}`, // Postgres cuts names after 63 bytes
-      text: `${moving}${parts.join('')}${part} ${end}`,
+      text: `${move}${parts.join('')}${part} ${end}`,
       values
     })
     if (rows[0]) effects?.written(rows)

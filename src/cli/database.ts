@@ -1,7 +1,8 @@
 // `ringledger migrate`: the roles do the same at their start; this is for deployments that do it before.
+import { projections } from '../../projections/index.js'
 import { printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
-import { checkIds, reseedIds, type IdsState, type OnProgress } from '../recovery/id-sequences.js'
+import { checkIds, reseedIds, type IdsState, type OnProgress } from '../recovery/mend.js'
 import { operate } from './shutdown.js'
 
 export async function migrate ({ json }: { json?: boolean }): Promise<void> {
@@ -36,7 +37,7 @@ async function printed (command: string, work: typeof checkIds, json?: boolean):
     const onRead: OnProgress = ({ events, position, head }) =>
       onProgress({ doing: 'reading', events, done: head > position ? Number(position) / Number(head) : 1 })
     return await withConnections(`ringledger ids ${command}`, ({ pool, streams }) =>
-      work(pool, streams, onRead, signal))
+      work(pool, streams, projections, onRead, signal))
   })
   if (json) printJson({ sequences, ok } satisfies IdsState)
   else {

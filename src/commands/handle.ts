@@ -75,38 +75,24 @@ export class StreamBusy extends Error {
 export type HandleCommand =
   <State, Event extends DomainEvent>(request: CommandRequest<State, Event>) => Promise<Outcome<State>>
 
-/** What tells that the log is the one that readers have followed. */
-interface SameLog {
-  positions: { furthest (): bigint }
-  logGuard: { problem (): Error | undefined, wentBack (proof: AppendedBehind): Promise<void> }
-}
-
-/** Of an event that landed no further than readers had read before. */
-type AppendedBehind = Appended & { stream: string, commandId: string, readUpTo: bigint }
-
 /**
  * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
  * with the same command id and ids. No try begins later than 5 s after it came. `cacheBytes` bounds what is remembered.
+ * @param otherLog what is wrong with the log: what is answered in another one may be lost with it
  */
-export function commandHandler (streams: Streams, cacheBytes = 64 * 2 ** 20, sameLog?: SameLog): HandleCommand {
+export function commandHandler (
+  streams: Streams, cacheBytes = 64 * 2 ** 20, otherLog: () => Error | undefined = () => undefined
+): HandleCommand {
   const handling = new Handling(streams, streamCache(cacheBytes))
   const queues = new Map<string, Promise<unknown>>()
   return async (request) => {
-    const otherLog = sameLog?.logGuard.problem()
-    if (otherLog) throw otherLog
+    const problem = otherLog()
+    if (problem) throw problem
     const giveUpAt = Date.now() + waitMs
-    const readUpTo = sameLog?.positions.furthest() ?? -1n // before the read: an earlier try may land until then
     const before = queues.get(request.stream) ?? Promise.resolve()
     const mine = before.catch(() => {}).then(() => handling.handleUntil(giveUpAt, request))
     queues.set(request.stream, mine)
-    const outcome = await mine.finally(() => { if (queues.get(request.stream) === mine) queues.delete(request.stream) })
-    const { revision, position, isAppended } = outcome
-    if (isAppended && position <= readUpTo) { // the log has gone back, however little
-      const { stream, origin: { commandId } } = request
-      const proof = { stream, revision, position, commandId, readUpTo }
-      await sameLog?.logGuard.wentBack(proof).catch(() => {}) // the guard goes on looking by itself
-    }
-    return outcome
+    return await mine.finally(() => { if (queues.get(request.stream) === mine) queues.delete(request.stream) })
   }
 }
 

@@ -40,6 +40,19 @@ export class AppendTooLarge extends Error {
   override readonly name = 'AppendTooLarge'
 }
 
+/** The log is not the one that this database has followed, or an older state of it: nothing is fed from it. */
+export class OtherLog extends Error {
+  override readonly name = 'OtherLog'
+}
+
+export const adoptAdvice = 'stop every role, run `ringledger events adopt`, and start again'
+
+/** Said of a log that lacks its end. */
+export const older = (what: string) => new OtherLog(
+  `${what}: it is older than this database, or another log. Check EVENTSTORE_URL; ` +
+  'if the log was restored from a backup, restore the newer one, or one of Postgres that is no newer than the log. ' +
+  `If the events that are missing are lost for good, ${adoptAdvice}.`)
+
 /** Nothing came for as long as the caller wanted to wait. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'

@@ -8,9 +8,9 @@ import { joinRunning, withTimeout } from '../timing.js'
 import type { Appended, Proposed, EventStoreConnection } from './connection.js'
 import {
   AccessRefused, appendError, AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, lostReasonOf, NoAnswer,
-  readError, RevisionConflict, StreamGone
+  older, readError, RevisionConflict, StreamGone
 } from './errors.js'
-import { followLog, gather, type Batch, type FollowOptions } from './follow.js'
+import { followLog, gather, type Batch, type FollowOptions, type Taken } from './follow.js'
 import { Reader, readPart, type Limit } from './read.js'
 import { scavengeEmbedded, type Scavenged } from './scavenge.js'
 import { SharedTail, type ShareOptions } from './tail.js'
@@ -38,7 +38,7 @@ export interface Codec {
 
 /** What may stand in for the log. */
 export type Streams = Pick<EventLog,
-  'read' | 'visit' | 'last' | 'limitOf' | 'append' | 'delete' | 'truncate' | 'head' | 'scavenge' | 'follow' |
+  'read' | 'visit' | 'last' | 'limitOf' | 'append' | 'delete' | 'truncate' | 'head' | 'assertHas' | 'scavenge' | 'follow' |
   'followStored' | 'lookNow'>
 
 /** Between two looks during an outage. */
@@ -139,6 +139,12 @@ export class EventLog {
   /** The position of the newest event in $all, 0 in an empty store. @throws EventStoreUnavailable */
   head = (): Promise<bigint> => this.#call('read', () => this.#reader.head())
 
+  /** @throws OtherLog where something else stands in the place of an event that was read, and no scavenge took it */
+  assertHas = ({ id, position }: Taken): Promise<void> => this.#call('read', async () => {
+    const found = await this.#reader.head() < position ? 'nothing' : await this.#reader.idAt(position) ?? id
+    if (found !== id) throw older(`The event log lacks the event that was read at position ${position}`)
+  })
+
   /**
    * On the embedded store: removes what deletes, `$tb` and newer metadata hide, and returns when that is done. Nothing
    * on a real server, whose operator scavenges.
@@ -149,7 +155,7 @@ export class EventLog {
 
   /**
    * Batches of events in log order, for ever. The events that arrive while the caller works are the next batch.
-   * @throws when the subscription fails or ends: call it again with the last position
+   * @throws when the subscription fails or ends: call it again with the last position; OtherLog where it lacks `taken`
    */
   follow = (options: FollowOptions): AsyncGenerator<Batch, void> =>
     this.#tail?.takes(options) ? this.#tail.follow(options) : this.#followAlone(options)
@@ -184,6 +190,7 @@ export class EventLog {
   }
 
   async * #follow (options: FollowOptions): AsyncGenerator<Batch, void> {
+    if (options.taken) await this.assertHas(options.taken)
     try {
       yield * followLog(this.connection, { head: this.#headForFollowers, awaited: this.#awaited }, options)
     } catch (error) {

@@ -17,6 +17,9 @@ export interface Batch {
   position: bigint
 }
 
+/** An event that was taken from the log, and its place: another log has another one there. */
+export type Taken = Pick<StoredEvent, 'id' | 'position'>
+
 export type IsDeferred = (event: Pick<StoredEvent, 'type' | 'data'>) => boolean
 
 export interface CatchUpOptions {
@@ -34,6 +37,8 @@ export interface FollowOptions extends Pick<CatchUpOptions, 'after' | 'eventType
   until?: bigint | undefined
   /** Of such a batch. */
   mostEvents?: number | undefined
+  /** The last one from this log: it is to be there. */
+  taken?: Taken | undefined
   /** For who follows the log for long: at its end it may do so with others of the process. */
   mayShare?: boolean
   /** Shared, such events wait up to 250 ms for others: many rows of one kind cost one statement. */

@@ -1,6 +1,7 @@
 // Reads streams and the end of the log. What is read decides something, so it is read from the leader alone.
 import {
-  BACKWARDS, END, FORWARDS, StreamDeletedError, StreamNotFoundError, type ReadStreamOptions, type StreamingRead
+  BACKWARDS, END, FORWARDS, StreamDeletedError, StreamNotFoundError, type ReadAllOptions, type ReadStreamOptions,
+  type StreamingRead
 } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import type { EventStoreConnection, Session } from './connection.js'
@@ -47,12 +48,22 @@ export class Reader {
   }
 
   async head (): Promise<bigint> {
+    const newest = await this.#firstOfAll({ direction: BACKWARDS, fromPosition: END })
+    return newest?.commitPosition ?? newest?.event?.position.commit ?? 0n
+  }
+
+  /** The id of the event at a position up to the head; nothing where a scavenge has taken it. */
+  async idAt (position: bigint): Promise<string | undefined> {
+    const fromPosition = { commit: position, prepare: position }
+    const first = await this.#firstOfAll({ direction: FORWARDS, fromPosition })
+    return first?.event?.position.commit === position ? first.event.id : undefined
+  }
+
+  async #firstOfAll (from: Pick<ReadAllOptions, 'direction' | 'fromPosition'>) {
     try {
-      const [newest] = await this.connection.onLeader(async (session) => {
-        const options = { direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader } as const
-        return await collect(session, session.client.readAll(options), this.answerWithinMs)
-      })
-      return newest?.commitPosition ?? newest?.event?.position.commit ?? 0n
+      const [first] = await this.connection.onLeader(async (session) =>
+        await collect(session, session.client.readAll({ ...from, maxCount: 1, requiresLeader }), this.answerWithinMs))
+      return first
     } catch (error) {
       throw readError(error)
     }

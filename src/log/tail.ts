@@ -40,22 +40,24 @@ export class SharedTail {
    * error of the store, or of one event, reaches it there. So no follower waits for another one, or fails for one.
    */
   async * follow (options: FollowOptions): AsyncGenerator<Batch, void> {
-    let position = options.after
+    let { after: position, taken } = options
     let hasLostIt = false
     while (!options.signal.aborted) {
       const head = await this.streams.head()
       const isNear = () => this.#tail?.holds(position) ?? position >= head
       if (hasLostIt || !isNear()) {
         const until = position < head ? head : undefined // at the head, what is wrong with the log is heard here
-        for await (const batch of this.streams.follow({ ...options, after: position, until })) {
+        for await (const batch of this.streams.follow({ ...options, after: position, taken, until })) {
           yield batch
           position = batch.position
+          taken = batch.events.at(-1) ?? taken
           if (isNear()) break
         }
       }
-      for await (const batch of this.#read({ ...options, after: position })) {
+      for await (const batch of this.#read({ ...options, after: position, taken })) {
         yield batch
         position = batch.position
+        taken = batch.events.at(-1) ?? taken
       }
       hasLostIt = true
     }
@@ -64,7 +66,7 @@ export class SharedTail {
   /** Batches of the tail, as far as it has what comes next. Nobody else is needed to begin one. */
   async * #read (options: FollowOptions): AsyncGenerator<Batch, void> {
     if (options.signal.aborted) return
-    const reader = new TailReader(this.#tail ?? this.#begin(options.after), options)
+    const reader = new TailReader(this.#tail ?? this.#begin(options), options)
     this.#readers.add(reader)
     try {
       for (let batch = await reader.next(); batch; batch = await reader.next()) yield batch
@@ -78,9 +80,9 @@ export class SharedTail {
     return this.#last?.isOver ? undefined : this.#last
   }
 
-  #begin (after: bigint): Tail {
+  #begin ({ after, taken }: FollowOptions): Tail {
     const { eventTypes, maxBytes = usualMaxBytes } = this.options
-    return this.#last = new Tail(this.streams, after, { eventTypes, maxBytes })
+    return this.#last = new Tail(this.streams, { after, taken, eventTypes, maxBytes })
   }
 }
 
@@ -91,9 +93,11 @@ export class Tail {
   readonly #readers = new Set<() => void>()
   #isOver = false
 
-  constructor (streams: Pick<Followed, 'follow'>, after: bigint, { eventTypes, maxBytes }: Required<ShareOptions>) {
-    this.events = new KeptEvents(after, maxBytes)
-    const following = streams.follow({ after, eventTypes, signal: this.#closing.signal })
+  constructor (
+    streams: Pick<Followed, 'follow'>, { maxBytes, ...from }: Required<ShareOptions> & Omit<FollowOptions, 'signal'>
+  ) {
+    this.events = new KeptEvents(from.after, maxBytes)
+    const following = streams.follow({ ...from, signal: this.#closing.signal })
     // Who reads it goes on with a subscription of its own, and hears from that one what is wrong.
     this.#keepAll(following).catch(() => {}).finally(() => this.#end())
   }

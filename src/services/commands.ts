@@ -5,16 +5,14 @@ import { commandHandler } from '../commands/handle.js'
 import { openIds } from '../commands/ids.js'
 import type { Services } from './services.js'
 
-export type CommandServices = Pick<
-  Services, 'pool' | 'streams' | 'positions' | 'phoneHash' | 'restoreGuard' | 'logGuard'
->
+export type CommandServices = Pick<Services, 'pool' | 'streams' | 'positions' | 'phoneHash' | 'logGuard'>
 
 /** `cacheBytes` bounds what is remembered of streams. */
 export async function openCommands (services: CommandServices, cacheBytes: number) {
-  const { pool, streams, positions, phoneHash, restoreGuard: { assertMayGiveIds }, logGuard: { problem } } = services
+  const { pool, streams, positions, phoneHash, logGuard: { assertMayGiveIds, problem } } = services
   await holdToLeadDigestKey(streams, phoneHash)
   return {
-    handle: commandHandler(streams, cacheBytes, services),
+    handle: commandHandler(streams, cacheBytes, problem),
     ids: openIds(pool, () => positions.isCaughtUp(), assertMayGiveIds, problem),
     blacklists: openBlacklists(streams, phoneHash, notedEntries(pool, positions))
   }

@@ -41,7 +41,12 @@ export async function startRoles (
   const leaving = new AbortController()
   let worker: StartedWorker | undefined
   const services = await openServices({ roles, config, urls, log, leaving: leaving.signal }, prepare)
-  const stops: Stops = [endsSoon(services.logGuard.keepChecking())]
+  const checking = new AbortController()
+  const checked = services.logGuard.keepChecking(checking.signal)
+  const stops: Stops = [endsSoon(async () => {
+    checking.abort()
+    await checked
+  })]
   try {
     const app = await startParts(services, stops, (started) => { worker = started })
     return { url: await listen(app, config), leave: () => leaving.abort(), stop }

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { checkpointsOf, outdated } from '../../projections/engine/generations.js'
+import { activePositions, outdated } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
 import type { AssistantAt } from '../commands/facts.js'
 import type { Blacklists, PhoneClaims } from '../commands/phone-numbers.js'
 import type { HandleLedger, HandleRoute } from '../http/command-route.js'
 import { refuseLostKeysAtStart } from '../privacy/rewrap.js'
-import { findLimitedStreams, openLogGuard, type LogGuard } from '../recovery/other-log.js'
-import { openRestoreGuard, type RestoreGuard } from '../recovery/restore-guard.js'
+import { findLimitedStreams } from '../recovery/same-log.js'
+import { type LogGuard, openLogGuard } from '../recovery/log-guard.js'
 import { wheneverLeased } from '../subscriptions/lease.js'
 import { endsWithin, pause } from '../timing.js'
 import type { CompleteConfig } from './complete-config.js'
@@ -24,7 +24,6 @@ export interface Services extends Connections {
   roles: readonly Role[]
   config: CompleteConfig
   urls: Urls
-  restoreGuard: RestoreGuard
   logGuard: LogGuard
   /** Who is let in, besides by the signature of a token. */
   credentials: OpenCredentials
@@ -71,11 +70,10 @@ export async function openServices (
   }
   try {
     stops.push(await registerRoles(consumerPool, roles, holder))
-    const logGuard = openLogGuard({ ...connections, readUpTo: () => checkpointsOf(pool, projections), log })
+    const logGuard = openLogGuard({ ...connections, readUpTo: () => activePositions(pool, projections), log })
     connections.positions.refuseWhile(logGuard.problem)
     await logGuard.assertSoon()
-    const restoreGuard = openRestoreGuard({ ...connections, log })
-    await restoreGuard.check()
+    await logGuard.check()
     await refuseLostKeysAtStart({ pool, streams, secretKeys })
     for (const each of await outdated(pool, projections)) {
       log.warn(each, 'a read model was folded by another version of its projection: replay it')
@@ -84,7 +82,7 @@ export async function openServices (
     await prepare?.(connections)
     const credentials = openCredentials({ ...connections, log })
     stops.push(() => endsWithin(lookWithinMs, credentials.close()))
-    return { ...connections, ...given, restoreGuard, logGuard, credentials, holder, close }
+    return { ...connections, ...given, logGuard, credentials, holder, close }
   } catch (error) {
     await close()
     throw error

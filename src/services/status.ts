@@ -100,10 +100,10 @@ function healthChecks (
 }
 
 /** An API without ids still answers reads and updates, so it stays ready. A worker that may not send is not ready. */
-async function isLevelWithLog ({ roles, restoreGuard }: Services): Promise<Remark> {
-  const { maySend, mayGiveIds } = await restoreGuard.check()
+async function isLevelWithLog ({ roles, logGuard }: Services): Promise<Remark> {
+  const { maySend, mayGiveIds } = await logGuard.check()
   if (roles.includes('api')) return maySend && mayGiveIds ? undefined : 'behind the log'
-  if (roles.includes('worker') && !maySend) await restoreGuard.assertMaySend()
+  if (roles.includes('worker') && !maySend) await logGuard.assertMaySend()
   return undefined
 }
 

@@ -5,7 +5,8 @@ import type { BackgroundKinds } from '../../workers/work/kind.js'
 import { startWork, tidying } from '../../workers/work/run.js'
 import { leadImports } from '../../workers/imports/lead-imports.js'
 import { erasures, lateCalls } from '../../workers/persons/erasures.js'
-import { exportKind, personExports } from '../../workers/persons/exports.js'
+import { exportKind } from '../../workers/persons/erasure-rows.js'
+import { personExports } from '../../workers/persons/exports.js'
 import { startWorkers } from '../../workers/start.js'
 import { parseSchedule } from '../features/webhooks/outcome.js'
 import type { Metrics } from '../http/metrics.js'
@@ -28,7 +29,7 @@ export async function startWorker (services: Services, metrics: Metrics): Promis
   const { webhook } = config
   const kinds = await kindsOf(services, metrics)
   measureBackground(metrics, Object.keys(kinds), () => unfinishedByKind(services.pool))
-  const { pool, consumerPool, restoreGuard: { maySend: mayWork } } = services
+  const { pool, consumerPool, logGuard: { maySend: mayWork } } = services
   const workers = startWorkers({
     ...services,
     ...urls,

@@ -1,5 +1,6 @@
 // How far a subscription has come. Moving the checkpoint also fences off former holders, so that they write nothing.
 import type { Pool, PoolClient } from 'pg'
+import type { Taken } from '../log/follow.js'
 
 /** The checkpoint row is not where this process left it: another process acquired the lease. */
 export class Fenced extends Error {
@@ -13,29 +14,38 @@ export function checkpointTable (table: string): string {
       only_row   boolean PRIMARY KEY DEFAULT true CHECK (only_row),
       position   bigint NOT NULL DEFAULT 0,
       epoch      bigint NOT NULL DEFAULT 0,
-      updated_at timestamptz NOT NULL DEFAULT now()
+      updated_at timestamptz NOT NULL DEFAULT now(),
+      event_id   uuid,
+      event_position bigint
     );
     INSERT INTO ${table} DEFAULT VALUES ON CONFLICT DO NOTHING;`
 }
 
-/**
- * Makes `epoch` the only one that may move the checkpoint, and answers the position to go on from.
- * @throws Fenced when a later holder claimed it
- */
-export async function claimCheckpoint (pool: Pool, table: string, epoch: bigint): Promise<bigint> {
-  const { rows } = await pool.query<{ position: string }>(
-    `UPDATE ${table} SET epoch = $1 WHERE epoch <= $1 RETURNING position`, [epoch])
-  if (!rows[0]) throw new Fenced(`a later holder claimed ${table}`)
-  return BigInt(rows[0].position)
+/** How far a consumer has come, and the last event that it has taken, as rows say it. */
+export interface CheckpointRow { position: string, event_id: string | null, event_position: string | null }
+
+export interface Checkpoint {
+  position: bigint
+  taken: Taken | undefined
 }
 
-/** Moves the checkpoint, in the transaction that writes the rows. @throws Fenced */
-export async function moveCheckpoint (
-  tx: PoolClient, table: string, epoch: bigint, from: bigint, to: bigint
-): Promise<void> {
-  const { rowCount } = await tx.query(
-    `UPDATE ${table} SET position = $1, updated_at = now() WHERE position = $2 AND epoch = $3`, [to, from, epoch])
-  if (rowCount !== 1) throw new Fenced(`another holder moved ${table}`)
+export const toCheckpoint = ({ position, event_id: id, event_position: at }: CheckpointRow): Checkpoint =>
+  ({ position: BigInt(position), taken: id === null ? undefined : { id, position: BigInt(at ?? 0) } })
+
+/** What moves a checkpoint to $1. The id and the position of the last event follow `after` other parameters. */
+export const movedSql = (after: number) => `
+  position = $1, updated_at = now(), event_id = coalesce($${after + 1}::uuid, event_id),
+  event_position = coalesce($${after + 2}::bigint, event_position)`
+
+/**
+ * Makes `epoch` the only one that may move the checkpoint, and answers where to go on from.
+ * @throws Fenced when a later holder claimed it
+ */
+export async function claimCheckpoint (pool: Pool, table: string, epoch: bigint): Promise<Checkpoint> {
+  const { rows } = await pool.query<CheckpointRow>(
+    `UPDATE ${table} SET epoch = $1 WHERE epoch <= $1 RETURNING position, event_id, event_position`, [epoch])
+  if (!rows[0]) throw new Fenced(`a later holder claimed ${table}`)
+  return toCheckpoint(rows[0])
 }
 
 /**

@@ -1,6 +1,6 @@
 // Runs one subscription: held by one process, batch after batch, rows and checkpoint in one transaction.
 import type { Pool } from 'pg'
-import { isOfOutage } from '../log/errors.js'
+import { isOfOutage, OtherLog } from '../log/errors.js'
 import type { Streams } from '../log/event-log.js'
 import type { Batch, IsDeferred } from '../log/follow.js'
 import { claimCheckpoint, Fenced } from './checkpoint.js'
@@ -39,10 +39,10 @@ export class Stopped extends Error {
 
 /** Compares the log with what is known of it. */
 export interface SameLog {
-  /** Compares now. @throws an error of the name OtherLog, which says how to mend it */
+  /** Compares now. @throws OtherLog, which says how to mend it */
   assert (): Promise<void>
   /** What the last comparison found wrong. */
-  problem (): Error | undefined
+  problem (): OtherLog | undefined
 }
 
 export interface RunOptions {
@@ -89,7 +89,7 @@ export async function runSubscription (consumer: Consumer, options: RunOptions):
 function logFailure ({ name }: Consumer, error: unknown, { yields, log }: RunOptions, backoff: Backoff): void {
   if (yields && error instanceof Fenced) return log.debug({ consumer: name }, 'consumer gave way to another holder')
   countersOf(name).failures += 1
-  if (!(error instanceof Stopped)) {
+  if (!(error instanceof Stopped || error instanceof OtherLog)) {
     const details = { consumer: name, err: error, retryInMs: backoff.ms }
     return log[isOfOutage(error) ? 'debug' : 'warn'](details, 'consumer stopped, resuming from its checkpoint')
   }
@@ -101,15 +101,17 @@ function logFailure ({ name }: Consumer, error: unknown, { yields, log }: RunOpt
 async function follow (consumer: Consumer, lease: Lease, options: RunOptions, backoff: Backoff): Promise<void> {
   const opened = await consumer.open()
   const { streams, sameLog, log } = options
-  let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
+  const { taken, ...claim } = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
+  let { position } = claim
   const claimed = { consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }
   log.debug(claimed, 'consumer claimed its checkpoint')
-  await sameLog?.assert().catch(stopUntilMended)
+  await sameLog?.assert()
   const { eventTypes, isDeferred } = consumer
-  const following = streams.follow({ after: position, eventTypes, isDeferred, signal: lease.signal, mayShare: true })
+  const { signal } = lease
+  const following = streams.follow({ after: position, taken, eventTypes, isDeferred, signal, mayShare: true })
   for await (const batch of following) {
     const otherLog = sameLog?.problem()
-    if (otherLog) throw stopped(otherLog)
+    if (otherLog) throw otherLog
     const from = position
     await traceBatch(consumer.name, batch, () => opened.write(batch, from, lease.epoch))
     position = batch.position
@@ -119,13 +121,6 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
     counters.events += batch.events.length
   }
 }
-
-/** An outage ends without an operator; another log does not. */
-function stopUntilMended (error: unknown): never {
-  throw error instanceof Error && error.name === 'OtherLog' ? stopped(error) : error
-}
-
-const stopped = (cause: Error) => new Stopped(cause.message, { cause })
 
 /** Of one batch: after a long outage it may hold the events of thousands of requests. */
 const mostTraces = 64

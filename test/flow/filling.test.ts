@@ -1,6 +1,6 @@
 // While a read model is filled from a log that was there before it, what depends on it is a 503 and no half answer.
 import t from 'tap'
-import { adoptLog } from '../../src/recovery/adopt-log.js'
+import { adoptLog } from '../../src/recovery/mend.js'
 import { callReport, newLead } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { caller } from '../support/running-service.js'

@@ -1,7 +1,7 @@
 // A log that has lost its end, on real back ends: nothing starts until an operator has said that it is lost for good.
 import t from 'tap'
 import { markerStream } from '../../src/domain/events.js'
-import { adoptLog } from '../../src/recovery/adopt-log.js'
+import { adoptLog } from '../../src/recovery/mend.js'
 import { eventually } from '../support/eventually.js'
 import { callOf, receiver } from '../support/receivers/receiver.js'
 import { created, idOf, readsGoOn, restorable } from '../support/restorable.js'

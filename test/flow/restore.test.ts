@@ -1,12 +1,13 @@
 // A Postgres that is restored or lost: no id is given out again, no old webhook is sent, and the advice repairs it.
 import t, { type Test } from 'tap'
-import { checkIds, reseedIds } from '../../src/recovery/id-sequences.js'
+import { checkIds, reseedIds } from '../../src/recovery/mend.js'
 import { eventually } from '../support/eventually.js'
 import { answers, callOf, receiver, type Receiver } from '../support/receivers/receiver.js'
 import {
   created, deliveries, idOf, readsGoOn, restorable, type Restorable, type Running
 } from '../support/restorable.js'
 import { runWarm } from '../support/ringledger.js'
+import { projections } from '../../projections/index.js'
 import { resumeWebhooks } from '../../workers/operate/resume.js'
 
 const bothCommands = /behind the event log.*`ringledger ids reseed` and `ringledger webhooks resume`/
@@ -129,9 +130,9 @@ t.test('a fresh Postgres beside a full log is the same case', async (t) => {
   t.match(await r.withParts(({ pool, streams }) => resumeWebhooks(pool, streams)), { cancelled: 0 })
   await eventually(async () => (await worker.ready()).status === 200)
   t.equal((await api.createAssistant(hook.url)).status, 503, 'ids are a matter of their own')
-  t.match(await r.withParts(({ pool, streams }) => checkIds(pool, streams, () => {})), { ok: false })
-  t.match(await r.withParts(({ pool, streams }) => reseedIds(pool, streams, () => {})), { ok: true })
-  t.match(await r.withParts(({ pool, streams }) => checkIds(pool, streams, () => {})), { ok: true })
+  t.match(await r.withParts(({ pool, streams }) => checkIds(pool, streams, projections)), { ok: false })
+  t.match(await r.withParts(({ pool, streams }) => reseedIds(pool, streams, projections)), { ok: true })
+  t.match(await r.withParts(({ pool, streams }) => checkIds(pool, streams, projections)), { ok: true })
   t.equal(
     await r.withParts(({ pool, streams }) => resumeWebhooks(pool, streams)), undefined, 'nothing is left to resume'
   )

@@ -2,7 +2,8 @@
 import t from 'tap'
 import { openIds } from '../../src/commands/ids.js'
 import { proposed } from '../../src/commands/handle.js'
-import { checkIds, reseedIds, type IdsState } from '../../src/recovery/id-sequences.js'
+import { type IdsState, checkIds, reseedIds } from '../../src/recovery/mend.js'
+import { projections } from '../../projections/index.js'
 import { markedLogs } from './marked-log.js'
 import { campaign, leadCreated, proposed as appended } from '../support/events/call-events.js'
 
@@ -17,7 +18,7 @@ t.test('a sequence beyond the highest id is not told in markers, and goes back t
   await pool.query("SELECT setval('ledger.lead_ids', $1::bigint)", [String(2n ** 53n + 200n)])
   t.equal(await write({ always: true }), true)
   t.match(await state(), { last: { ids: { lead: 0 } }, unreadable: undefined, maySend: true })
-  const { ok, sequences } = await reseedIds(pool, streams, () => {})
+  const { ok, sequences } = await reseedIds(pool, streams, projections)
   t.equal(ok, true)
   t.match(sequences, [{ name: 'assistant' }, { name: 'lead', in_log: 5_000 }])
   const [first = 0] = await openIds(pool, async () => true).take('lead')
@@ -39,9 +40,9 @@ t.test('campaigns, phone numbers and do-not-call entries of the log are told, an
   for (const each of events) await streams.append(each.stream, [appended(each)], -1n)
   const known = [{ name: 'campaign', in_log: 50 }, { name: 'phone_number', in_log: 70 }, { name: 'blacklist', in_log: 90 }]
   const told = ({ sequences }: IdsState) => sequences.filter(({ name }) => known.some((each) => each.name === name))
-  const before = await checkIds(pool, streams, () => {})
+  const before = await checkIds(pool, streams, projections)
   t.match([before.ok, told(before)], [false, known])
-  const after = await reseedIds(pool, streams, () => {})
+  const after = await reseedIds(pool, streams, projections)
   t.match([after.ok, told(after)], [true, known])
   const ids = openIds(pool, async () => true)
   t.same([await ids.take('campaign'), await ids.take('phone_number'), await ids.take('blacklist')], [[70], [90], [110]])

@@ -1,7 +1,7 @@
 // What takes events away from the streams that every process needs is told, with what mends it.
 import t from 'tap'
 import { EventLog } from '../../src/log/event-log.js'
-import { findLimitedStreams } from '../../src/recovery/other-log.js'
+import { findLimitedStreams } from '../../src/recovery/same-log.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { event } from '@ringledger/event-transfer/testing'
 

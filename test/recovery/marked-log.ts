@@ -1,12 +1,12 @@
 // Logs and databases beside them, for what markers in the log say of both.
 import { randomUUID } from 'node:crypto'
-import { writeMarker, type MarkerOptions } from '../../src/recovery/marker.js'
-import { refuseOtherLog } from '../../src/recovery/other-log.js'
-import { readDatabaseState } from '../../src/recovery/database-state.js'
+import { type MarkerOptions, readDatabaseState, writeMarker } from '../../src/recovery/markers.js'
+import { refuseOtherLog } from '../../src/recovery/same-log.js'
 import { noStream, EventLog, type Streams } from '../../src/log/event-log.js'
 import type { Teardown } from '../support/teardown.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import type { Taken } from '../../src/log/follow.js'
 import { scratchPostgres } from '../support/back-ends/back-ends.js'
 
 export async function markedLogs (t: Teardown) {
@@ -25,6 +25,9 @@ export async function markedLogs (t: Teardown) {
         write: (given: Partial<MarkerOptions> = {}) => writeMarker({ pool, streams, ...given }),
         state: () => readDatabaseState(pool, streams),
         moveTo: (position: bigint) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [position]),
+        /** The dispatcher has read up to this event. */
+        take: ({ id, position }: Taken) => pool.query(
+          'UPDATE ledger.dispatcher_checkpoint SET position = $1, event_position = $1, event_id = $2', [position, id]),
         hold: (others: Streams = streams) => refuseOtherLog(pool, others, [])
       }
     }
@@ -32,5 +35,7 @@ export async function markedLogs (t: Teardown) {
 }
 
 /** An event of another program. */
-export const happen = (streams: Streams) =>
-  streams.append(`test-${randomUUID()}`, [{ id: randomUUID(), type: 'Happened', data: {}, metadata: {} }], noStream)
+export async function happen (streams: Streams) {
+  const id = randomUUID()
+  return { id, ...await streams.append(`test-${id}`, [{ id, type: 'Happened', data: {}, metadata: {} }], noStream) }
+}

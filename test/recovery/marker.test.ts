@@ -1,13 +1,13 @@
 // Markers in the log: by them a database knows whether it is the one that was there last.
 import t from 'tap'
-import { explainBehind, findLastMarker } from '../../src/recovery/database-state.js'
+import { explainBehind, findLastMarker } from '../../src/recovery/markers.js'
 import { markerStream } from '../../src/domain/events.js'
 import { AppendOutcomeUnknown } from '../../src/log/errors.js'
 import { noStream, type Streams } from '../../src/log/event-log.js'
 import { openIds } from '../../src/commands/ids.js'
 import { happen, markedLogs } from './marked-log.js'
 import { randomUUID } from 'node:crypto'
-import { openRestoreGuard } from '../../src/recovery/restore-guard.js'
+import { openLogGuard } from '../../src/recovery/log-guard.js'
 import { keepingLog } from '../support/postgres/ledger.js'
 
 const { log, database } = await markedLogs(t)
@@ -142,7 +142,7 @@ for (const [what, ...event] of unreadable) {
     await write()
     await append(streams, ...event)
     const { lines, ...logger } = keepingLog()
-    const guard = openRestoreGuard({ pool, streams, log: logger })
+    const guard = openLogGuard({ pool, streams, log: logger })
     t.match(await guard.check(), { last: { revision: 0n }, streamRevision: 1n, maySend: true, mayGiveIds: true })
     await guard.check()
     t.match(lines.map(({ message }) => message), [/^the newest marker cannot be read.*`ringledger events mark`$/])

@@ -1,12 +1,13 @@
 // A log that has gone back is told from the one that this database has followed, and gets no marker.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { openLogGuard } from '../../src/recovery/other-log.js'
+import { refuseOtherLog } from '../../src/recovery/same-log.js'
 import { keepingLog } from '../support/postgres/ledger.js'
 import { EventLog } from '../../src/log/event-log.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { happen, markedLogs } from './marked-log.js'
 import { eventually } from '../support/eventually.js'
+import { keptGuard } from '../support/workers/worker-site.js'
 
 const { log, database } = await markedLogs(t)
 
@@ -26,15 +27,14 @@ t.test('two known markers of one revision are those of two logs', async (t) => {
   await hold()
   await pool.query('INSERT INTO ledger.markers (id, revision, position) SELECT $1, revision, position FROM ledger.markers',
     [randomUUID()])
-  await t.rejects(hold(), { name: 'OtherLog', message: /knows two markers 0 .*`ringledger events adopt`/ })
+  await t.rejects(hold(), { name: 'OtherLog', message: /lacks marker 0, which this database knows.*`ringledger events adopt`/ })
 })
 
 t.test('the guard looks again and again, tells once, and tells when it is over', async (t) => {
   const streams = await log(t)
   const { pool, moveTo } = await database(t, streams)
   const { lines, ...logger } = keepingLog()
-  const guard = openLogGuard({ pool, streams, readUpTo: async () => [], log: logger, everyMs: 20 })
-  t.teardown(guard.keepChecking())
+  const guard = keptGuard(t, { pool, streams, log: logger, everyMs: 20, behindEveryMs: 20 })
   await moveTo(10n ** 6n)
   await eventually(() => guard.problem() !== undefined)
   await t.rejects(guard.assert(), { name: 'OtherLog' })
@@ -43,28 +43,39 @@ t.test('the guard looks again and again, tells once, and tells when it is over',
   t.match(lines.map(({ message }) => message), [/`ringledger events adopt`/, /is the one that this database has followed/])
 })
 
-t.test('an event behind what was read is proof as long as it is there, and where the database had been as far', async (t) => {
-  const streams = await log(t)
-  const { pool, moveTo } = await database(t, streams)
-  const guard = openLogGuard({ pool, streams, readUpTo: async () => [], log: keepingLog() })
-  const commandId = randomUUID()
-  const stream = `test-${commandId}`
-  const event = { id: randomUUID(), type: 'Happened', data: {}, metadata: { command_id: commandId } }
-  const { revision, position } = await streams.append(stream, [event], -1n)
-  const proof = { stream, revision, position, commandId, readUpTo: position }
+t.test('a log that went back is refused however far it has grown since, without any marker', async (t) => {
+  const [streams, grown] = [await log(t), await log(t)]
+  const { take, hold } = await database(t, streams)
+  await happen(streams)
+  await take(await happen(streams))
+  await hold()
+  for (let n = 0; n < 10; n++) await happen(grown)
+  await t.rejects(hold(grown), {
+    name: 'OtherLog', message: /lacks the event that was read at position \d+: it is older.*`ringledger events adopt`/
+  })
+})
 
-  await guard.wentBack(proof)
-  await guard.assert()
-  t.equal(guard.problem(), undefined, 'the positions that it knew are of another time')
+t.test('a read model that is further than the dispatcher is compared as well', async (t) => {
+  const [streams, grown] = [await log(t), await log(t)]
+  const { pool } = await database(t, streams)
+  const { id, position } = await happen(streams)
+  const readModel = { name: 'leads', position, taken: { id, position } }
+  await refuseOtherLog(pool, streams, [readModel])
+  await t.rejects(refuseOtherLog(pool, grown, [readModel]), { name: 'OtherLog', message: /the projection leads has read it/ })
+  for (let n = 0; n < 10; n++) await happen(grown)
+  await t.rejects(refuseOtherLog(pool, grown, [readModel]), { name: 'OtherLog', message: /lacks the event/ })
+})
 
-  await moveTo(position)
-  await guard.wentBack(proof)
-  for (let n = 0; n < 3; n++) await happen(streams)
-  await t.rejects(guard.assert(), { name: 'OtherLog', message: /took an event at position \d+ after it had been read up to/ })
-
-  await pool.query('UPDATE ledger.appended_behind SET command_id = gen_random_uuid()')
-  await guard.assert()
-  t.equal(guard.problem(), undefined, 'the log without that event is the right one')
+t.test('a scavenge may take the last event that was read: then the log is the same', async (t) => {
+  const { client, connection } = await scratchEventStore(t)
+  const streams = new EventLog(connection)
+  const { take, hold } = await database(t, streams)
+  const { id, position } = await happen(streams)
+  await take({ id, position })
+  await client.deleteStream(`test-${id}`)
+  await happen(streams)
+  await streams.scavenge()
+  await hold()
 })
 
 t.test('a marker that metadata hide is not said to be missing: what hides it is named, and nothing else mends it', async (t) => {

@@ -1,8 +1,9 @@
 // Events of a type, and consumers that write down which of them they have handled.
 import { randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { Test } from 'tap'
-import { checkpointTable, moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import { checkpointTable, Fenced, movedSql } from '../../src/subscriptions/checkpoint.js'
+import type { Taken } from '../../src/log/follow.js'
 import { type Consumer, runSubscription } from '../../src/subscriptions/run.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { noStream, type Streams } from '../../src/log/event-log.js'
@@ -54,9 +55,18 @@ const recording = (pool: Pool, type: string, table: string, before: () => Promis
   open: async () => ({
     checkpointTable: table,
     write: ({ events, position }, from, epoch) => inTransaction(pool, async (tx) => {
-      await moveCheckpoint(tx, table, epoch, from, position)
+      await moveCheckpoint(tx, table, { epoch, from, to: position, taken: events.at(-1) })
       for (const { id } of events) await tx.query(`INSERT INTO handled_${type} (id) VALUES ($1)`, [id])
       await before()
     })
   })
 })
+
+interface Move { epoch: bigint, from: bigint, to: bigint, taken?: Taken | undefined }
+
+/** In the transaction that writes the rows. @throws Fenced */
+export async function moveCheckpoint (tx: PoolClient, table: string, { epoch, from, to, taken }: Move): Promise<void> {
+  const { rowCount } = await tx.query(
+    `UPDATE ${table} SET ${movedSql(3)} WHERE position = $2 AND epoch = $3`, [to, from, epoch, taken?.id, taken?.position])
+  if (rowCount !== 1) throw new Fenced(`another holder moved ${table}`)
+}

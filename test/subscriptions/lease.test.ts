@@ -2,13 +2,12 @@
 import { spawnSync } from 'node:child_process'
 import t, { type Test } from 'tap'
 import type { Pool } from 'pg'
-import {
-  claimCheckpoint, checkpointTable, Fenced, moveCheckpoint, readCheckpoint
-} from '../../src/subscriptions/checkpoint.js'
+import { claimCheckpoint, checkpointTable, Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { withLease, wheneverLeased, type Lease } from '../../src/subscriptions/lease.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { eventually } from '../support/eventually.js'
+import { moveCheckpoint } from './consuming.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 
@@ -96,11 +95,11 @@ t.test('a later holder’s claim fences former ones off: neither rows nor checkp
   await pool.query(`CREATE TABLE fenced_rows (n integer); ${checkpointTable('fenced')}`)
   const write = (epoch: bigint, from: bigint, to: bigint) => inTransaction(pool, async (tx) => {
     await tx.query('INSERT INTO fenced_rows VALUES ($1)', [to])
-    await moveCheckpoint(tx, 'fenced', epoch, from, to)
+    await moveCheckpoint(tx, 'fenced', { epoch, from, to })
   })
-  t.equal(await claimCheckpoint(pool, 'fenced', 1n), 0n)
+  t.match(await claimCheckpoint(pool, 'fenced', 1n), { position: 0n })
   await write(1n, 0n, 10n)
-  t.equal(await claimCheckpoint(pool, 'fenced', 2n), 10n)
+  t.match(await claimCheckpoint(pool, 'fenced', 2n), { position: 10n })
   await t.rejects(write(1n, 10n, 20n), Fenced)
   await t.rejects(claimCheckpoint(pool, 'fenced', 1n), Fenced)
   await t.rejects(write(2n, 0n, 20n), Fenced, 'nor may the owner move it from where it is not')

@@ -2,6 +2,7 @@
 import type { AllStreamResolvedEvent } from '@eventstore/db-client'
 import t from 'tap'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import { OtherLog } from '../../src/log/errors.js'
 import { EventLog } from '../../src/log/event-log.js'
 import { consuming } from './consuming.js'
 import { eventually } from '../support/eventually.js'
@@ -55,6 +56,19 @@ t.test('a consumer that fails backs off alone, and others go on', async (t) => {
   t.strictSame(await other.ids(), wanted)
   t.strictSame(other.log.lines.filter(({ message }) => message.startsWith('consumer stopped')), [])
   t.strictSame(await ailing.ids(), [])
+})
+
+t.test('nothing is fed from a log that has another event where the last one was taken', async (t) => {
+  const wanted = await append('Moved', 2)
+  const first = await consume(t, 'Moved')
+  await eventually(async () => (await first.ids()).length === 2)
+  await first.stop()
+  await pool.query(`UPDATE ${first.table} SET event_id = gen_random_uuid()`)
+  await append('Moved', 1)
+  const again = await consume(t, 'Moved')
+  await eventually(() => again.log.lines.some(({ message, details }) =>
+    /an operator is needed/.test(message) && 'err' in details && details.err instanceof OtherLog))
+  t.strictSame(await again.ids(), wanted)
 })
 
 t.test('a stop lets the batch in hand finish', async (t) => {

@@ -2,7 +2,7 @@
 import type { EventType } from '../../src/domain/events.js'
 import type { CallCompleted, CallErased } from '../../src/features/calls/events.js'
 import { afterCall } from '../../src/features/leads/model.js'
-import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
+import { dispatcherCheckpoint } from '../../src/recovery/same-log.js'
 import type { Consumer } from '../../src/subscriptions/run.js'
 import { dispatcher as name } from '../../projections/engine/parked.js'
 import type { LogPosition, Projection, Rows } from '../../projections/engine/projection.js'

@@ -3,7 +3,8 @@
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { callIdOf } from '../../src/features/calls/events.js'
-import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
+import { dispatcherCheckpoint } from '../../src/recovery/same-log.js'
+import { movedSql } from '../../src/subscriptions/checkpoint.js'
 import { traceParent } from '../../src/tracing/tracing.js'
 import type { Effects, LogPosition, Refused, Statement } from '../../projections/engine/projection.js'
 import { hidden } from '../../projections/engine/table.js'
@@ -228,7 +229,7 @@ const callIn = ({ type, stream }: StoredEvent) =>
  * The checkpoint is locked before endpoints are, as in a transaction. It is found again by its place: of a table that
  * was never analyzed Postgres expects so many rows that it would plan this anew each time.
  */
-const movingSql = `
+const movingSql = (after: number) => `
   WITH held AS MATERIALIZED (
     SELECT checkpoint.ctid AS place FROM ${dispatcherCheckpoint} AS checkpoint
     WHERE position = $2 AND epoch = $3 AND checkpoint.xmin = $4::text::xid AND NOT EXISTS (
@@ -237,7 +238,7 @@ const movingSql = `
   ), endpoints AS MATERIALIZED (
     ${sharedEndpointsSql(6, 'EXISTS (SELECT FROM held)')} FOR SHARE OF e
   ), moved AS (
-    UPDATE ${dispatcherCheckpoint} AS checkpoint SET position = $1, updated_at = now()
+    UPDATE ${dispatcherCheckpoint} AS checkpoint SET ${movedSql(after)}
     FROM held WHERE checkpoint.ctid = held.place AND (SELECT count(*) FROM endpoints) = $6
     RETURNING checkpoint.xmin::text AS version
   )`

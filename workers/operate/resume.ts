@@ -1,6 +1,7 @@
 // Lets deliveries go on that wait for an operator: those of a restored database, those of endpoints that are suspended.
 import type { Pool } from 'pg'
-import { dispatcherCheckpoint, readDatabaseState, type MarkedLog } from '../../src/recovery/database-state.js'
+import { dispatcherCheckpoint } from '../../src/recovery/same-log.js'
+import { type MarkedLog, readDatabaseState } from '../../src/recovery/markers.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { notifyDue } from '../deliveries/due-channel.js'

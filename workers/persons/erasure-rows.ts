@@ -5,7 +5,7 @@ import { seal, type SecretKeys, unseal, type SealedRow } from '../../src/privacy
 import { prepareRequest } from '../work/requests.js'
 import { findRequest } from '../../src/commands/person-requests.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
+import { dispatcherCheckpoint } from '../../src/recovery/same-log.js'
 import type { Services } from '../../src/services/services.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { areErasedInFlight } from '../deliveries/attempts/in-flight.js'

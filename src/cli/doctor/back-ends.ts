@@ -15,7 +15,7 @@ import { aboutServer, lastScavenges, type AboutServer } from '../../log/about-se
 import { EventStoreConnection } from '../../log/connection.js'
 import { reasonOf, RevisionConflict } from '../../log/errors.js'
 import { EventLog, type Streams } from '../../log/event-log.js'
-import { findLimitedStreams } from '../../recovery/other-log.js'
+import { findLimitedStreams } from '../../recovery/same-log.js'
 import type { ScavengedStore } from './service.js'
 import { Redis } from 'ioredis'
 import { troubleIn, whyAway, type Trouble } from '../../../workers/queue/back-ends/redis-trouble.js'

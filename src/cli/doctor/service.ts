@@ -3,13 +3,14 @@ import { DatabaseError, type Pool } from 'pg'
 import type { Streams } from '../../log/event-log.js'
 import type { SecretKeys } from '../../privacy/sealed-text.js'
 import { projections } from '../../../projections/index.js'
-import { checkpointsOf } from '../../../projections/engine/generations.js'
+import { activePositions } from '../../../projections/engine/generations.js'
 import { openBreakers } from '../../../projections/engine/circuit-breaker.js'
 import { dispatcher, parkedStreams } from '../../../projections/engine/parked.js'
 import { openPool } from '../../postgres/pool.js'
 import { endsWithin } from '../../timing.js'
-import { explainBehind, readDatabaseState } from '../../recovery/database-state.js'
-import { OtherLog, refuseOtherLog } from '../../recovery/other-log.js'
+import { explainBehind, readDatabaseState } from '../../recovery/markers.js'
+import { OtherLog } from '../../log/errors.js'
+import { refuseOtherLog } from '../../recovery/same-log.js'
 import { unfinishedByKind } from '../../../workers/work/requests.js'
 import { lastUnaccounted } from '../../../workers/operate/audit.js'
 import { isResealed, neededKeys, refuseLostKeys } from '../../../workers/operate/reseal.js'
@@ -77,7 +78,7 @@ async function failingFound (pool: Pool) {
 /** What every role asks at its start: is the log older than the database, or another one, or is the database older? */
 async function restoreFound (pool: Pool, streams: Streams) {
   try {
-    await refuseOtherLog(pool, streams, await checkpointsOf(pool, projections))
+    await refuseOtherLog(pool, streams, await activePositions(pool, projections))
     const behind = explainBehind(await readDatabaseState(pool, streams))
     return behind === undefined ? 'the database is level with the log' : problem(behind, mendRestored)
   } catch (error) {

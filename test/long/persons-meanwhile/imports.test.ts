@@ -5,8 +5,7 @@ import { openCommands } from '../../../src/services/commands.js'
 import { leadImports } from '../../../workers/imports/lead-imports.js'
 import { leadStream } from '../../../src/features/leads/events.js'
 import type { Streams } from '../../../src/log/event-log.js'
-import { openLogGuard } from '../../../src/recovery/other-log.js'
-import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
+import { openLogGuard } from '../../../src/recovery/log-guard.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { giveTurn } from '../../../workers/work/run.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
@@ -30,9 +29,8 @@ const erase = erasing(service)
 
 /** Turns of a worker whose appends of leads go through `append`. */
 async function worker (append: Streams['append'] = streams.append) {
-  const restoreGuard = openRestoreGuard({ ...parts, log })
-  const logGuard = openLogGuard({ ...parts, readUpTo: async () => [], log })
-  const given = { ...parts, streams: { ...streams, append }, config, restoreGuard, logGuard }
+  const logGuard = openLogGuard({ ...parts, log })
+  const given = { ...parts, streams: { ...streams, append }, config, logGuard }
   const kinds = { 'lead-import': leadImports({ ...given, ...await openCommands(given, 1), onRows () {} }) }
   return (id: string) => giveTurn({ pool, kinds, holder: 'test', turnMs: 60_000, retryMs: 0, signal, log }, id)
 }

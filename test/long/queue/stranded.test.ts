@@ -2,14 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { openPool } from '../../../src/postgres/pool.js'
-import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
 import { startWorkers, type WorkerDeps } from '../../../workers/start.js'
 import { tcpProxy, type TcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { onEachQueue, type ScratchRedis } from '../../support/back-ends/redis.js'
 import { assistantCreated, callCompleted } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
-import { workerSite } from '../../support/workers/worker-site.js'
+import { keptGuard, workerSite } from '../../support/workers/worker-site.js'
 
 const deliveredWithinMs = 30_000
 const calls = 300
@@ -71,7 +70,7 @@ function behind (t: Test, deps: WorkerDeps, proxies: Map<BackEnd, TcpProxy>): Wo
     pool,
     consumerPool,
     redisUrl: deps.redisUrl && through('Redis', deps.redisUrl),
-    restoreGuard: openRestoreGuard({ ...deps, pool }),
+    logGuard: keptGuard(t, { ...deps, pool }),
     holder: 'cut off'
   }
 }

@@ -189,7 +189,7 @@ function delivering (log: StoredEvent[], steps: Iterator<Step>, restart: () => v
 
 /** Short, as a lease may be acquired although its statement seems to fail. */
 const leaseTimes = { renewEvery: 50, expiresAfter: 200, tryEvery: 20 }
-const noReads = { read: unused, visit: unused, last: unused, limitOf: unused, head: unused }
+const noReads = { read: unused, visit: unused, last: unused, limitOf: unused, head: unused, assertHas: unused }
 const noWrites = { append: unused, delete: unused, scavenge: unused, truncate: unused }
 const onlyFollow = { ...noReads, ...noWrites, followStored: unused, lookNow: unused }
 function unused (): never { throw new Error('unused') }

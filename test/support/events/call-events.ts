@@ -111,7 +111,8 @@ export function logOf () {
     revisions.set(event.stream, revision + 1n)
     position += 100n
     const created = new Date('2026-01-31T12:01:02.345Z')
-    return { metadata: {}, created, ...event, id: `event-${position}`, revision, position }
+    const id = `00000000-0000-4000-8000-${String(position).padStart(12, '0')}`
+    return { metadata: {}, created, ...event, id, revision, position }
   })
 }
 

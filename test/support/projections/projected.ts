@@ -24,7 +24,7 @@ export interface Feed {
 /** A consumer as it is after a start. */
 export async function feeding (projection: Projection, pool: Pool, epoch = 1n): Promise<Feed> {
   const opened = await generationConsumer(projection, await activeGeneration(pool, projection), pool).open()
-  let from = await claimCheckpoint(pool, opened.checkpointTable, epoch)
+  let { position: from } = await claimCheckpoint(pool, opened.checkpointTable, epoch)
   return {
     async batch (events) {
       const position = events.at(-1)?.position ?? from

@@ -1,6 +1,6 @@
 // What workers need beside them: a database and a log of their own.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
+import { openLogGuard, type LogGuard, type LogGuardOptions } from '../../../src/recovery/log-guard.js'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
 import type { WorkerDeps } from '../../../workers/start.js'
 import { scratchEventStore } from '../back-ends/scratch-event-store.js'
@@ -19,7 +19,7 @@ export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}) 
   const deps: WorkerDeps = {
     ...ledger,
     streams,
-    restoreGuard: openRestoreGuard({ ...ledger, streams, log }),
+    logGuard: keptGuard(t, { ...ledger, streams, log }),
     holder: randomUUID(),
     log,
     webhook: { schedule: [0, 100], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
@@ -29,4 +29,16 @@ export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}) 
     ...given
   }
   return { deps, tell: (told: Told) => streams.append(told.stream, [proposed(told)], noStream) }
+}
+
+/** Compares again and again until the test ends, as a process does. */
+export function keptGuard (t: Teardown, options: LogGuardOptions): LogGuard {
+  const guard = openLogGuard(options)
+  const ending = new AbortController()
+  const checking = guard.keepChecking(ending.signal)
+  t.teardown(async () => {
+    ending.abort()
+    await checking
+  })
+  return guard
 }

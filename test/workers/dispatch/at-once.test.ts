@@ -1,6 +1,6 @@
 // The dispatcher writes a batch in one statement, as long as nobody else touches what it knows.
 import t from 'tap'
-import { dispatcherCheckpoint } from '../../../src/recovery/database-state.js'
+import { dispatcherCheckpoint } from '../../../src/recovery/same-log.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { Fenced, readCheckpoint, touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'

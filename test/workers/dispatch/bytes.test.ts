@@ -4,7 +4,6 @@ import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { isSigned } from '../../../docs/webhooks/is-signed.js'
 import type { JsonObject } from '../../../src/domain/json.js'
-import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { currentSecret } from '../../../workers/deliver/secrets.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
@@ -15,6 +14,7 @@ import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { answers, receiver, stringsOf, type Received, type Receiver } from '../../support/receivers/receiver.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+import { keptGuard } from '../../support/workers/worker-site.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 
 const { postgres, connection } = await scratchEventStore(t)
@@ -30,7 +30,7 @@ function worker () {
     notifications,
     databaseUrl,
     streams,
-    restoreGuard: openRestoreGuard({ pool, streams, log }),
+    logGuard: keptGuard(t, { pool, streams, log }),
     holder: randomUUID(),
     log,
     webhook: {

@@ -4,7 +4,7 @@ import type { Answer } from '../../support/running-service.js'
 import { deliveryRig, type Rig, type Row } from '../../support/workers/delivery-rig.js'
 import type { Teardown } from '../../support/teardown.js'
 import type { Pool } from 'pg'
-import { dispatcherCheckpoint } from '../../../src/recovery/database-state.js'
+import { dispatcherCheckpoint } from '../../../src/recovery/same-log.js'
 import type { BlacklistEvent } from '../../../src/features/blacklist/events.js'
 
 export const url = 'https://hooks.example.com/calls'

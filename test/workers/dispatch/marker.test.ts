@@ -1,8 +1,7 @@
 // The dispatcher writes markers while it works, and nothing is sent beside a database that wrote a later one.
 import { randomBytes, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
-import { writeMarker } from '../../../src/recovery/marker.js'
+import { writeMarker } from '../../../src/recovery/markers.js'
 import { decode, markerStream } from '../../../src/domain/events.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
@@ -13,6 +12,7 @@ import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { receiver } from '../../support/receivers/receiver.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+import { keptGuard } from '../../support/workers/worker-site.js'
 import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 
 const postgres = await scratchPostgres(t)
@@ -27,7 +27,7 @@ async function working (t: Test, markEveryMs: number) {
     const workers = startWorkers({
       ...ledger,
       streams,
-      restoreGuard: openRestoreGuard({ ...ledger, streams, log, behindEveryMs: 50 }),
+      logGuard: keptGuard(t, { ...ledger, streams, log, behindEveryMs: 50 }),
       holder: randomUUID(),
       log,
       webhook: { schedule: [0], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },

@@ -1,16 +1,17 @@
-// Compares this database with the newest marker in the log: a database that is behind must not act again. Anybody can
-// append to the stream of markers, so what cannot be read there is passed over.
+// Markers in the log: how far the dispatcher and the ids of a database have come. A database that is behind the newest
+// one must not act again. Anybody can append to their stream, so what cannot be read there is passed over.
+import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { tryDecode, markerStream, type DispatcherCheckpointed } from '../domain/events.js'
+import {
+  assertSound, currentVersion, markerStream, tryDecode, type DispatcherCheckpointed
+} from '../domain/events.js'
 import { believedId, forEachKind, type IdKind, idKinds } from '../domain/json.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { noStream, type Streams } from '../log/event-log.js'
+import { refuseOtherLog, type KnownLog } from './same-log.js'
 
 /** A marker at its position in this log. */
-export interface Marker {
-  id: string
-  revision: bigint
-  position: bigint
+export interface Marker extends Pick<StoredEvent, 'id' | 'revision' | 'position'> {
   data: DispatcherCheckpointed
   /** By kind: no higher id was given out. */
   ids: Record<IdKind, number>
@@ -26,74 +27,32 @@ interface LastMarker {
 }
 
 /** What the search needs of a log. */
-export type MarkedLog = Pick<Streams, 'last' | 'read' | 'visit'>
+export type MarkedLog = Pick<Streams, 'last' | 'visit'>
 
-/** Up to where a log was searched, and what was found. */
-interface Searched { newest: { id: string, revision: bigint }, last: Marker | undefined }
-
-/** A stream that is full of something else costs each process one search, not one at each block of ids. */
-const searchedIn = new WeakMap<MarkedLog, Searched>()
+/** The newest markers are looked through first: the whole stream only where none of so many can be read. */
+const soonFound = 100n
 
 /** @throws EventStoreUnavailable */
 export async function findLastMarker (streams: MarkedLog): Promise<LastMarker> {
   const newest = await streams.last(markerStream)
-  if (!newest) return { last: undefined, streamRevision: noStream, unreadable: undefined }
-  const { id, revision: streamRevision } = newest
-  const last = markerIn(newest)
-  if (last) return { last, streamRevision, unreadable: undefined }
-  const known = await stillThere(streams, searchedIn.get(streams))
-  const found = await searchBackwards(streams, streamRevision, known)
-  searchedIn.set(streams, { newest: { id, revision: streamRevision }, last: found })
-  return { last: found, streamRevision, unreadable: whyUnreadable(newest) }
-}
-
-/** What was found in a log that went back since, or in another one, counts no more. */
-async function stillThere (streams: MarkedLog, searched: Searched | undefined): Promise<Searched | undefined> {
-  if (!searched) return undefined
-  const { newest: { id, revision }, last } = searched
-  const known = [{ id, revision }, ...last ? [last] : []]
-  const found = await Promise.all(known.map(({ revision }) => streams.read(markerStream, revision, 1)))
-  return found.every(([event], index) => event?.id === known[index]?.id) ? searched : undefined
-}
-
-/** In steps that grow: one foreign event costs little, very many do not cost a request each. */
-const firstStep = 20n
-const longestStep = 20_000n
-
-/** Event by event, as those of strangers may be large. */
-async function searchBackwards (
-  streams: MarkedLog, before: bigint, known: Searched | undefined
-): Promise<Marker | undefined> {
-  const begin = known ? known.newest.revision + 1n : 0n
-  let step = firstStep
-  for (let end = before; end > begin;) {
-    const from = end - begin > step ? end - step : begin
-    let found: Marker | undefined
-    await streams.visit(markerStream, from, (stored) => {
-      if (stored.revision < end) found = markerIn(stored) ?? found
-    }, Number(end - from))
-    if (found) return found
-    end = from
-    step = step * 10n > longestStep ? longestStep : step * 10n
+  const streamRevision = newest?.revision ?? noStream
+  let last = newest && markerIn(newest)
+  if (!newest || last) return { last, streamRevision, unreadable: undefined }
+  for (const from of streamRevision > soonFound ? [streamRevision - soonFound, 0n] : [0n]) {
+    await streams.visit(markerStream, from, (stored) => { last = markerIn(stored) ?? last })
+    if (last) break
   }
-  return known?.last
+  const unreadable = tryDecode(newest).problem ?? `${newest.type} at ${markerStream}@${streamRevision} is no marker`
+  return { last, streamRevision, unreadable }
 }
 
 function markerIn (stored: StoredEvent): Marker | undefined {
   const { event } = tryDecode(stored)
   if (event?.type !== 'DispatcherCheckpointed') return undefined
+  const { id, revision, position } = stored
   const { data } = event
-  const ids = forEachKind((kind) => believedId(data[`${kind}_ids`] ?? 0))
-  return { id: stored.id, revision: stored.revision, position: stored.position, data, ids }
+  return { id, revision, position, data, ids: forEachKind((kind) => believedId(data[`${kind}_ids`] ?? 0)) }
 }
-
-function whyUnreadable (stored: StoredEvent): string {
-  const { stream, revision, type } = stored
-  return tryDecode(stored).problem ?? `${type} at ${stream}@${revision} is no marker`
-}
-
-/** Where the webhook dispatcher keeps its position. */
-export const dispatcherCheckpoint = 'ledger.dispatcher_checkpoint'
 
 /** How far this database has come, compared with the newest marker: absent in a log that no dispatcher has followed. */
 export interface DatabaseState extends LastMarker {
@@ -118,9 +77,7 @@ export class BehindLog extends Error {
  * read before the database: our own markers are noted in the database before they are appended.
  * @throws EventStoreUnavailable, or the error of Postgres
  */
-export async function readDatabaseState (
-  pool: Pool, streams: MarkedLog
-): Promise<DatabaseState> {
+export async function readDatabaseState (pool: Pool, streams: MarkedLog): Promise<DatabaseState> {
   const found = await findLastMarker(streams)
   const { last } = found
   const { rows: [row] } = await pool.query<StateRow>(`
@@ -137,7 +94,7 @@ export async function readDatabaseState (
     checkpoint,
     givenIds,
     maySend: !last || knowsCalls(last, row, checkpoint),
-    mayGiveIds: !last || hasPassedIds(last, row, givenIds)
+    mayGiveIds: !last || (row.ids_passed === true && idKinds.every((kind) => givenIds[kind] >= last.ids[kind]))
   }
 }
 
@@ -157,10 +114,6 @@ function knowsCalls ({ position, data }: Marker, row: StateRow, checkpoint: bigi
   return row.calls_known === true && (isSkipped || !isComparable || checkpoint >= BigInt(data.checkpoint))
 }
 
-function hasPassedIds ({ ids }: Marker, row: StateRow, given: DatabaseState['givenIds']): boolean {
-  return row.ids_passed === true && idKinds.every((kind) => given[kind] >= ids[kind])
-}
-
 /** Says to operators what is wrong and what to run; answers nothing when all is well. */
 export function explainBehind ({ last, databaseId, maySend, mayGiveIds }: DatabaseState): string | undefined {
   if (!last || (maySend && mayGiveIds)) return undefined
@@ -174,3 +127,59 @@ export function explainBehind ({ last, databaseId, maySend, mayGiveIds }: Databa
     'It was restored from a backup, or made anew. So that nothing happens twice, ' +
     `${refused.join(' and ')} until you have run ${commands.join(' and ')}.`
 }
+
+export interface MarkerOptions {
+  pool: Pool
+  streams: MarkedLog & KnownLog & Pick<Streams, 'append'>
+  /** Writes although nothing has changed since the last marker. */
+  always?: boolean
+}
+
+/**
+ * Appends a marker when something has changed since the last one. The database notes it first: after a crash in
+ * between, the marker is known as ours.
+ * @returns whether one was written
+ * @throws BehindLog; OtherLog when the log ends before the checkpoint; RevisionConflict when another process wrote one
+ *   at the same time; EventStoreUnavailable; AppendOutcomeUnknown
+ */
+export async function writeMarker ({ pool, streams, always = false }: MarkerOptions): Promise<boolean> {
+  const state = await readDatabaseState(pool, streams)
+  if (!state.maySend) throw new BehindLog(explainBehind(state))
+  await refuseOtherLog(pool, streams, [])
+  const data = markerData(state, new Date())
+  if (!always && addsNothing(state, data)) return false
+  assertSound({ type: 'DispatcherCheckpointed', data })
+  const id = randomUUID()
+  await pool.query(
+    'INSERT INTO ledger.markers (id, calls_known, ids_passed) VALUES ($1, true, $2)', [id, state.mayGiveIds])
+  const metadata = { schema_version: currentVersion('DispatcherCheckpointed') }
+  const event = { id, type: 'DispatcherCheckpointed', data, metadata }
+  const { revision, position } = await streams.append(markerStream, [event], state.streamRevision)
+  await pool.query('UPDATE ledger.markers SET revision = $2, position = $3 WHERE id = $1', [id, revision, position])
+  await pool.query("DELETE FROM ledger.markers WHERE noted_at < now() - interval '30 days' AND id <> $1", [id])
+  return true
+}
+
+/** The highest ids of the last marker stay, also while the sequences are behind them. */
+function markerData ({ last, databaseId, checkpoint, givenIds }: DatabaseState, at: Date): DispatcherCheckpointed {
+  const highest = (kind: IdKind) => Math.max(believedId(givenIds[kind]), last?.ids[kind] ?? 0)
+  return {
+    incarnation: databaseId,
+    checkpoint: String(checkpoint),
+    assistant_ids: highest('assistant'),
+    lead_ids: highest('lead'),
+    campaign_ids: highest('campaign'),
+    phone_number_ids: highest('phone_number'),
+    api_key_ids: highest('api_key'),
+    blacklist_ids: highest('blacklist'),
+    at: at.toISOString()
+  }
+}
+
+/**
+ * A database that is restored beside the last marker skips the calls up to that marker's position. So a checkpoint that
+ * has not passed this position needs no new marker.
+ */
+const addsNothing = ({ last, checkpoint }: DatabaseState, data: DispatcherCheckpointed): boolean =>
+  last !== undefined && checkpoint <= last.position && data.incarnation === last.data.incarnation &&
+    idKinds.every((kind) => data[`${kind}_ids`] === last.ids[kind])

@@ -1,0 +1,111 @@
+// Keeps a process from following a log that is another one, and from sending webhooks and giving out ids while its
+// database is behind the log.
+import type { Pool } from 'pg'
+import { OtherLog } from '../log/errors.js'
+import type { SameLog } from '../subscriptions/run.js'
+import { pause } from '../timing.js'
+import { BehindLog, explainBehind, readDatabaseState, type DatabaseState, type MarkedLog } from './markers.js'
+import { refuseOtherLog, type KnownLog, type ReadUpTo } from './same-log.js'
+
+export interface LogGuard extends SameLog {
+  /** Compares the log now. @throws OtherLog, EventStoreUnavailable; an outage leaves the last result */
+  assert (): Promise<void>
+  /** Compares until it is the same log, for some seconds. @throws as `assert` */
+  assertSoon (): Promise<void>
+  /** Compares the database now. @throws when the event store or Postgres does not answer; the last result stays */
+  check (): Promise<DatabaseState>
+  /** Compares now. @throws BehindLog when no webhook may be sent */
+  assertMaySend (): Promise<void>
+  /** Compares now. @throws BehindLog when no id may be given out */
+  assertMayGiveIds (): Promise<void>
+  /** The last result; false before the first check. */
+  maySend (): boolean
+  /** Resolves as soon as webhooks may be sent, or `signal` is aborted; `keepChecking` must run. */
+  untilMaySend (signal: AbortSignal): Promise<void>
+  /** Compares both again and again until `signal` is aborted, more often while something is refused. */
+  keepChecking (signal: AbortSignal): Promise<void>
+}
+
+type Write = (details: object, message: string) => void
+
+export interface LogGuardOptions {
+  pool: Pool
+  streams: MarkedLog & KnownLog
+  /** How far the read models have read the log. */
+  readUpTo? (): Promise<readonly ReadUpTo[]>
+  log: { info: Write, warn: Write, error: Write }
+  /** Between two comparisons, in milliseconds, and while webhooks may not be sent. */
+  everyMs?: number
+  behindEveryMs?: number
+}
+
+const waitEveryMs = 50
+/** A member that has just begun to lead may be level a moment later. */
+const soonMs = { within: 3_000, every: 200 }
+
+/** Allows nothing at first. Logs once what is wrong, and once that it no longer is. */
+export function openLogGuard (
+  { pool, streams, readUpTo = async () => [], log, everyMs = 10_000, behindEveryMs = 2_000 }: LogGuardOptions
+): LogGuard {
+  let other: OtherLog | undefined
+  let last: DatabaseState | undefined
+  const compare = async () => await refuseOtherLog(pool, streams, await readUpTo())
+  return {
+    assert,
+    check,
+    problem: () => other,
+    maySend: () => last?.maySend === true,
+    async assertSoon () {
+      for (const giveUpAt = Date.now() + soonMs.within; Date.now() < giveUpAt;) {
+        const problem = await compare().catch((error: unknown) => error)
+        if (!(problem instanceof OtherLog)) break
+        await pause(soonMs.every, never)
+      }
+      await assert() // what else is wrong is found again
+    },
+    async assertMaySend () {
+      const state = await check()
+      if (!state.maySend) throw new BehindLog(explainBehind(state))
+    },
+    async assertMayGiveIds () {
+      const state = await check()
+      if (!state.mayGiveIds) throw new BehindLog(explainBehind(state))
+    },
+    async untilMaySend (signal) {
+      while (!signal.aborted && last?.maySend !== true) await pause(waitEveryMs, signal)
+    },
+    async keepChecking (signal) {
+      while (!signal.aborted) {
+        for (const look of [assert, check]) await look().catch(() => {}) // told; who needs what is away reports that
+        await pause(last?.maySend === true ? everyMs : behindEveryMs, signal)
+      }
+    }
+  }
+
+  async function assert (): Promise<void> {
+    try {
+      await compare()
+    } catch (error) {
+      if (error instanceof OtherLog && error.message !== other?.message) log.error({}, error.message)
+      if (error instanceof OtherLog) other = error
+      throw error
+    }
+    if (other) log.info({}, 'The event log is the one that this database has followed.')
+    other = undefined
+  }
+
+  async function check (): Promise<DatabaseState> {
+    const former = last
+    last = await readDatabaseState(pool, streams)
+    const { unreadable } = last
+    if (unreadable !== undefined && unreadable !== former?.unreadable) log.warn({ problem: unreadable }, markAnew)
+    const [was, is] = [former && explainBehind(former), explainBehind(last)]
+    if (is !== undefined && is !== was) log.error({}, is)
+    if (is === undefined && was !== undefined) log.info({}, 'The database is level with the log again.')
+    return last
+  }
+}
+
+const never = new AbortController().signal
+const markAnew = 'the newest marker cannot be read, the one before it counts: ' +
+  'see who wrote it, then run `ringledger events mark`'
