@@ -49,6 +49,8 @@ const announceEveryMs = 500
 const lookWithinMs = 2_000
 /** Positions are looked up meanwhile: so long a probe waits, and a creation, however short answers wait. */
 const probeMs = 500
+/** Those who look again anyway wait so long. */
+const lateMs = 1_000
 
 /** A source is a projection, by its name, or the dispatcher as `deliveries`. Nothing runs before the first question. */
 export class Positions {
@@ -105,6 +107,21 @@ export class Positions {
   }
 
   /**
+   * Whether readers see what the event at a position says: `late` when `withinMs` is over first, `parked` while it
+   * waits for an operator. @throws OtherLog
+   */
+  async projected (source: string, position: bigint, withinMs?: number): Promise<'seen' | 'late' | 'parked'> {
+    if (!await this.reached(source, position, withinMs)) return 'late'
+    return this.isWhole(source) || !await isParked(this.options.pool, source, position) ? 'seen' : 'parked'
+  }
+
+  /** Which of the sources have not passed the position. */
+  async late (sources: readonly string[], position: bigint, withinMs = lateMs): Promise<string[]> {
+    const passed = await Promise.all(sources.map((source) => this.reached(source, position, withinMs)))
+    return sources.filter((_source, nth) => !passed[nth])
+  }
+
+  /**
    * A position that readers of `source` are past already: never ahead of what a query that starts now can see. Nothing
    * while the read model is filled for the first time: then no row of it may be shown.
    */
@@ -140,8 +157,7 @@ export class Positions {
     if (this.#isCaughtUp) return true
     const start = this.#start ??= await this.options.head()
     const { raising = [] } = this.options
-    const reached = await Promise.all(raising.map((source) => this.reached(source, start, withinMs)))
-    return this.#isCaughtUp ||= reached.every(Boolean)
+    return this.#isCaughtUp ||= (await this.late(raising, start, withinMs)).length === 0
   }
 
   /** @throws while nothing is created, as ids are not given out */
@@ -154,11 +170,6 @@ export class Positions {
   /** Rows at the last position that was reached say all that events up to it say: none is parked or was skipped. */
   isWhole (source: string): boolean {
     return this.#of(source).isWhole
-  }
-
-  /** The furthest position of a source that this process knows: the log came as far. Below zero for none. */
-  furthest (): bigint {
-    return [...this.#sources.values()].reduce((most, { position }) => position > most ? position : most, -1n)
   }
 
   /** From now on nobody waits. */
@@ -257,4 +268,11 @@ async function readVisible (pool: Pool, projection: string): Promise<Seen | unde
   const query = { text, values: [projection], query_timeout: lookWithinMs }
   const { rows: [row] } = await pool.query<{ position: string, is_whole: boolean }>(query)
   return row && { position: BigInt(row.position), isWhole: row.is_whole }
+}
+
+async function isParked (pool: Pool, projection: string, position: bigint): Promise<boolean> {
+  const { rowCount } = await pool.query(`
+    SELECT FROM ledger.generations JOIN ledger.parked_events ON consumer = 'read_' || projection || '_g' || generation
+    WHERE projection = $1 AND state = 'active' AND position = $2 LIMIT 1`, [projection, position])
+  return rowCount === 1
 }

@@ -125,9 +125,11 @@ export async function importAndProject (
     const handle = commandHandler(streams)
     await raiseIds(pool, contents)
     const position = await importCatalog({ handle, claims: new PhoneClaims(handle, digest) }, contents)
-    if (await positions.reached('catalog', position, projectedWithinMs)) return position
-    throw new Error('the catalogue is in the log, but its projection has not caught up within ' +
-      `${projectedWithinMs / 1000} s: see \`ringledger projections list\``)
+    const seen = await positions.projected('catalog', position, projectedWithinMs)
+    if (seen === 'seen') return position
+    throw new Error('the catalogue is in the log, but its projection has ' + (seen === 'parked'
+      ? 'parked events of it: see `ringledger projections quarantine list`'
+      : `not caught up within ${projectedWithinMs / 1000} s: see \`ringledger projections list\``))
   } finally {
     stopping.abort()
     await projecting

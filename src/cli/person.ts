@@ -11,9 +11,10 @@ import { acceptRequest, dropPrepared, progressOf } from '../../workers/work/requ
 import type { BackgroundKinds } from '../../workers/work/kind.js'
 import { giveTurn } from '../../workers/work/run.js'
 import { dispatcher } from '../../workers/dispatch/dispatch.js'
-import { erasures, type ErasureProgress, parkedEvents } from '../../workers/persons/erasures.js'
-import { erasureKind, prepareErasure } from '../../workers/persons/erasure-rows.js'
-import { exportKind, mostOfUser, personExports, prepareExport, readExport } from '../../workers/persons/exports.js'
+import { erasures, type ErasureProgress } from '../../workers/persons/erasures.js'
+import { parkedEvents } from '../../workers/persons/of-person.js'
+import { erasureKind, exportKind, prepareErasure } from '../../workers/persons/erasure-rows.js'
+import { mostOfUser, personExports, prepareExport, readExport } from '../../workers/persons/exports.js'
 import { commandHandler } from '../commands/handle.js'
 import { findRequest } from '../commands/person-requests.js'
 import { PhoneClaims, holdToLeadDigestKey } from '../commands/phone-numbers.js'
@@ -22,7 +23,7 @@ import { personRequestDecider } from '../features/persons/model.js'
 import { personRequestStream, type PersonRequestType } from '../features/persons/events.js'
 import { parseSchedule } from '../features/webhooks/outcome.js'
 import { isSubject } from '../http/credentials.js'
-import { BehindLog, explainBehind, readDatabaseState } from '../recovery/database-state.js'
+import { BehindLog, explainBehind, readDatabaseState } from '../recovery/markers.js'
 import type { CompleteConfig } from '../services/complete-config.js'
 import type { Connections } from '../services/connections.js'
 import { runSubscription } from '../subscriptions/run.js'
@@ -92,7 +93,9 @@ async function untilEnded (
     if (request && request.status !== 'processing') return request.status === 'completed'
     await giveTurn({ pool, kinds, holder, turnMs, retryMs, signal: giveUp, log }, id)
     const { waits_for: waitsFor = '' } = await progressOf<ErasureProgress>(pool, id) ?? {}
-    if (waitsFor.startsWith(parkedEvents)) throw new Error(`the erasure goes on once a worker can: it waits for ${waitsFor}`)
+    if (waitsFor.startsWith(parkedEvents)) {
+      throw new Error(`the ${request?.type ?? 'request'} goes on once a worker can: it waits for ${waitsFor}`)
+    }
     await pause(lookMs, giveUp)
   }
   throw new Error(lateWords)

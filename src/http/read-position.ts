@@ -18,7 +18,7 @@ import type { Paging } from './lists.js'
 /** What a GET reads from: a projection, or the delivery log. */
 export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'keys' | 'deliveries'
 
-/** The read model has not passed the position that the caller asked for, or holds only a part of the log. */
+/** The read model lacks the event at the position that the caller asked for, or holds only a part of the log. */
 export class BehindPosition extends Error {
   override readonly name = 'BehindPosition'
 }
@@ -54,9 +54,10 @@ export function reading (
       await request.server.acquireReadSlot(kind, request, reply)
       const sources = typeof source === 'function' ? source(query) : [source]
       const wanted = askedPosition(request)
-      const isThere = async (each: Source) => wanted === undefined || await positions.reached(each, BigInt(wanted))
-      if ((await Promise.all(sources.map(isThere))).includes(false)) {
-        throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
+      if (wanted !== undefined) {
+        const seen = await Promise.all(sources.map((each) => positions.projected(each, BigInt(wanted))))
+        if (seen.includes('late')) throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
+        if (seen.includes('parked')) throw new BehindPosition('The event at X-Read-Position waits for an operator.')
       }
       const passed = await Promise.all(sources.map((each) => positions.passed(each)))
       const known = passed.filter((position) => position !== undefined)
@@ -97,8 +98,8 @@ export interface Written<Data> {
 
 /**
  * What readers find once they see the position: `folded` where that is the same, and they lack no event; else what
- * `read` finds. The command is valid without it: when they do not see the position in time, or the read fails, the
- * answer is `folded`, with `X-Read-Model: pending`. What an earlier try wrote is `folded` as it was then.
+ * `read` finds. The command is valid without it: when they do not see it in time, its event is parked, or the read
+ * fails, the answer is `folded`, with `X-Read-Model: pending`. What an earlier try wrote is `folded` as it was then.
  */
 export async function readBack<Data> (
   positions: Positions, reply: FastifyReply,
@@ -106,8 +107,8 @@ export async function readBack<Data> (
   { source, read, folded, isAllInStream = false }: Written<Data>
 ): Promise<Data> {
   const find = () => !read || wasHandled || (isAllInStream && positions.isWhole(source)) ? folded() : read()
-  const found = await positions.reached(source, position)
-    .then((isThere) => isThere ? find() : undefined)
+  const found = await positions.projected(source, position)
+    .then((seen) => seen === 'seen' ? find() : undefined)
     .catch((error: unknown) => {
       reply.log.warn({ err: error }, 'the read model could not be read after a command')
       return undefined

@@ -10,18 +10,20 @@ import type { Services } from '../../src/services/services.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { areErasedInFlight } from '../deliveries/attempts/in-flight.js'
 import { listingKey } from '../dispatch/known.js'
-import { exportKind } from './exports.js'
 
 export const erasureKind = 'person-erasure'
+export const exportKind = 'person-export'
 
 /** Erasures of a user that have not ended: one is worked on, the others wait. */
 const mostErasures = 100
 
+interface WaitingRequest { id: string, type: string, waits_for: string }
+
 /** Those that cannot go on, the oldest first. */
-export async function waitingErasures (pool: Pool): Promise<Array<{ id: string, waits_for: string }>> {
-  const { rows } = await pool.query<{ id: string, waits_for: string }>(`
-    SELECT id, progress ->> 'waits_for' AS waits_for FROM ledger.work
-    WHERE kind = '${erasureKind}' AND state = 'accepted' AND progress ? 'waits_for' ORDER BY created_at, id LIMIT 100`)
+export async function waitingRequests (pool: Pool): Promise<WaitingRequest[]> {
+  const { rows } = await pool.query<WaitingRequest>(`
+    SELECT id, substr(kind, 8) AS type, progress ->> 'waits_for' AS waits_for FROM ledger.work
+    WHERE kind IN ('${erasureKind}', '${exportKind}') AND state = 'accepted' AND progress ? 'waits_for' ORDER BY created_at, id LIMIT 100`)
   return rows
 }
 

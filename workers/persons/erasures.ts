@@ -20,10 +20,9 @@ import type { Services } from '../../src/services/services.js'
 import { pause } from '../../src/timing.js'
 import type { BackgroundKind, Turn } from '../work/kind.js'
 import { abandonedAfter } from '../deliveries/attempts/abandoned.js'
-import { areBefore } from './exports.js'
 import { noteUnscavenged, eraseLedger, erasePendingRows, forgetAnswers, forgetDispatched } from './erasure-rows.js'
 import { eraseCall } from './erase-streams.js'
-import { eraseNamed, leadIdsOf, type NamedServices, streamsOf, halfKnown, nobodys, parkedOf } from './of-person.js'
+import { eraseNamed, leadIdsOf, type NamedServices, streamsOf, halfKnown, nobodys, parkedEventsOf, parkedOf } from './of-person.js'
 import { randomUUID } from 'node:crypto'
 import { acceptRequest, prepareRequest } from '../work/requests.js'
 import { DatabaseError, type Pool } from 'pg'
@@ -182,7 +181,6 @@ async function isImported (work: ErasureWork, person: Person): Promise<Waits | u
 }
 
 const parkedAgainMs = 10_000
-export const parkedEvents = 'parked events'
 
 /** Comes before the key ends: what readers have not taken by then they never will. */
 async function isUnread (work: ErasureWork, id: string, person: Person): Promise<Waits | undefined> {
@@ -190,8 +188,7 @@ async function isUnread (work: ErasureWork, id: string, person: Person): Promise
   if (away) return away
   const parked = await parkedOf(work, person, id)
   if (parked.length === 0) return await isImported(work, person)
-  const waitsFor = `${parkedEvents}, which an operator retries or skips (ringledger projections quarantine): ${parked.join(', ')}`
-  return { waitsFor, inMs: parkedAgainMs }
+  return { waitsFor: parkedEventsOf(parked), inMs: parkedAgainMs }
 }
 
 /** What is left beside the log and the rows that readers saw in this round. */
@@ -322,7 +319,7 @@ export async function areBehind (
 ): Promise<string[]> {
   const ofFormer = await outdated(pool, [leads, calls])
   if (ofFormer.length > 0) return ofFormer.map(({ name }) => `${name}, of a former release`)
-  return await areBefore(positions, ['leads', 'calls', 'catalog', 'deliveries'], await streams.head())
+  return await positions.late(['leads', 'calls', 'catalog', 'deliveries'], await streams.head())
 }
 
 const lateCallKind = 'late-call-erasure'

@@ -10,8 +10,8 @@ import type { Services } from '../../src/services/services.js'
 import { findWholeDeliveries } from '../deliveries/read/find-deliveries.js'
 import type { BackgroundKind } from '../work/kind.js'
 import { prepareRequest } from '../work/requests.js'
-
-export const exportKind = 'person-export'
+import { exportKind } from './erasure-rows.js'
+import { parkedEventsOf, parkedOf } from './of-person.js'
 
 /** Exports of a user that are being made or kept: each may have many megabytes. */
 export const mostOfUser = 100
@@ -37,18 +37,25 @@ export interface ExportWork extends Pick<Services, 'pool' | 'streams' | 'positio
 }
 
 const soonMs = 1_000
+const parkedAgainMs = 10_000
 
-export function personExports (work: ExportWork): BackgroundKind<SealedRow> {
+export function personExports (work: ExportWork): BackgroundKind<SealedRow, { waits_for: string }> {
   const { streams, positions, keys, sources = ['leads', 'calls', 'deliveries'] } = work
   return {
     keepDays: 1,
     isLong: true,
-    async work ({ id, userId, input }, { signal }) {
+    async work ({ id, userId, input }, turn) {
       const found = await findRequest(streams, id)
       if (!found) throw new Error(`there is no event of the export ${id}`)
       if (found.request.status !== 'processing') return { state: 'completed' } // its end was not written down
-      if ((await areBefore(positions, sources, found.position)).length > 0) return { state: 'waiting', inMs: soonMs }
-      await exportPerson(work, { id, userId, phoneNumber: unseal(keys, userId, input) }, signal)
+      if ((await positions.late(sources, found.position)).length > 0) return { state: 'waiting', inMs: soonMs }
+      const asked = { id, userId, phoneNumber: unseal(keys, userId, input) }
+      const parked = await parkedOf(work, asked, id)
+      if (parked.length > 0) {
+        await turn.keep({ waits_for: parkedEventsOf(parked) })
+        return { state: 'waiting', inMs: parkedAgainMs }
+      }
+      await exportPerson(work, asked, turn.signal)
       return { state: 'completed' }
     },
     finish: ({ id }, ended) => endRequest(streams, id, ended.state === 'completed'),
@@ -67,17 +74,6 @@ async function exportPerson (
     await writeDocument(tx, asked, find(tx, digested(asked, phoneHash), signal), write)
     await end()
   })
-}
-
-/** Each look at a source that is behind takes so long, in milliseconds. */
-const lookMs = 1_000
-
-/** Which of them have not come as far as the position. */
-export async function areBefore (
-  positions: Services['positions'], who: readonly string[], position: bigint
-): Promise<string[]> {
-  const come = await Promise.all(who.map((source) => positions.reached(source, position, lookMs)))
-  return who.filter((_source, nth) => !come[nth])
 }
 
 type Visit<Item> = (items: Item[]) => Promise<void>

@@ -6,7 +6,6 @@ import {
 } from '../../projections/persons.js'
 import { leadStream } from '../../src/features/leads/events.js'
 import type { Services } from '../../src/services/services.js'
-import { areBefore } from './exports.js'
 import { eraseContacts, eraseEntries, eraseLeads, type ErasingOptions } from './erase-streams.js'
 import { forgetCommands } from './erasure-rows.js'
 import { calls } from '../../projections/calls.js'
@@ -76,7 +75,7 @@ export async function eraseNamed (
 
 /** @throws Error while they are behind: it is tried again */
 async function readersAt ({ positions }: NamedServices, position: bigint): Promise<void> {
-  if ((await areBefore(positions, ['leads', 'calls'], position)).length === 0) return
+  if ((await positions.late(['leads', 'calls'], position)).length === 0) return
   throw new Error('the read models of leads and calls are behind the log')
 }
 
@@ -91,6 +90,11 @@ type BackEnds = Pick<Services, 'pool' | 'streams'>
 
 /** No more streams than these are named at once. */
 const mostNamed = 5
+
+/** What whoever needs them waits for, in words. */
+export const parkedEventsOf = (streams: readonly string[]) =>
+  `${parkedEvents}, which an operator retries or skips (ringledger projections quarantine): ${streams.join(', ')}`
+export const parkedEvents = 'parked events'
 
 /** @param requestId events that the request itself has appended are the person's too @returns names of streams */
 export async function parkedOf (

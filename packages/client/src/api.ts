@@ -2177,7 +2177,7 @@ export interface components {
             created_at: string;
             /** @description ISO 8601, UTC. Null until it has ended. */
             finished_at: string | null;
-            /** @description Only of an erasure that cannot go on: what it waits for. Where that is parked events, your operator has to act. */
+            /** @description Only of one that cannot go on: what it waits for. Where that is parked events, your operator has to act. */
             waits_for?: string;
         };
         OnePersonRequest: {

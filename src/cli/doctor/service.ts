@@ -14,7 +14,7 @@ import { refuseOtherLog } from '../../recovery/same-log.js'
 import { unfinishedByKind } from '../../../workers/work/requests.js'
 import { lastUnaccounted } from '../../../workers/operate/audit.js'
 import { isResealed, neededKeys, refuseLostKeys } from '../../../workers/operate/reseal.js'
-import { waitingErasures, unscavenged } from '../../../workers/persons/erasure-rows.js'
+import { waitingRequests, unscavenged } from '../../../workers/persons/erasure-rows.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
 
 interface ServiceParts {
@@ -118,8 +118,8 @@ const mendUnscavenged = 'Scavenge every member: docs/eventstoredb.md, "Scavengin
 
 /** Since when every member was scavenged: the earliest of their last scavenges, once each has one. */
 export async function erasuresFound (pool: Pool, store: ScavengedStore | undefined): Promise<Found> {
-  const [waiting] = await waitingErasures(pool)
-  if (waiting) return warning(`erasure ${waiting.id} waits for ${waiting.waits_for}`, 'docs/privacy.md, "What an operator does"')
+  const [waiting] = await waitingRequests(pool)
+  if (waiting) return warning(`${waiting.type} ${waiting.id} waits for ${waiting.waits_for}`, 'docs/privacy.md, "What an operator does"')
   if (!store) return skipped(storeIsAway)
   const [scavenges, members] = await Promise.all([store.lastScavenges(), store.memberCount()])
   const times = [...scavenges?.values() ?? []].map(Number)

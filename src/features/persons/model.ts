@@ -101,7 +101,7 @@ export const PersonRequestAnswer = Type.Object({
   created_at: At(''),
   finished_at: Nullable(At('Null until it has ended.')),
   waits_for: Type.Optional(Type.String({
-    description: 'Only of an erasure that cannot go on: what it waits for. Where that is parked events, your operator has to act.'
+    description: 'Only of one that cannot go on: what it waits for. Where that is parked events, your operator has to act.'
   }))
 }, { title: 'PersonRequest' })
 export type PersonRequestAnswer = Static<typeof PersonRequestAnswer>

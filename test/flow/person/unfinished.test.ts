@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { personRequestStream } from '../../../src/features/persons/events.js'
 import {
-  beginExport, exportKind, type ExportWork, mostOfUser, personExports, prepareExport, readExport
+  beginExport, type ExportWork, mostOfUser, personExports, prepareExport, readExport
 } from '../../../workers/persons/exports.js'
 import { giveTurn, tidying } from '../../../workers/work/run.js'
-import { prepareErasure } from '../../../workers/persons/erasure-rows.js'
+import { exportKind, prepareErasure } from '../../../workers/persons/erasure-rows.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { eventually } from '../../support/eventually.js'
+import { newLead } from '../../support/bodies/bodies.js'
 import { testService } from '../../support/service.js'
 
 const { call, parts } = await testService(t)
@@ -56,6 +57,28 @@ t.test('one that fails again and again is given up, in words without the number'
   })
   t.equal(warned.filter((message) => message === 'a request in the background is tried again').length, 13)
   t.equal((await call('GET', `/user/person-request/${id}/download`)).status, 410)
+})
+
+t.test('a copy is not made without events of the person that are parked, and names them', async (t) => {
+  const parkedNumber = '+15557654322'
+  const { body } = await call('POST', '/user/lead', newLead({ phone_number: parkedNumber }))
+  const { rows: [{ stream }] } = await pool.query('SELECT stream FROM read_model.leads WHERE id = $1', [body.data.id])
+  const bad = { id: randomUUID(), type: 'LeadUpdated', data: { bad: 1 }, metadata: { schema_version: '1' } }
+  const { position } = await streams.append(stream, [bad], (await streams.last(stream))?.revision ?? -1n)
+  await eventually(async () =>
+    (await pool.query("SELECT FROM ledger.parked_events WHERE consumer LIKE 'read\\_leads%'")).rowCount === 1)
+  const read = await call('GET', `/user/lead/${body.data.id}`, undefined, { headers: { 'x-read-position': String(position) } })
+  t.match([read.status, read.body.message], [503, /waits for an operator/], 'and no read passes for one of that event')
+  const id: string = (await call('POST', '/user/person/export', { phone_number: parkedNumber })).body.data.id
+  const waiting = await eventually(async () => {
+    await work1(id)
+    const { data } = (await call('GET', `/user/person-request/${id}`)).body
+    return data.waits_for !== undefined && data
+  })
+  t.match(waiting, {
+    status: 'processing',
+    waits_for: `parked events, which an operator retries or skips (ringledger projections quarantine): ${stream}`
+  })
 })
 
 t.test('one that this database does not know any more has failed', async (t) => {
