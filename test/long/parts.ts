@@ -49,15 +49,15 @@ export const parts: Part[] = [
   {
     name: 'sender',
     files: ['test/long/sender'],
-    guards: ['workers/deliver'],
-    minutes: 3
+    guards: ['workers/deliver', 'workers/deliveries', 'workers/queue'],
+    minutes: 9
   },
   {
     name: 'deliveries',
     files: ['test/long/deliveries', 'test/workers/deliveries/moves.test.ts', 'test/workers/sender/races.test.ts'],
     env: { PENDING: '1000000', RACES: 'all' },
     guards: ['workers/deliveries', 'workers/queue', 'migrations'],
-    minutes: 30
+    minutes: 28
   },
   {
     name: 'imports',
