@@ -49,7 +49,6 @@ onEachQueue(t, {
       } else await trouble[round % trouble.length]?.(assistant, hook.url)
       await delay(50)
     }
-    await redis?.start().catch(() => {})
     const open = async () => (await r.rows('webhook_deliveries', "status <> 'delivered'")).length
     await eventually(async () => await open() === 0, 120_000)
     const attempts = new Map<string, string[]>()
