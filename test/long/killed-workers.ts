@@ -3,7 +3,6 @@ import {
   ringledger, type Ended, type Environment, type Ringledger, dataDir, listeningUrl
 } from '../support/ringledger.js'
 import type { Teardown } from '../support/teardown.js'
-import type { ScratchRedis } from '../support/back-ends/redis.js'
 import { secrets } from '../support/auth/secrets.js'
 import type { TestService } from '../support/service.js'
 
@@ -59,15 +58,14 @@ export function roleProcess (t: Teardown, role: string, env: Environment) {
 const lastOf = (started: Ringledger, { signal, code }: Ended) =>
   `ended with ${signal ?? code}: ${started.stdout().slice(-500)}${started.stderr().slice(-500)}`
 
-/** On the back ends of the service, with the queue in Redis where there is one. They are to be started. */
-export function twoWorkers (t: Teardown, { urls }: Pick<TestService, 'urls'>, redis?: ScratchRedis) {
+/** On the back ends of the service. They are to be started. */
+export function twoWorkers (t: Teardown, { urls }: Pick<TestService, 'urls'>) {
   const env = {
     ...secrets,
     DATABASE_URL: urls.databaseUrl,
     EVENTSTORE_URL: urls.eventStoreUrl,
     DATA_DIR: dataDir(t),
-    PORT: '0',
-    ...(redis && { REDIS_URL: redis.url })
+    PORT: '0'
   }
   const workers = [roleProcess(t, 'worker', env), roleProcess(t, 'worker', env)]
   const kill = async () => { await Promise.all(workers.map((worker) => worker.kill())) }

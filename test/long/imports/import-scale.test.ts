@@ -1,5 +1,5 @@
-// A large import into `ringledger start`, beside another user's commands: every row is done, and what both take is
-// printed, and held to its aims. IMPORT_ROWS tries it with fewer rows.
+// A large import into `ringledger start`, beside another user's commands: every row is done, and those hardly wait.
+// What a row costs is in the bench. IMPORT_ROWS tries it with fewer rows.
 import t from 'tap'
 import { imports, numberOf } from '../../support/scenes/scenes.js'
 import { startService } from '../../support/running-service.js'
@@ -7,7 +7,7 @@ import type { TestService } from '../../support/service.js'
 
 const rows = Number(process.env.IMPORT_ROWS ?? 100_000)
 const before = 500
-const aims = { seconds: 120, slower: 2 }
+const mostSlower = 2
 t.setTimeout(1_800_000)
 
 const service = await startService(t, { env: { RATE_LIMIT_PER_MINUTE: '0' } })
@@ -42,8 +42,7 @@ t.test(`${rows} rows are imported while another user creates leads`, async (t) =
   t.comment(`${rows} rows in ${seconds.toFixed(1)} s (${Math.round(rows / seconds)} a second), sent in ${Math.round(sentMs)} ms`)
   t.comment(`p50 of the other user: ${at(alone, 0.5)} ms alone, ${at(beside, 0.5)} ms beside (${beside.length} leads)`)
   t.comment(`p99 of the other user: ${at(alone, 0.99)} ms alone, ${at(beside, 0.99)} ms beside`)
-  t.ok(seconds < rows / 100_000 * aims.seconds, `100,000 rows take less than ${aims.seconds} s on two idle cores`)
-  t.ok(at(beside, 0.99) <= aims.slower * at(alone, 0.99), `p99 of others is at most ${aims.slower} times what it was`)
+  t.ok(at(beside, 0.99) <= mostSlower * at(alone, 0.99), `p99 of others is at most ${mostSlower} times what it was`)
 })
 
 const at = (times: readonly number[], quantile: number) =>
