@@ -2,7 +2,6 @@
 import type { ValidateFunction } from 'ajv'
 import ipaddr from 'ipaddr.js'
 import { collect, type FieldErrors, type Problem } from './domain/rejection.js'
-import { corsOrigins, noOriginIn } from './http/edge.js'
 import { jwtProblems, jwtSettings, roleMapOf } from './http/credentials.js'
 import { fieldErrors, openAjv, refusedTexts } from './http/field-errors.js'
 import { eventStoreProblems, withCaFile } from './log/client-url.js'
@@ -140,4 +139,18 @@ function shown (name: string, problem: string, environment: NodeJS.ProcessEnv): 
 function schemeOf (url: string): string {
   const scheme = /^[a-z][a-z0-9+.-]{0,30}:\/\//i.exec(url)?.[0]
   return scheme ? ` (it begins with ${scheme})` : ''
+}
+
+/** Of the entries of the setting: origins, or `*` alone. */
+const corsOrigins = (entries: string[]) => isEvery(entries) ? '*' as const : entries
+
+/** The first entry that is no origin, as a browser would send it. */
+const noOriginIn = (entries: string[]): string | undefined =>
+  isEvery(entries) ? undefined : entries.find((origin) => !isOrigin(origin))
+
+const isEvery = (entries: string[]) => entries.length === 1 && entries[0] === '*'
+
+function isOrigin (text: string): boolean {
+  if (!/^https?:[^*]+$/.test(text) || !URL.canParse(text)) return false
+  return new URL(text).origin === text
 }

@@ -204,20 +204,6 @@ const keptSeconds = 600
 const exposed = [...Object.keys(answerHeaders), 'Allow', 'Content-Disposition'].join(', ')
 const allowed = ['Authorization', 'Content-Type', ...Object.keys(requestHeaders)].join(', ')
 
-/** Of the entries of the setting: origins, or `*` alone. */
-export const corsOrigins = (entries: string[]): CorsOrigins => isEvery(entries) ? '*' : entries
-
-/** The first entry that is no origin, as a browser would send it. */
-export const noOriginIn = (entries: string[]): string | undefined =>
-  isEvery(entries) ? undefined : entries.find((origin) => !isOrigin(origin))
-
-const isEvery = (entries: string[]) => entries.length === 1 && entries[0] === '*'
-
-function isOrigin (text: string): boolean {
-  if (!/^https?:[^*]+$/.test(text) || !URL.canParse(text)) return false
-  return new URL(text).origin === text
-}
-
 /** Register it before everything that may refuse: a page can read no refusal without these headers. */
 export function allowOrigins (app: App, origins: CorsOrigins): void {
   if (origins.length === 0) return
