@@ -141,7 +141,7 @@ function schemeOf (url: string): string {
   return scheme ? ` (it begins with ${scheme})` : ''
 }
 
-/** Of the entries of the setting: origins, or `*` alone. */
+/** CORS_ORIGINS names origins, or `*` alone. */
 const corsOrigins = (entries: string[]) => isEvery(entries) ? '*' as const : entries
 
 /** The first entry that is no origin, as a browser would send it. */

@@ -87,11 +87,11 @@ export interface Estimate extends Plan {
   /** Where in the log it begins, and where the log ends now. */
   from: bigint
   until: bigint
-  /** Of the projection's types, about. */
+  /** About so many events have a type that the projection reads. */
   events: number
   /** About, for reading and folding; indexes and verification come on top. */
   seconds: number
-  /** Of the active generation, all tables together. */
+  /** All tables of the active generation have so many together. */
   rows: number
   bytes: number
 }

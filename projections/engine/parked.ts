@@ -118,7 +118,7 @@ export async function countParkedStreams (pool: Pool): Promise<ParkedStreams[]> 
 /** What became of the parked events of a stream. */
 export interface Reprojected {
   generation: number
-  /** That are not parked any more, with the hidden ones. */
+  /** The command released so many events, hidden ones included. */
   events: number
   /** Of those: an erasure has hidden them, so they went nowhere. */
   hidden: number

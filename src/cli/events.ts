@@ -230,7 +230,7 @@ const ofOperator = 'EVENTSTORE_URL leads to a real server, whose operator scaven
   '$admins or $ops, for each member, curl -X POST https://MEMBER:2113/admin/scavenge -u USER:PASSWORD; ' +
   'docs/eventstoredb.md, "Scavenging"'
 
-/** Removes for good what nobody can read any more. @throws when the event store is a real server */
+/** Deletes hidden events from the store for good. @throws when the event store is a real server */
 export async function scavenge ({ json }: { json?: boolean }): Promise<void> {
   const { scavengeId, events, bytes } = await operate('stopped: the event store goes on by itself', async ({ signal }) => {
     const place = await presentStore('ringledger event-store scavenge')

@@ -99,7 +99,7 @@ export interface Written<Data> {
 /**
  * What readers find once they see the position: `folded` where that is the same, and they lack no event; else what
  * `read` finds. The command is valid without it: when they do not see it in time, its event is parked, or the read
- * fails, the answer is `folded`, with `X-Read-Model: pending`. What an earlier try wrote is `folded` as it was then.
+ * fails, the answer is `folded`, with `X-Read-Model: pending`. A retry shows the state that the earlier try wrote.
  */
 export async function readBack<Data> (
   positions: Positions, reply: FastifyReply,

@@ -98,24 +98,8 @@ class LogSender implements Sender {
   constructor (private readonly options: SenderOptions) {
     const { pool, log } = options
     this.#beating = setInterval(() => void this.#beat().catch(() => {}), options.heartbeatMs ?? heartbeatMs)
-    this.#claim = batcher<string, undefined>({
-      runBatch: async (assistants) => {
-        await this.#claimOf([...new Set(assistants)])
-        return new Map(assistants.map((id) => [id, undefined]))
-      },
-      runOne: async () => undefined,
-      isOfOne: () => false,
-      limit: claimTogether
-    })
-    this.#lookAgain = batcher<string, undefined>({
-      runBatch: async (assistants) => {
-        this.wake(await findAgain(pool, assistants))
-        return new Map(assistants.map((id) => [id, undefined]))
-      },
-      runOne: async () => undefined,
-      isOfOne: () => false,
-      limit: claimTogether
-    })
+    this.#claim = together((assistants) => this.#claimOf([...new Set(assistants)]))
+    this.#lookAgain = together(async (assistants) => { this.wake(await findAgain(pool, assistants)) })
     this.#record = batcher<Ended, boolean>({
       runBatch: async (ended) => {
         const recorded = await recordOutcomes(pool, ended)
@@ -352,6 +336,17 @@ class LogSender implements Sender {
     await endsWithin(lastWriteMs, dismiss(this.options.pool, this.#worker))
   }
 }
+
+/** One `work` serves all assistants that are named while the one before runs. */
+const together = (work: (assistants: string[]) => Promise<void>) => batcher<string, undefined>({
+  async runBatch (assistants) {
+    await work(assistants)
+    return new Map(assistants.map((id) => [id, undefined]))
+  },
+  runOne: async () => undefined,
+  isOfOne: () => false,
+  limit: claimTogether
+})
 
 const words: Record<Notice['type'], string> = {
   endpoint_failing: 'a webhook fails',

@@ -75,11 +75,11 @@ function openCall (t: Test, stub: StreamsClient) {
 }
 
 interface Chunk {
-  /** Of the append. */
+  /** The chunks of one append share it. */
   id: string
   stream?: string
   events?: number
-  /** Of the data of each event. */
+  /** Each event has so much data. */
   size?: number
   isFinal?: boolean
   deadline?: Date
