@@ -11,6 +11,8 @@ CREATE UNLOGGED TABLE ledger.person_keys (
   wrapped    bytea                         -- AES-256-GCM: nonce, tag, cipher text
 ) WITH (autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 2000);
 CREATE INDEX person_keys_of ON ledger.person_keys (person);
+-- A sample of ANALYZE is in the write-ahead log and in copies.
+ALTER TABLE ledger.person_keys ALTER wrapped SET STATISTICS 0;
 
 -- Erasures of persons on a real event store, which removes what was erased when its operator scavenges. A row goes when
 -- a scavenge of every member is known that began later.
@@ -39,6 +41,8 @@ CREATE INDEX work_accepted ON ledger.work (kind, user_id, created_at, id)
   WHERE state = 'accepted';
 CREATE INDEX work_prepared ON ledger.work (created_at) WHERE state = 'prepared';
 CREATE INDEX work_finished ON ledger.work (kind, finished_at) WHERE finished_at IS NOT NULL;
+-- ANALYZE keeps the samples of a table that has become empty.
+ALTER TABLE ledger.work ALTER input SET STATISTICS 0;
 
 -- Exports, in parts, each encrypted alone. They go with their request.
 CREATE TABLE ledger.person_exports (
@@ -51,6 +55,7 @@ CREATE TABLE ledger.person_exports (
   call_ids   text[] NOT NULL,              -- calls in it: whoever answered them may be erased while it is kept
   PRIMARY KEY (request_id, part)
 );
+ALTER TABLE ledger.person_exports ALTER sealed SET STATISTICS 0;
 
 -- Rows of imports that wait, in the order in which they came, in parts. A part goes when its rows are done.
 CREATE TABLE ledger.lead_import_parts (

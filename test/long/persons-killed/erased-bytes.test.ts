@@ -88,7 +88,7 @@ async function isProven (t: Test, redis?: ScratchRedis): Promise<void> {
   const { rows: [{ data_directory: root }] } = await db.query('SHOW data_directory')
   const send = await sender(t, service)
   await fillWithPerson(t, service, send)
-  await db.query('CHECKPOINT')
+  for (const command of ['ANALYZE', 'CHECKPOINT']) await db.query(command) // with samples of all that there is
   t.strictSame(wordsIn(filesIn(root)), [...words].sort(), 'they are found before')
   await requestEnds(send, await send('POST', '/user/person/erase', { phone_number }))
   for (const command of ['ANALYZE', 'VACUUM (FULL)']) await db.query(command)
@@ -100,7 +100,7 @@ async function isProven (t: Test, redis?: ScratchRedis): Promise<void> {
   t.strictSame(wordsIn([stdout, service.process.stdout(), service.process.stderr()]), [], 'no export, and no log')
   if (redis) {
     const files = await redis.files()
-    t.ok(files.some((file) => file.includes('background')), 'Redis had the jobs')
+    t.ok(files.some((file) => file.length > 1_000), 'Redis had jobs')
     t.strictSame(wordsIn(files), [], 'nor its files, whatever they went through')
     return // what follows has nothing to do with the queue
   }
