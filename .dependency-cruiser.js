@@ -74,7 +74,7 @@ const doors = [
   { to: { package: '@opentelemetry/[^/]+' }, from: ['src/tracing/open-telemetry[.]ts', ...TRIED] },
   { to: { ours: 'src/tracing/open-telemetry[.]ts' }, from: ['src/cli/serve[.]ts', ...TRIED] },
   { to: { ours: 'src/tracing/open-telemetry[.]ts' }, notFrom: ['src/cli'], except: 'dynamic' },
-  { to: { package: 'bullmq' }, from: ['workers/queue/(bullmq|assistants|back-ends/[^/]+)[.]ts', ...TRIED] },
+  { to: { package: 'bullmq' }, from: ['workers/queue/(queue|back-ends/[^/]+)[.]ts', ...TRIED] },
   { to: { package: 'ioredis' }, from: ['workers/queue/back-ends/redis[.]ts', 'src/services', 'src/cli/doctor/back-ends[.]ts', ...TRIED] },
   { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard|kept-connections)[.]ts', ...TRIED] },
   { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', 'src/config[.]ts', ...TRIED] },

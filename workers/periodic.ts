@@ -1,7 +1,6 @@
 // What one worker of many does again and again: a list of tasks under one lease.
 import type { Pool } from 'pg'
 import { isOfOutage } from '../src/log/errors.js'
-import { askedTogether } from '../src/postgres/batcher.js'
 import { endsWithin, beat, pause } from '../src/timing.js'
 import { wheneverLeased } from '../src/subscriptions/lease.js'
 
@@ -71,20 +70,4 @@ async function repeat (
       await pause(Math.min(everyMs, longestBackoffMs), signal)
     }
   }
-}
-
-const tables = ['moving_assistants', 'moving_endpoints', 'webhook_recoveries'] as const
-
-type WorkTable = typeof tables[number]
-
-const text = `SELECT ${tables.map((table) => `EXISTS (SELECT FROM ledger.${table}) AS ${table}`).join(', ')}`
-
-const look = askedTogether(async (pool): Promise<Map<WorkTable, boolean>> => {
-  const { rows: [found] } = await pool.query<Record<WorkTable, boolean>>({ name: 'has-rows', text })
-  return new Map(tables.map((table) => [table, found?.[table] ?? false]))
-})
-
-/** Whether any of the tables has rows: one statement for all who look at one beat, as most find nothing. */
-export async function hasRows (pool: Pool, ...asked: WorkTable[]): Promise<boolean> {
-  return (await Promise.all(asked.map((table) => look(pool, table)))).includes(true)
 }

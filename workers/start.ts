@@ -2,18 +2,17 @@
 import { beat, endsWithin } from '../src/timing.js'
 import type { Services } from '../src/services/services.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
-import { abandonedAfter } from './deliveries/attempts/abandoned.js'
-import { deliverer, type EndedAttempt } from './deliver/deliver.js'
+import type { Outcome } from '../src/features/webhooks/outcome.js'
+import type { Trigger } from './deliveries/claim.js'
+import { send } from './deliver/send.js'
 import { dispatcher } from './dispatch/dispatch.js'
-import { addMonths } from './deliveries/attempts/months.js'
-import { FreshBodies } from './deliveries/fresh-bodies.js'
-import { openEnqueuer } from './queue/enqueue.js'
+import { keepMonths } from './deliveries/months.js'
+import { removeExpired } from './deliveries/retention.js'
+import { openSender } from './deliveries/sender.js'
 import { listenForDue } from './deliveries/due-channel.js'
 import { withMarkers, type Marking } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
 import { openQueue, type JobQueue, type QueueOptions } from './queue/queue.js'
-import { reconciling } from './queue/reconcile.js'
-import { moving } from './deliveries/moves/moves.js'
 import { type Periodic, runPeriodic } from './periodic.js'
 import { openTasks, type AlertHook } from './operate/upkeep.js'
 import { refuseLostKeys, tellNeededKeys } from './operate/reseal.js'
@@ -36,6 +35,8 @@ export interface WorkerDeps extends Omit<QueueOptions, 'stalled'>,
   version: string
   /** Told of each attempt whose outcome counts. */
   onAttempt?: ((attempt: EndedAttempt) => void) | undefined
+  /** Told of how many deliveries get no further attempt. */
+  onExhausted?: ((count: number) => void) | undefined
   /** The operator's hook, where there is one. */
   alert?: AlertHook | undefined
   /** Of others, which one worker of many does. */
@@ -57,8 +58,10 @@ export interface Workers {
   stop (): Promise<void>
 }
 
-export const attemptsAtOnce = 250 // long ones do not count
-const usualGraceMs = 15_500
+/** An attempt, for metrics. `ageMs`: since its schedule began. */
+export interface EndedAttempt { trigger: Trigger, outcome: Outcome, ageMs: number }
+
+const usualGraceMs = 17_000
 /** A batch that is under way ends by then, or its connection is dead. */
 const batchWithinMs = 11_000
 /** For a last marker and last jobs: others make up for both. */
@@ -66,8 +69,8 @@ const lastWordsMs = 2_000
 
 /** Starts the worker role. The clients stay the caller's; the queue's connections are made and closed here. */
 export function startWorkers (deps: WorkerDeps): Workers {
-  const [stopping, hurrying] = [new AbortController(), new AbortController()]
-  const running = run(deps, stopping.signal, hurrying)
+  const stopping = new AbortController()
+  const running = run(deps, stopping.signal)
   running.catch(() => {}) // `ready` rejects with it
   let stopped: Promise<void> | undefined
   let started: Running | undefined
@@ -88,44 +91,56 @@ export function startWorkers (deps: WorkerDeps): Workers {
 
 type Running = Pick<Workers, 'handOver' | 'stop'> & { queue: JobQueue }
 
-async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<Running> {
-  const { pool, keys, logGuard: { maySend }, log, version, webhook } = deps
+async function run (deps: WorkerDeps, signal: AbortSignal): Promise<Running> {
+  const { pool, keys, holder, logGuard: { maySend }, log, version, webhook } = deps
   const { schedule, timeoutMs, retentionDays = 90 } = webhook
-  await Promise.all([refuseLostKeys(pool, keys), addMonths(pool)])
+  await Promise.all([refuseLostKeys(pool, keys), keepMonths(pool, retentionDays)])
   const queue = await openQueue(deps)
-  const enqueuer = openEnqueuer({ pool, queue, maySend, log })
   const poster = openPoster(webhook)
-  const fresh = new FreshBodies()
-  const sending = { pool, poster, keys, timeoutMs, rules: webhook, version, signal: hurrying.signal }
-  const deliver = deliverer({ ...sending, fresh, enqueuer, schedule, onAttempt: deps.onAttempt, log })
-  queue.work(async (job) => { if (maySend()) await deliver(job) }, attemptsAtOnce)
-  const handOver = () => hurrying.abort(new Error('the worker stops'))
-  const listener = listenForDue(deps.notifications, (user) => enqueuer.enqueueSoon([user]))
+  const sending = { pool, poster, keys, timeoutMs, rules: webhook, version }
+  const { onAttempt, onExhausted = () => {} } = deps
+  const sender = await openSender({
+    ...{ pool, jobs: queue, holder, schedule, maySend, onExhausted, log, reconcileEveryMs: deps.reconcileEveryMs },
+    send: (attempt, signal) => send(attempt, signal, sending),
+    onEnded ({ attempt: { trigger, ageMs }, outcome, durationMs }) {
+      onAttempt?.({ trigger, outcome, ageMs: ageMs + durationMs })
+    }
+  })
+  const wake = (assistants: Iterable<string>) => sender.wake(assistants)
+  const listener = listenForDue(deps.notifications, (assistantId) => wake([assistantId]))
   const batches = { ...deps, pool: deps.consumerPool ?? pool }
-  const queued = { fresh, giveSlots: enqueuer, onDispatched: (users: Iterable<string>) => enqueuer.enqueueSoon(users) }
-  const dispatching = dispatcher({ ...batches, firstDelayMs: schedule[0] ?? 0, ...queued })
+  const dispatching = dispatcher({ ...batches, firstDelayMs: schedule[0] ?? 0, wake })
   const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
-  const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: abandonedAfter({ timeoutMs }), retentionDays }
   const upkeep = openTasks({ ...batches, retentionDays, maySend, signal })
-  const reconcilers = reconciling({ ...batches, queue, enqueuer, ...times })
-  const tasks = [...reconcilers, moving(batches.pool), ...upkeep.tasks, ...deps.tasks ?? []]
+  const tasks = [...sender.tasks, retention({ ...batches, retentionDays }), ...upkeep.tasks, ...deps.tasks ?? []]
   const working = whileAlive(queue, { signal, log }, (signal) => Promise.all([
     followCalls(marking, batches, signal),
     runPeriodic(tasks, { ...batches, name: 'worker', signal })
   ]))
   const loops = [working, tellNeededKeys({ ...batches, signal })]
   return {
-    ...{ queue, handOver },
+    queue,
+    handOver: () => sender.handOver(),
     async stop () {
       listener.close()
       const looped = endsWithin(batchWithinMs, Promise.all(loops)).then(() => endsWithin(lastWordsMs, marking.stop()))
-      await Promise.all([queue.stopWork(deps.graceMs ?? usualGraceMs, handOver), looped])
-      await endsWithin(lastWordsMs, enqueuer.stop())
+      await Promise.all([queue.stopWork(), sender.stop(deps.graceMs ?? usualGraceMs), looped])
       await queue.close()
       await Promise.all([poster.close(), upkeep.close()])
     }
   }
 }
+
+const retention = (
+  { pool, log, reconcileEveryMs: everyMs = 10_000, retentionDays }: WorkerDeps & { retentionDays: number }
+): Periodic => ({
+  name: 'retention',
+  everyMs,
+  async run () {
+    const removed = await removeExpired(pool, retentionDays)
+    if (removed.payloads > 0) log.info({ ...removed }, 'removed what is no longer kept')
+  }
+})
 
 async function followCalls ({ consumer }: Marking, deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   await deps.logGuard.untilMaySend(signal)

@@ -53,8 +53,6 @@ export interface Effects {
   unreadable (stored: StoredEvent, problem: string): boolean
   /** Events that had their effect, and that operators have to look at. */
   parked: Refused[]
-  /** Before what was noted is written where nothing is presumed. */
-  prepare (db: Pool | PoolClient): Promise<void>
   /** $1 to $4 of the statement are the new position, the former one, the epoch and the version of the checkpoint. */
   statement (): Statement
   /** What follows the statement in a transaction, where anything does. */

@@ -97,7 +97,6 @@ export class Writer {
     if (parked.length > 0) await this.options.refuse(parked, position)
     await this.#ids.raise(this.db)
     try {
-      if (!this.#presumesNew) await effects?.prepare(this.db)
       const version = await this.#save(folded, known, { position, from, epoch, taken: events[folded.count - 1] })
       if (version === undefined) { // somebody changed what is beside the checkpoint, or what is presumed is not so
         this.#presumesNew = false

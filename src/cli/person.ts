@@ -173,7 +173,7 @@ function follow (
 ): Promise<void>[] {
   const options = { pool, streams, holder, yields: true, signal, log }
   const [firstDelayMs = 0] = parseSchedule(config.webhook.schedule)
-  const dispatching = dispatcher({ pool, firstDelayMs, onDispatched () {}, log })
+  const dispatching = dispatcher({ pool, firstDelayMs, wake () {}, log })
   return [
     feedGenerations([leads, calls, catalog], options),
     runSubscription(dispatching, options)

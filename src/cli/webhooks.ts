@@ -1,6 +1,5 @@
 // `ringledger webhooks`: deliveries of all users, what became of them, and sending them again.
-import { findDelivery, listDeliveries } from '../../workers/deliveries/read/find-deliveries.js'
-import { findReceivers } from '../../workers/deliveries/read/find-receivers.js'
+import { findDelivery, findReceivers, listDeliveries } from '../../workers/deliveries/read.js'
 import { audit } from '../../workers/operate/audit.js'
 import { recover as recoverDeliveries } from '../../workers/operate/recoveries.js'
 import { redeliver as redeliverOne } from '../../workers/operate/redeliver.js'
@@ -100,9 +99,7 @@ export async function recover (
       userId,
       assistantId,
       signal,
-      onProgress: ({ done, total }) => {
-        onProgress({ doing: 'recover', events: done, things: 'deliveries', done: total === 0 ? 1 : done / total })
-      }
+      onProgress: ({ found, done }) => { onProgress({ doing: 'recover', events: found, things: 'deliveries', done }) }
     })))
   if (json) return printJson({ scheduled, held, off })
   say(`Scheduled ${scheduled} deliveries for now; the workers send them.`)
@@ -126,7 +123,7 @@ export async function stats ({ json }: { json?: boolean }): Promise<void> {
   const found = await operate('stopped before everything was counted', ({ signal }) =>
     withConnections('ringledger webhooks stats', async ({ pool, streams }) =>
       ({ ...await webhookStats(pool), ...await audit({ pool, streams, signal }) })))
-  const { statuses, due, suspended_endpoints: suspended, calls, rows, unaccounted } = found
+  const { statuses, due, suspended_endpoints: suspended, failing_endpoints: failing, calls, rows, unaccounted } = found
   if (json) printJson(found)
   else {
     process.stdout.write(await tableOf([
@@ -135,6 +132,7 @@ export async function stats ({ json }: { json?: boolean }): Promise<void> {
       ['due and under way', due.under_way],
       ['oldest due', due.oldest ?? 'none'],
       ['suspended endpoints', suspended],
+      ['failing endpoints', failing],
       ['calls in the log', calls],
       ['calls in the delivery log', rows],
       ['unaccounted', unaccounted]

@@ -11,8 +11,8 @@ export interface Metrics {
   gauge (name: string, help: string, labels: string[], read: Read): void
   /** The same for values that only rise while the process lives. */
   counter (name: string, help: string, labels: string[], read: Read): void
-  /** Something that is counted when it happens. @returns what counts one more */
-  events (name: string, help: string, labels: string[]): (labels: Sample['labels']) => void
+  /** Something that is counted when it happens. @returns what counts one or more */
+  events (name: string, help: string, labels: string[]): (labels: Sample['labels'], count?: number) => void
   /** Durations, in seconds. @returns what takes one */
   durations (name: string, help: string, buckets: number[]): (seconds: number) => void
   /** Counts an answered request by its route pattern, `none` where no route fits. */
@@ -78,7 +78,7 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
     },
     events (name, help, labelNames) {
       const counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers })
-      return (labels) => counter.inc(labels)
+      return (labels, count = 1) => counter.inc(labels, count)
     },
     durations (name, help, buckets) {
       const histogram = new Histogram({ name: `ringledger_${name}`, help, buckets, registers })

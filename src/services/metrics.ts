@@ -66,27 +66,31 @@ async function eventsBehind (streams: Services['streams'], { name, position, lag
 /** From a few milliseconds to the three days of the schedule, in seconds. */
 const latencies = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600, 14_400, 86_400, 259_200]
 
-interface ObservedAttempt { trigger: string, outcome: string, isExhausted: boolean, ageMs: number }
+interface ObservedAttempt { trigger: string, outcome: string, ageMs: number }
 
-/** Of the role worker: the attempts of this process. @returns what is told of each */
-export function observeAttempts (metrics: Metrics): (attempt: ObservedAttempt) => void {
+/** Of the role worker: the attempts of this process. @returns what is told of each, and of what gets no further one */
+export function observeAttempts (
+  metrics: Metrics
+): { onAttempt (attempt: ObservedAttempt): void, onExhausted (count: number): void } {
   const attempts = metrics.events('webhook_attempts_total',
     'Attempts that this process has made, by what started them and by outcome.', ['trigger', 'outcome'])
   const exhausted = metrics.events('webhook_deliveries_exhausted_total',
     'Deliveries that this process has made the last attempt of, in vain.', [])
   const latency = metrics.durations('webhook_delivery_latency_seconds',
     'Time from the row of a call in the delivery log to the attempt of the schedule that delivered it.', latencies)
-  return ({ trigger, outcome, isExhausted, ageMs }) => {
-    attempts({ trigger, outcome })
-    if (isExhausted) exhausted({})
-    if (trigger === 'schedule' && outcome === 'delivered') latency(ageMs / 1_000)
+  return {
+    onAttempt ({ trigger, outcome, ageMs }) {
+      attempts({ trigger, outcome })
+      if (trigger === 'schedule' && outcome === 'delivered') latency(ageMs / 1_000)
+    },
+    onExhausted: (count) => exhausted({}, count)
   }
 }
 
 /** What is counted in the delivery log; `audit` compares the calls of the log with their rows. */
 export interface DeliveryCounts {
   pending (): Promise<{ status: string, count: number }[]>
-  due (): Promise<{ waiting: number, underWay: number, oldestSeconds: number, suspended: number, parked: number }>
+  due (): Promise<Record<'waiting' | 'running' | 'oldestSeconds' | 'suspended' | 'failing' | 'parked', number>>
   recentAttempts (): Promise<{ outcome: string, count: number }[]>
   /** As of the last count; nothing before the first. */
   unaccounted (): Promise<number | undefined>
@@ -102,11 +106,12 @@ export function measureDeliveries (
     async () => (await pending()).map(({ status, count }) => ({ labels: { status }, value: count })))
   const ofDue = (name: string, help: string, pick: (found: Awaited<ReturnType<typeof due>>) => number) =>
     metrics.gauge(name, help, [], async () => [{ labels: {}, value: pick(await due()) }])
-  ofDue('webhook_oldest_due_seconds', 'Age of the attempt that is due longest; 0 when none is.',
+  ofDue('webhook_oldest_due_seconds', 'Age of the attempt that is due longest and that a worker could make now; 0 when none is.',
     ({ oldestSeconds }) => oldestSeconds)
-  ofDue('webhook_attempts_waiting', 'Attempts that are due and wait for a slot.', ({ waiting }) => waiting)
-  ofDue('webhook_attempts_under_way', 'Attempts that are queued or running.', ({ underWay }) => underWay)
+  ofDue('webhook_attempts_waiting', 'Attempts that are due and that a worker could make now.', ({ waiting }) => waiting)
+  ofDue('webhook_attempts_under_way', 'Attempts that are running.', ({ running }) => running)
   ofDue('webhook_endpoints_suspended', 'Endpoints that nothing is sent to.', ({ suspended }) => suspended)
+  ofDue('webhook_endpoints_failing', 'Endpoints whose last three attempts or more have failed.', ({ failing }) => failing)
   ofDue('webhook_events_parked', 'Events that the dispatcher has parked.', ({ parked }) => parked)
   metrics.counter('webhook_calls_skipped_total',
     'Calls that the dispatcher of this process has recorded without a webhook to send, by reason.', ['reason'],

@@ -1,5 +1,5 @@
-// The worker role: dispatcher, deliveries and reconciler, and what is done in the background: imports of leads, and
-// erasures.
+// The worker role: dispatcher, deliveries and reconciler, and what is done in the background: imports of leads,
+// exports and erasures of persons, recoveries.
 import { unfinishedByKind } from '../../workers/work/requests.js'
 import type { BackgroundKinds } from '../../workers/work/kind.js'
 import { startWork, tidying } from '../../workers/work/run.js'
@@ -7,6 +7,7 @@ import { leadImports } from '../../workers/imports/lead-imports.js'
 import { erasures, lateCalls } from '../../workers/persons/erasures.js'
 import { exportKind } from '../../workers/persons/erasure-rows.js'
 import { personExports } from '../../workers/persons/exports.js'
+import { recoveries, recoveryKind } from '../../workers/operate/recoveries.js'
 import { startWorkers } from '../../workers/start.js'
 import { parseSchedule } from '../features/webhooks/outcome.js'
 import type { Metrics } from '../http/metrics.js'
@@ -34,7 +35,7 @@ export async function startWorker (services: Services, metrics: Metrics): Promis
     ...services,
     ...urls,
     webhook: { ...webhook, schedule: parseSchedule(webhook.schedule) },
-    onAttempt: observeAttempts(metrics),
+    ...observeAttempts(metrics),
     alert: alertHook(config),
     version: packageVersion,
     tasks: [tidying({ pool, kinds, mayWork })]
@@ -53,6 +54,7 @@ async function kindsOf (services: Services, metrics: Metrics): Promise<Backgroun
     'lead-import': leadImports({ ...services, ...commands, onRows: observeImports(metrics) }),
     [exportKind]: personExports(services),
     'person-erasure': erasures(services),
-    'late-call-erasure': lateCalls(services)
+    'late-call-erasure': lateCalls(services),
+    [recoveryKind]: recoveries(services)
   }
 }

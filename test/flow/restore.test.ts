@@ -42,8 +42,7 @@ async function restoredBesideNewerLog (t: Test): Promise<Restored> {
   await eventually(() => hook.received.length === 4)
   await second.stop()
   await r.restore()
-  await r.withParts(async ({ pool }) => pool.query(`
-    UPDATE ledger.webhook_deliveries SET next_attempt_at = now() WHERE status = 'scheduled'`))
+  await r.withParts(async ({ pool }) => pool.query('UPDATE ledger.webhook_due SET due_at = now()'))
   return { r, hook, assistant, newest }
 }
 

@@ -34,7 +34,7 @@ export function consumers (t: Teardown, { config, parts, urls }: TestService, po
     }
     const done = projection
       ? feedGenerations([projection], options)
-      : runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log: options.log }), options)
+      : runSubscription(dispatcher({ pool, firstDelayMs: 0, wake () {}, log: options.log }), options)
     running.set(name, async () => {
       stopping.abort()
       await done

@@ -43,18 +43,12 @@ export const parts: Part[] = [
   {
     name: 'queue',
     files: ['test/long/queue'],
-    guards: ['workers/queue', 'workers/deliver', 'src/postgres'],
-    minutes: 12
-  },
-  {
-    name: 'sender',
-    files: ['test/long/sender'],
-    guards: ['workers/deliver', 'workers/deliveries', 'workers/queue'],
-    minutes: 9
+    guards: ['workers/queue', 'workers/deliver', 'workers/deliveries', 'src/postgres'],
+    minutes: 20
   },
   {
     name: 'deliveries',
-    files: ['test/long/deliveries', 'test/workers/deliveries/moves.test.ts', 'test/workers/sender/races.test.ts'],
+    files: ['test/long/deliveries', 'test/workers/deliveries/races.test.ts'],
     env: { PENDING: '1000000', RACES: 'all' },
     guards: ['workers/deliveries', 'workers/queue', 'migrations'],
     minutes: 28

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openPool } from '../../src/postgres/pool.js'
-import { hasRows, runPeriodic, type Pass } from '../../workers/periodic.js'
+import { runPeriodic, type Pass } from '../../workers/periodic.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
@@ -82,21 +82,6 @@ t.test('a task that fails is tried again, and neither it nor one that hangs dela
   t.match(told, [{ task: 'fails', err: /failure 1/ }, { task: 'fails', err: /failure 2/ }])
   stopping.abort()
   await running
-})
-
-t.test('all who look for work at one moment ask by one statement, each of its own tables', async (t) => {
-  await pool.query('INSERT INTO ledger.moving_assistants (assistant_id) VALUES (1)')
-  let statements = 0
-  const count = () => { statements += 1 }
-  pool.on('acquire', count)
-  t.same(await Promise.all([
-    hasRows(pool, 'moving_assistants', 'moving_endpoints'),
-    hasRows(pool, 'webhook_recoveries')
-  ]), [true, false])
-  t.equal(statements, 1)
-  pool.off('acquire', count)
-  await pool.query('DELETE FROM ledger.moving_assistants')
-  t.equal(await hasRows(pool, 'moving_assistants', 'moving_endpoints'), false, 'nothing is remembered')
 })
 
 t.test('after an outage of Postgres the next pass comes within seconds, however seldom passes are made', async (t) => {

@@ -1,6 +1,6 @@
 // Signs the body of an attempt and posts it to its endpoint.
 import type { Pool } from 'pg'
-import type { Attempt as AnyAttempt } from '../deliveries/attempts/attempt.js'
+import type { Attempt } from '../deliveries/claim.js'
 import { requestHeaders } from '../deliveries/request-headers.js'
 import { webhookUrlProblem, type UrlRules } from './guard.js'
 import type { Result } from '../../src/features/webhooks/outcome.js'
@@ -10,8 +10,6 @@ import { tracing, type SpanOptions } from '../../src/tracing/tracing.js'
 import { currentSecret } from './secrets.js'
 import { signedHeaders } from './sign.js'
 
-type Attempt = Omit<AnyAttempt, 'token' | 'endpointId' | 'health'>
-
 export interface SendOptions {
   pool: Pool
   poster: Poster
@@ -20,16 +18,14 @@ export interface SendOptions {
   timeoutMs: number
   rules: UrlRules
   version: string
-  /** Aborted when running attempts must be handed over. */
-  signal: AbortSignal
 }
 
 /** @throws when `signal` is aborted, or when this process has a fault of its own */
-export async function send (attempt: Attempt, options: SendOptions): Promise<Result> {
+export async function send (attempt: Attempt, signal: AbortSignal, options: SendOptions): Promise<Result> {
   const span = tracing.tracer?.start('webhook attempt', spanOptions(attempt))
-  if (!span) return await post(attempt, options)
+  if (!span) return await post(attempt, signal, options)
   try {
-    const result = await post(attempt, options, { traceparent: span.traceparent })
+    const result = await post(attempt, signal, options, { traceparent: span.traceparent })
     span.set(result.kind === 'answer' ? { 'http.response.status_code': result.status } : { 'error.type': result.stage })
     span.end(result.kind === 'answer' && result.status < 400 ? undefined : result)
     return result
@@ -46,7 +42,9 @@ const spanOptions = ({ deliveryId, trigger, n, traceparent }: Attempt): SpanOpti
   attributes: { 'ringledger.delivery': deliveryId, 'ringledger.trigger': trigger, 'ringledger.attempt': n }
 })
 
-async function post (attempt: Attempt, options: SendOptions, traced?: { traceparent: string }): Promise<Result> {
+async function post (
+  attempt: Attempt, signal: AbortSignal, options: SendOptions, traced?: { traceparent: string }
+): Promise<Result> {
   const { url, body } = attempt
   const problem = webhookUrlProblem(url, options.rules)
   if (problem !== undefined) return { kind: 'failure', stage: 'blocked', message: `the webhook URL ${problem}` }
@@ -55,7 +53,7 @@ async function post (attempt: Attempt, options: SendOptions, traced?: { tracepar
     headers: { ...await headersOf(attempt, options), ...traced },
     body,
     timeoutMs: options.timeoutMs,
-    signal: options.signal
+    signal
   })
 }
 

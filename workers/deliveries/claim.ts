@@ -82,7 +82,7 @@ async function lockUsers (tx: PoolClient, assistants: readonly string[]): Promis
     name: 'claim-users',
     text: `
       WITH asked AS MATERIALIZED (
-        SELECT assistant_id, user_id FROM sender.webhooks WHERE assistant_id = ANY((SELECT $2::bigint[])::bigint[])
+        SELECT assistant_id, user_id FROM ledger.webhooks WHERE assistant_id = ANY((SELECT $2::bigint[])::bigint[])
       ), users AS MATERIALIZED (SELECT DISTINCT user_id FROM asked),
       locked AS MATERIALIZED (SELECT user_id, pg_try_advisory_xact_lock($1, hashtext(user_id)) AS is_mine FROM users)
       SELECT assistant_id, is_mine FROM asked JOIN locked USING (user_id)`,
@@ -153,7 +153,7 @@ export const isOpen = (w: string, now = 'now()') =>
 
 const dueOf = (which: string, most: string) => `
     SELECT * FROM (
-      SELECT delivery_id, trigger, n, due_at FROM sender.webhook_due
+      SELECT delivery_id, trigger, n, due_at FROM ledger.webhook_due
       WHERE assistant_id = o.assistant_id AND worker IS NULL AND ${which} AND due_at <= o.now
       ORDER BY due_at LIMIT ${most} FOR UPDATE SKIP LOCKED) found`
 
@@ -167,19 +167,21 @@ const scheduled = (column = 'trigger') => `${column} = 'schedule'`
 // assistant with those that it gets, `nth_of_user` those of its user; all of them get a first turn before any gets a
 // second one. Where others of a user wait for room, one gets a single attempt. One due row more is looked at than may
 // be claimed, to know whether any is left. (SELECT $1) hides the length of an array, so that one plan serves all.
+// `= ANY(ARRAY(…))` looks rows up by their ids: statistics say that a queue has none, and a join would read all that
+// is dead in an index, as while a backup runs.
 const openedSql = (isMine: string) => `
   me AS MATERIALIZED (
-    SELECT id, now() AS now FROM sender.webhook_workers WHERE id = $2 ${isMine} FOR KEY SHARE
+    SELECT id, now() AS now FROM ledger.webhook_workers WHERE id = $2 ${isMine} FOR KEY SHARE
   ), hook AS MATERIALIZED (
     SELECT w.*, me.now, CASE WHEN max_per_second IS NOT NULL
       THEN least(max_per_second, tokens + greatest(0, extract(epoch FROM me.now - tokens_at)) * max_per_second)
       ELSE ${bounds.ofUser} END AS tokens_now
-    FROM me, sender.webhooks w WHERE w.assistant_id = ANY((SELECT $1::bigint[])::bigint[])
+    FROM me, ledger.webhooks w WHERE w.assistant_id = ANY((SELECT $1::bigint[])::bigint[])
     ORDER BY w.assistant_id FOR NO KEY UPDATE OF w SKIP LOCKED
   ), running AS MATERIALIZED (
     SELECT user_id, assistant_id, count(*) AS count, count(*) FILTER (WHERE ${scheduled()}) AS scheduled,
            count(*) FILTER (WHERE worker = $2) AS mine
-    FROM sender.webhook_due WHERE worker IS NOT NULL AND user_id = ANY(ARRAY(SELECT user_id FROM hook))
+    FROM ledger.webhook_due WHERE worker IS NOT NULL AND user_id = ANY(ARRAY(SELECT user_id FROM hook))
     GROUP BY user_id, assistant_id
   ), opened AS MATERIALIZED (
     SELECT hook.*, coalesce(r.count, 0) AS running, ${isOpen('hook', 'hook.now')} AS is_open, others_wait,
@@ -187,7 +189,7 @@ const openedSql = (isMine: string) => `
              WHEN others_wait THEN 1 ELSE ${bounds.ofAssistant} - coalesce(r.count, 0) END) AS free
     FROM hook
     CROSS JOIN LATERAL (SELECT EXISTS (
-      SELECT FROM sender.webhooks w LEFT JOIN running other USING (assistant_id)
+      SELECT FROM ledger.webhooks w LEFT JOIN running other USING (assistant_id)
       WHERE w.user_id = hook.user_id AND w.waits_since IS NOT NULL AND w.assistant_id <> ALL($1::bigint[])
         AND coalesce(other.count, 0) < ${bounds.firstOnes} AND ${isOpen('w', 'hook.now')}) AS others_wait) waiting
     LEFT JOIN running r USING (assistant_id)
@@ -215,21 +217,23 @@ const takenSql = (suspects: string) => `
     LEFT JOIN (SELECT user_id, sum(count) AS count, sum(mine) AS mine FROM running GROUP BY user_id) u USING (user_id)
   ), fitting AS MATERIALIZED (
     SELECT r.*, row_number() OVER by_turns AS nth_of_all, sum(octet_length(d.body)) OVER by_turns AS bytes
-    FROM ranked r JOIN sender.webhook_deliveries d ON d.id = r.delivery_id
+    FROM ranked r JOIN ledger.webhook_deliveries d ON d.id = r.delivery_id
     WHERE nth_of_mine <= $5 AND ${isToSend('r', 'd')} AND (nth_of_user <= ${bounds.shared}
       OR (nth_of_user <= ${bounds.ofUser} AND (turn <= ${bounds.firstOnes} OR trigger <> 'schedule')))
     WINDOW by_turns AS (ORDER BY nth_of_user, due_at, delivery_id)
   ), taken AS (
-    UPDATE sender.webhook_due d SET worker = $2, started_at = date_trunc('milliseconds', clock_timestamp())
+    UPDATE ledger.webhook_due d SET worker = $2, started_at = date_trunc('milliseconds', clock_timestamp())
     FROM fitting f
-    WHERE (d.delivery_id, d.trigger) = (f.delivery_id, f.trigger) AND f.nth_of_all <= $3 AND f.bytes <= $4
-    RETURNING d.delivery_id, d.trigger, d.n, d.assistant_id, d.started_at, d.due_at
+    WHERE d.delivery_id = ANY(ARRAY(SELECT delivery_id FROM fitting))
+      AND (d.delivery_id, d.trigger) = (f.delivery_id, f.trigger) AND f.nth_of_all <= $3 AND f.bytes <= $4
+    RETURNING d.delivery_id, d.trigger, d.n, d.assistant_id, d.user_id, d.started_at, d.due_at
   ), nothing AS MATERIALIZED (
-    SELECT c.delivery_id, c.trigger FROM candidate c JOIN sender.webhook_deliveries d ON d.id = c.delivery_id
+    SELECT c.delivery_id, c.trigger FROM candidate c JOIN ledger.webhook_deliveries d ON d.id = c.delivery_id
     WHERE NOT ${isToSend('c', 'd')} FOR NO KEY UPDATE OF d SKIP LOCKED
   ), dropped AS (
-    DELETE FROM sender.webhook_due due USING nothing
-    WHERE (due.delivery_id, due.trigger) = (nothing.delivery_id, nothing.trigger)
+    DELETE FROM ledger.webhook_due due USING nothing
+    WHERE due.delivery_id = ANY(ARRAY(SELECT delivery_id FROM nothing))
+      AND (due.delivery_id, due.trigger) = (nothing.delivery_id, nothing.trigger)
   )`
 
 /** Those of the user sign unless the assistant has one of its own that needs them beside it no more. */
@@ -253,16 +257,16 @@ const restSql = `
              AND (min(u.count) >= ${bounds.shared} OR bool_or(others_wait)) AS wants_user,
            coalesce(bool_or(r.nth_of_mine > $5 OR (f.delivery_id IS NOT NULL AND t.delivery_id IS NULL)), false) AS wants_room
     FROM opened
-    JOIN (SELECT user_id, (SELECT coalesce(sum(count), 0) FROM running r WHERE r.user_id = users.user_id)
-            + (SELECT count(*) FROM taken JOIN opened USING (assistant_id) WHERE opened.user_id = users.user_id) AS count
-          FROM (SELECT DISTINCT user_id FROM opened) users) u USING (user_id)
+    JOIN (SELECT user_id, sum(count) AS count
+          FROM (SELECT user_id, 0 AS count FROM opened UNION ALL SELECT user_id, count FROM running
+            UNION ALL SELECT user_id, 1 FROM taken) each GROUP BY user_id) u USING (user_id)
     LEFT JOIN candidate c USING (assistant_id)
     LEFT JOIN ranked r USING (assistant_id, delivery_id, trigger)
     LEFT JOIN fitting f USING (assistant_id, delivery_id, trigger)
     LEFT JOIN taken t USING (assistant_id, delivery_id, trigger)
     GROUP BY opened.assistant_id
   ), noted AS (
-    UPDATE sender.webhooks w
+    UPDATE ledger.webhooks w
     SET waits_since = CASE WHEN rest.wants_user
           THEN CASE WHEN rest.has_any THEN clock_timestamp() ELSE coalesce(w.waits_since, clock_timestamp()) END END,
         tokens = CASE WHEN w.max_per_second IS NULL THEN w.tokens ELSE o.tokens_now - rest.scheduled END,
@@ -283,11 +287,11 @@ const restSql = `
          CASE WHEN t.delivery_id IS NOT NULL THEN (${secretsOf('o')}) END AS secrets
   FROM opened o JOIN rest USING (assistant_id)
   LEFT JOIN taken t USING (assistant_id)
-  LEFT JOIN sender.webhook_deliveries d ON d.id = t.delivery_id
+  LEFT JOIN ledger.webhook_deliveries d ON d.id = t.delivery_id
   ORDER BY t.due_at, t.delivery_id`
 
 const claimSql = (suspects: string, isMine: string) =>
   `WITH ${openedSql(isMine)}, ${takenSql(suspects)}, ${restSql}`
 const usualSql = claimSql(`crashes < ${suspectAfter}`, '')
 const aloneSql = claimSql(`crashes >= ${suspectAfter}`,
-  'AND NOT EXISTS (SELECT FROM sender.webhook_due WHERE worker = $2)')
+  'AND NOT EXISTS (SELECT FROM ledger.webhook_due WHERE worker = $2)')

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { mostAtOnce } from './webhooks.js'
 
-const parent = 'sender.webhook_attempts'
+const parent = 'ledger.webhook_attempts'
 
 /**
  * Adds the tables of this month, in UTC, and the next three, and drops those that are over for so many days. A month of

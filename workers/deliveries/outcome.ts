@@ -103,8 +103,8 @@ const lostSql = `
       NULL::integer AS duration_ms, '${silence}' AS error, NULL::text AS excerpt, false AS truncated, 'retry' AS verdict,
       NULL::text AS reason, 0::float8 AS in_ms, false AS uses_attempt, false AS fails, NULL::float8 AS pause_ms,
       NULL::text AS pause_reason, true AS is_crash, now() AS now
-    FROM sender.webhook_due d
-    WHERE worker IS NOT NULL AND NOT EXISTS (SELECT FROM sender.webhook_workers w WHERE w.id = d.worker)
+    FROM ledger.webhook_due d
+    WHERE worker IS NOT NULL AND NOT EXISTS (SELECT FROM ledger.webhook_workers w WHERE w.id = d.worker)
     LIMIT 1000`
 
 /** Of a webhook, in the order in which they ended. */
@@ -116,7 +116,7 @@ const isHeld = `s.is_crash AND s.crashes >= ${suspectAfter}`
  * is room for. @param running the attempts of each of them
  */
 export const waitingSql = (user: string, count: string, running: string) => `
-      SELECT w.assistant_id FROM sender.webhooks w LEFT JOIN ${running} own USING (user_id, assistant_id)
+      SELECT w.assistant_id FROM ledger.webhooks w LEFT JOIN ${running} own USING (user_id, assistant_id)
       WHERE w.user_id = ${user} AND w.waits_since IS NOT NULL AND ${isOpen('w')}
         AND coalesce(own.count, 0) < CASE WHEN w.failing_since IS NOT NULL THEN ${bounds.ofFailing}
           WHEN ${count} < ${bounds.shared} THEN ${bounds.ofAssistant} ELSE ${bounds.firstOnes} END
@@ -125,8 +125,8 @@ export const waitingSql = (user: string, count: string, running: string) => `
 
 /** Of the assistant \`e\` something is due, or was put back by this statement. */
 const isDue = (sign: '=' | '<>') => `(
-      EXISTS (SELECT FROM sender.webhook_due d WHERE d.assistant_id = e.assistant_id AND d.worker IS NULL
-        AND d.crashes < ${suspectAfter} AND d.trigger ${sign} 'schedule' AND d.due_at <= now())
+      (SELECT true FROM ledger.webhook_due d WHERE d.assistant_id = e.assistant_id AND d.worker IS NULL
+        AND d.crashes < ${suspectAfter} AND d.trigger ${sign} 'schedule' AND d.due_at <= now() LIMIT 1) IS TRUE
       OR EXISTS (SELECT FROM again a
         WHERE a.assistant_id = e.assistant_id AND a.trigger ${sign} 'schedule' AND a.due_at <= clock_timestamp()))`
 
@@ -136,16 +136,16 @@ const isDue = (sign: '=' | '<>') => `(
 // revision is about a former one.
 const lockedSql = `
   hook AS MATERIALIZED (
-    SELECT w.* FROM sender.webhooks w WHERE w.assistant_id IN (SELECT assistant_id FROM ended)
+    SELECT w.* FROM ledger.webhooks w WHERE w.assistant_id IN (SELECT assistant_id FROM ended)
       AND (w.failing_since IS NOT NULL OR w.failures_in_row > 0 OR w.suspended_at IS NOT NULL
         OR w.assistant_id IN (SELECT assistant_id FROM ended WHERE outcome <> 'delivered'))
     ORDER BY w.assistant_id FOR NO KEY UPDATE
   ), delivery AS MATERIALIZED (
-    SELECT id, user_id, assistant_id, call_id, status, erased_at FROM sender.webhook_deliveries
+    SELECT id, user_id, assistant_id, call_id, status, erased_at FROM ledger.webhook_deliveries
     WHERE id IN (SELECT delivery_id FROM ended) AND (SELECT count(*) FROM hook) >= 0 ORDER BY id FOR NO KEY UPDATE
   ), due AS MATERIALIZED (
-    SELECT * FROM sender.webhook_due
-    WHERE delivery_id IN (SELECT delivery_id FROM ended) AND (SELECT count(*) FROM delivery) >= 0
+    SELECT * FROM ledger.webhook_due
+    WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM ended)) AND (SELECT count(*) FROM delivery) >= 0
     ORDER BY delivery_id, trigger FOR UPDATE
   )`
 
@@ -196,7 +196,7 @@ const judgedSql = `
 
 const savedSql = `
   hook_saved AS (
-    UPDATE sender.webhooks w
+    UPDATE ledger.webhooks w
     SET failing_since = CASE WHEN NOT c.is_resumed THEN c.now_failing_since END, failures_in_row = c.in_row,
         failed_at = greatest(w.failed_at, c.failed_at),
         succeeded_at = CASE WHEN c.was_failing THEN c.last_success ELSE w.succeeded_at END,
@@ -228,7 +228,7 @@ const savedSql = `
       WHEN is_held THEN 'held' ELSE status END AS becomes
     FROM single
   ), delivery_saved AS (
-    UPDATE sender.webhook_deliveries d
+    UPDATE ledger.webhook_deliveries d
     SET status = v.becomes,
         reason = CASE WHEN v.becomes = v.status THEN d.reason WHEN v.becomes = 'delivered' THEN NULL
           WHEN v.becomes = 'held' THEN 'crashed' WHEN v.is_failed_test THEN 'attempts_used_up' ELSE v.why END,
@@ -248,10 +248,11 @@ const savedSql = `
     FROM due JOIN decided v ON v.id = due.delivery_id
     LEFT JOIN result r ON (r.delivery_id, r.trigger) = (due.delivery_id, due.trigger) AND r.is_ours
   ), over AS (
-    DELETE FROM sender.webhook_due d USING planned p
-    WHERE (d.delivery_id, d.trigger) = (p.delivery_id, p.trigger) AND p.is_over
+    DELETE FROM ledger.webhook_due d USING planned p
+    WHERE d.delivery_id = ANY(ARRAY(SELECT delivery_id FROM planned))
+      AND (d.delivery_id, d.trigger) = (p.delivery_id, p.trigger) AND p.is_over
   ), again AS (
-    UPDATE sender.webhook_due d
+    UPDATE ledger.webhook_due d
     SET worker = NULL, started_at = NULL, n = d.n + 1,
         more = CASE WHEN p.is_scheduled OR p.outcome = 'unknown' THEN d.more ELSE d.more - 1 END,
         crashes = CASE WHEN p.outcome <> 'unknown' THEN 0 ELSE d.crashes + p.is_crash::integer END,
@@ -260,10 +261,11 @@ const savedSql = `
             THEN clock_timestamp() + p.in_ms * interval '1 ms'
           ELSE clock_timestamp() END
     FROM planned p
-    WHERE (d.delivery_id, d.trigger) = (p.delivery_id, p.trigger) AND p.is_ours AND NOT p.is_over
+    WHERE d.delivery_id = ANY(ARRAY(SELECT delivery_id FROM planned))
+      AND (d.delivery_id, d.trigger) = (p.delivery_id, p.trigger) AND p.is_ours AND NOT p.is_over
     RETURNING d.assistant_id, d.due_at, d.trigger
   ), kept AS (
-    INSERT INTO sender.webhook_attempts AS a (delivery_id, trigger, n, started_at, finished_at, url, header_names, outcome,
+    INSERT INTO ledger.webhook_attempts AS a (delivery_id, trigger, n, started_at, finished_at, url, header_names, outcome,
       status_code, duration_ms, error, response_excerpt, response_truncated)
     SELECT r.delivery_id, r.trigger, r.n, r.started_at, r.ended_at, r.url, r.header_names, r.outcome, r.status_code,
       r.duration_ms, r.error, CASE WHEN d.erased_at IS NULL THEN r.excerpt END, r.truncated
@@ -294,8 +296,9 @@ const toldSql = `
     RETURNING user_id, type, assistant_id, delivery_id, reason
   ), running AS MATERIALIZED (
     SELECT user_id, assistant_id, count(*) - count(r.nth) AS count
-    FROM sender.webhook_due d LEFT JOIN result r USING (user_id, assistant_id, delivery_id, trigger, worker, started_at)
-    WHERE d.worker IS NOT NULL AND user_id = ANY(ARRAY(SELECT user_id FROM result WHERE is_ours)) GROUP BY user_id, assistant_id
+    FROM (SELECT * FROM ledger.webhook_due
+      WHERE worker IS NOT NULL AND user_id = ANY(ARRAY(SELECT user_id FROM result WHERE is_ours)) OFFSET 0) d
+    LEFT JOIN result r USING (user_id, assistant_id, delivery_id, trigger, worker, started_at) GROUP BY user_id, assistant_id
   ), called AS MATERIALIZED (
     SELECT next.assistant_id
     FROM (SELECT user_id, sum(count)::integer AS count FROM running GROUP BY user_id) u
@@ -303,7 +306,7 @@ const toldSql = `
   )
   SELECT ARRAY(
            SELECT assistant_id::text FROM (SELECT DISTINCT assistant_id FROM result WHERE is_ours) e
-           JOIN sender.webhooks w USING (assistant_id) LEFT JOIN changed c USING (assistant_id)
+           JOIN ledger.webhooks w USING (assistant_id) LEFT JOIN changed c USING (assistant_id)
            WHERE ${isDue('<>')}
              OR (w.waits_since IS NULL AND ${isOpen('w')} AND c.paused_until IS NULL AND c.is_suspended IS NOT TRUE AND ${isDue('=')})
            UNION SELECT assistant_id::text FROM called) AS next,

@@ -8,29 +8,25 @@ type Database = Pick<Pool | PoolClient, 'query'>
 
 /**
  * SQL that adds the deliveries of the relation `given` (id, call_id, type, user_id, assistant_id, position, body,
- * traceparent, skipped, url) with their due rows, and webhooks that are missing.
+ * traceparent, skipped) with their due rows.
  * @param inMs SQL: when they are due first
  */
 export const addingSql = (inMs: string) => `
-  hooks_added AS (
-    INSERT INTO sender.webhooks (assistant_id, user_id, url)
-    SELECT DISTINCT ON (assistant_id) assistant_id, user_id, url FROM given WHERE url IS NOT NULL ORDER BY assistant_id
-    ON CONFLICT DO NOTHING
-  ), added AS (
-    INSERT INTO sender.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, traceparent,
+  added AS (
+    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, traceparent,
       body, status, reason, finished_at)
     SELECT id, call_id, type, user_id, assistant_id, position, position, traceparent, body,
       CASE WHEN skipped IS NULL THEN 'scheduled' ELSE 'skipped' END, skipped, CASE WHEN skipped IS NOT NULL THEN now() END
     FROM given ON CONFLICT DO NOTHING RETURNING id, user_id, assistant_id, status
   ), due_added AS (
-    INSERT INTO sender.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
+    INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
     SELECT id, 'schedule', assistant_id, user_id, clock_timestamp() + ${inMs} * interval '1 ms' FROM added
     WHERE status = 'scheduled'
   )`
 
 /** Ends a statement with the assistants that are to be served: of others somebody else will be told. */
 export const addedSql = `
-  SELECT DISTINCT added.assistant_id::text AS id FROM added LEFT JOIN sender.webhooks w USING (assistant_id)
+  SELECT DISTINCT added.assistant_id::text AS id FROM added LEFT JOIN ledger.webhooks w USING (assistant_id)
   WHERE added.status = 'scheduled' AND (w.assistant_id IS NULL OR (w.waits_since IS NULL AND ${isOpen('w')}))`
 
 export interface NewDelivery {
@@ -44,14 +40,12 @@ export interface NewDelivery {
   body: string | null
   /** Why it is not to be sent. */
   skipped?: string | null
-  /** Of the webhook, where that may not be known yet. */
-  url?: string | null
 }
 
 const newSql = `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS g (id uuid, call_id text, type text, user_id text, assistant_id bigint,
-      position bigint, traceparent text, body text, skipped text, url text)
+      position bigint, traceparent text, body text, skipped text)
   ), ${addingSql('$2::float8')} ${addedSql}`
 
 /** @returns the assistants of which something is to be sent now */
@@ -71,12 +65,12 @@ export async function askForAttempt (
 ): Promise<string | undefined> {
   const { rows: [asked] } = await tx.query<{ id: string }>(`
     WITH delivery AS MATERIALIZED (
-      SELECT * FROM sender.webhook_deliveries
+      SELECT * FROM ledger.webhook_deliveries
       WHERE id = $1 AND body IS NOT NULL AND erased_at IS NULL AND ($3::text IS NULL OR user_id = $3) FOR NO KEY UPDATE
     )
-    INSERT INTO sender.webhook_due AS due (delivery_id, trigger, n, assistant_id, user_id, due_at, crashes)
+    INSERT INTO ledger.webhook_due AS due (delivery_id, trigger, n, assistant_id, user_id, due_at, crashes)
     SELECT id, $2, 1 + coalesce((
-        SELECT max(n) FROM sender.webhook_attempts a WHERE a.delivery_id = $1 AND a.trigger = $2), 0),
+        SELECT max(n) FROM ledger.webhook_attempts a WHERE a.delivery_id = $1 AND a.trigger = $2), 0),
       assistant_id, user_id, clock_timestamp(), CASE WHEN status = 'held' THEN ${suspectAfter} ELSE 0 END
     FROM delivery
     ON CONFLICT (delivery_id, trigger) DO UPDATE SET more = due.more + 1
@@ -93,18 +87,18 @@ export async function beginAnew (
 ): Promise<Array<{ id: string, assistant_id: string }>> {
   const { rows } = await tx.query<{ id: string, assistant_id: string }>(`
     WITH delivery AS MATERIALIZED (
-      SELECT * FROM sender.webhook_deliveries
+      SELECT * FROM ledger.webhook_deliveries
       WHERE id = ANY($1::uuid[]) AND status IN ('scheduled', 'held', 'exhausted', 'cancelled') AND call_id IS NOT NULL
         AND body IS NOT NULL AND erased_at IS NULL
       ORDER BY id FOR NO KEY UPDATE
     ), renewed AS (
-      INSERT INTO sender.webhook_due AS due (delivery_id, trigger, n, assistant_id, user_id, due_at)
+      INSERT INTO ledger.webhook_due AS due (delivery_id, trigger, n, assistant_id, user_id, due_at)
       SELECT id, 'schedule', attempt_count + 1, assistant_id, user_id, clock_timestamp() FROM delivery ORDER BY id
       ON CONFLICT (delivery_id, trigger) DO UPDATE SET due_at = least(due.due_at, excluded.due_at), crashes = 0
       WHERE due.worker IS NULL
       RETURNING delivery_id
     )
-    UPDATE sender.webhook_deliveries d
+    UPDATE ledger.webhook_deliveries d
     SET status = 'scheduled', reason = NULL, recovered_at = clock_timestamp(), finished_at = NULL
     FROM renewed WHERE d.id = renewed.delivery_id RETURNING d.id, d.assistant_id::text`, [ids])
   return rows
@@ -114,24 +108,24 @@ export async function beginAnew (
 const cancellingSql = (picked: string, reason: string) => `
   WITH picked AS MATERIALIZED (${picked}
   ), delivery AS MATERIALIZED (
-    SELECT id FROM sender.webhook_deliveries WHERE id IN (SELECT delivery_id FROM picked) AND status = 'scheduled'
+    SELECT id FROM ledger.webhook_deliveries WHERE id IN (SELECT delivery_id FROM picked) AND status = 'scheduled'
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
   ), due AS MATERIALIZED (
-    SELECT delivery_id FROM sender.webhook_due
+    SELECT delivery_id FROM ledger.webhook_due
     WHERE delivery_id IN (SELECT id FROM delivery) AND trigger = 'schedule' AND worker IS NULL
     ORDER BY delivery_id FOR UPDATE SKIP LOCKED
   ), gone AS (
-    DELETE FROM sender.webhook_due d USING due WHERE d.delivery_id = due.delivery_id AND d.trigger = 'schedule'
+    DELETE FROM ledger.webhook_due d USING due WHERE d.delivery_id = due.delivery_id AND d.trigger = 'schedule'
     RETURNING d.delivery_id
   )
-  UPDATE sender.webhook_deliveries d SET status = 'cancelled', reason = '${reason}', finished_at = clock_timestamp()
+  UPDATE ledger.webhook_deliveries d SET status = 'cancelled', reason = '${reason}', finished_at = clock_timestamp()
   FROM gone WHERE d.id = gone.delivery_id`
 
 /** Of webhooks that stay as they are meanwhile. */
 const heldSql = (which: string) => `
-    SELECT due.delivery_id FROM sender.webhooks w
-    JOIN sender.webhook_due due ON due.assistant_id = w.assistant_id AND due.trigger = 'schedule' AND due.worker IS NULL
-    JOIN sender.webhook_deliveries d ON d.id = due.delivery_id
+    SELECT due.delivery_id FROM ledger.webhooks w
+    JOIN ledger.webhook_due due ON due.assistant_id = w.assistant_id AND due.trigger = 'schedule' AND due.worker IS NULL
+    JOIN ledger.webhook_deliveries d ON d.id = due.delivery_id
     WHERE (w.off_since IS NOT NULL OR w.suspended_at IS NOT NULL) AND ${which}
     LIMIT ${mostAtOnce} FOR NO KEY UPDATE OF w SKIP LOCKED`
 
@@ -141,8 +135,8 @@ const heldReasons = [
   cancellingSql(heldSql('w.deleted_at IS NOT NULL'), 'assistant_deleted'),
   cancellingSql(heldSql(`least(w.off_since, w.suspended_at) < now() - ${heldAtMost} AND d.created_at < now() - ${heldAtMost}`),
     'held_too_long'),
-  `UPDATE sender.webhook_deliveries SET status = 'cancelled', reason = 'held_too_long', finished_at = clock_timestamp()
-   WHERE id IN (SELECT id FROM sender.webhook_deliveries WHERE status = 'held' AND finished_at < now() - ${heldAtMost}
+  `UPDATE ledger.webhook_deliveries SET status = 'cancelled', reason = 'held_too_long', finished_at = clock_timestamp()
+   WHERE id IN (SELECT id FROM ledger.webhook_deliveries WHERE status = 'held' AND finished_at < now() - ${heldAtMost}
      LIMIT ${mostAtOnce} FOR NO KEY UPDATE SKIP LOCKED) AND status = 'held'`
 ]
 
@@ -155,25 +149,28 @@ export async function cancelHeld (db: Database): Promise<number> {
 
 /**
  * After a restore: cancels some of what was pending, also what ran then. Nothing may be claimed or closed meanwhile.
- * @returns how many; 0 when it has ended
+ * @returns how many deliveries; nothing when it has ended
  */
-export async function cancelRestored (db: Database): Promise<number> {
-  const { rowCount } = await db.query(`
+export async function cancelRestored (db: Database): Promise<number | undefined> {
+  const { rows: [done] } = await db.query<{ gone: number, cancelled: number }>(`
     WITH delivery AS MATERIALIZED (
-      SELECT id FROM sender.webhook_deliveries
-      WHERE id IN (SELECT delivery_id FROM sender.webhook_due LIMIT ${mostAtOnce}) ORDER BY id FOR NO KEY UPDATE
+      SELECT id FROM ledger.webhook_deliveries
+      WHERE id IN (SELECT delivery_id FROM ledger.webhook_due LIMIT ${mostAtOnce}) ORDER BY id FOR NO KEY UPDATE
     ), due AS MATERIALIZED (
-      SELECT * FROM sender.webhook_due WHERE delivery_id IN (SELECT id FROM delivery) ORDER BY delivery_id, trigger FOR UPDATE
+      SELECT * FROM ledger.webhook_due WHERE delivery_id IN (SELECT id FROM delivery) ORDER BY delivery_id, trigger FOR UPDATE
     ), noted AS (
-      INSERT INTO sender.webhook_attempts (delivery_id, trigger, n, started_at, finished_at, outcome, error)
+      INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, started_at, finished_at, outcome, error)
       SELECT delivery_id, trigger, n, started_at, clock_timestamp(), 'unknown', 'the database was restored' FROM due
       WHERE started_at IS NOT NULL ON CONFLICT DO NOTHING
     ), cancelled AS (
-      UPDATE sender.webhook_deliveries SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp()
-      WHERE id IN (SELECT delivery_id FROM due WHERE trigger = 'schedule') AND status = 'scheduled'
+      UPDATE ledger.webhook_deliveries SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp()
+      WHERE id IN (SELECT delivery_id FROM due WHERE trigger IN ('schedule', 'test')) AND status = 'scheduled' RETURNING id
+    ), gone AS (
+      DELETE FROM ledger.webhook_due d USING due WHERE (d.delivery_id, d.trigger) = (due.delivery_id, due.trigger)
+      RETURNING d.delivery_id
     )
-    DELETE FROM sender.webhook_due d USING due WHERE (d.delivery_id, d.trigger) = (due.delivery_id, due.trigger)`)
-  return rowCount ?? 0
+    SELECT (SELECT count(*) FROM gone)::integer AS gone, (SELECT count(*) FROM cancelled)::integer AS cancelled`)
+  return done?.gone ? done.cancelled : undefined
 }
 
 /**
@@ -182,19 +179,19 @@ export async function cancelRestored (db: Database): Promise<number> {
  */
 export async function eraseDeliveries (tx: PoolClient, callIds: readonly string[]): Promise<void> {
   const { rows } = await tx.query<{ id: string }>(`
-    SELECT id FROM sender.webhook_deliveries WHERE call_id = ANY($1::text[]) AND type = 'call.completed'
+    SELECT id FROM ledger.webhook_deliveries WHERE call_id = ANY($1::text[]) AND type = 'call.completed'
     ORDER BY id FOR NO KEY UPDATE`, [callIds])
   await tx.query(`
     WITH due AS MATERIALIZED (
-      SELECT * FROM sender.webhook_due WHERE delivery_id = ANY($1::uuid[]) AND worker IS NULL
+      SELECT * FROM ledger.webhook_due WHERE delivery_id = ANY($1::uuid[]) AND worker IS NULL
       ORDER BY delivery_id, trigger FOR UPDATE
     ), gone AS (
-      DELETE FROM sender.webhook_due d USING due WHERE (d.delivery_id, d.trigger) = (due.delivery_id, due.trigger)
+      DELETE FROM ledger.webhook_due d USING due WHERE (d.delivery_id, d.trigger) = (due.delivery_id, due.trigger)
     ), emptied AS (
-      UPDATE sender.webhook_attempts SET response_excerpt = NULL
+      UPDATE ledger.webhook_attempts SET response_excerpt = NULL
       WHERE delivery_id = ANY($1::uuid[]) AND response_excerpt IS NOT NULL
     )
-    UPDATE sender.webhook_deliveries
+    UPDATE ledger.webhook_deliveries
     SET erased_at = coalesce(erased_at, clock_timestamp()), body = NULL,
         status = CASE WHEN status IN ('scheduled', 'held') THEN 'cancelled' ELSE status END,
         reason = CASE WHEN status IN ('scheduled', 'held') THEN 'erased' ELSE reason END,
@@ -205,7 +202,7 @@ export async function eraseDeliveries (tx: PoolClient, callIds: readonly string[
 /** Whether an attempt of an erased call of the user runs: its receiver may get it still. */
 export async function areErasedInFlight (db: Database, userId: string): Promise<boolean> {
   const { rows: [found] } = await db.query<{ is_there: boolean }>(`
-    SELECT EXISTS (SELECT FROM sender.webhook_due due JOIN sender.webhook_deliveries d ON d.id = due.delivery_id
+    SELECT EXISTS (SELECT FROM ledger.webhook_due due JOIN ledger.webhook_deliveries d ON d.id = due.delivery_id
       WHERE due.user_id = $1 AND due.worker IS NOT NULL AND d.erased_at IS NOT NULL) AS is_there`, [userId])
   return found?.is_there ?? false
 }
@@ -216,12 +213,12 @@ export async function areErasedInFlight (db: Database, userId: string): Promise<
  */
 export async function removePayloads (tx: PoolClient, days: number): Promise<number> {
   const { rows } = await tx.query<{ id: string }>(`
-    SELECT id FROM sender.webhook_deliveries
+    SELECT id FROM ledger.webhook_deliveries
     WHERE body IS NOT NULL AND status NOT IN ('scheduled', 'held') AND created_at < now() - $1 * interval '1 day'
     ORDER BY created_at LIMIT 500 FOR UPDATE SKIP LOCKED`, [days])
   const values = [rows.map(({ id }) => id)]
-  const isOld = 'd.id = ANY($1::uuid[]) AND NOT EXISTS (SELECT FROM sender.webhook_due due WHERE due.delivery_id = d.id)'
-  const removed = await tx.query(`DELETE FROM sender.webhook_deliveries d WHERE ${isOld} AND d.call_id IS NULL`, values)
-  const emptied = await tx.query(`UPDATE sender.webhook_deliveries d SET body = NULL WHERE ${isOld}`, values)
+  const isOld = 'd.id = ANY($1::uuid[]) AND NOT EXISTS (SELECT FROM ledger.webhook_due due WHERE due.delivery_id = d.id)'
+  const removed = await tx.query(`DELETE FROM ledger.webhook_deliveries d WHERE ${isOld} AND d.call_id IS NULL`, values)
+  const emptied = await tx.query(`UPDATE ledger.webhook_deliveries d SET body = NULL WHERE ${isOld}`, values)
   return (removed.rowCount ?? 0) + (emptied.rowCount ?? 0)
 }

@@ -9,11 +9,12 @@ export interface Waiting { assistantId: string, userId: string }
 const assistantsAtOnce = 10_000
 
 const firstDue = (which: string) => `
-      SELECT assistant_id, due_at FROM sender.webhook_due
+      SELECT assistant_id, due_at FROM ledger.webhook_due
       WHERE assistant_id ${which} AND worker IS NULL AND crashes < 2 AND trigger = 'schedule'
       ORDER BY assistant_id, due_at LIMIT 1`
 
-const nextOnes = `
+/** Steps from `$1` on, to `$2` assistants at most. */
+export const nextOnes = `
     SELECT first.*, 1 FROM (${firstDue('> $1')}) first
     UNION ALL
     SELECT next.*, nth + 1 FROM pending CROSS JOIN LATERAL (${firstDue('> pending.assistant_id')}) next WHERE nth < $2`
@@ -22,17 +23,17 @@ const theseOnes = `
     SELECT first.*, 1 FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL (${firstDue('= asked.id')}) first`
 
 /** Of the assistants with something due those that a claim would serve. */
-const servableSql = (pending: string) => `
+export const servableSql = (pending: string) => `
   WITH RECURSIVE pending (assistant_id, due_at, nth) AS (${pending}
   ), running AS MATERIALIZED (
     SELECT user_id, assistant_id, count(*) AS count, count(*) FILTER (WHERE trigger = 'schedule') AS scheduled
-    FROM sender.webhook_due WHERE worker IS NOT NULL GROUP BY user_id, assistant_id
+    FROM ledger.webhook_due WHERE worker IS NOT NULL GROUP BY user_id, assistant_id
   ), of_user AS MATERIALIZED (
     SELECT user_id, sum(count) AS count FROM running GROUP BY user_id
   ), servable AS (
     SELECT w.assistant_id, w.user_id, w.waits_since, coalesce(u.count, 0) AS count,
            row_number() OVER (PARTITION BY w.user_id ORDER BY coalesce(w.waits_since, p.due_at), w.assistant_id) AS nth
-    FROM pending p JOIN sender.webhooks w USING (assistant_id)
+    FROM pending p JOIN ledger.webhooks w USING (assistant_id)
     LEFT JOIN running r USING (user_id, assistant_id)
     LEFT JOIN of_user u USING (user_id)
     WHERE p.due_at <= now() AND ${isOpen('w')}
@@ -43,8 +44,8 @@ const servableSql = (pending: string) => `
   )`
 
 const stepSql = `${servableSql(nextOnes)}, marked AS (
-    UPDATE sender.webhooks w SET waits_since = now() WHERE w.assistant_id IN (
-      SELECT x.assistant_id FROM servable s JOIN sender.webhooks x USING (assistant_id)
+    UPDATE ledger.webhooks w SET waits_since = now() WHERE w.assistant_id IN (
+      SELECT x.assistant_id FROM servable s JOIN ledger.webhooks x USING (assistant_id)
       WHERE nth > ${bounds.ofUser} - count AND x.waits_since IS NULL
       LIMIT ${mostAtOnce} FOR NO KEY UPDATE OF x SKIP LOCKED)
   )
@@ -55,7 +56,7 @@ const stepSql = `${servableSql(nextOnes)}, marked AS (
 /** Assistants that a claim would serve now: of each user the longest unserved, as many as have room. Others wait. */
 export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSignal): Promise<Waiting[]> {
   const { rows: all } = await pool.query<Waiting>(`
-    SELECT DISTINCT assistant_id::text AS "assistantId", user_id AS "userId" FROM sender.webhook_due
+    SELECT DISTINCT assistant_id::text AS "assistantId", user_id AS "userId" FROM ledger.webhook_due
     WHERE worker IS NULL AND crashes < 2 AND trigger <> 'schedule' AND due_at <= now()`)
   const ofUser = new Map<string, number>()
   for (let after = '0', goesOn = true; goesOn && !signal?.aborted;) {

@@ -7,6 +7,7 @@ import { batcher } from '../../src/postgres/batcher.js'
 import { isAboutData } from '../../src/postgres/problems.js'
 import { endsWithin } from '../../src/timing.js'
 import type { Periodic } from '../periodic.js'
+import { logRarely } from '../queue/back-ends/log-rarely.js'
 import { claim, type Attempt, type Claim } from './claim.js'
 import { closeLost, recordOutcomes, type Ended, type Notice, type Recorded } from './outcome.js'
 import { cancelHeld } from './pending.js'
@@ -35,9 +36,13 @@ export interface SenderOptions {
   send (attempt: Attempt, signal: AbortSignal): Promise<Result>
   /** Nothing is claimed while this says no. */
   maySend (): boolean
+  /** Told of each attempt whose outcome counts. */
   onEnded? (ended: Ended): void
+  /** Told of how many deliveries get no further attempt. */
+  onExhausted? (count: number): void
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
   heartbeatMs?: number
+  reconcileEveryMs?: number | undefined
 }
 
 export interface Sender {
@@ -47,6 +52,8 @@ export interface Sender {
   tasks: Periodic[]
   /** How many claims there were, and how many of them found nothing. */
   claims: { all: number, empty: number }
+  /** Cuts off what runs: it is made again. */
+  handOver (): void
   /** Claims nothing more, waits so long for what runs, and hands over the rest. */
   stop (graceMs: number): Promise<void>
 }
@@ -56,6 +63,7 @@ const room = { ofAll: 2_000, ofClaim: 250, bytes: 64 * 2 ** 20, largestBody: 256
 const jobsAtOnce = 50
 const [claimTogether, recordTogether] = [100, 200]
 const busyMs = 50
+const mostSkewMs = 30_000
 /** Longer waits can bear the reconciler's period. */
 const longestTimerMs = 75_000
 const timerMarginMs = 5
@@ -94,9 +102,11 @@ class LogSender implements Sender {
   readonly #claim: (assistantId: string) => Promise<void>
   readonly #lookAgain: (assistantId: string) => Promise<void>
   readonly #record: (ended: Ended) => Promise<boolean>
+  readonly #tellSkew: (error: Error) => void
 
   constructor (private readonly options: SenderOptions) {
     const { pool, log } = options
+    this.#tellSkew = logRarely(log, 'the clock of this worker differs from that of Postgres, which signs webhooks')
     this.#beating = setInterval(() => void this.#beat().catch(() => {}), options.heartbeatMs ?? heartbeatMs)
     this.#claim = together((assistants) => this.#claimOf([...new Set(assistants)]))
     this.#lookAgain = together(async (assistants) => { this.wake(await findAgain(pool, assistants)) })
@@ -199,6 +209,8 @@ class LogSender implements Sender {
 
   async #make (attempt: Attempt, signal: AbortSignal): Promise<void> {
     this.#bytes += attempt.body.length
+    const skewMs = Date.now() - attempt.startedAt.getTime()
+    if (Math.abs(skewMs) > mostSkewMs) this.#tellSkew(new Error(`this worker is ${Math.round(skewMs / 1_000)} s ahead`))
     const { body, ...kept } = attempt
     const ended = await this.#send(attempt, kept, signal).finally(() => { this.#bytes -= body.length })
     const isKept = await this.#persist(ended)
@@ -262,6 +274,8 @@ class LogSender implements Sender {
   #follow ({ next, notices }: Pick<Recorded, 'next' | 'notices'>): void {
     this.wake(next)
     for (const { type, ...details } of notices) this.options.log.warn(details, words[type])
+    const exhausted = notices.filter(({ type, reason }) => type === 'delivery_exhausted' && reason !== 'crashed').length
+    if (exhausted > 0) this.options.onExhausted?.(exhausted)
   }
 
   async #beat (): Promise<void> {
@@ -305,7 +319,7 @@ class LogSender implements Sender {
       async ({ signal }) => { if (maySend()) await run(signal) }
     return [{
       name: 'reconciler',
-      everyMs: 10_000,
+      everyMs: this.options.reconcileEveryMs ?? 10_000,
       run: whileAllowed(async (signal) => {
         this.wake((await findWaiting(pool, signal)).map(({ assistantId }) => assistantId))
       })
@@ -325,11 +339,15 @@ class LogSender implements Sender {
     }]
   }
 
+  handOver (): void {
+    this.#incarnation.abort(new Error('the worker stops'))
+  }
+
   async stop (graceMs: number): Promise<void> {
     this.#isStopped = true
     for (const timer of this.#timers) clearTimeout(timer)
     const ending = () => Promise.all(this.#running.keys())
-    if (!await endsWithin(graceMs, ending())) this.#incarnation.abort(new Error('the worker stops'))
+    if (!await endsWithin(graceMs, ending())) this.handOver()
     await endsWithin(lastWriteMs, ending())
     clearInterval(this.#beating)
     await endsWithin(lastWriteMs, this.#idle)

@@ -1,6 +1,7 @@
-// Webhooks of assistants: what their users change, and what ends a suspension. A change is one row, and makes at most
-// 1,000 due rows due with it; the rest follows.
+// Webhooks of assistants: what their users change, and what ends or tells a suspension. A change is one row, and makes
+// at most 1,000 due rows due with it; the rest follows.
 import type { Pool, PoolClient } from 'pg'
+import type { Interruption } from '../../src/features/webhooks/model.js'
 import { beginning } from './claim.js'
 
 type Database = Pool | PoolClient
@@ -25,20 +26,20 @@ const changeSql = `
     SELECT * FROM json_to_recordset($1) AS g (
       assistant_id bigint, user_id text, url text, is_on boolean, "switchedOn" boolean, is_deleted boolean)
   ), hook AS MATERIALIZED (
-    SELECT w.* FROM sender.webhooks w WHERE assistant_id IN (SELECT assistant_id FROM given)
+    SELECT w.* FROM ledger.webhooks w WHERE assistant_id IN (SELECT assistant_id FROM given)
     ORDER BY w.assistant_id FOR NO KEY UPDATE
   ), added AS (
-    INSERT INTO sender.webhooks (assistant_id, user_id, url, off_since, deleted_at)
+    INSERT INTO ledger.webhooks (assistant_id, user_id, url, off_since, deleted_at)
     SELECT assistant_id, user_id, url, CASE WHEN NOT is_on OR url IS NULL THEN now() END, CASE WHEN is_deleted THEN now() END
     FROM given WHERE (SELECT count(*) FROM hook) >= 0 ORDER BY assistant_id
     ON CONFLICT DO NOTHING
   ), told AS MATERIALIZED (
     SELECT g.*, is_on AND g.url IS NOT NULL AS goes_on, coalesce(is_deleted, false) AS goes, g.url IS DISTINCT FROM h.url AS is_moved,
            is_on AND g.url IS NOT NULL AND (h.off_since IS NOT NULL OR g.url IS DISTINCT FROM h.url
-             OR ("switchedOn" AND (h.suspended_at IS NOT NULL OR h.paused_until > now()))) AS is_restarted
+             OR ("switchedOn" AND (h.suspended_at IS NOT NULL OR coalesce(h.paused_until > now(), false)))) AS is_restarted
     FROM given g JOIN hook h USING (assistant_id)
   ), changed AS (
-    UPDATE sender.webhooks w
+    UPDATE ledger.webhooks w
     SET url = t.url, off_since = CASE WHEN NOT t.goes_on THEN coalesce(w.off_since, now()) END,
         deleted_at = CASE WHEN t.goes THEN coalesce(w.deleted_at, now()) ELSE w.deleted_at END,
         revision = w.revision + (t.is_restarted OR t.is_moved OR t.goes_on = (w.off_since IS NOT NULL))::integer,
@@ -59,8 +60,16 @@ function restarting (when: string, isMoved: string): string {
         is_hastening = ${when} OR w.is_hastening`
 }
 
+/** Before deliveries of other webhooks are locked in the same transaction. */
+export async function lockWebhooks (tx: PoolClient, changes: readonly WebhookChange[]): Promise<void> {
+  if (changes.length === 0) return
+  await tx.query('SELECT FROM ledger.webhooks WHERE assistant_id = ANY($1::bigint[]) ORDER BY assistant_id FOR NO KEY UPDATE',
+    [changes.map(({ assistant_id }) => assistant_id)])
+}
+
 /** Follows the settings of assistants. @returns those of which something may be due now */
 export async function changeWebhooks (tx: PoolClient, changes: readonly WebhookChange[]): Promise<string[]> {
+  if (changes.length === 0) return []
   const { rows } = await tx.query<{ id: string }>(changeSql, [JSON.stringify(changes)])
   let left = mostAtOnce
   for (const { id } of rows) if (left > 0) left -= await hasten(tx, id, left)
@@ -69,49 +78,99 @@ export async function changeWebhooks (tx: PoolClient, changes: readonly WebhookC
 
 /**
  * Ends the suspension or the pause of an assistant's webhook, and what waits for a retry is due.
+ * @param to where it has to go: a former URL gets nothing of what waits for a new one, which resumes by itself
  * @returns how many deliveries were held, at most `mostAtOnce`; nothing where it is neither suspended nor paused
  */
 export async function resumeWebhook (
-  tx: PoolClient, assistantId: string, userId?: string
+  tx: PoolClient, assistantId: string, userId?: string, to?: string
 ): Promise<number | undefined> {
   const { rows: [resumed] } = await tx.query<{ held: number }>(`
     WITH hook AS MATERIALIZED (
       SELECT *, CASE WHEN suspended_at IS NULL OR off_since IS NOT NULL THEN 0 ELSE (
         SELECT count(*) FROM (
-          SELECT FROM sender.webhook_due d WHERE d.assistant_id = w.assistant_id AND d.worker IS NULL AND d.crashes < 2
+          SELECT FROM ledger.webhook_due d WHERE d.assistant_id = w.assistant_id AND d.worker IS NULL AND d.crashes < 2
             AND d.trigger = 'schedule' LIMIT ${mostAtOnce}) held) END::integer AS held
-      FROM sender.webhooks w
-      WHERE assistant_id = $1 AND ($2::text IS NULL OR user_id = $2)
+      FROM ledger.webhooks w
+      WHERE assistant_id = $1 AND ($2::text IS NULL OR user_id = $2) AND ($3::text IS NULL OR url = $3)
         AND (suspended_at IS NOT NULL OR paused_until > now())
       FOR NO KEY UPDATE
     )
-    UPDATE sender.webhooks w SET revision = w.revision + 1, ${restarting('true', 'false')}
-    FROM hook WHERE w.assistant_id = hook.assistant_id RETURNING hook.held`, [assistantId, userId ?? null])
+    UPDATE ledger.webhooks w SET revision = w.revision + 1, ${restarting('true', 'false')}
+    FROM hook WHERE w.assistant_id = hook.assistant_id RETURNING hook.held`, [assistantId, userId ?? null, to ?? null])
   if (!resumed) return undefined
   await hasten(tx, assistantId, mostAtOnce)
   return resumed.held
 }
 
+/** Where an assistant's webhook goes, as the dispatcher knows by now; undefined where it does not know of it. */
+export async function findWebhookUrl (pool: Pool, assistantId: number): Promise<string | null | undefined> {
+  const { rows: [found] } = await pool.query<{ url: string | null }>(
+    'SELECT url FROM ledger.webhooks WHERE assistant_id = $1', [assistantId])
+  return found?.url
+}
+
+export interface InterruptedWebhook extends Interruption {
+  /** Its assistant. */
+  id: string
+  user_id: string
+  /** Without its query, which may hold a secret. */
+  url: string
+}
+
+const interruption = `
+  SELECT assistant_id::text AS id, user_id, split_part(url, '?', 1) AS url,
+    coalesce(suspended_reason, pause_reason) AS reason, suspended_at AS since, CASE WHEN suspended_at IS NULL THEN paused_until END AS until
+  FROM ledger.webhooks WHERE off_since IS NULL AND deleted_at IS NULL`
+const [isSuspended, isPaused] = ['suspended_at IS NOT NULL', '(suspended_at IS NULL AND paused_until > now())']
+
+const toInterrupted = ({ since, until, ...row }: InterruptedRow): InterruptedWebhook => ({
+  ...row, state: since ? 'suspended' : 'paused', since: since?.toISOString() ?? null, until: until?.toISOString() ?? null
+})
+
+type InterruptedRow = Pick<InterruptedWebhook, 'id' | 'user_id' | 'url' | 'reason'> & Record<'since' | 'until', Date | null>
+
+/** Why nothing is sent to an assistant's webhook that is on and goes to this URL, if so. */
+export async function findInterruption (
+  pool: Pool, assistantId: number, url: string
+): Promise<Interruption | undefined> {
+  const { rows: [found] } = await pool.query<InterruptedRow>({
+    name: 'find-interruption',
+    text: `${interruption} AND assistant_id = $1 AND url = $2 AND (${isSuspended} OR ${isPaused})`,
+    values: [assistantId, url]
+  })
+  if (!found) return undefined
+  const { state, reason, since, until } = toInterrupted(found)
+  return { state, reason, since, until }
+}
+
+/** Suspended ones first, the longest suspended first. */
+export async function interruptedWebhooks (pool: Pool, most: number): Promise<InterruptedWebhook[]> {
+  const { rows } = await pool.query<InterruptedRow>(`
+    (${interruption} AND ${isSuspended} ORDER BY suspended_at, assistant_id LIMIT $1)
+    UNION ALL (${interruption} AND ${isPaused} ORDER BY paused_until LIMIT $1) ORDER BY since, id LIMIT $1`, [most])
+  return rows.map(toInterrupted)
+}
+
 // Deliveries whose last failure was before the schedule began anew. One that has failed since waits as it says.
 const hastenSql = `
   WITH hook AS MATERIALIZED (
-    SELECT * FROM sender.webhooks WHERE assistant_id = $1 FOR NO KEY UPDATE
+    SELECT * FROM ledger.webhooks WHERE assistant_id = $1 FOR NO KEY UPDATE
   ), waiting AS MATERIALIZED (
-    SELECT due.delivery_id FROM sender.webhook_due due
+    SELECT due.delivery_id FROM ledger.webhook_due due
     WHERE due.assistant_id = $1 AND due.worker IS NULL AND due.crashes < 2 AND due.trigger = 'schedule'
       AND due.due_at > now() AND (SELECT count(*) FROM hook) > 0
       AND (SELECT d.failures > 0 AND d.failures_from < ${beginning('d', 'w')}
-           FROM hook w, sender.webhook_deliveries d WHERE d.id = due.delivery_id) -- in the order of the index
+           FROM hook w, ledger.webhook_deliveries d WHERE d.id = due.delivery_id) -- in the order of the index
     ORDER BY due.due_at LIMIT $2
   ), locked AS MATERIALIZED (
-    SELECT delivery_id FROM sender.webhook_due
+    SELECT delivery_id FROM ledger.webhook_due
     WHERE delivery_id IN (SELECT delivery_id FROM waiting) AND trigger = 'schedule' AND worker IS NULL AND due_at > now()
     ORDER BY delivery_id FOR UPDATE
   ), hastened AS (
-    UPDATE sender.webhook_due due SET due_at = now() FROM locked
+    UPDATE ledger.webhook_due due SET due_at = now() FROM locked
     WHERE due.delivery_id = locked.delivery_id AND due.trigger = 'schedule'
   ), ended AS (
-    UPDATE sender.webhooks SET is_hastening = false WHERE assistant_id = $1 AND (SELECT count(*) FROM waiting) < $2
+    UPDATE ledger.webhooks SET is_hastening = false WHERE assistant_id = $1 AND (SELECT count(*) FROM waiting) < $2
   )
   SELECT count(*)::integer AS count FROM waiting`
 
@@ -124,7 +183,7 @@ async function hasten (db: Database, assistantId: string, most: number): Promise
 /** One step of what changes have left to do. @returns the assistants of which something is due now */
 export async function continueHastening (pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    'SELECT assistant_id::text AS id FROM sender.webhooks WHERE is_hastening ORDER BY assistant_id LIMIT 100')
+    'SELECT assistant_id::text AS id FROM ledger.webhooks WHERE is_hastening ORDER BY assistant_id LIMIT 100')
   for (const { id } of rows) await hasten(pool, id, mostAtOnce)
   return rows.map(({ id }) => id)
 }

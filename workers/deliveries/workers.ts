@@ -8,7 +8,7 @@ export const heartbeatMs = 2_000
 /** Begins an incarnation. @returns its id */
 export async function enlist (pool: Pick<Pool, 'query'>, holder: string): Promise<string> {
   const { rows: [row] } = await pool.query<{ id: string }>(
-    'INSERT INTO sender.webhook_workers (holder, beat_at, steady_since) VALUES ($1, now(), now()) RETURNING id', [holder])
+    'INSERT INTO ledger.webhook_workers (holder, beat_at, steady_since) VALUES ($1, now(), now()) RETURNING id', [holder])
   if (!row) throw new Error('a worker got no row')
   return row.id
 }
@@ -21,11 +21,11 @@ export async function heartbeat (pool: Pick<Pool, 'query'>, id: string): Promise
   const { rows: [row] } = await pool.query<{ suspects: string[] }>({
     name: 'heartbeat',
     text: `
-      UPDATE sender.webhook_workers
+      UPDATE ledger.webhook_workers
       SET beat_at = now(), steady_since = CASE WHEN beat_at < now() - interval '${lateAfter}' THEN now() ELSE steady_since END
       WHERE id = $1
       RETURNING ARRAY(
-        SELECT DISTINCT d.assistant_id::text FROM sender.webhook_due d
+        SELECT DISTINCT d.assistant_id::text FROM ledger.webhook_due d
         WHERE d.worker IS NULL AND d.crashes >= 2 AND d.due_at <= now() LIMIT 10) AS suspects`,
     values: [id]
   })
@@ -40,7 +40,7 @@ export async function removeSilent (pool: Pick<Pool, 'query'>, id: string): Prom
   const { rowCount } = await pool.query({
     name: 'remove-silent',
     text: `
-      DELETE FROM sender.webhook_workers silent USING sender.webhook_workers me
+      DELETE FROM ledger.webhook_workers silent USING ledger.webhook_workers me
       WHERE me.id = $1 AND silent.beat_at < now() - interval '${silentAfter}'
         AND me.beat_at > now() - interval '${lateAfter}' AND me.steady_since < now() - interval '${silentAfter}'`,
     values: [id]
@@ -50,5 +50,5 @@ export async function removeSilent (pool: Pick<Pool, 'query'>, id: string): Prom
 
 /** Ends an incarnation: what it still had is closed as if it had died. */
 export async function dismiss (pool: Pick<Pool, 'query'>, id: string): Promise<void> {
-  await pool.query('DELETE FROM sender.webhook_workers WHERE id = $1', [id])
+  await pool.query('DELETE FROM ledger.webhook_workers WHERE id = $1', [id])
 }

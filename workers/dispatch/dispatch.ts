@@ -16,8 +16,8 @@ import { buildBody } from './payload.js'
 
 /** What it takes from the log. */
 export const eventTypes: readonly EventType[] = [
-  'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased', 'CampaignCreated',
-  'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
+  'AssistantCreated', 'AssistantUpdated', 'AssistantDeleted', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased',
+  'CampaignCreated', 'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
 ]
 /** These are only kept for calls to come. */
 const deferred: ReadonlySet<string> = new Set<EventType>(
@@ -78,12 +78,12 @@ function deliveryOf (effects: DispatchEffects, rows: Rows, at: LogPosition, call
   if (!assistant) return { ...row, skipped: 'unknown_assistant' }
   const lead = movedLead(rows, call, assistant)
   if (isOfErased(rows, call, assistant)) return { ...row, skipped: 'erased' }
-  const { user_id, settings: { is_webhook_active, webhook_url: url } } = assistant
+  const { user_id } = assistant
   const reason = skipReason(call, assistant)
-  if (reason || !is_webhook_active || url === null) return { ...row, skipped: reason ?? 'webhook_off' }
+  if (reason) return { ...row, skipped: reason }
   const campaignName = lead && rows.get(campaignTable, lead.campaign_id)?.name
   const body = buildBody({ call, at: at.created, assistant, lead: lead && asListed(rows, lead), campaignName })
-  return { ...row, user_id, url, body, skipped: effects.isRestored(at.position) ? 'restored' : undefined }
+  return { ...row, user_id, body, skipped: effects.isRestored(at.position) ? 'restored' : undefined }
 }
 
 /** A call of which the log has nothing else any more gets its row; one that has one sends nothing any more. */
@@ -95,7 +95,7 @@ function dispatchErased (effects: DispatchEffects, rows: Rows, at: LogPosition, 
 }
 
 function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipReason | undefined {
-  if (!settings.is_webhook_active) return 'webhook_off'
+  if (!settings.is_webhook_active || settings.webhook_url === null) return 'webhook_off'
   if (settings.send_webhook_only_on_completed && call.status !== 'completed') return 'not_completed'
   return undefined
 }

@@ -1,12 +1,12 @@
 // What the dispatcher knows of assistants, leads, campaigns and listed numbers: its tables, and how events change them.
 import type { DomainEvent } from '../../src/domain/events.js'
-import type { AssistantEvent, AssistantSettings } from '../../src/features/assistants/events.js'
+import type { AssistantSettings } from '../../src/features/assistants/events.js'
 import type { BlacklistEvent } from '../../src/features/blacklist/events.js'
 import { idsOf, type LeadEvent } from '../../src/features/leads/events.js'
 import { type Calling, peopleAfter } from '../../src/features/leads/model.js'
 import type { Keyed, RowKey, Rows } from '../../projections/engine/projection.js'
 import { table } from '../../projections/engine/table.js'
-import type { SettingsChange } from '../deliveries/follow-settings.js'
+import type { WebhookChange } from '../deliveries/webhooks.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from './payload.js'
 
 /** `revision` is that of the last event of its stream that changed a row: a log that is read again changes nothing. */
@@ -65,7 +65,8 @@ export function keysOf (event: DomainEvent): RowKey[] {
   const { type, data } = event
   switch (type) {
     case 'AssistantCreated':
-    case 'AssistantUpdated': return [[assistantTable, data.assistant_id]]
+    case 'AssistantUpdated':
+    case 'AssistantDeleted': return [[assistantTable, data.assistant_id]]
     case 'LeadCreated':
     case 'LeadUpdated':
     case 'LeadStatusChanged':
@@ -117,20 +118,26 @@ function numberIn ({ data }: BlacklistEvent): Numbered[] {
     : []
 }
 
-type Data<Event extends { type: string, data: object }, Type extends Event['type']> =
-  Extract<Event, { type: Type }>['data']
-
 /** What an event that is no call makes known. @returns how the webhook of an assistant changed, if so */
-export function learn (event: DomainEvent, revision: number, rows: Rows): SettingsChange | undefined {
+export function learn (event: DomainEvent, revision: number, rows: Rows): WebhookChange | undefined {
   const { type, data } = event
   switch (type) {
     case 'AssistantCreated': {
       const { assistant_id, user_id, settings } = data
       if (rows.get(assistantTable, assistant_id)) return undefined
-      rows.put(assistantTable, { assistant_id, user_id, revision, settings: pickRelevant(settings) })
-      return undefined
+      return putAssistant(rows, { assistant_id, user_id, revision, settings: pickRelevant(settings) })
     }
-    case 'AssistantUpdated': return updateAssistant(data, revision, rows)
+    case 'AssistantUpdated':
+    case 'AssistantDeleted': {
+      const known = rows.get(assistantTable, data.assistant_id)
+      if (!known || known.revision >= revision) return undefined
+      if (type === 'AssistantDeleted') return { ...putAssistant(rows, { ...known, revision }), is_deleted: true }
+      const { changes } = data
+      const settings = { ...known.settings, ...pickRelevant(changes) }
+      const change = putAssistant(rows, { ...known, revision, settings })
+      const isOfWebhook = changes.is_webhook_active !== undefined || changes.webhook_url !== undefined
+      return isOfWebhook ? { ...change, switchedOn: changes.is_webhook_active === true } : undefined
+    }
     case 'LeadCreated':
     case 'LeadUpdated':
     case 'LeadStatusChanged':
@@ -158,16 +165,10 @@ export function learn (event: DomainEvent, revision: number, rows: Rows): Settin
   }
 }
 
-function updateAssistant (
-  { assistant_id, changes }: Data<AssistantEvent, 'AssistantUpdated'>, revision: number, rows: Rows
-): SettingsChange | undefined {
-  const known = rows.get(assistantTable, assistant_id)
-  if (!known || known.revision >= revision) return undefined
-  const settings = { ...known.settings, ...pickRelevant(changes) }
-  rows.put(assistantTable, { ...known, revision, settings })
-  if (changes.is_webhook_active === undefined && changes.webhook_url === undefined) return undefined
-  const url = settings.is_webhook_active ? settings.webhook_url : null
-  return { assistant_id, user_id: known.user_id, url, switchedOn: changes.is_webhook_active === true }
+function putAssistant (rows: Rows, assistant: KnownAssistant): WebhookChange {
+  rows.put(assistantTable, assistant)
+  const { assistant_id, user_id, settings: { webhook_url: url, is_webhook_active: is_on } } = assistant
+  return { assistant_id, user_id, url, is_on, switchedOn: false }
 }
 
 function pickRelevant<Given extends Partial<AssistantSettings>> (

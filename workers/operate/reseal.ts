@@ -23,6 +23,8 @@ interface Place {
 }
 
 const secrets: Place = { table: 'ledger.webhook_secrets', key: 'id', keyId: 'key_id', sealed: 'sealed', owner: 'user_id' }
+/** Of users, that their webhooks carry. */
+const headers: Place = { table: 'ledger.webhooks', key: 'assistant_id', keyId: 'headers_key_id', sealed: 'headers', owner: 'user_id' }
 /** Kept for a day: one whose key is lost is no reason to stop. */
 const answers: Place = {
   table: 'ledger.idempotency_keys', key: 'ctid', keyId: 'answer_key_id', sealed: 'answer', owner: 'user_id'
@@ -38,7 +40,7 @@ const asked: Place = {
   owner: 'user_id',
   assign: "input = input || jsonb_build_object('key_id', $3::text, 'sealed', anew.sealed)"
 }
-const shortLived = [answers, exports, asked]
+const others = [headers, answers, exports, asked]
 /** Rewrapped in the log, by `resealKeys`; here they are only counted. */
 const personKeys = { table: 'ledger.person_keys', keyId: 'wrapped_by' }
 
@@ -76,7 +78,7 @@ export async function neededKeys (pool: Pool, keys: SecretKeys): Promise<NeededK
   const { previous } = keys
   if (previous.length === 0) return []
   const former = new Set(formerIds(keys))
-  const used = await Promise.all([secrets, ...shortLived].map((place) => usedKeys(pool, place)))
+  const used = await Promise.all([secrets, ...others].map((place) => usedKeys(pool, place)))
   const ofPersons = await usedKeys(pool, personKeys)
   return previous.map(keyId).map((id, index) => {
     const count = (counts: Map<string, number>) => former.has(id) ? counts.get(id) ?? 0 : 0
@@ -113,7 +115,7 @@ export async function reseal (
 ): Promise<number> {
   await refuseLostKeys(pool, keys)
   let resealed = 0
-  for (const place of [secrets, ...shortLived]) {
+  for (const place of [secrets, ...others]) {
     for (let size = batchSize; size === batchSize;) {
       size = await resealBatch(pool, keys, place, batchSize)
       resealed += size

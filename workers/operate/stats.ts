@@ -1,112 +1,123 @@
 // The delivery log in numbers: for operators, for the metrics, and by the hour of the last day.
 import type { Pool } from 'pg'
+import { bounds } from '../deliveries/claim.js'
+import { isClosed, isHeld } from '../deliveries/read.js'
+import { nextOnes, servableSql } from '../deliveries/reconcile.js'
+
+const none = { scheduled: 0, delivered: 0, held: 0, exhausted: 0, cancelled: 0, skipped: 0 }
 
 export interface Stats {
   statuses: Record<string, number>
-  /**
-   * Attempts whose time has come: those that wait, and those that are queued or running. While an endpoint is paused,
-   * nothing of it is due by the schedule.
-   */
   due: { waiting: number, under_way: number, oldest: string | null }
   suspended_endpoints: number
+  failing_endpoints: number
 }
-
-const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
-
-interface DueRow { waiting: number, under_way: number, oldest: Date | null, suspended: number }
 
 export async function webhookStats (pool: Pool): Promise<Stats> {
-  const counts = await countByStatus(pool)
-  const { rows: [due] } = await pool.query<DueRow>(dueSql)
+  const { rows: counts } = await pool.query<{ status: string, count: string }>(`
+    SELECT CASE WHEN ${isHeld} THEN 'held' ELSE status END AS status, count(*) FROM ledger.webhook_deliveries d GROUP BY 1`)
+  const { waiting, running, oldest, suspended, failing } = await countDue(pool)
   return {
-    statuses: Object.fromEntries(statuses.map((status) => [status, counts.get(status) ?? 0])),
-    due: { waiting: due?.waiting ?? 0, under_way: due?.under_way ?? 0, oldest: due?.oldest?.toISOString() ?? null },
-    suspended_endpoints: due?.suspended ?? 0
+    statuses: { ...none, ...Object.fromEntries(counts.map(({ status, count }) => [status, Number(count)])) },
+    due: { waiting, under_way: running, oldest: oldest?.toISOString() ?? null },
+    suspended_endpoints: suspended,
+    failing_endpoints: failing
   }
 }
 
-async function countByStatus (pool: Pool): Promise<Map<string, number>> {
-  const { rows } = await pool.query<{ status: string, count: string }>(
-    'SELECT status, count(*) FROM ledger.webhook_deliveries GROUP BY status')
-  return new Map(rows.map(({ status, count }) => [status, Number(count)]))
+export interface Due {
+  /** Attempts that workers could make now: what a receiver or a user may not have yet does not count. */
+  waiting: number
+  running: number
+  /** Since when the attempt that waits longest is due, and how long that is. */
+  oldest: Date | null
+  oldestSeconds: number
+  /** Webhooks that nothing is sent to, and others that failed three times or more since their last success. */
+  suspended: number
+  failing: number
+  /** Events of the dispatcher. */
+  parked: number
 }
 
-const dueSql = `
-  SELECT count(*) FILTER (WHERE queued_at IS NULL)::integer AS waiting, count(queued_at)::integer AS under_way,
-         min(due_at) AS oldest,
-         (SELECT count(*) FROM ledger.webhook_endpoints WHERE suspended_at IS NOT NULL)::integer AS suspended
-  FROM (SELECT queued_at, greatest(next_attempt_at, paused_until) AS due_at
-        FROM ledger.webhook_deliveries d
-        LEFT JOIN (SELECT id AS endpoint_id, paused_until FROM ledger.webhook_endpoints
-                   WHERE paused_until IS NOT NULL) pauses USING (endpoint_id)
-        WHERE status = 'scheduled' AND next_attempt_at <= clock_timestamp()
-          AND (queued_at IS NOT NULL OR coalesce(paused_until <= clock_timestamp(), true))
-        UNION ALL
-        SELECT queued_at, due_at FROM ledger.webhook_attempts_on_demand
-        WHERE due_at <= clock_timestamp()) attempts`
+const mostAssistants = 100_000
 
-/** What waits, for the metrics; `oldestSeconds` is since when the attempt that is due longest is. */
-export async function countDue (
-  pool: Pool
-): Promise<{ waiting: number, underWay: number, oldestSeconds: number, suspended: number, parked: number }> {
-  const { rows: [due] } = await pool.query<DueRow & { parked: number, seconds: number | null }>(`
-    SELECT due.*, extract(epoch FROM clock_timestamp() - oldest)::float8 AS seconds,
-           (SELECT count(*)::integer FROM ledger.parked_events WHERE consumer = 'dispatcher') AS parked
-    FROM (${dueSql}) due`)
-  return {
-    waiting: due?.waiting ?? 0,
-    underWay: due?.under_way ?? 0,
-    oldestSeconds: Math.max(0, due?.seconds ?? 0),
-    suspended: due?.suspended ?? 0,
-    parked: due?.parked ?? 0
-  }
+const dueSql = `${servableSql(nextOnes)}, waiting AS (
+    SELECT s.user_id, min(${bounds.ofUser} - s.count) AS room, sum(due.count) AS count, min(due.oldest) AS oldest
+    FROM servable s JOIN ledger.webhooks w USING (assistant_id)
+    LEFT JOIN running r USING (assistant_id)
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS count, min(due_at) AS oldest FROM (
+        SELECT due_at FROM ledger.webhook_due
+        WHERE assistant_id = s.assistant_id AND worker IS NULL AND crashes < 2 AND trigger = 'schedule' AND due_at <= now()
+        ORDER BY due_at LIMIT CASE WHEN w.failing_since IS NULL THEN ${bounds.ofAssistant} - coalesce(r.count, 0) ELSE 1 END) first) due
+    WHERE s.nth <= ${bounds.ofUser} - s.count GROUP BY s.user_id
+    UNION ALL
+    SELECT user_id, ${bounds.ofUser}, count(*), min(due_at) FROM ledger.webhook_due
+    WHERE worker IS NULL AND crashes < 2 AND trigger <> 'schedule' AND due_at <= now() GROUP BY user_id
+  )
+  SELECT sum(least(room, count))::integer AS waiting, min(oldest) AS oldest,
+    greatest(0, extract(epoch FROM now() - min(oldest)))::float8 AS "oldestSeconds",
+    (SELECT coalesce(sum(count), 0)::integer FROM running) AS running,
+    (SELECT count(*)::integer FROM ledger.webhooks
+     WHERE suspended_at IS NOT NULL AND off_since IS NULL AND deleted_at IS NULL) AS suspended,
+    (SELECT count(*)::integer FROM ledger.webhooks
+     WHERE failing_since IS NOT NULL AND failures_in_row >= 3 AND suspended_at IS NULL AND off_since IS NULL) AS failing,
+    (SELECT count(*)::integer FROM ledger.parked_events WHERE consumer = 'dispatcher') AS parked
+  FROM waiting`
+
+export async function countDue (pool: Pool): Promise<Due> {
+  const { rows: [due] } = await pool.query<Due>(dueSql, ['0', mostAssistants])
+  if (!due) throw new Error('a count gave no row')
+  return { ...due, waiting: due.waiting ?? 0, oldestSeconds: due.oldestSeconds ?? 0 }
 }
 
 /** What the queue does now. Times in ISO 8601. */
 export interface QueueStatus {
-  /** Attempts that are due and wait for a slot. */
+  /** Attempts that are due, and that a worker could make. */
   due: number
-  /** Attempts that have a slot and have not begun. */
-  queued: number
   in_flight: number
   held: number
   oldest_due: string | null
   suspended_endpoints: number
+  failing_endpoints: number
 }
 
 export async function queueStatus (pool: Pool): Promise<QueueStatus> {
-  const { rows: [row] } = await pool.query<DueRow & { in_flight: number, held: number }>(`
-    SELECT due.*,
-           (SELECT count(*)::integer FROM ledger.webhook_deliveries
-            WHERE queued_at IS NOT NULL AND started_at IS NOT NULL) +
-           (SELECT count(*)::integer FROM ledger.webhook_attempts_on_demand
-            WHERE started_at IS NOT NULL) AS in_flight,
-           (SELECT count(*)::integer FROM ledger.webhook_deliveries WHERE status = 'held') AS held
-    FROM (${dueSql}) due`)
-  const { waiting = 0, under_way: underWay = 0, in_flight: inFlight = 0, held = 0 } = row ?? {}
+  const [due, pending] = await Promise.all([countDue(pool), countPending(pool)])
+  const { waiting, running, oldest, suspended, failing } = due
   return {
     due: waiting,
-    queued: Math.max(0, underWay - inFlight),
-    in_flight: inFlight,
-    held,
-    oldest_due: row?.oldest?.toISOString() ?? null,
-    suspended_endpoints: row?.suspended ?? 0
+    in_flight: running,
+    held: pending.find(({ status }) => status === 'held')?.count ?? 0,
+    oldest_due: oldest?.toISOString() ?? null,
+    suspended_endpoints: suspended,
+    failing_endpoints: failing
   }
 }
 
-/** Deliveries that are not finished, by status. */
+/** Deliveries that are not finished, by status as it is shown. */
 export async function countPending (pool: Pool): Promise<{ status: string, count: number }[]> {
   const { rows } = await pool.query<{ status: string, count: number }>(`
-    SELECT status, count(*)::int AS count FROM ledger.webhook_deliveries
-    WHERE status IN ('scheduled', 'held') GROUP BY status`)
+    WITH pending AS MATERIALIZED (
+      SELECT assistant_id, trigger, count(*) AS count FROM ledger.webhook_due
+      WHERE trigger IN ('schedule', 'test') GROUP BY assistant_id, trigger
+    ), shown AS (
+      SELECT CASE WHEN trigger = 'schedule' AND ${isClosed('w')} THEN 'held' ELSE 'scheduled' END AS status, count
+      FROM pending LEFT JOIN ledger.webhooks w USING (assistant_id)
+      UNION ALL SELECT 'held', count(*) FROM ledger.webhook_deliveries WHERE status = 'held'
+      UNION ALL SELECT 'scheduled', 0
+    )
+    SELECT status, sum(count)::integer AS count FROM shown GROUP BY status ORDER BY status`)
   return rows
 }
 
 /** Attempts of the last five minutes, by outcome; `running` has no outcome yet. */
 export async function countRecentAttempts (pool: Pool): Promise<{ outcome: string, count: number }[]> {
   const { rows } = await pool.query<{ outcome: string, count: number }>(`
-    SELECT coalesce(outcome, 'running') AS outcome, count(*)::int AS count FROM ledger.all_webhook_attempts
-    WHERE started_at > now() - interval '5 minutes' GROUP BY outcome`)
+    SELECT outcome, count(*)::integer AS count FROM ledger.webhook_attempts
+    WHERE started_at > now() - interval '5 minutes' GROUP BY outcome
+    UNION ALL
+    SELECT 'running', count(*)::integer FROM ledger.webhook_due WHERE worker IS NOT NULL HAVING count(*) > 0`)
   return rows
 }
 

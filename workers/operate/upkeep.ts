@@ -1,15 +1,13 @@
-// What a worker does now and then for all users: recoveries, months, probes of suspended endpoints, alerts.
+// What a worker does now and then for all users: months, probes of suspended webhooks, the audit, alerts.
 import type { Pool } from 'pg'
 import type { Streams } from '../../src/log/event-log.js'
-import { keepMonths } from '../deliveries/attempts/months.js'
+import { keepMonths } from '../deliveries/months.js'
 import { openPoster, type Poster } from '../deliver/post.js'
-import { hasRows, type Periodic } from '../periodic.js'
+import type { Periodic } from '../periodic.js'
 import { continueAudit } from './audit.js'
-import { continueRecoveries } from './recoveries.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { insertOnDemandAttempt } from '../deliveries/attempts/on-demand.js'
 import { notifyDue } from '../deliveries/due-channel.js'
-import { mustMove } from '../deliveries/moves/batch-sql.js'
+import { askForAttempt } from '../deliveries/pending.js'
 import type { Notice } from '../../src/features/webhooks/model.js'
 import { noticeOf } from '../deliveries/notices.js'
 import { requestHeaders } from '../deliveries/request-headers.js'
@@ -36,7 +34,6 @@ export interface TaskOptions {
   log: { warn (details: object, message: string): void }
 }
 
-/** As others look for work, so that they look in one statement. */
 const soonMs = 2_000
 const rarelyMs = 60_000
 const hourlyMs = 3_600_000
@@ -44,12 +41,10 @@ const hourlyMs = 3_600_000
 export function openTasks (
   { alert, maySend, retentionDays, ...options }: TaskOptions
 ): { tasks: Periodic[], close (): Promise<void> } {
-  const { pool, streams } = options
-  const recover = async () => { if (await hasRows(pool, 'webhook_recoveries')) await continueRecoveries(pool, streams) }
+  const { pool } = options
   const tasks: Periodic[] = [
-    { name: 'recoveries', everyMs: soonMs, run: recover },
     { name: 'months', everyMs: hourlyMs, run: () => keepMonths(pool, retentionDays) },
-    { name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(pool) },
+    { name: 'probes', everyMs: rarelyMs, run: async () => { if (maySend()) await probeSuspended(pool) } },
     { name: 'identity', everyMs: rarelyMs, run: () => continueAudit(options) }
   ]
   if (!alert) return { tasks, close: async () => {} }
@@ -61,33 +56,26 @@ export function openTasks (
 const probeEvery = '1 day'
 const probesAtOnce = 100
 
-interface Chosen { endpoint_id: string, user_id: string, id: string, assistant_id: string }
-
 /**
- * Attempts one held delivery of each endpoint that was suspended for failing, once a day. A success resumes the
- * endpoint, a failure changes nothing. @returns how many
+ * Attempts one held delivery of each webhook that was suspended for failing, once a day: the one whose next attempt
+ * would come last. A success resumes the webhook, a failure changes nothing. @returns how many
  */
 export async function probeSuspended (pool: Pool): Promise<number> {
   return await inTransaction(pool, async (tx) => {
-    const { rows } = await tx.query<Chosen>(`
-      WITH due AS (
-        SELECT id, user_id FROM ledger.webhook_endpoints
-        WHERE suspended_reason = 'failing'
-          AND greatest(suspended_at, probed_at) < now() - interval '${probeEvery}'
-        ORDER BY greatest(suspended_at, probed_at) LIMIT ${probesAtOnce} FOR UPDATE SKIP LOCKED
-      ), probed AS (
-        UPDATE ledger.webhook_endpoints e SET probed_at = now() FROM due WHERE e.id = due.id
+    const { rows } = await tx.query<{ id: string, assistant_id: string }>(`
+      WITH due AS MATERIALIZED (
+        SELECT w.assistant_id, held.delivery_id FROM ledger.webhooks w CROSS JOIN LATERAL (
+          SELECT delivery_id FROM ledger.webhook_due d
+          WHERE d.assistant_id = w.assistant_id AND worker IS NULL AND crashes < 2 AND trigger = 'schedule'
+          ORDER BY due_at DESC LIMIT 1) held
+        WHERE suspended_at < now() - interval '${probeEvery}' AND suspended_reason = 'failing' AND off_since IS NULL
+          AND coalesce(probed_at < now() - interval '${probeEvery}', true)
+        LIMIT ${probesAtOnce} FOR NO KEY UPDATE OF w SKIP LOCKED
       )
-      SELECT due.id AS endpoint_id, due.user_id, held.id, held.assistant_id FROM due CROSS JOIN LATERAL (
-        SELECT id, assistant_id FROM ledger.webhook_deliveries d
-        WHERE endpoint_id = due.id AND status = 'held' AND reason = 'endpoint_suspended' AND body IS NOT NULL
-          AND assistant_id IS NOT NULL AND NOT ${mustMove('d.assistant_id', 'd.endpoint_id')}
-        ORDER BY held_at LIMIT 1) held`)
-    for (const { endpoint_id: endpointId, user_id: userId, id: deliveryId, assistant_id: assistantId } of rows) {
-      const attempt = { deliveryId, trigger: 'probe' as const, userId, assistantId: Number(assistantId), endpointId }
-      await insertOnDemandAttempt(tx, attempt)
-      await notifyDue(tx, userId)
-    }
+      UPDATE ledger.webhooks w SET probed_at = now() FROM due WHERE w.assistant_id = due.assistant_id
+      RETURNING due.delivery_id AS id, w.assistant_id::text`)
+    for (const { id } of rows) await askForAttempt(tx, id, 'probe')
+    await notifyDue(tx, ...rows.map(({ assistant_id }) => assistant_id))
     return rows.length
   })
 }

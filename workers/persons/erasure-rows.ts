@@ -8,7 +8,7 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 import { dispatcherCheckpoint } from '../../src/recovery/same-log.js'
 import type { Services } from '../../src/services/services.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { areErasedInFlight } from '../deliveries/attempts/in-flight.js'
+import { areErasedInFlight } from '../deliveries/pending.js'
 import { listingKey } from '../dispatch/known.js'
 
 export const erasureKind = 'person-erasure'
@@ -40,15 +40,10 @@ export async function prepareErasure (
 
 type LedgerServices = Pick<Services, 'pool' | 'streams' | 'keys' | 'phoneHash'>
 
-/**
- * @param abandonedAfterMs from then on an attempt without an outcome has no worker any more
- * @returns what is under way that has the person: look again
- */
-export async function eraseLedger (
-  services: LedgerServices, person: Person, abandonedAfterMs: number
-): Promise<string | undefined> {
+/** @returns what is under way that has the person: look again */
+export async function eraseLedger (services: LedgerServices, person: Person): Promise<string | undefined> {
   const { pool } = services
-  if (await areErasedInFlight(pool, person.userId, abandonedAfterMs)) return 'an attempt to send a webhook'
+  if (await areErasedInFlight(pool, person.userId)) return 'an attempt to send a webhook'
   await forgetRedeliveries(pool, person.userId)
   if (await isBeingCopied(services, person)) return 'a copy that is made'
   await removeCopies(services, person)

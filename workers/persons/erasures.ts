@@ -19,7 +19,6 @@ import { unseal, type SealedRow } from '../../src/privacy/sealed-text.js'
 import type { Services } from '../../src/services/services.js'
 import { pause } from '../../src/timing.js'
 import type { BackgroundKind, Turn } from '../work/kind.js'
-import { abandonedAfter } from '../deliveries/attempts/abandoned.js'
 import { noteUnscavenged, eraseLedger, erasePendingRows, forgetAnswers, forgetDispatched } from './erasure-rows.js'
 import { eraseCall } from './erase-streams.js'
 import { eraseNamed, leadIdsOf, type NamedServices, streamsOf, halfKnown, nobodys, parkedEventsOf, parkedOf } from './of-person.js'
@@ -36,7 +35,6 @@ import { ReplayRefused } from '../../projections/engine/replay.js'
 const keepDays = 1
 
 export interface ErasureWork extends NamedServices, Pick<Services, 'keys' | 'personKeys'> {
-  config: { webhook: { timeoutMs: number } }
   log: { warn (details: object, message: string): void }
   /** After so many milliseconds no process uses a key that was ended. */
   settleMs?: number
@@ -197,8 +195,7 @@ async function eraseRest (
 ): Promise<ErasureProgress | Waits> {
   const areOnly = await areOnlyIn(work, person, done, signal)
   if (areOnly === undefined) return anotherRound(done)
-  const abandonedAfterMs = abandonedAfter(work.config.webhook)
-  const underWay = areOnly ? await eraseLedger(work, person, abandonedAfterMs) : 'a generation of a read model that has more of the person'
+  const underWay = areOnly ? await eraseLedger(work, person) : 'a generation of a read model that has more of the person'
   if (underWay !== undefined) return { waitsFor: underWay, inMs: 0 }
   return await erasePendingRows(work.pool, person) ? { ...done, step: 'scavenge' } : anotherRound(done)
 }

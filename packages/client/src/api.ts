@@ -454,7 +454,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a suspended webhook
-         * @description Resumes the webhook_url of the assistant, for all assistants with that URL, and sends what was held for it.
+         * @description Resumes the webhook of the assistant, and sends what was held for it.
          */
         post: operations["resumeWebhook"];
         delete?: never;
@@ -977,7 +977,7 @@ export interface paths {
         };
         /**
          * List what went wrong with your webhooks
-         * @description Newest first: an endpoint that began to fail or was suspended, and each delivery that was given up. Kept for 90 days.
+         * @description Newest first: an endpoint that began to fail, works again or was suspended, and each delivery that was given up. Kept for 90 days.
          */
         get: operations["listWebhookNotices"];
         put?: never;
@@ -1828,7 +1828,7 @@ export interface components {
             type: components["schemas"]["WebhookType"];
             /** @description Where it stands. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, held_too_long, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased). */
+            /** @description Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, held_too_long, assistant_deleted, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased). */
             reason: string | null;
             /**
              * Format: int64
@@ -1890,13 +1890,13 @@ export interface components {
             data: components["schemas"]["AssistantSecret"];
         };
         /** @enum {string} */
-        RecoverableStatus: "exhausted" | "cancelled" | "skipped" | "held";
+        RecoverableStatus: "exhausted" | "cancelled" | "skipped" | "held" | "scheduled";
         RecoverBody: {
             /** @description Deliveries that were made on this day (UTC) or later, or at this instant or later. */
             since: string;
             /** @description And on this day or earlier, or at this instant or earlier; now when it is absent. */
             until?: string;
-            /** @description Which of them; all four when it is absent. Of the skipped ones those of a time when the webhook was off. */
+            /** @description Which of them; all but scheduled when it is absent. Of the skipped ones those of a time when the webhook was off; of the scheduled ones those that wait for a retry, which are due now. */
             statuses?: components["schemas"]["RecoverableStatus"][];
         };
         Recovered: {
@@ -2255,14 +2255,14 @@ export interface components {
             data: components["schemas"]["DeliveryDetails"];
         };
         /** @enum {string} */
-        NoticeType: "endpoint_failing" | "endpoint_suspended" | "delivery_exhausted";
+        NoticeType: "endpoint_failing" | "endpoint_recovered" | "endpoint_suspended" | "delivery_exhausted";
         WebhookNotice: {
             /**
              * Format: int64
              * @description Higher for newer ones.
              */
             id: number;
-            /** @description endpoint_failing: three attempts in a row have failed at a webhook_url; told again only after a success. endpoint_suspended: nothing is sent there until it resumes. delivery_exhausted: no further attempt is made. */
+            /** @description endpoint_failing: three attempts in a row have failed at a webhook_url; told again only after a success. endpoint_recovered: that success. endpoint_suspended: nothing is sent there until it resumes. delivery_exhausted: no further attempt is made. */
             type: components["schemas"]["NoticeType"];
             /**
              * Format: int64
@@ -2271,7 +2271,7 @@ export interface components {
             assistant_id: number | null;
             /** @description The delivery whose attempt led to it. */
             delivery_id: string | null;
-            /** @description failed_three_times; gone (410) or failing (only failures for five days); attempts_used_up, expired, or crashed (each attempt ended our worker; it is made again when you ask for it). */
+            /** @description failed_three_times; gone (410) or failing (only failures for five days); attempts_used_up, expired, or crashed (each attempt ended our worker; it is made again when you ask for it); null of endpoint_recovered. */
             reason: string | null;
             /** @description ISO 8601, UTC. */
             at: string;

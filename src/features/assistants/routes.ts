@@ -17,7 +17,8 @@ import { PageOf, Paging } from '../../http/lists.js'
 import { inTransaction } from '../../postgres/transaction.js'
 import { type CatalogAnswer, type CatalogQuestion, lookUpCatalog } from '../../../projections/catalog.js'
 import { webhookUrlProblem } from '../../../workers/deliver/guard.js'
-import { findInterruption, resumeUrl } from '../../../workers/deliveries/endpoints.js'
+import { findInterruption } from '../../../workers/deliveries/webhooks.js'
+import { endInterruption } from '../../../workers/operate/resume.js'
 import type { ApiServices } from '../../services/services.js'
 import { assistantStream, AssistantSettings } from './events.js'
 import {
@@ -182,7 +183,7 @@ async function resumeWebhook (
 ): Promise<void> {
   const url = state?.settings.webhook_url
   if (!state || url == null) return
-  await inTransaction(pool, (tx) => resumeUrl(tx, state.user_id, url))
+  await inTransaction(pool, (tx) => endInterruption(tx, String(state.assistant_id), state.user_id, url))
     .catch((error: unknown) => log.warn({ err: error }, 'a webhook was not resumed'))
 }
 
@@ -359,9 +360,9 @@ const uninterrupted = { reason: null, since: null, until: null }
 
 /** Without a pool only whether it was on: of a past revision nothing else is known. */
 async function webhookOf (
-  { user_id, settings }: Assistant, pool: ApiServices['pool'] | undefined
+  { assistant_id, settings }: Assistant, pool: ApiServices['pool'] | undefined
 ): Promise<Static<typeof Webhook>> {
   const { is_webhook_active, webhook_url } = settings
   if (!is_webhook_active || webhook_url === null) return { state: 'off', ...uninterrupted }
-  return (pool && await findInterruption(pool, user_id, webhook_url)) ?? { state: 'on', ...uninterrupted }
+  return (pool && await findInterruption(pool, assistant_id, webhook_url)) ?? { state: 'on', ...uninterrupted }
 }

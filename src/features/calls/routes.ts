@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { type CallFilter, eachCall, findCall, findCalls } from '../../../projections/calls.js'
 import { findLeadOwner } from '../../../projections/find-leads.js'
-import { findDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
+import { findDeliveries } from '../../../workers/deliveries/read.js'
 import { DecodeError } from '../../domain/events.js'
 import { Id } from '../../domain/json.js'
 import { invalid as refused, Rejection } from '../../domain/rejection.js'

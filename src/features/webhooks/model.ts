@@ -34,7 +34,7 @@ const summary = {
   }),
   reason: Nullable(Type.String(), {
     description: 'Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, ' +
-      'held_too_long, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased).'
+      'held_too_long, assistant_deleted, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased).'
   }),
   attempt_count: Type.Integer({ minimum: 0, description: 'Attempts of the schedule that were started.' }),
   next_attempt_at: Nullable(At(''), { description: 'When the schedule tries it next; null unless it is scheduled.' }),
@@ -86,16 +86,16 @@ export interface Interruption {
 
 export const Notice = Type.Object({
   id: Id({ description: 'Higher for newer ones.' }),
-  type: Type.Enum(['endpoint_failing', 'endpoint_suspended', 'delivery_exhausted'], {
+  type: Type.Enum(['endpoint_failing', 'endpoint_recovered', 'endpoint_suspended', 'delivery_exhausted'], {
     title: 'NoticeType',
     description: 'endpoint_failing: three attempts in a row have failed at a webhook_url; told again only after a ' +
-      'success. endpoint_suspended: nothing is sent there until it resumes. delivery_exhausted: no further attempt is made.'
+      'success. endpoint_recovered: that success. endpoint_suspended: nothing is sent there until it resumes. delivery_exhausted: no further attempt is made.'
   }),
   assistant_id: Nullable(Id({}), { description: 'The assistant of that delivery.' }),
   delivery_id: Nullable(Type.String(), { description: 'The delivery whose attempt led to it.' }),
   reason: Nullable(Type.String(), {
     description: 'failed_three_times; gone (410) or failing (only failures for five days); attempts_used_up, ' +
-      'expired, or crashed (each attempt ended our worker; it is made again when you ask for it).'
+      'expired, or crashed (each attempt ended our worker; it is made again when you ask for it); null of endpoint_recovered.'
   }),
   at: Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] })
 }, { title: 'WebhookNotice' })

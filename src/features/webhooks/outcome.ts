@@ -32,14 +32,6 @@ function isUnit (unit: string | undefined): unit is keyof typeof unitMs {
   return unit !== undefined && Object.hasOwn(unitMs, unit)
 }
 
-/**
- * The wait before the next attempt after `failures` failed ones, or nothing when the schedule is used up.
- * An attempt whose outcome is unknown is no failure.
- */
-export function baseDelay (schedule: readonly number[], failures: number): number | undefined {
-  return schedule[failures]
-}
-
 /** `ms`, up to 20 % more or less: receivers that failed together are not tried together. `random` is in [0, 1). */
 export function withJitter (ms: number, random: number): number {
   return Math.round(ms * (1 - jitterShare + 2 * jitterShare * random))
@@ -68,7 +60,7 @@ export interface Circumstances {
   schedule: readonly number[]
   /** Failed attempts before this one. */
   failures: number
-  /** Milliseconds since the delivery was created. */
+  /** Milliseconds since its schedule began. */
   ageMs: number
   /** Milliseconds since the epoch, for a `Retry-After` that is a date. */
   now: number
@@ -90,40 +82,7 @@ export function outcomeOf (result: Result): Outcome {
   return result.status === 410 ? 'gone' : 'rejected'
 }
 
-/**
- * As Standard Webhooks says: 2xx is success, 410 ends the delivery, the schedule repeats the rest. A 429 is repeated
- * without using up an attempt.
- */
-export function verdictOf (result: Result, circumstances: Circumstances): Verdict {
-  const { schedule, failures, ageMs, now, random } = circumstances
-  const outcome = outcomeOf(result)
-  if (outcome === 'delivered') return { status: 'delivered' }
-  if (outcome === 'gone') return { status: 'cancelled', reason: 'gone' }
-  const isOneMore = hasStatus(result, 429)
-  if (isOneMore && ageMs >= longestLifeMs) return { status: 'exhausted', reason: 'expired' }
-  const base = baseDelay(schedule, failures + 1) ?? (isOneMore ? schedule.at(-1) : undefined)
-  if (base === undefined) return { status: 'exhausted', reason: 'attempts_used_up' }
-  const floor = isOverloaded(result) ? floorMs : 0
-  return { status: 'retry', inMs: Math.max(withJitter(base, random), floor, retryAfterDelay(result, { least: base, base }, now) ?? 0) }
-}
-
-/** Whether an attempt with this outcome is one of those that the schedule has. */
-export function usesAttempt ({ outcome, statusCode }: { outcome: Outcome, statusCode: number | null }): boolean {
-  return outcome !== 'delivered' && outcome !== 'unknown' && statusCode !== 429
-}
-
-/**
- * A 429, and a 503 that says how long, speak for the whole endpoint, which waits for the first wait of the schedule at
- * least: how often this one delivery has failed says nothing of the others.
- */
-export function pauseOf (result: Result, { schedule, failures, now }: Circumstances): Pause | undefined {
-  const base = baseDelay(schedule, failures + 1) ?? 0
-  const asked = retryAfterDelay(result, { least: baseDelay(schedule, 1) ?? 0, base }, now)
-  if (hasStatus(result, 429)) return { inMs: asked ?? floorMs, reason: 'too_many_requests' }
-  return hasStatus(result, 503) && asked !== undefined ? { inMs: asked, reason: 'unavailable' } : undefined
-}
-
-/** What an attempt means for its delivery and its webhook, as the delivery log of the sender to come records it. */
+/** What an attempt means for its delivery and its webhook. */
 export interface Judgement {
   verdict: Verdict
   /** Whether it is one of the attempts that the schedule has. */
@@ -134,8 +93,8 @@ export interface Judgement {
 }
 
 /**
- * A 429, and a 503 that says how long, pause the webhook and use no attempt: the delivery is due when the pause ends.
- * The schedule repeats other failures.
+ * As Standard Webhooks says: 2xx is success, 410 ends the delivery. A 429, and a 503 that says how long, pause the
+ * webhook and use no attempt: the delivery is due when the pause ends. The schedule repeats other failures.
  */
 export function judge (result: Result, circumstances: Circumstances): Judgement {
   const { schedule, failures, ageMs, now, random } = circumstances
@@ -149,7 +108,7 @@ export function judge (result: Result, circumstances: Circumstances): Judgement 
     const verdict: Verdict = ageMs >= longestLifeMs ? { status: 'exhausted', reason: 'expired' } : { status: 'retry', inMs }
     return { verdict, usesAttempt: false, fails: pause.reason === 'unavailable', pause }
   }
-  const base = baseDelay(schedule, failures + 1)
+  const base = schedule[failures + 1]
   const verdict: Verdict = base === undefined
     ? { status: 'exhausted', reason: 'attempts_used_up' }
     : { status: 'retry', inMs: Math.max(withJitter(base, random), isOverloaded(result) ? floorMs : 0) }
@@ -158,18 +117,9 @@ export function judge (result: Result, circumstances: Circumstances): Judgement 
 
 const hasStatus = (result: Result, status: number) => result.kind === 'answer' && result.status === status
 
-/** 429, 502, 504 and a time-out mean: send more slowly. */
+/** 502, 504 and a time-out mean: send more slowly. */
 function isOverloaded (result: Result): boolean {
-  return result.kind === 'answer' ? [429, 502, 504].includes(result.status) : result.stage === 'timeout'
-}
-
-/** `Retry-After` within [least, max(2 x base, 15 min)], also a past one; nothing when it is absent or not readable. */
-function retryAfterDelay (
-  result: Result, { least, base }: { least: number, base: number }, now: number
-): number | undefined {
-  const wanted = result.kind === 'answer' ? parseRetryAfter(result.retryAfter, now) : undefined
-  if (wanted === undefined) return undefined
-  return Math.min(Math.max(wanted, least), Math.max(2 * base, quarterMs))
+  return result.kind === 'answer' ? [502, 504].includes(result.status) : result.stage === 'timeout'
 }
 
 const imfOrRfc850 = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](\d\d|\d{4}) \d\d:\d\d:\d\d GMT$/

@@ -1,12 +1,12 @@
 // The routes of webhooks: what became of them, and how they are sent again.
 import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { resumeUrl } from '../../../workers/deliveries/endpoints.js'
 import { listNotices } from '../../../workers/deliveries/notices.js'
-import { findDelivery, listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
-import { findRequest } from '../../../workers/deliveries/read/find-request.js'
+import { findDelivery, findRequest, listDeliveries } from '../../../workers/deliveries/read.js'
+import { findWebhookUrl } from '../../../workers/deliveries/webhooks.js'
 import { requestRedelivery, requestTest } from '../../../workers/operate/redeliver.js'
-import { recoverable, requestRecovery } from '../../../workers/operate/recoveries.js'
+import { lostStatuses, recoverable, requestRecovery } from '../../../workers/operate/recoveries.js'
+import { endInterruption } from '../../../workers/operate/resume.js'
 import type { Answer } from '../../commands/idempotency.js'
 import { Id } from '../../domain/json.js'
 import {
@@ -30,10 +30,12 @@ import { Delivery, DeliveryDetails, DeliverySummary, Notice, type RequestedAttem
 const noAssistant = refusal('Assistant not found or does not belong to the authenticated user')
 const isOff = 'The webhook is switched off: set is_webhook_active to true instead.'
 
-/** @throws Rejection `webhook-refused` while it is switched off */
-function activeUrl ({ settings: { is_webhook_active: isActive, webhook_url: url } }: Assistant): string {
+/** @throws as `ownAssistant`, and Rejection `webhook-refused` while its webhook is switched off */
+async function activeAssistant (services: ApiServices, userId: string, id: string): Promise<Assistant> {
+  const assistant = await ownAssistant(services, userId, id)
+  const { is_webhook_active: isActive, webhook_url: url } = assistant.settings
   if (!isActive || url === null) throw new Rejection('webhook-refused', isOff)
-  return url
+  return assistant
 }
 
 const AttemptAnswer = Type.Object({ message: Type.String(), data: Delivery }, { title: 'AttemptAnswer' })
@@ -112,7 +114,13 @@ export function testWebhook (app: App, services: ApiServices): void {
   app.post('/user/assistant/:id/webhook-test', { schema: testWebhookSchema, ...options }, (request, reply) => {
     const { user, params } = request
     return services.handleLedger(request, reply, {
-      prepare: () => ownAssistant(services, user.id, params.id),
+      async prepare () {
+        const assistant = await ownAssistant(services, user.id, params.id)
+        const { assistant_id: id, settings: { webhook_url: url } } = assistant
+        const isFollowed = (known?: string | null) => url === null || known === url
+        await services.positions.orNotKnown('deliveries', () => findWebhookUrl(services.pool, id), isFollowed)
+        return assistant
+      },
       write: async (ledger, { assistant_id: id, settings: { assistant_name: name, webhook_url: url } }) => {
         const requested = url === null
           ? { kind: 'refused' as const, why: 'the assistant has no webhook_url' }
@@ -137,8 +145,7 @@ const ResumeAnswer = Type.Object({
 const resumeWebhookSchema = {
   operationId: 'resumeWebhook',
   summary: 'Resume a suspended webhook',
-  description: 'Resumes the webhook_url of the assistant, for all assistants with that URL, ' +
-    'and sends what was held for it.',
+  description: 'Resumes the webhook of the assistant, and sends what was held for it.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   params: assistantPath,
@@ -154,9 +161,9 @@ export function resumeWebhook (app: App, services: ApiServices): void {
   app.post('/user/assistant/:id/webhook-resume', { schema: resumeWebhookSchema, ...options }, (request, reply) => {
     const { user, params } = request
     return services.handleLedger(request, reply, {
-      prepare: async () => activeUrl(await ownAssistant(services, user.id, params.id)),
-      write: async (ledger, url) => {
-        const data = { resumed: await resumeUrl(ledger, user.id, url) }
+      prepare: () => activeAssistant(services, user.id, params.id),
+      write: async (ledger, { assistant_id: id, settings: { webhook_url: url } }) => {
+        const data = { resumed: await endInterruption(ledger, String(id), user.id, url ?? '') ?? 0 }
         return { status: 200, body: { message: resumed, data } }
       }
     })
@@ -168,8 +175,9 @@ const RecoverBody = Type.Object({
   until: Type.Optional(DayOrInstant('And on this day or earlier, or at this instant or earlier; now when it is absent.')),
   statuses: Type.Optional(Type.Array(Type.Enum([...recoverable], { title: 'RecoverableStatus' }), {
     minItems: 1,
-    maxItems: 4,
-    description: 'Which of them; all four when it is absent. Of the skipped ones those of a time when the webhook was off.'
+    maxItems: recoverable.length,
+    description: 'Which of them; all but scheduled when it is absent. Of the skipped ones those of a time when the ' +
+      'webhook was off; of the scheduled ones those that wait for a retry, which are due now.'
   }))
 }, { title: 'RecoverBody' })
 
@@ -210,8 +218,7 @@ export function recoverWebhooks (app: App, services: ApiServices): void {
     services.handleLedger(request, reply, {
       async prepare () {
         const wanted = validate(received(request, reply, RecoverBody))
-        const assistant = await ownAssistant(services, request.user.id, request.params.id)
-        activeUrl(assistant)
+        const assistant = await activeAssistant(services, request.user.id, request.params.id)
         return { userId: request.user.id, assistantId: assistant.assistant_id, ...wanted }
       },
       async write (ledger, recovery) {
@@ -227,7 +234,7 @@ function validate (submitted: Submitted<Static<typeof RecoverBody>>) {
   const { since, until } = soundFields(submitted)
   const isBefore = since !== undefined && until !== undefined && isReversed(since, until)
   const body = soundBody(submitted, [isBefore && problem('until', 'must not be before since')])
-  return { since: earliest(body.since), until: latest(body.until), statuses: body.statuses ?? recoverable }
+  return { since: earliest(body.since), until: latest(body.until), statuses: body.statuses ?? lostStatuses }
 }
 
 const deliveriesPaging = new Paging('webhook-deliveries', 15, ['time', 'uuid'])
@@ -292,7 +299,7 @@ const noticesPaging = new Paging('webhook-notices', 15, ['whole'])
 const listNoticesSchema = {
   operationId: 'listWebhookNotices',
   summary: 'List what went wrong with your webhooks',
-  description: 'Newest first: an endpoint that began to fail or was suspended, and each delivery that was given up. ' +
+  description: 'Newest first: an endpoint that began to fail, works again or was suspended, and each delivery that was given up. ' +
     'Kept for 90 days.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],

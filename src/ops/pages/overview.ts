@@ -54,15 +54,15 @@ export function projectionState ({ state, action }: ProjectionStatus): string {
 const percent = ({ progress }: ActionReport) => progress === null ? '' : ` ${Math.floor(progress * 100)} %`
 
 function queueNumbers (root: string, queue: QueueStatus): string {
-  const { suspended_endpoints: suspended, unaccounted } = queue
+  const { suspended_endpoints: suspended, failing_endpoints: failing, unaccounted } = queue
   const lost = unaccounted === null ? 'not counted yet' : badge(String(unaccounted), unaccounted === 0 ? 'good' : 'bad')
   const numbers: [string, string][] = [
-    ['due, waiting for a slot', text(queue.due)],
-    ['queued', text(queue.queued)],
+    ['due and waiting', text(queue.due)],
     ['in flight', text(queue.in_flight)],
     ['held', queue.held > 0 ? link(`${root}/deliveries?status=held`, String(queue.held)) : '0'],
     ['oldest due', queue.oldest_due === null ? 'none' : time(queue.oldest_due)],
     ['suspended endpoints', suspended > 0 ? link(`${root}/endpoints`, String(suspended)) : '0'],
+    ['failing endpoints', text(failing)],
     ['unaccounted calls', lost]
   ]
   return html`<dl>!${numbers.map(([name, value]) => html`<div><dt>${name}</dt><dd>!${value}</dd></div>`)}</dl>`

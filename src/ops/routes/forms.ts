@@ -3,8 +3,9 @@ import type { FastifyRequest, FastifyReply } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import { projectionNamed, UnknownProjection } from '../../../projections/engine/operations.js'
 import { ParkingRefused } from '../../../projections/engine/parked.js'
-import { resumeEndpoint } from '../../../workers/operate/resume.js'
+import { endInterruption } from '../../../workers/operate/resume.js'
 import { redeliver } from '../../../workers/operate/redeliver.js'
+import { inTransaction } from '../../postgres/transaction.js'
 import type { App } from '../../http/app-types.js'
 import type { OpsServices } from '../services.js'
 import { assertOwnForm, operatorsOnly, Refused } from '../operator.js'
@@ -82,7 +83,7 @@ function addDeliveryForms (app: App, deps: OpsServices): void {
 
   app.post(`${root}/endpoints/:id/resume`, options, async (request, reply) => {
     const { id } = request.params
-    const held = /^\d{1,18}$/.test(id) ? await resumeEndpoint(deps.pool, id) : undefined
+    const held = /^\d{1,18}$/.test(id) ? await inTransaction(deps.pool, (tx) => endInterruption(tx, id)) : undefined
     if (held === undefined) throw new Refused('Nothing interrupts this endpoint any more.')
     return await tell(reply, root, `${root}/endpoints`, `It is sent to again; ${held} deliveries were held.`)
   })

@@ -3,9 +3,8 @@ import Type, { type Static } from 'typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { newestActions } from '../../../projections/engine/actions.js'
 import { parkedStreams } from '../../../projections/engine/parked.js'
-import { findDelivery, listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
-import { findRequest } from '../../../workers/deliveries/read/find-request.js'
-import { interruptedEndpoints } from '../../../workers/operate/resume.js'
+import { findDelivery, findRequest, listDeliveries } from '../../../workers/deliveries/read.js'
+import { interruptedWebhooks } from '../../../workers/deliveries/webhooks.js'
 import type { DeliverySummary } from '../../features/webhooks/model.js'
 import type { App } from '../../http/app-types.js'
 import { cursorOf, keysIn, type KeyKind } from '../../http/lists.js'
@@ -95,7 +94,7 @@ function addDeliveries (app: App, deps: OpsServices): void {
   })
 
   app.get(`${root}/endpoints`, { schema: { hide: true }, onRequest }, async (request, reply) => {
-    const main = endpointsPage(root, csrfOf(request), await interruptedEndpoints(deps.pool, mostEndpoints))
+    const main = endpointsPage(root, csrfOf(request), await interruptedWebhooks(deps.pool, mostEndpoints))
     return show(request, reply, { root, title: 'Endpoints', place: 'endpoints' }, main)
   })
 }

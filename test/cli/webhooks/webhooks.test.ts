@@ -1,12 +1,10 @@
 // `ringledger webhooks` as an operator runs it, on a ledger that another process filled.
-import { inTransaction } from '../../../src/postgres/transaction.js'
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { sinceTime } from '../../../src/cli/webhooks.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
-import { suspend } from '../../../workers/deliveries/endpoints.js'
 import { assistantCreated, callCompleted, proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
@@ -27,7 +25,7 @@ for (const told of [assistantCreated(1, {
 }
 const head = await streams.head()
 let position = 0n
-const consumer = await dispatcher({ pool, firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }).open()
+const consumer = await dispatcher({ pool, firstDelayMs: 3_600_000, wake () {}, log: keepingLog() }).open()
 for await (const batch of streams.follow({
   after: 0n, eventTypes: ['AssistantCreated', 'CallCompleted'], signal: new AbortController().signal
 })) {
@@ -51,7 +49,7 @@ t.test('redeliver asks for what it can, and fails when that is not everything', 
   const { code, stderr, stdout } = await webhooks('redeliver', deliveryId('c-1'), deliveryId('c-3'), randomUUID())
   t.strictSame({ code, stdout }, { code: 1, stdout: '' })
   t.match(stderr, /is sent again[\s\S]*never to be sent: unknown_assistant[\s\S]*no such delivery/)
-  t.match((await pool.query('SELECT delivery_id, trigger, started_at FROM ledger.all_webhook_attempts')).rows, [{
+  t.match((await pool.query("SELECT delivery_id, trigger, started_at FROM ledger.webhook_due WHERE trigger <> 'schedule'")).rows, [{
     delivery_id: deliveryId('c-1'), trigger: 'manual', started_at: null
   }])
 })
@@ -59,9 +57,8 @@ t.test('redeliver asks for what it can, and fails when that is not everything', 
 t.test('show tells everything of one delivery, with each attempt, and fails where there is none', async (t) => {
   const started = new Date(Date.now() - 60_000).toISOString()
   await pool.query(`
-    INSERT INTO ledger.webhook_attempts (delivery_id, n, worker_token, endpoint_id, started_at, finished_at,
-      outcome, status_code, duration_ms, error)
-    VALUES ($1, 1, gen_random_uuid(), 1, $2, now(), 'rejected', 503, 1000, 'busy')`, [deliveryId('c-1'), started])
+    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, started_at, finished_at, outcome, status_code, duration_ms, error)
+    VALUES ($1, 'schedule', 1, $2, now(), 'rejected', 503, 1000, 'busy')`, [deliveryId('c-1'), started])
   const { code, stdout } = await webhooks('show', deliveryId('c-1'))
   t.equal(code, 0)
   const shown = cells(stdout)
@@ -75,31 +72,30 @@ t.test('show tells everything of one delivery, with each attempt, and fails wher
   t.match(await webhooks('show', randomUUID()), { code: 1, stdout: '', stderr: /there is no delivery/ })
 })
 
+const dueNow = async () => (await pool.query(
+  "SELECT FROM ledger.webhook_due WHERE trigger = 'schedule' AND due_at <= now()")).rowCount
+
 t.test('recover schedules for now what was not delivered, and says how much', async (t) => {
   t.match(await webhooks('recover', '--since', '1h', '--user', '1'), { code: 0, stderr: /Scheduled 2 deliveries for now/ })
   const { stdout } = await webhooks('recover', '--since', '1h', '--user', 'nobody', '--json')
   t.strictSame(JSON.parse(stdout), { scheduled: 0, held: 0, off: 0 })
-  t.equal((await pool.query(`
-    SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at <= now()`)).rowCount, 2)
+  t.equal(await dueNow(), 2)
 })
 
 t.test('a signal ends recover after the batch that is under way, and says that the same command goes on', async (t) => {
   const tx = await pool.connect()
   t.teardown(() => tx.release(true))
-  await pool.query(`
-    UPDATE ledger.webhook_deliveries SET next_attempt_at = now() + interval '1 hour'
-    WHERE status = 'scheduled'`)
-  await tx.query('BEGIN; SELECT FROM ledger.dispatch_assistants FOR UPDATE')
+  await pool.query("UPDATE ledger.webhook_due SET due_at = now() + interval '1 hour' WHERE trigger = 'schedule'")
+  await tx.query('BEGIN; SELECT FROM ledger.webhook_deliveries FOR UPDATE')
   const command = ringledger(t, ['webhooks', 'recover', '--since', '1h'], env)
   await eventually(async () => (await pool.query(`
-    SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR SHARE OF a%'`)).rowCount === 1)
+    SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%renewed%'`)).rowCount === 1)
   command.signal('SIGTERM')
   await command.says((_, stderr) => stderr.includes('Draining after SIGTERM') || undefined)
   await tx.query('ROLLBACK')
   t.equal((await command.ended).code, 1)
   t.match(command.stderr(), /stopped before its end: run the same command again, it goes on/)
-  t.equal((await pool.query(`
-    SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at <= now()`)).rowCount, 2)
+  t.equal(await dueNow(), 2)
 })
 
 t.test('--since is a day, an instant or how long ago', async (t) => {
@@ -120,12 +116,12 @@ t.test('--since is a day, an instant or how long ago', async (t) => {
 })
 
 t.test('list prints a line for each delivery, the reason of held ones, and how many there are', async (t) => {
-  await inTransaction(pool, (tx) => suspend(tx, '1', 'gone'))
+  await pool.query("UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'gone'")
   const { code, stdout } = await webhooks('list', '--status', 'held', '--limit', '1')
   t.equal(code, 0)
   const [heads, row, ...more] = cells(stdout)
   t.same(heads, ['delivery', 'call', 'user', 'assistant', 'endpoint', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'])
-  t.match(row?.slice(0, 5), [deliveryId('c-2'), 'c-2', '1', '1', 'https://hooks.example.com/'])
+  t.match(row?.slice(0, 5), [deliveryId('c-2'), 'c-2', '1', '1', 'https://hooks.example.com'])
   t.match(row?.slice(5), ['call.completed', 'held', 'endpoint_suspended', '0', '', /Z$/])
   t.same(more, [])
   t.match(stdout, /^1 of 2$/m)
@@ -138,6 +134,7 @@ t.test('stats exit with 0 while every call is accounted for, and with 1 when one
     statuses: { held: 2, scheduled: 0, skipped: 1, delivered: 0 },
     due: { waiting: 1, under_way: 0, oldest: /Z$/ },
     suspended_endpoints: 1,
+    failing_endpoints: 0,
     calls: 3,
     rows: 3,
     unaccounted: 0

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { baseDelay, defaultSchedule, parseSchedule, withJitter } from '../../../src/features/webhooks/outcome.js'
+import { defaultSchedule, parseSchedule, withJitter } from '../../../src/features/webhooks/outcome.js'
 import { fc } from '../../support/fuzz/property.js'
 
 t.test('the default schedule is the one of Standard Webhooks: ten attempts over 75 h 35 min and 5 s', async (t) => {
@@ -19,11 +19,6 @@ for (const wrong of ['', '5', '5s,', '-5s', '1.5s', '5 s', '5s;6s', '31d', '9999
     t.throws(() => parseSchedule(wrong), /^must /)
   })
 }
-
-t.test('each failure moves one entry on, and the last entry is the last attempt', async (t) => {
-  const schedule = [0, 5_000, 300_000]
-  t.same([0, 1, 2, 3].map((failures) => baseDelay(schedule, failures)), [0, 5_000, 300_000, undefined])
-})
 
 t.test('jitter stays within 20 % to either side', async () => {
   fc.assert(fc.property(fc.nat(86_400_000), fc.double({

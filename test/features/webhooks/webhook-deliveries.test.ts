@@ -89,6 +89,15 @@ t.test('the eleventh test in a minute is a 429 that says when to try again', asy
   await eventually(() => hook.received.length === 10)
 })
 
+t.test('a test goes to the URL that the assistant has now', async (t) => {
+  const [former, present] = [await receiver(t), await receiver(t)]
+  const assistant = await create(former.url)
+  await call('PUT', `/user/assistant/${assistant}`, { webhook_url: present.url })
+  t.equal((await call('POST', `/user/assistant/${assistant}/webhook-test`)).status, 202)
+  await eventually(() => present.received.length === 1)
+  t.equal(former.received.length, 0)
+})
+
 t.test('a suspended webhook resumes by a successful test, by resuming, and by setting it active again', async (t) => {
   const hook = await receiver(t, answers(410))
   const assistant = await create(hook.url)
@@ -154,9 +163,8 @@ t.test('a delivery shows the request of its newest attempt, without query and si
 t.test('of very many attempts the newest fifty are shown, oldest first, with the call and by themselves', async (t) => {
   const { id, call_id } = await complete(await create((await receiver(t)).url), ({ status }) => status === 'delivered')
   await service.parts.pool.query(`
-    INSERT INTO ledger.webhook_attempts
-      (delivery_id, endpoint_id, trigger, n, started_at, worker_token, finished_at, outcome)
-    SELECT delivery_id, endpoint_id, 'manual', many, now() + many * interval '1 s', worker_token, now(), 'gone'
+    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, started_at, finished_at, outcome)
+    SELECT delivery_id, 'manual', many, now() + many * interval '1 s', now(), 'gone'
     FROM ledger.webhook_attempts, generate_series(1, 80) many WHERE delivery_id = $1`, [id])
   const [ofCall] = (await get(`/user/call/${call_id}`)).data.deliveries
   const newest = Array.from({ length: 50 }, (_, index) => 31 + index)

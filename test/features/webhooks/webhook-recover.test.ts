@@ -38,11 +38,8 @@ const recover = (id: number, body?: object, user = '1', key?: string) =>
     user, ...(key !== undefined && { headers: { 'idempotency-key': key } })
   })
 const setStatus = (id: string, status: string, reason: string) => parts.pool.query(`
-  UPDATE ledger.webhook_deliveries
-  SET status = $2, reason = $3, held_at = CASE WHEN $2 = 'held' THEN now() END,
-      next_attempt_at = CASE WHEN $2 = 'held' THEN now() END
-  WHERE id = $1`,
-[id, status, reason])
+  WITH gone AS (DELETE FROM ledger.webhook_due WHERE delivery_id = $1)
+  UPDATE ledger.webhook_deliveries SET status = $2, reason = $3 WHERE id = $1`, [id, status, reason])
 
 t.test('what was exhausted, cancelled, held or skipped is delivered, each once, and nothing else', async (t) => {
   const hook = await receiver(t)
@@ -52,7 +49,7 @@ t.test('what was exhausted, cancelled, held or skipped is delivered, each once, 
   const [exhausted, cancelled, held] = [await delivered(), await delivered(), await delivered()]
   await setStatus(exhausted.id, 'exhausted', 'attempts_used_up')
   await setStatus(cancelled.id, 'cancelled', 'held_too_long')
-  await setStatus(held.id, 'held', 'endpoint_suspended')
+  await setStatus(held.id, 'held', 'crashed')
   await call('PUT', `/user/assistant/${assistant}`, { is_webhook_active: false })
   const skipped = await complete(assistant, ({ status }) => status === 'skipped')
   t.equal(skipped.reason, 'webhook_off')

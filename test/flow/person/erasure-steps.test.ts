@@ -9,7 +9,7 @@ import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])
-const { call, config, parts, token } = service
+const { call, parts, token } = service
 const { pool, streams } = parts
 const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
 const log = { warn () {} }
@@ -26,7 +26,7 @@ async function person (phone_number: string) {
 
 /** Does the work again and again, each time with what was kept last. */
 async function workOn (phoneNumber: string, on: Streams, keep: (progress: ErasureProgress) => boolean) {
-  const kind = erasures({ ...parts, streams: on, config, log, settleMs: 50 })
+  const kind = erasures({ ...parts, streams: on, log, settleMs: 50 })
   const id = '5f0c1f9e-6a6b-4c1d-8f10-5a5f3c0f0a01'
   let kept: Partial<ErasureProgress> = {}
   const turn: Turn<ErasureProgress> = {

@@ -7,12 +7,11 @@ import { answers, receiver, type Answer } from '../../support/receivers/receiver
 import { caller } from '../../support/running-service.js'
 import { numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
-import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { startOnDemandAttempt } from '../../../workers/deliveries/attempts/on-demand.js'
-import { eraseDeliveries } from '../../../workers/deliveries/erase.js'
+import { eraseDeliveries } from '../../../workers/deliveries/pending.js'
 import { redeliver } from '../../../workers/operate/redeliver.js'
-import { attemptsOf, failedOnce, id } from '../../support/workers/delivery-rig.js'
+import { attemptsOf, ended, failedOnce, id } from '../../support/workers/delivery-rig.js'
 
 t.setTimeout(180_000)
 const WEBHOOK_TIMEOUT_MS = '4000'
@@ -38,7 +37,7 @@ async function called (t: Test, answer: Answer) {
 }
 
 const outcomesOf = async (callId: string) => (await pool.query<{ outcome: string | null }>(`
-  SELECT outcome FROM ledger.all_webhook_attempts a JOIN ledger.webhook_deliveries d ON d.id = a.delivery_id
+  SELECT outcome FROM ledger.webhook_attempts a JOIN ledger.webhook_deliveries d ON d.id = a.delivery_id
   WHERE call_id = $1 ORDER BY n, trigger`, [callId])).rows.map(({ outcome }) => outcome)
 const deliveryOf = async (callId: string) =>
   (await pool.query('SELECT id, status, body FROM ledger.webhook_deliveries WHERE call_id = $1', [callId])).rows[0]
@@ -75,57 +74,49 @@ t.test('one whose worker was killed is not waited for longer than it may take', 
   const { gone, callId } = await called(t, answers(200))
   await eventually(async () => (await deliveryOf(callId)).status === 'delivered')
   await pool.query(`
-    UPDATE ledger.webhook_deliveries
-    SET queued_at = now(), started_at = now() - interval '9 s', worker_token = gen_random_uuid() WHERE call_id = $1`, [callId])
+    INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, worker, started_at)
+    SELECT id, 'manual', assistant_id, user_id, now(), 0, now() FROM ledger.webhook_deliveries WHERE call_id = $1`, [callId])
   await erase(gone)
   t.match(await deliveryOf(callId), { status: 'delivered', body: null })
 })
 
-type Rig = Awaited<ReturnType<typeof failedOnce>>['r']
-const job = { deliveryId: id, trigger: 'manual' as const, n: 1, jobNumber: 1 }
-
-async function eraseCall (r: Rig): Promise<void> {
-  const { rows } = await r.pool.query<{ call_id: string }>('SELECT call_id FROM ledger.webhook_deliveries WHERE id = $1', [id])
-  await inTransaction(r.pool, (tx) => eraseDeliveries(tx, rows.map(({ call_id }) => call_id)))
+async function eraseCall (pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ call_id: string }>('SELECT call_id FROM ledger.webhook_deliveries WHERE id = $1', [id])
+  await inTransaction(pool, (tx) => eraseDeliveries(tx, rows.map(({ call_id }) => call_id)))
 }
 
-async function redelivered (r: Rig): Promise<void> {
-  await r.queue.stopWork(1_000, () => {})
+/** A redelivery that its receiver has not answered yet. */
+async function redelivering (t: Test) {
+  const { r, hook } = await failedOnce(t)
+  let answer = () => {}
+  hook.answer = (response) => { answer = () => response.writeHead(500).end('Ada Hidden is known to us') }
   await redeliver(r.pool, id, '1')
-  await r.enqueuer.enqueue(['1'])
+  await r.reconcile()
+  await eventually(() => hook.received.length === 2)
+  return { r, answer: () => answer() }
 }
 
 t.test('a receiver that answers later is not quoted', async (t) => {
-  const { r, hook } = await failedOnce(t)
-  await redelivered(r)
-  let answer = () => {}
-  hook.answer = (response) => { answer = () => response.writeHead(500).end('Ada Hidden is known to us') }
-  const running = r.deliver(job)
-  await eventually(() => hook.received.length === 2)
-  await eraseCall(r)
+  const { r, answer } = await redelivering(t)
+  await eraseCall(r.pool)
   answer()
-  await running
-  const { rows } = await r.pool.query('SELECT response_excerpt FROM ledger.all_webhook_attempts')
-  t.strictSame(rows, [{ response_excerpt: null }, { response_excerpt: null }])
+  await ended(r, 2)
+  t.match(await r.attempts(), [{ response_excerpt: null }, { response_excerpt: null }])
 })
 
 t.test('an attempt that is handed over is not made once more', async (t) => {
-  const { r, hook } = await failedOnce(t)
-  await redelivered(r)
-  hook.answer = () => {}
-  const running = r.deliver(job)
-  await eventually(() => hook.received.length === 2)
-  await eraseCall(r)
-  r.hurry.abort(new Error('stop'))
-  await running
+  const { r } = await redelivering(t)
+  await eraseCall(r.pool)
+  await r.stop(0)
   t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'unknown']])
+  t.same(await r.rows('webhook_due'), [])
 })
 
 t.test('nor one whose worker ends', async (t) => {
-  const { r } = await failedOnce(t, { timeoutMs: 100 })
-  await redelivered(r)
-  t.ok(await startOnDemandAttempt(r.pool, job, 'manual', randomUUID()))
-  await eraseCall(r)
-  await eventually(async () => (await r.reconcile()).unknown === 1)
+  const { r } = await redelivering(t)
+  await eraseCall(r.pool)
+  await r.pool.query('DELETE FROM ledger.webhook_workers')
+  await r.reconcile()
   t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'unknown']])
+  t.same(await r.rows('webhook_due'), [])
 })

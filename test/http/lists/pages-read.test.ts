@@ -6,7 +6,7 @@ import { ensureProjections } from '../../../projections/engine/generations.js'
 import { projections } from '../../../projections/index.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { pagesRead, fillCalls, fillDeliveries, fillLeads } from '../../long/plans/plan.js'
-import { listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
+import { listDeliveries } from '../../../workers/deliveries/read.js'
 
 /** Whole tables have 400 pages and more, with a million rows 20,000. */
 const mostPages = 200

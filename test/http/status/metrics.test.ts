@@ -109,18 +109,14 @@ t.test('a worker reports the outcomes of recent attempts, and that no call is mi
   await eventually(async () =>
     (await pool.query("SELECT FROM ledger.webhook_deliveries WHERE call_id = 'm-1'")).rowCount === 1)
   await pool.query(`
-    WITH endpoint AS (INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest)
-      VALUES ('1', 'https://example.com/', 'digest') RETURNING id),
-         delivery AS (SELECT id FROM ledger.webhook_deliveries WHERE call_id = 'm-1'),
-         running AS (
-      INSERT INTO ledger.webhook_attempts_on_demand
-        (delivery_id, trigger, n, worker_token, endpoint_id, user_id, assistant_id, due_at, started_at)
-      SELECT delivery.id, 'manual', 4, gen_random_uuid(), endpoint.id, '1', 900, now(), now() - interval '4 minutes'
-      FROM delivery, endpoint)
-    INSERT INTO ledger.webhook_attempts
-      (delivery_id, trigger, n, worker_token, endpoint_id, started_at, finished_at, outcome)
-    SELECT delivery.id, 'manual', n, gen_random_uuid(), endpoint.id, now() - n * interval '1 minute', now(), outcome
-    FROM delivery, endpoint, (VALUES (1, 'timeout'), (2, 'timeout'), (3, 'delivered'), (9, 'gone')) given (n, outcome)`)
+    WITH delivery AS (SELECT id FROM ledger.webhook_deliveries WHERE call_id = 'm-1'), alive AS (
+      INSERT INTO ledger.webhook_workers (holder, beat_at) VALUES ('another', now() + interval '1 hour') RETURNING id
+    ), running AS (
+      INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, worker, started_at)
+      SELECT delivery.id, 'manual', 900, '1', now(), alive.id, now() - interval '4 minutes' FROM delivery, alive)
+    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, started_at, finished_at, outcome)
+    SELECT delivery.id, 'manual', n, now() - n * interval '1 minute', now(), outcome
+    FROM delivery, (VALUES (1, 'timeout'), (2, 'timeout'), (3, 'delivered'), (9, 'gone')) given (n, outcome)`)
   const text = await eventually(async () => {
     const found = await scrape(worker.url)
     return valueOf(found, 'ringledger_webhook_calls_unaccounted') !== undefined && found

@@ -28,11 +28,14 @@ t.test('attempts are counted by trigger and outcome, and what was delivered has 
   t.ok((await measured('delivery_latency_seconds_sum') ?? 0) > 0)
   t.equal(await measured('deliveries_exhausted_total'), 0)
   await eventually(async () => await measured('oldest_due_seconds') === 0) // the next attempt is due in an hour
-  await parts.pool.query(`
-    UPDATE ledger.webhook_deliveries SET next_attempt_at = now() - interval '90 s', queued_at = now()
-    WHERE id = $1`, [failed.id])
+  const holder = await parts.pool.connect()
+  t.teardown(() => holder.release(true))
+  await holder.query('BEGIN; SELECT FROM ledger.webhook_due FOR KEY SHARE') // a claim passes it over
+  await parts.pool.query("UPDATE ledger.webhook_due SET due_at = now() - interval '90 s' WHERE delivery_id = $1", [failed.id])
   await eventually(async () => (await measured('oldest_due_seconds') ?? 0) >= 90)
-  t.equal(await measured('attempts_under_way'), 1)
+  t.equal(await measured('attempts_waiting'), 1)
+  t.equal(await measured('attempts_under_way'), 0)
+  t.equal(await measured('deliveries_pending{status="scheduled"}'), 1)
 })
 
 t.test('suspended endpoints and parked events have their metrics', async (t) => {

@@ -16,17 +16,17 @@ const isTimed = many > 100_000
 async function fill (r: SenderRig, count: number): Promise<void> {
   await r.change({})
   await r.pool.query(`
-    INSERT INTO sender.webhook_deliveries (id, call_id, type, user_id, assistant_id, status, body, failures, failures_from)
+    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, status, body, failures, failures_from)
     SELECT gen_random_uuid(), n, 'call.completed', '1', 1, 'scheduled', repeat('x', 500), 1, now() - interval '1 hour'
     FROM generate_series(1, ${count}) n`)
   await r.pool.query(`
-    INSERT INTO sender.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, n)
-    SELECT id, 'schedule', 1, '1', now() + interval '5 hours', 2 FROM sender.webhook_deliveries`)
-  await r.pool.query('VACUUM ANALYZE sender.webhooks, sender.webhook_deliveries, sender.webhook_due')
+    INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, n)
+    SELECT id, 'schedule', 1, '1', now() + interval '5 hours', 2 FROM ledger.webhook_deliveries`)
+  await r.pool.query('VACUUM ANALYZE ledger.webhooks, ledger.webhook_deliveries, ledger.webhook_due')
 }
 
 const suspending = (tx: PoolClient) => tx.query(`
-  UPDATE sender.webhooks SET suspended_at = now(), suspended_reason = 'gone', revision = revision + 1 WHERE assistant_id = 1`)
+  UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'gone', revision = revision + 1 WHERE assistant_id = 1`)
 
 const changes: Array<[title: string, change: (tx: PoolClient) => Promise<unknown>, hastened: number]> = [
   ['switching off', (tx) => changeAs(tx, [{ is_on: false }]), 0],
@@ -47,7 +47,7 @@ t.test('a change of a webhook is one row, and makes 1,000 due', async (t) => {
     })
     const ms = performance.now() - from
     const written = async (table: string) => (await r.pool.query(
-      `SELECT FROM sender.${table} WHERE xmin = (($1::text::bigint) % 4294967296)::text::xid`, [xid])).rowCount
+      `SELECT FROM ledger.${table} WHERE xmin = (($1::text::bigint) % 4294967296)::text::xid`, [xid])).rowCount
     t.equal(await written('webhooks'), 1, title)
     t.equal(await written('webhook_due'), hastened, title)
     t.equal(await written('webhook_deliveries'), 0, title)

@@ -163,7 +163,7 @@ function stopAt (point: number | undefined) {
 export function dispatching (t: Teardown, { parts: { pool, streams } }: Pick<TestService, 'parts'>): void {
   const stopping = new AbortController()
   const log = keepingLog()
-  void runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log }), {
+  void runSubscription(dispatcher({ pool, firstDelayMs: 0, wake () {}, log }), {
     pool, streams, holder: 'test', signal: stopping.signal, log
   })
   t.teardown(() => stopping.abort())

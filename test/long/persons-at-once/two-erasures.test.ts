@@ -11,7 +11,7 @@ import { testService } from '../../support/service.js'
 t.setTimeout(2_400_000)
 t.jobs = Object.keys(pairs).length
 const service = await testService(t)
-const { config, parts, parts: { pool, streams } } = service
+const { parts, parts: { pool, streams } } = service
 const told = await toldOf(t, service)
 const random = seeded(seedOf('CHAOS_SEED'))
 const log = { debug () {}, info () {}, warn () {}, error () {} }
@@ -26,7 +26,7 @@ async function works ({ both }: Pair): Promise<{ ids: string[], works: [Work, Wo
     warned.set(message, (warned.get(message) ?? 0) + 1)
   }
   const [one, two] = ids.map((id): Work => (pass) =>
-    workOn({ config, connections: parts, log: { ...log, warn }, pass, withinMs: 60_000 }, id))
+    workOn({ connections: parts, log: { ...log, warn }, pass, withinMs: 60_000 }, id))
   if (!one || !two) throw new Error('there are two')
   return { ids, works: [one, two] }
 }

@@ -19,5 +19,5 @@ function pass (at: string): void {
   if (count === Number(diesAt)) process.kill(process.pid, 'SIGKILL')
 }
 
-await workOn({ config, connections, log, pass }, id)
+await workOn({ connections, log, pass }, id)
 process.exit()

@@ -14,7 +14,7 @@ const stopping = new AbortController()
 t.teardown(() => stopping.abort())
 const log = { debug () {}, info () {}, warn () {}, error () {} }
 // No worker does: nothing but the processes of the test erases.
-void runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log }), {
+void runSubscription(dispatcher({ pool, firstDelayMs: 0, wake () {}, log }), {
   pool, streams, holder: 'test', signal: stopping.signal, log
 })
 

@@ -24,7 +24,7 @@ const stopping = new AbortController()
 t.teardown(() => stopping.abort())
 const { signal } = stopping
 const log = { debug () {}, info () {}, warn () {}, error () {} }
-void runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log }), { pool, streams, holder: 'test', signal, log })
+void runSubscription(dispatcher({ pool, firstDelayMs: 0, wake () {}, log }), { pool, streams, holder: 'test', signal, log })
 const erase = erasing(service)
 
 /** Turns of a worker whose appends of leads go through `append`. */

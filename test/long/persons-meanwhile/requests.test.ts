@@ -48,7 +48,7 @@ async function isErased (t: Test, what: string, { gone, leadId, callId, delivery
     'SELECT body, status IN (\'exhausted\', \'cancelled\') AS has_ended FROM ledger.webhook_deliveries WHERE id = $1', [delivery])
   t.strictSame(rows, [{ body: null, has_ended: true }], `${what}: the webhook`)
   const { rows: attempts } = await pool.query<{ outcome: string | null, response_excerpt: string | null }>(
-    'SELECT outcome, response_excerpt FROM ledger.all_webhook_attempts WHERE delivery_id = $1', [delivery])
+    'SELECT outcome, response_excerpt FROM ledger.webhook_attempts WHERE delivery_id = $1', [delivery])
   t.ok(attempts.every(({ outcome }) => outcome !== null), `${what}: nothing waits to be sent`)
   t.ok(attempts.every(({ response_excerpt: said }) => said === null), `${what}: nothing of what receivers had said`)
   await hasNothingOf(t, service, gone)

@@ -201,7 +201,7 @@ class OddHistory {
   async #erase (person: Person): Promise<void> {
     const { on: { service } } = this
     this.#persons.splice(this.#persons.indexOf(person), 1)
-    const kind = erasures({ ...service.parts, config: service.config, log: { warn () {} }, settleMs: 20 })
+    const kind = erasures({ ...service.parts, log: { warn () {} }, settleMs: 20 })
     let progress: Partial<ErasureProgress> = {}
     const turn: Turn<ErasureProgress> = {
       signal: new AbortController().signal,

@@ -2,7 +2,7 @@
 import type { OwnFilter } from '../../../projections/catalog.js'
 import type { CallFilter } from '../../../projections/calls.js'
 import type { LeadFilter } from '../../../projections/find-leads.js'
-import type { DeliveryFilter } from '../../../workers/deliveries/read/find-deliveries.js'
+import type { DeliveryFilter } from '../../../workers/deliveries/read.js'
 
 /** @param everything the first instant @param end the last one */
 export function listFilters (everything: string, end: string) {
@@ -57,6 +57,7 @@ function ownFilters (everything: string, end: string) {
     assistant: { assistantId: 4 },
     call: { callId: 'call-44' },
     status: { status: 'exhausted' },
+    held: { status: 'held' },
     'all days': { createdFrom: everything, createdTo: end },
     'every filter': { assistantId: 4, callId: 'call-44', status: 'delivered', createdFrom: everything, createdTo: end }
   }

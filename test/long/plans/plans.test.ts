@@ -14,7 +14,7 @@ import {
 } from './plan.js'
 import { listFilters } from './list-filters.js'
 import { scratchPostgres } from '../../support/back-ends/back-ends.js'
-import { findDelivery, listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
+import { findDelivery, listDeliveries } from '../../../workers/deliveries/read.js'
 
 const count = 1_000_000
 const postgres = await scratchPostgres(t)

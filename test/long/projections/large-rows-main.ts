@@ -16,7 +16,7 @@ const pool = openPool(databaseUrl, { applicationName: 'large-rows-main', onError
 const consumers = {
   assistants: generationConsumer(assistants, 1, pool),
   leads: generationConsumer(leads, 1, pool),
-  dispatcher: dispatcher({ pool, firstDelayMs: 0, onDispatched: () => {}, log: { warn: () => {} } })
+  dispatcher: dispatcher({ pool, firstDelayMs: 0, wake () {}, log: { warn: () => {} } })
 }
 const consumer = await consumers[kind as keyof typeof consumers].open()
 const place = logOf()

@@ -70,12 +70,12 @@ async function dispatchOnly (): Promise<void> {
     callCompleted(`c${index}`, { assistant_id: 500, lead_id: 500 })))
   for (const told of log) await streams.append(told.stream, [proposed(told)], noStream)
   const stopping = new AbortController()
-  const reactor = dispatcher({ pool, firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() })
+  const reactor = dispatcher({ pool, firstDelayMs: 0, wake () {}, log: keepingLog() })
   const dispatching = runSubscription(reactor, {
     pool, streams, holder: 'test', signal: stopping.signal, log: keepingLog()
   })
   await eventually(async () => (await pool.query(`
-    SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at < now()`)).rowCount === calls)
+    SELECT FROM ledger.webhook_due WHERE due_at < now()`)).rowCount === calls)
   stopping.abort()
   await dispatching
 }
@@ -83,7 +83,8 @@ async function dispatchOnly (): Promise<void> {
 async function ledgerState (): Promise<unknown> {
   const { rows } = await pool.query(`
     SELECT (SELECT json_agg(d ORDER BY id) FROM ledger.webhook_deliveries d) AS deliveries,
-           (SELECT count(*) FROM ledger.all_webhook_attempts) AS attempts,
+           (SELECT json_agg(d ORDER BY delivery_id) FROM ledger.webhook_due d) AS due,
+           (SELECT count(*) FROM ledger.webhook_attempts) AS attempts,
            (SELECT position FROM ledger.dispatcher_checkpoint) AS dispatched`)
   return rows
 }

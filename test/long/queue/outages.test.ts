@@ -2,7 +2,7 @@
 import { setInterval } from 'node:timers'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { deliveryRig, settled, type Rig, type RigOptions } from '../../support/workers/delivery-rig.js'
+import { deliveryRig, settled, type Rig } from '../../support/workers/delivery-rig.js'
 import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
@@ -61,8 +61,8 @@ onEachQueue(t, {
     await rig.tell(assistantTo(hook.url), callCompleted('before'))
     await settled(rig, 'delivered')
     proxy.freeze()
-    await t.rejects(rig.queue.ids())
-    await t.rejects(rig.queue.add([{ deliveryId: 'd', n: 1, jobNumber: 1 }]))
+    await t.rejects(rig.queue.assertAnswers())
+    await t.rejects(rig.queue.add(['1']))
     t.throws(await untilSilent(rig), /the webhooks queue has not answered/)
     proxy.cut()
     await rig.tell(callCompleted('after'))
@@ -88,17 +88,31 @@ t.test('a Redis that takes no writes is asked once a second, and left for its su
     t.ok(await commandsOf(admin) - before < 200, 'no flood of questions')
   })
 
+t.test('what a Redis that is full refuses is queued when it has room', { skip: noRedis() }, async (t) => {
+  const redis = await scratchRedis(t)
+  const rig = await deliveryRig(t, { redis, patience })
+  const hook = await receiver(t)
+  const admin = new Redis(redis.url)
+  t.teardown(() => admin.disconnect())
+  await admin.config('SET', 'maxmemory', '1')
+  await rig.tell(assistantTo(hook.url), callCompleted('c-1'))
+  await t.rejects(rig.queue.add(['1']), /OOM/)
+  await admin.config('SET', 'maxmemory', '0')
+  await delivered(rig)
+  t.equal(hook.received.length, 1)
+})
+
 /** A worker whose queue is behind a proxy. */
 async function behindProxy (
-  t: Test, redis: ScratchRedis | undefined, before: (proxy: TcpProxy) => void = () => {}, options: RigOptions = {}
+  t: Test, redis: ScratchRedis | undefined, before: (proxy: TcpProxy) => void = () => {}
 ): Promise<{ proxy: TcpProxy, rig: Rig }> {
   const { url } = redis ?? await scratchPostgres(t)
   const proxy = await tcpProxy(t, Number(new URL(url).port))
   before(proxy)
-  return { proxy, rig: await deliveryRig(t, { redis, queuePort: proxy.port, patience, ...options }) }
+  return { proxy, rig: await deliveryRig(t, { redis, queuePort: proxy.port, patience }) }
 }
 
-/** What is due is queued again until all is delivered, as the reconciler of a worker does. */
+/** What is due is queued again until all is delivered, as a worker's reconciler does. */
 async function delivered (rig: Rig): Promise<void> {
   await eventually(async () => {
     await rig.reconcile().catch(() => {})

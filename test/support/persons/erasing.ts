@@ -8,7 +8,6 @@ import {
 } from '../../../workers/persons/erasures.js'
 import { eventually } from '../eventually.js'
 import type { TestService } from '../service.js'
-import type { CompleteConfig } from '../../../src/services/complete-config.js'
 import { pause } from '../../../src/timing.js'
 import { progressOf } from '../../../workers/work/requests.js'
 import { giveTurn, type TurnOptions } from '../../../workers/work/run.js'
@@ -25,9 +24,9 @@ export type Meanwhile = Partial<Record<Step | `${number} ${Step}` | 'waits', (wa
  * @returns what erases a person of user 1, as another worker does, and ends when it is done
  */
 export function erasing (
-  { config, parts }: TestService, on: Partial<Connections> = {}, settleMs = 50, given: Partial<ErasureWork> = {}
+  { parts }: TestService, on: Partial<Connections> = {}, settleMs = 50, given: Partial<ErasureWork> = {}
 ) {
-  const kind = erasures({ ...parts, ...on, config, log: { warn () {} }, settleMs, ...given })
+  const kind = erasures({ ...parts, ...on, log: { warn () {} }, settleMs, ...given })
   return async (phoneNumber: string, meanwhile: Meanwhile = {}): Promise<void> => {
     let progress: Partial<ErasureProgress> = {}
     const left = new Map(Object.entries(meanwhile))
@@ -76,7 +75,6 @@ export async function eraseLate ({ parts }: Pick<TestService, 'parts'>): Promise
 }
 
 export interface PassingOptions {
-  config: CompleteConfig
   connections: Pick<Connections, 'pool' | 'streams' | 'positions' | 'personKeys' | 'keys' | 'phoneHash'>
   log: TurnOptions['log']
   /** What it does waits for this. */
@@ -97,7 +95,7 @@ export async function workOn (options: PassingOptions, id: string): Promise<void
   }
 }
 
-function kindOf ({ config, connections, log, pass }: PassingOptions): BackgroundKind<SealedRow, ErasureProgress> {
+function kindOf ({ connections, log, pass }: PassingOptions): BackgroundKind<SealedRow, ErasureProgress> {
   const around = <Given extends unknown[], Answer> (name: string, work: (...given: Given) => Promise<Answer>) =>
     async (...given: Given): Promise<Answer> => {
       await pass(`before ${name}`)
@@ -108,7 +106,6 @@ function kindOf ({ config, connections, log, pass }: PassingOptions): Background
   const { streams, personKeys } = connections
   const kind = erasures({
     ...connections,
-    config,
     streams: {
       ...streams,
       append: around('an append', streams.append),

@@ -1,5 +1,4 @@
-// The delivery log of the sender to come, statement by statement, on a real Postgres. Who claims an attempt here has
-// sent it.
+// The delivery log, statement by statement, on a real Postgres. Who claims an attempt here has sent it.
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
@@ -12,7 +11,7 @@ import { openSender } from '../../../workers/deliveries/sender.js'
 import { enlist } from '../../../workers/deliveries/workers.js'
 import { openPoster } from '../../../workers/deliver/post.js'
 import { send } from '../../../workers/deliver/send.js'
-import { openAssistantQueue } from '../../../workers/queue/assistants.js'
+import { openQueue, type QueueOptions } from '../../../workers/queue/queue.js'
 import type { ScratchRedis } from '../back-ends/redis.js'
 import { keepingLog, scratchLedger } from '../postgres/ledger.js'
 import type { Teardown } from '../teardown.js'
@@ -49,7 +48,9 @@ export const driving = (pool: Pool) => ({
   /** Adds so many deliveries. @returns their ids */
   async add (count = 1, { assistant = 1, user = '1', to = url } = {}): Promise<string[]> {
     const ids = Array.from({ length: count }, () => randomUUID())
-    await addDeliveries(pool, ids.map((id) => ({ ...deliveryOf(id, assistant, user), url: to })))
+    await pool.query('INSERT INTO ledger.webhooks (assistant_id, user_id, url) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+      [assistant, user, to])
+    await addDeliveries(pool, ids.map((id) => deliveryOf(id, assistant, user)))
     return ids
   },
 
@@ -62,19 +63,19 @@ export const driving = (pool: Pool) => ({
   ask: (id: string, trigger: 'manual' | 'test' | 'probe' = 'manual') => askForAttempt(pool, id, trigger),
 
   async rows (table: string, where = 'true') {
-    return (await pool.query<Record<string, unknown>>(`SELECT * FROM sender.${table} WHERE ${where}`)).rows
+    return (await pool.query<Record<string, unknown>>(`SELECT * FROM ledger.${table} WHERE ${where}`)).rows
   },
   async delivery (id: string) {
     const { rows: [row] } = await pool.query<Record<string, unknown>>(`
       SELECT d.status, d.reason, d.attempt_count, d.failures,
              round(extract(epoch FROM due.due_at - clock_timestamp()))::integer AS due_in
-      FROM sender.webhook_deliveries d LEFT JOIN sender.webhook_due due ON due.delivery_id = d.id AND due.trigger = 'schedule'
+      FROM ledger.webhook_deliveries d LEFT JOIN ledger.webhook_due due ON due.delivery_id = d.id AND due.trigger = 'schedule'
       WHERE d.id = $1`, [id])
     return row
   },
   async hook (assistant = 1) {
     const { rows: [row] } = await pool.query<Record<string, unknown>>(
-      'SELECT * FROM sender.webhooks WHERE assistant_id = $1', [assistant])
+      'SELECT * FROM ledger.webhooks WHERE assistant_id = $1', [assistant])
     return row ?? {}
   },
   notices: async () => (await pool.query<{ type: string, reason: string }>(
@@ -88,7 +89,7 @@ export const changeAs = (tx: PoolClient, changes: Array<Partial<WebhookChange>>)
     ({ assistant_id: 1, user_id: '1', url, is_on: true, switchedOn: false, ...change })))
 
 export const deliveryOf = (id: string, assistant = 1, user = '1') =>
-  ({ id, call_id: id, type: 'call.completed', user_id: user, assistant_id: assistant, body: '{}', url })
+  ({ id, call_id: id, type: 'call.completed', user_id: user, assistant_id: assistant, body: '{}' })
 
 export interface SendingOptions {
   redis?: Pick<ScratchRedis, 'url'> | undefined
@@ -96,22 +97,30 @@ export interface SendingOptions {
   waits?: number[]
   timeoutMs?: number
   heartbeatMs?: number
+  /** Ranges that may be reached; this machine when absent. */
+  allowCidrs?: string[]
+  patience?: QueueOptions['patience']
+  /** Where a proxy before the queue's server listens. */
+  queuePort?: number | undefined
 }
 
 /** A worker with a queue and real requests. Its periodic work is done when `reconcile` is called. */
 export async function sending (t: Teardown, { pool, databaseUrl }: Pick<SenderRig, 'pool' | 'databaseUrl'>, options: SendingOptions = {}) {
-  const { redis, waits = [0, 50, 50], timeoutMs = 30_000 } = options
+  const { redis, waits = [0, 50, 50], timeoutMs = 30_000, allowCidrs = ['127.0.0.0/8'], patience, queuePort } = options
   const log = keepingLog()
-  const queue = await openAssistantQueue({ redisUrl: redis?.url, databaseUrl, pool, log })
-  const poster = openPoster({ allowCidrs: ['127.0.0.0/8'] })
-  const rules = { allowHttp: true, allowCidrs: ['127.0.0.0/8'] }
+  const through = (url: string) => Object.assign(new URL(url), queuePort && { port: String(queuePort) }).href
+  const queue = await openQueue({
+    redisUrl: redis && through(redis.url), databaseUrl: through(databaseUrl), pool, log, patience
+  })
+  const poster = openPoster({ allowCidrs })
+  const rules = { allowHttp: true, allowCidrs }
   const keys = { current: Buffer.alloc(32, 1), previous: [] }
   const sender = await openSender({
     pool,
     jobs: queue,
     holder: options.holder ?? 'test',
     schedule: waits,
-    send: (attempt, signal) => send(attempt, { pool, poster, keys, timeoutMs, rules, version: '0.0.0', signal }),
+    send: (attempt, signal) => send(attempt, signal, { pool, poster, keys, timeoutMs, rules, version: '0.0.0' }),
     maySend: () => true,
     log,
     ...(options.heartbeatMs && { heartbeatMs: options.heartbeatMs })
@@ -127,6 +136,8 @@ export async function sending (t: Teardown, { pool, databaseUrl }: Pick<SenderRi
   const pass = { isFirst: false, signal: new AbortController().signal }
   return {
     sender,
+    queue,
+    keys,
     log,
     stop: stopOnce,
     async reconcile () {

@@ -125,7 +125,7 @@ t.test('a redirect, wherever it leads', async (t) => {
 t.test('a URL that was changed after creation, by an event', async (t) => {
   const { port, visitors } = await trap(t)
   const hook = await receiver(t, answers(500), '127.0.0.9')
-  const r = await deliveryRig(t, { schedule: [0, 50, 3_600_000], allowCidrs: ['127.0.0.9/32'] })
+  const r = await deliveryRig(t, { waits: [0, 50, 3_600_000], allowCidrs: ['127.0.0.9/32'] })
   await r.tell(assistantTo(hook.url), callCompleted('c-1'))
   await eventually(() => hook.received.length === 1)
   await r.tell(assistantUpdated(1, { webhook_url: `http://[::ffff:127.0.0.1]:${port}/` }), callCompleted('c-2'))

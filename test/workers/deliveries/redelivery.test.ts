@@ -3,7 +3,6 @@ import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
-import { startOnDemandAttempt } from '../../../workers/deliveries/attempts/on-demand.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
 import { deliveryRig, attemptsOf, ended, failedOnce, id, row, sendTest } from '../../support/workers/delivery-rig.js'
 import { onEachQueue } from '../../support/back-ends/redis.js'
@@ -25,27 +24,10 @@ onEachQueue(t, {
     await redeliver(r.pool, id, '1')
     await r.reconcile()
     await eventually(async () => (await row(r)).status === 'delivered')
-    t.match(await row(r), { attempt_count: 1, failure_count: 1, next_attempt_at: null, queued_at: null, reason: null })
+    t.match(await row(r), { attempt_count: 1, failures: 1, due_at: null, reason: null })
     t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'rejected'], ['manual', 2, 'delivered']])
     const [first, ...others] = hook.received
     for (const { headers, body } of others) t.same([headers['webhook-id'], body], [id, first?.body])
-  },
-
-  async 'an emptied queue and a worker that died lose no redelivery' (t, redis) {
-    const { r, hook } = await failedOnce(t, { redis, timeoutMs: 200, works: true })
-    await r.queue.stopWork(1_000, () => {})
-    hook.answer = answers(200)
-    await redeliver(r.pool, id, '1')
-    await r.enqueuer.enqueue(['1'])
-    await r.emptyQueue()
-    t.match(await r.reconcile(), { lost: 1, queued: 1 })
-    const job = { deliveryId: id, n: 1, jobNumber: 2 }
-    t.ok(await startOnDemandAttempt(r.pool, job, 'manual', randomUUID()), 'a worker starts it and dies')
-    await eventually(async () => (await r.reconcile()).unknown === 1)
-    r.queue.work(r.deliver, 5)
-    await eventually(async () => await r.reconcile() && (await row(r)).status === 'delivered')
-    t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'unknown'], ['manual', 2, 'delivered']])
-    t.equal(hook.received.length, 2)
   },
 
   async 'a test is one signed request; when it fails it is over, and nothing else changes' (t, redis) {
@@ -55,7 +37,6 @@ onEachQueue(t, {
     if (result.kind !== 'accepted') throw new Error(result.kind)
     t.match(result.delivery, { type: 'webhook.test', call_id: null, assistant_id: 1, status: 'scheduled' })
     t.match(result.delivery, { next_attempt_at: null, attempts: [{ trigger: 'test', n: 1, started_at: null }] })
-    await r.tell(assistantUpdated(1, { is_webhook_active: false }), assistantUpdated(1, { is_webhook_active: true }))
     await r.reconcile()
     await ended(r, 2)
     t.match(await row(r, result.delivery.id), { status: 'exhausted', reason: 'attempts_used_up' })
@@ -67,12 +48,12 @@ onEachQueue(t, {
     t.match(JSON.parse(hook.received[1]?.body.toString() ?? ''), {
       type: 'webhook.test', data: { assistant: { id: 1, name: 'Front desk' } }
     })
-    t.same(await r.reconcile(), { unknown: 0, crashed: [], lost: 0, queued: 0 })
+    t.same((await r.pool.query("SELECT FROM ledger.webhook_due WHERE trigger <> 'schedule'")).rows, [])
   }
 })
 
 t.test('a held, exhausted or cancelled delivery can be sent again, to the present URL of the assistant', async (t) => {
-  const r = await deliveryRig(t, { schedule: [0] })
+  const r = await deliveryRig(t, { waits: [0] })
   const [former, present] = [await receiver(t, answers(500)), await receiver(t)]
   await r.tell(assistantTo(former.url), callCompleted('c-1'), callCompleted('c-2'))
   await ended(r, 2)
@@ -102,7 +83,7 @@ t.test('a delivery that is held because the webhook was switched off is delivere
   await redeliver(r.pool, id, '1')
   await r.reconcile()
   await eventually(async () => (await row(r)).status === 'delivered')
-  t.match(await row(r), { reason: null, held_at: null })
+  t.match(await row(r), { reason: null, due_at: null })
 })
 
 t.test('without a payload, an address or an owner no attempt is inserted', async (t) => {
@@ -113,14 +94,13 @@ t.test('without a payload, an address or an owner no attempt is inserted', async
   await r.tell(assistantUpdated(1, { is_webhook_active: false, webhook_url: null }))
   t.same(await redeliver(r.pool, id, '1'), { kind: 'refused', why: 'its assistant has no webhook_url' })
   await r.tell(assistantUpdated(1, { is_webhook_active: true, webhook_url: hook.url }))
-  await r.pool.query("UPDATE ledger.webhook_deliveries SET status = 'exhausted', next_attempt_at = NULL, body = NULL")
+  await r.pool.query("UPDATE ledger.webhook_deliveries SET status = 'exhausted', body = NULL")
   t.same(await redeliver(r.pool, id, '1'), { kind: 'refused', why: 'its payload is no longer kept' })
   t.equal((await r.attempts()).length, 1)
 })
 
 t.test('ten a minute of each assistant and kind, counted for all processes together', async (t) => {
   const { r, hook } = await failedOnce(t)
-  await r.queue.stopWork(1_000, () => {})
   const kinds = async (results: Array<ReturnType<typeof sendTest>>) =>
     (await Promise.all(results)).map(({ kind }) => kind).sort()
   const most = [...Array(10).fill('accepted'), 'too-many', 'too-many', 'too-many']
@@ -130,8 +110,6 @@ t.test('ten a minute of each assistant and kind, counted for all processes toget
   t.ok(late.kind === 'too-many' && late.retryInSeconds > 30 && late.retryInSeconds <= 60)
   t.match(await sendTest(r, hook, 2), { kind: 'accepted' }, 'another assistant has its own')
   t.match(await redeliver(r.pool, id), { kind: 'accepted' }, 'operators are not counted')
-  await r.pool.query(
-    "UPDATE ledger.webhook_attempts_asked SET at = ARRAY(SELECT unnest(at) - interval '1 minute') WHERE trigger = 'test'"
-  )
+  await r.pool.query("UPDATE ledger.webhooks SET test_asked = ARRAY(SELECT unnest(test_asked) - interval '1 minute')")
   t.match(await sendTest(r, hook), { kind: 'accepted' })
 })

@@ -3,16 +3,12 @@ import t from 'tap'
 import { dispatcherCheckpoint } from '../../../src/recovery/same-log.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { Fenced, readCheckpoint, touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import type { DispatcherOptions } from '../../../workers/dispatch/effects.js'
-import type { Given } from '../../../workers/queue/slots.js'
-import { suspend } from '../../../workers/deliveries/endpoints.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, webhookTo, type Told
 } from '../../support/events/call-events.js'
 import { commitEvents } from '../../support/events/appender.js'
-import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { watchedPool } from '../../support/postgres/statements.js'
 import { emptyDispatchState } from './dispatching.js'
@@ -20,7 +16,7 @@ import { emptyDispatchState } from './dispatching.js'
 const { pool } = await scratchLedger(t)
 const webhook = webhookTo('https://hooks.example.com/calls')
 
-const options = { firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() }
+const options = { firstDelayMs: 0, wake () {}, log: keepingLog() }
 
 /** Feeds batches of told events, and gives the statements of each; an assistant, a lead and a campaign are known. */
 async function fed (more: Partial<DispatcherOptions> = {}) {
@@ -35,7 +31,7 @@ async function fed (more: Partial<DispatcherOptions> = {}) {
     return sent.filter((statement) => !statement.startsWith('SELECT position FROM')) // where a batch begins
   }
   await batch(assistantCreated(1, webhook), campaign('CampaignCreated', 3, 'Spring'), leadCreated(7, 3))
-  await batch(callCompleted('first', { lead_id: 7 })) // makes the endpoint
+  await batch(callCompleted('first', { lead_id: 7 }))
   await batch(callCompleted('second', { lead_id: 7 })) // looks at the checkpoint again
   return { batch, consumer, place }
 }
@@ -43,60 +39,46 @@ async function fed (more: Partial<DispatcherOptions> = {}) {
 const deliveries = async () => (await pool.query<{ call_id: string, status: string, duplicates: number }>(
   'SELECT call_id, status, duplicates FROM ledger.webhook_deliveries ORDER BY position')).rows
 
-/** Statements that wait for another transaction. */
-const waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-
 t.test('calls of what is known or new are one statement', async (t) => {
   const { batch } = await fed()
   const statements = await batch(callCompleted('c-1', { lead_id: 7 }), callCompleted('c-2'))
   t.equal(statements.length, 1, statements.join('\n'))
-  t.match(statements[0], /^WITH held AS MATERIALIZED .* deliveries_saved AS .* SELECT version FROM moved$/)
+  t.match(statements[0], /^WITH held AS MATERIALIZED .* due_added AS .* SELECT moved\.version, due\.id FROM moved/)
   const more = await batch(leadCreated(9, 3), callCompleted('c-3', { lead_id: 9 }))
   t.equal(more.length, 1, more.join('\n'))
   t.match(await deliveries(), ['first', 'second', 'c-1', 'c-2', 'c-3'].map((call_id) => ({ call_id, status: 'scheduled' })))
 })
 
-t.test('what is due at once gets its slots in that statement, and what waited before', async (t) => {
-  const given: Given[] = []
-  const giveSlots = { isIdle: true, queueSoon: (slots: Given) => { given.push(slots) } }
-  const { batch } = await fed({ giveSlots })
-  const idsOf = (slots?: Given) => slots?.jobs.map((job) => job.deliveryId).sort()
-  const ids = (...calls: string[]) => calls.map(deliveryId).sort()
-  t.strictSame(given.splice(0).map(idsOf), [ids('first'), ids('second')])
-  const statements = await batch(callCompleted('c-1', { lead_id: 7 }), callCompleted('c-2'))
-  t.equal(statements.length, 1, statements.join('\n'))
-  t.strictSame(given.map(({ served }) => [...served]), [['1']])
-  t.strictSame(given.map(idsOf), [ids('c-1', 'c-2')])
-  const { rows } = await pool.query('SELECT FROM ledger.webhook_deliveries WHERE queued_at IS NOT NULL AND job_number = 1')
-  t.equal(rows.length, 4)
-  giveSlots.isIdle = false
-  t.match((await batch(callCompleted('c-3')))[0], /SELECT version FROM moved$/)
-  t.equal(given.length, 1, 'slots are left to who gives them already')
-  giveSlots.isIdle = true
-  t.equal((await batch(callCompleted('c-4'))).length, 1)
-  t.strictSame(idsOf(given[1]), ids('c-3', 'c-4'))
-  await pool.query('UPDATE ledger.webhook_endpoints SET suspended_at = now(), suspended_reason = $1', ['gone'])
-  await batch(callCompleted('c-5'))
-  t.strictSame(given[2]?.jobs, [], 'nothing that is held gets one')
+t.test('whoever has something due is woken after the commit, but not for a webhook that is off or suspended', async (t) => {
+  const woken: string[][] = []
+  const { batch } = await fed({ wake: (assistants) => { woken.push([...assistants]) } })
+  woken.length = 0
+  await batch(callCompleted('c-1', { lead_id: 7 }), callCompleted('c-2'))
+  await pool.query("UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'gone'")
+  await batch(callCompleted('c-3'))
+  await batch(assistantUpdated(1, { is_webhook_active: false }))
+  await batch(callCompleted('c-4'))
+  await batch(assistantUpdated(1, { is_webhook_active: true }))
+  t.strictSame(woken, [['1'], [], [], [], ['1']])
 })
 
 t.test('what is not as it was presumed is written by a second statement; what changes other rows, by a transaction', async (t) => {
   const { batch } = await fed()
   const other = assistantCreated(2, webhookTo('https://other.example/'))
-  t.notOk((await batch(other, callCompleted('c-1', { assistant_id: 2 }))).includes('COMMIT'), 'a new address')
+  t.ok((await batch(other, callCompleted('c-1', { assistant_id: 2 }))).includes('COMMIT'), 'a new webhook')
   t.ok((await batch(assistantUpdated(1, { is_webhook_active: false }))).includes('COMMIT'), 'another webhook')
   t.ok((await batch(callCompleted('first', { lead_id: 7 }))).includes('COMMIT'), 'a call once more')
   const malformed = { stream: 'call-c-2', type: 'CallCompleted', data: { nonsense: true } }
   t.equal((await batch(malformed)).length, 1, 'a malformed call')
   t.match(await deliveries(), [
-    { call_id: 'first', status: 'held', duplicates: 1 }, { call_id: 'second', status: 'held', duplicates: 0 },
+    { call_id: 'first', duplicates: 1 }, { call_id: 'second', duplicates: 0 },
     { call_id: 'c-1', status: 'scheduled' }, { call_id: 'c-2', status: 'skipped' }
   ])
 })
 
 t.test('what is no call is one statement that looks at nothing of calls', async (t) => {
   const { batch } = await fed()
-  const statements = await batch(leadCreated(9, 3), campaign('CampaignCreated', 4, 'Fall'), assistantCreated(2, webhook))
+  const statements = await batch(leadCreated(9, 3), campaign('CampaignCreated', 4, 'Fall'))
   t.equal(statements.length, 1, statements.join('\n'))
   t.notMatch(statements[0], /webhook_/)
   const { rows } = await pool.query('SELECT id FROM ledger.dispatch_leads ORDER BY 1')
@@ -123,19 +105,6 @@ t.test('what another transaction changed beside the checkpoint is seen', async (
   await batch(callCompleted('c-1', { lead_id: 7 }))
   const { rows: [row] } = await pool.query("SELECT body FROM ledger.webhook_deliveries WHERE call_id = 'c-1'")
   t.equal(JSON.parse(row.body).data.lead.phone_number, '+15550000000')
-})
-
-t.test('a delivery is held whose endpoint is suspended while its batch waits', async (t) => {
-  const { batch } = await fed()
-  let waiting: Promise<unknown> | undefined
-  await inTransaction(pool, async (tx) => {
-    const { rows: [endpoint] } = await tx.query('SELECT id FROM ledger.webhook_endpoints')
-    await suspend(tx, endpoint.id, 'gone')
-    waiting = batch(callCompleted('c-1'))
-    await eventually(async () => (await pool.query(waits)).rowCount === 1)
-  })
-  await waiting
-  t.match((await deliveries()).at(-1), { call_id: 'c-1', status: 'held' })
 })
 
 t.test('a former holder writes nothing', async (t) => {

@@ -1,10 +1,10 @@
 // What the dispatcher remembers of assistants, leads and campaigns, also in a database that was restored.
 import t from 'tap'
 import {
-  assistantCreated, assistantTo, assistantUpdated, callCompleted, campaign, leadCreated, logOf
+  assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf
 } from '../../support/events/call-events.js'
-import { statuses } from '../../support/workers/delivery-rig.js'
-import { dispatchRig, onlyDelivery, tables, webhookOn } from './dispatching.js'
+import { dispatchRig, statuses } from '../../support/workers/delivery-rig.js'
+import { onlyDelivery, tables, webhookOn } from './dispatching.js'
 
 t.test('the payload carries the lead as it stands after the call, with its campaign', async (t) => {
   const r = await dispatchRig(t)
@@ -48,10 +48,7 @@ t.test('pending deliveries follow their assistant to a new URL', async (t) => {
   const r = await dispatchRig(t)
   await r.tell(assistantCreated(1, webhookOn), callCompleted('c-1'))
   await r.tell(callCompleted('c-2'), assistantUpdated(1, { webhook_url: 'https://new.example/' }))
-  const { rows } = await r.pool.query(`
-    SELECT call_id, url FROM ledger.webhook_deliveries d
-    JOIN ledger.webhook_endpoints e ON e.id = endpoint_id ORDER BY call_id`)
-  t.same(rows.map((row) => Object.values(row)), [['c-1', 'https://new.example/'], ['c-2', 'https://new.example/']])
+  t.same((await r.deliveries()).map(({ call_id, url }) => [call_id, url]), [['c-1', 'https://new.example/'], ['c-2', 'https://new.example/']])
 })
 
 t.test('pending deliveries are held while the webhook is off, and scheduled when it is on again', async (t) => {
@@ -65,18 +62,6 @@ t.test('pending deliveries are held while the webhook is off, and scheduled when
   t.same(statuses(await r.deliveries()), [['held', 'webhook_off'], ['scheduled', null]])
   await r.tell(assistantUpdated(1, { is_webhook_active: true }))
   t.same(statuses(await r.deliveries()), [['scheduled', null], ['scheduled', null]])
-})
-
-t.test('one URL in two spellings is one endpoint, another user\'s is another', async (t) => {
-  const r = await dispatchRig(t)
-  await r.tell(
-    assistantTo('https://a.example'),
-    assistantTo('HTTPS://A.example:443/', 2),
-    assistantTo('https://a.example/', 3, '2'),
-    ...[1, 2, 3].map((assistant_id) => callCompleted(`c-${assistant_id}`, { assistant_id }))
-  )
-  const { rows } = await r.pool.query('SELECT user_id, url FROM ledger.webhook_endpoints ORDER BY 1')
-  t.same(rows.map((row) => Object.values(row)), [['1', 'https://a.example/'], ['2', 'https://a.example/']])
 })
 
 t.test('a log that is read again, at other positions, holds and counts nothing, and is known at its end', async (t) => {
@@ -101,9 +86,9 @@ t.test('up to the marker of a database that was lost, a call is recorded with it
   await r.tell(assistantCreated(1, webhookOn), assistantCreated(2), callCompleted('c-1'))
   await r.tell(callCompleted('c-2', { assistant_id: 2 }), callCompleted('c-3'))
   const rows = await r.deliveries()
-  const outcomes = rows.map((row) => [row.call_id, row.status, row.reason, row.next_attempt_at !== null])
+  const outcomes = rows.map((row) => [row.call_id, row.status, row.reason, row.due_at !== null])
   t.same(outcomes, [
     ['c-1', 'skipped', 'restored', false], ['c-2', 'skipped', 'webhook_off', false], ['c-3', 'scheduled', null, true]
   ])
-  t.match(rows[0], { body: /"c-1"/, endpoint_id: /\d/ }, 'an operator can send it still')
+  t.match(rows[0], { body: /"c-1"/ }, 'an operator can send it still')
 })

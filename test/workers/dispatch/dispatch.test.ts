@@ -5,7 +5,8 @@ import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings
 } from '../../support/events/call-events.js'
-import { dispatchRig, onlyDelivery, tables, url, webhookOn } from './dispatching.js'
+import { onlyDelivery, tables, url, webhookOn } from './dispatching.js'
+import { dispatchRig } from '../../support/workers/delivery-rig.js'
 
 t.test('a call of an assistant whose webhook is on is scheduled at once', async (t) => {
   const r = await dispatchRig(t)
@@ -15,7 +16,7 @@ t.test('a call of an assistant whose webhook is on is scheduled at once', async 
   t.match(row, { status: 'scheduled', reason: null, duplicates: 0, attempt_count: 0 })
   t.equal(row.id, deliveryId('c-1'))
   t.match(row.data, { call_id: 'c-1', assistant: { id: 1, name: 'Front desk' }, lead: null })
-  t.equal((await r.pool.query('SELECT url FROM ledger.webhook_endpoints')).rows[0]?.url, url)
+  t.equal((await r.hook()).url, url)
 })
 
 t.test('each call that is not sent has its row with the reason', async (t) => {
@@ -134,7 +135,7 @@ t.test('malformed, misplaced and unstorable events stop nothing and are kept for
   const { rows } = await r.pool.query(`
     SELECT stream FROM ledger.parked_events WHERE consumer = 'dispatcher' ORDER BY position`)
   t.same(rows.map(({ stream }) => stream), ['assistant-2', 'assistant-99', 'assistant-3', 'call-not ok'])
-  t.equal((await r.pool.query('SELECT url FROM ledger.webhook_endpoints')).rows[0]?.url, url)
+  t.equal((await r.hook()).url, url)
 })
 
 t.test('a batch of large bodies is written in pieces, every row once', async (t) => {

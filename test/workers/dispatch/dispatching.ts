@@ -1,8 +1,7 @@
-// A delivery rig without workers: what the dispatcher makes of events.
+// What the dispatcher makes of events.
 import { webhookTo, type Told } from '../../support/events/call-events.js'
 import type { Answer } from '../../support/running-service.js'
-import { deliveryRig, type Rig, type Row } from '../../support/workers/delivery-rig.js'
-import type { Teardown } from '../../support/teardown.js'
+import type { dispatchRig, Row } from '../../support/workers/delivery-rig.js'
 import type { Pool } from 'pg'
 import { dispatcherCheckpoint } from '../../../src/recovery/same-log.js'
 import type { BlacklistEvent } from '../../../src/features/blacklist/events.js'
@@ -10,7 +9,7 @@ import type { BlacklistEvent } from '../../../src/features/blacklist/events.js'
 export const url = 'https://hooks.example.com/calls'
 export const webhookOn = webhookTo(url)
 
-export const dispatchRig = (t: Teardown) => deliveryRig(t, { works: false, enqueues: false })
+type Rig = Awaited<ReturnType<typeof dispatchRig>>
 
 /** The only delivery, with the data of its body. */
 export async function onlyDelivery ({ deliveries }: Rig): Promise<Row & { data: Answer['body'] }> {
@@ -20,14 +19,14 @@ export async function onlyDelivery ({ deliveries }: Rig): Promise<Row & { data: 
 }
 
 export async function tables ({ pool }: Rig): Promise<Row[][]> {
-  const names = ['dispatch_assistants', 'dispatch_leads', 'dispatch_campaigns', 'dispatch_blacklist', 'webhook_endpoints']
+  const names = ['dispatch_assistants', 'dispatch_leads', 'dispatch_campaigns', 'dispatch_blacklist', 'webhooks']
   const results = await Promise.all(names.map((name) => pool.query<Row>(`SELECT * FROM ledger.${name} ORDER BY 1`)))
   return results.map(({ rows }) => rows)
 }
 
 export async function emptyDispatchState (pool: Pool): Promise<void> {
   await pool.query(`TRUNCATE ledger.dispatch_assistants, ledger.dispatch_leads, ledger.dispatch_campaigns,
-    ledger.dispatch_blacklist, ledger.webhook_deliveries, ledger.webhook_endpoints, ledger.parked_events CASCADE`)
+    ledger.dispatch_blacklist, ledger.webhook_deliveries, ledger.webhook_due, ledger.webhooks, ledger.parked_events CASCADE`)
   await pool.query(`UPDATE ${dispatcherCheckpoint} SET position = 0`)
 }
 

@@ -3,7 +3,8 @@ import t from 'tap'
 import {
   assistantCreated, callCompleted, leadCreated, leadDeleted, leadStatusChanged, leadUpdated
 } from '../../support/events/call-events.js'
-import { dispatchRig, webhookOn } from './dispatching.js'
+import { webhookOn } from './dispatching.js'
+import { dispatchRig } from '../../support/workers/delivery-rig.js'
 
 t.test('a call moves its lead or secondary contact, also when it is not sent, and a duplicate does not', async (t) => {
   const r = await dispatchRig(t)

@@ -1,6 +1,7 @@
 // What webhooks say of people whose number must not be called.
 import t from 'tap'
-import { listed, unlisted, dispatchRig, webhookOn } from './dispatching.js'
+import { listed, unlisted, webhookOn } from './dispatching.js'
+import { dispatchRig } from '../../support/workers/delivery-rig.js'
 import { assistantCreated, callCompleted, leadCreated, leadUpdated } from '../../support/events/call-events.js'
 
 const [ofLead, ofContact] = ['+15551230001', '+15551230002'] // as leadCreated gives them

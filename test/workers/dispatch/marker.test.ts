@@ -97,8 +97,11 @@ t.test('workers stop sending when another database writes a marker, until an ope
     'err' in details && details.err instanceof Error && details.err.name === 'BehindLog'))
   t.equal((await pool.query("SELECT FROM ledger.webhook_deliveries WHERE call_id = 'c-2'")).rowCount, 0)
   await pool.query(`
-    INSERT INTO ledger.webhook_deliveries (id, call_id, type, status, reason, body, held_at)
-    VALUES (gen_random_uuid(), 'held', 'call.completed', 'held', 'webhook_off', '{}', now())`)
+    WITH delivery AS (
+      INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, status, body)
+      VALUES (gen_random_uuid(), 'pending', 'call.completed', '1', 1, 'scheduled', '{}') RETURNING *)
+    INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
+    SELECT id, 'schedule', assistant_id, user_id, now() + interval '1 hour' FROM delivery`)
   t.match(await resumeWebhooks(pool, streams), { cancelled: 1 })
   await eventually(() => hook.received.length === 2)
   await eventually(async () => (await pool.query(`

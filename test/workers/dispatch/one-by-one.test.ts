@@ -14,7 +14,7 @@ const { pool } = await scratchLedger(t)
 /** What stands in all tables after these batches. */
 async function outcome (batches: Told[][]): Promise<unknown> {
   await emptyDispatchState(pool)
-  const consumer = await dispatcher({ pool, firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() }).open()
+  const consumer = await dispatcher({ pool, firstDelayMs: 0, wake () {}, log: keepingLog() }).open()
   const place = logOf()
   for (const told of batches) await commitEvents(consumer, place(told), pool)
   const { rows } = await pool.query(`
@@ -24,7 +24,7 @@ async function outcome (batches: Told[][]): Promise<unknown> {
            (SELECT json_agg(b ORDER BY key) FROM ledger.dispatch_blacklist b) AS blacklist,
            (SELECT json_agg(json_build_array(
               call_id, status, d.reason, duplicates, last_position, body, url, erased_at IS NOT NULL) ORDER BY position)
-            FROM ledger.webhook_deliveries d LEFT JOIN ledger.webhook_endpoints e ON e.id = endpoint_id) AS deliveries,
+            FROM ledger.webhook_deliveries d LEFT JOIN ledger.webhooks w USING (assistant_id)) AS deliveries,
            (SELECT json_agg(json_build_array(stream, revision, error) ORDER BY position)
             FROM ledger.parked_events) AS parked`)
   return rows

@@ -6,11 +6,11 @@ import { retryParked, skipParked } from '../../../src/ops/parked.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told
 } from '../../support/events/call-events.js'
-import type { Rig } from '../../support/workers/delivery-rig.js'
-import { dispatchRig, webhookOn } from './dispatching.js'
+import { dispatchRig, type Rig } from '../../support/workers/delivery-rig.js'
+import { webhookOn } from './dispatching.js'
 
 /** As if the dispatcher had come to the end. */
-const passAll = ({ pool }: Rig) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = 1000000')
+const passAll = ({ pool }: Pick<Rig, 'pool'>) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = 1000000')
 const later = (told: Told): Told => ({ ...told, metadata: { schema_version: '9' } })
 
 function reading (read: (stream: string, from?: bigint) => Promise<StoredEvent[]>) {

@@ -3,17 +3,11 @@ import t, { type Test } from 'tap'
 import { Webhook } from 'standardwebhooks'
 import { openPoster } from '../../../workers/deliver/post.js'
 import { newSecret } from '../../../workers/deliver/sign.js'
-import { requestRecovery } from '../../../workers/operate/recoveries.js'
 import { sendAlerts } from '../../../workers/operate/upkeep.js'
-import { startWorkers } from '../../../workers/start.js'
-import { inTransaction } from '../../../src/postgres/transaction.js'
-import { assistantTo, callCompleted } from '../../support/events/call-events.js'
-import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { answers, receiver, stringsOf } from '../../support/receivers/receiver.js'
 import { dataDir, runWarm } from '../../support/ringledger.js'
 import { secrets } from '../../support/auth/secrets.js'
-import { workerSite } from '../../support/workers/worker-site.js'
 
 const secret = newSecret()
 const signed = (given: string) => new Webhook(given)
@@ -80,26 +74,4 @@ t.test('the secret follows from SECRET_KEY, or is the one that is set', async (t
     t.not(code, 0)
     t.match(stderr, /ALERT_WEBHOOK_SECRET must be whsec_/)
   }
-})
-
-t.test('a hook that hangs delays no recovery', async (t) => {
-  const alerts = await receiver(t)
-  let hasEnded = false
-  alerts.answer = (response) => { response.on('close', () => { hasEnded = true }) }
-  const { deps, tell } = await workerSite(t, { alert: { url: alerts.url, secret } })
-  const workers = startWorkers(deps)
-  t.teardown(() => workers.stop())
-  await workers.ready
-  const hook = await receiver(t)
-  await tell(assistantTo(hook.url))
-  await tell(callCompleted('c-1'))
-  const state = async () => (await deps.pool.query('SELECT status FROM ledger.webhook_deliveries')).rows[0]?.status
-  await eventually(async () => await state() === 'delivered')
-  await deps.pool.query("UPDATE ledger.webhook_deliveries SET status = 'exhausted'")
-  await deps.pool.query("INSERT INTO ledger.webhook_notices (user_id, type) VALUES ('7', 'delivery_exhausted')")
-  await eventually(() => alerts.received.length === 1)
-  const recovery = { userId: '1', assistantId: 1, since: '2020-01-01T00:00:00Z', statuses: ['exhausted' as const] }
-  t.same(await inTransaction(deps.pool, (tx) => requestRecovery(tx, recovery)), { count: 1 })
-  await eventually(() => hook.received.length === 2)
-  t.equal(hasEnded, false, 'the notice still waits for its answer')
 })

@@ -19,7 +19,7 @@ const tell = (told: Told, expected = noStream) => streams.append(told.stream, [p
 /** Lets the dispatcher pass everything that is in the log. */
 async function dispatchAll (): Promise<void> {
   const stopping = new AbortController()
-  const consumer = dispatcher({ pool, firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() })
+  const consumer = dispatcher({ pool, firstDelayMs: 3_600_000, wake () {}, log: keepingLog() })
   const running = runSubscription(consumer, {
     streams, pool, holder: randomUUID(), signal: stopping.signal, log: keepingLog()
   })

@@ -1,117 +1,159 @@
 // Recovery after an outage: all that was not delivered begins anew, however often the command is interrupted.
 import t, { type Test } from 'tap'
-import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { suspend } from '../../../workers/deliveries/endpoints.js'
-import { recover } from '../../../workers/operate/recoveries.js'
-import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
-import { deliveryRig, type Rig } from '../../support/workers/delivery-rig.js'
-import { eventually } from '../../support/eventually.js'
-import { answers, receiver } from '../../support/receivers/receiver.js'
+import {
+  recoverable, recover, recoveries, recoveryKind, requestRecovery, type Recoverable
+} from '../../../workers/operate/recoveries.js'
+import { cancelRestored } from '../../../workers/deliveries/pending.js'
+import { giveTurn } from '../../../workers/work/run.js'
+import { keepingLog } from '../../support/postgres/ledger.js'
+import { answer, senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
 
 const { signal } = new AbortController()
 const epoch = new Date(0)
 const sinceAnHour = () => new Date(Date.now() - 3_600_000)
 
-/** One row of each kind, by what its call is named. */
-async function afterOutage (t: Test): Promise<Rig> {
-  const r = await deliveryRig(t, { works: false, enqueues: false })
-  await r.tell(
-    assistantTo('https://hooks.example.com/1'),
-    ...['exhausted', 'cancelled', 'later', 'due', 'delivered', 'running', 'old'].map((call) => callCompleted(call))
-  )
-  const set = (call: string, change: string) =>
-    r.pool.query(`UPDATE ledger.webhook_deliveries SET ${change} WHERE call_id = $1`, [call])
-  await set('exhausted', "status = 'exhausted', reason = 'attempts_used_up', failure_count = 10, attempt_count = 10")
-  await set('exhausted', 'next_attempt_at = NULL, finished_at = now()')
-  await set('cancelled', "status = 'cancelled', reason = 'gone', next_attempt_at = NULL, finished_at = now()")
-  await set('later', "failure_count = 8, attempt_count = 8, next_attempt_at = now() + interval '1 day'")
-  await set('delivered', "status = 'delivered', next_attempt_at = NULL")
-  await set('running', 'started_at = now(), worker_token = gen_random_uuid(), queued_at = now()')
-  await set('old', "status = 'exhausted', created_at = now() - interval '1 day'")
-  return r
-}
-const stands = async (r: Rig) => Object.fromEntries((await r.deliveries()).map(
-  ({ call_id, status, failure_count, attempt_count }) => [call_id, [status, failure_count, attempt_count]]
-))
+let r: SenderRig
+t.before(async () => { r = await senderRig(t) })
 
-t.test('what is not delivered since then begins its schedule anew, its attempts are counted on', async (t) => {
-  const r = await afterOutage(t)
-  t.same(await recover({ pool: r.pool, since: sinceAnHour(), signal }), {
-    scheduled: 3, held: 0, off: 0
+function rule (name: string, check: (t: Test) => Promise<void>): void {
+  t.test(name, async (t) => {
+    const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts', 'webhook_notices', 'work']
+    await r.pool.query(`TRUNCATE ${tables.map((name) => `ledger.${name}`).join(', ')} CASCADE`)
+    await check(t)
   })
-  t.same(await stands(r), {
-    exhausted: ['scheduled', 0, 10],
-    cancelled: ['scheduled', 0, 0],
-    later: ['scheduled', 0, 8],
-    due: ['scheduled', 0, 0],
-    delivered: ['delivered', 0, 0],
-    running: ['scheduled', 0, 0],
-    old: ['exhausted', 0, 0]
-  })
-  t.same(await recover({ pool: r.pool, since: sinceAnHour(), signal }), {
-    scheduled: 0, held: 0, off: 0
-  }, 'a second run finds nothing left')
+}
+
+const kinds = ['exhausted', 'cancelled', 'later', 'due', 'delivered', 'running', 'old'] as const
+
+/** One row of each kind. */
+async function afterOutage (): Promise<Record<typeof kinds[number], string>> {
+  const ids = await r.add(kinds.length)
+  const named = Object.fromEntries(kinds.map((kind, nth) => [kind, ids[nth] ?? ''])) as Record<typeof kinds[number], string>
+  const set = (kind: typeof kinds[number], change: string) =>
+    r.pool.query(`UPDATE ledger.webhook_deliveries SET ${change} WHERE id = $1`, [named[kind]])
+  await r.pool.query(`UPDATE ledger.webhook_due SET due_at = now() + interval '1 day' WHERE delivery_id <> '${named.running}'`)
+  await r.claim(r.worker)
+  await set('exhausted', "status = 'exhausted', reason = 'attempts_used_up', failures = 10, attempt_count = 10, finished_at = now()")
+  await set('cancelled', "status = 'cancelled', reason = 'gone', finished_at = now()")
+  await set('later', 'failures = 8, attempt_count = 8')
+  await set('delivered', "status = 'delivered', finished_at = now()")
+  await set('old', "status = 'exhausted', created_at = now() - interval '1 day'")
+  await r.pool.query(`UPDATE ledger.webhook_due SET due_at = now() WHERE delivery_id = '${named.due}'`)
+  await r.pool.query(`
+    DELETE FROM ledger.webhook_due WHERE delivery_id IN (SELECT id FROM ledger.webhook_deliveries WHERE status <> 'scheduled')`)
+  return named
+}
+
+rule('what is not delivered since then begins its schedule anew, its attempts are counted on', async (t) => {
+  const ids = await afterOutage()
+  t.same(await recover({ pool: r.pool, since: sinceAnHour(), signal }), { scheduled: 3, held: 0, off: 0 })
+  t.match(await r.delivery(ids.exhausted), { status: 'scheduled', reason: null, attempt_count: 10, due_in: 0 })
+  t.match(await r.delivery(ids.cancelled), { status: 'scheduled', due_in: 0 })
+  t.match(await r.delivery(ids.later), { status: 'scheduled', attempt_count: 8, due_in: 0 })
+  t.match(await r.delivery(ids.delivered), { status: 'delivered', due_in: null })
+  t.match(await r.delivery(ids.old), { status: 'exhausted', due_in: null })
+  t.same(await recover({ pool: r.pool, since: sinceAnHour(), signal }), { scheduled: 0, held: 0, off: 0 }, 'a second run finds nothing left')
+  const { attempts } = await r.claim(r.worker)
+  t.same(new Set(attempts.map(({ failures }) => failures)), new Set([0]), 'with all attempts before them')
 })
 
-t.test('it goes to the present URL, is held for a suspended endpoint, and stays if the webhook is off', async (t) => {
-  const r = await afterOutage(t)
-  await r.tell(
-    assistantTo('https://hooks.example.com/2', 2),
-    callCompleted('suspended', { assistant_id: 2 }),
-    assistantTo('https://hooks.example.com/3', 3),
-    callCompleted('off', { assistant_id: 3 })
-  )
-  await r.tell(
-    assistantUpdated(1, { webhook_url: 'https://hooks.example.com/new' }),
-    assistantUpdated(3, { is_webhook_active: false })
-  )
-  await r.pool.query("UPDATE ledger.webhook_deliveries SET status = 'exhausted' WHERE call_id = 'suspended'")
-  await inTransaction(r.pool, async (tx) => await suspend(
-    tx, String((await tx.query("SELECT id FROM ledger.webhook_endpoints WHERE url LIKE '%/2'")).rows[0]?.id), 'gone'
-  ))
+rule('it is held for a suspended webhook, and stays if the webhook is off', async (t) => {
+  await afterOutage()
+  const [suspended = ''] = await r.add(1, { assistant: 2 })
+  await r.add(1, { assistant: 3 })
+  await r.change({ assistant_id: 3, is_on: false })
+  await r.pool.query(`UPDATE ledger.webhook_deliveries SET status = 'exhausted' WHERE id = '${suspended}'`)
+  await r.pool.query(`DELETE FROM ledger.webhook_due WHERE delivery_id = '${suspended}'`)
+  await r.pool.query("UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'gone' WHERE assistant_id = 2")
   t.same(await recover({ pool: r.pool, since: epoch, signal, assistantId: 2 }), { scheduled: 0, held: 1, off: 0 })
   t.same(await recover({ pool: r.pool, since: epoch, signal, userId: '9' }), { scheduled: 0, held: 0, off: 0 })
-  t.match(await recover({ pool: r.pool, since: epoch, signal, userId: '1' }), { scheduled: 4, off: 1 })
-  const { rows } = await r.pool.query(`
-    SELECT DISTINCT url FROM ledger.webhook_deliveries d
-    JOIN ledger.webhook_endpoints e ON e.id = endpoint_id
-    WHERE call_id IN ('exhausted', 'cancelled', 'old')`)
-  t.same(rows, [{ url: 'https://hooks.example.com/new' }])
-  t.match((await r.deliveries()).find(({ call_id }) => call_id === 'off'), { status: 'held', reason: 'webhook_off' })
+  t.match(await recover({ pool: r.pool, since: epoch, signal, userId: '1' }), { scheduled: 4, held: 0, off: 1 })
 })
 
-t.test('broken off after any batch it goes on where it stopped, and every call arrives', async (t) => {
-  const r = await deliveryRig(t, { schedule: [0] })
-  const hook = await receiver(t, answers(500))
-  await r.tell(
-    assistantTo(hook.url), assistantTo(`${hook.url}/2`, 2, '2'), ...callsOf(1, 35), ...callsOf(2, 35)
-  )
-  await eventually(async () => (await r.deliveries()).every(({ status }) => status === 'exhausted'), 30_000)
-  hook.answer = answers(200)
-  hook.received.length = 0
-  const told: number[][] = []
+rule('broken off after any batch it goes on where it stopped, each begins anew once', async (t) => {
+  const ids = await r.add(70)
+  await r.pool.query("UPDATE ledger.webhook_deliveries SET status = 'exhausted'")
+  await r.pool.query('DELETE FROM ledger.webhook_due')
+  let found = 0
   for (let runs = 1; ; runs++) {
     const stopping = new AbortController()
-    const ended = await recover({
-      pool: r.pool,
-      since: epoch,
-      signal: stopping.signal,
-      batchSize: 20,
-      onProgress ({ done, total }) {
-        told.push([done, total])
-        stopping.abort(new Error('killed'))
-      }
-    })
-      .then(() => true, (error: Error) => error.message !== 'killed' && Promise.reject(error))
-    if (ended || runs > 10) break
-    await r.reconcile()
+    const onProgress = (told: { found: number }) => {
+      found += told.found
+      stopping.abort(new Error('killed'))
+    }
+    const options = { pool: r.pool, since: epoch, signal: stopping.signal, batchSize: 20, onProgress }
+    const ended = await recover(options).catch((error: Error) => error.message !== 'killed' && Promise.reject(error))
+    if (ended || runs === 4) break
   }
-  t.same(await recover({ pool: r.pool, since: epoch, signal }), { scheduled: 0, held: 0, off: 0 })
-  t.same(told[0], [20, 70])
-  t.ok(told.length > 3, 'it was broken off more than once')
-  await eventually(async () =>
-    await r.reconcile() && (await r.deliveries()).every(({ status }) => status === 'delivered'), 30_000)
-  t.equal(new Set(hook.received.map(({ headers }) => headers['webhook-id'])).size, 70)
-  t.ok(hook.received.some(({ headers }) => headers['webhook-id'] === deliveryId('call-1-0')))
+  t.ok(found >= 20)
+  const { scheduled } = await recover({ pool: r.pool, since: epoch, signal })
+  t.ok(scheduled > 0 && scheduled < 70, 'the rest of them')
+  t.equal((await r.rows('webhook_due')).length, ids.length)
+})
+
+/** Notes a recovery of assistant 1, and gives it turns until it has ended. @returns how many it found */
+async function recoverAll (statuses: readonly Recoverable[], since = epoch): Promise<unknown> {
+  const requested = await inTransaction(r.pool, (tx) =>
+    requestRecovery(tx, { userId: '1', assistantId: 1, since: since.toISOString(), statuses }))
+  const kind = { [recoveryKind]: recoveries({ pool: r.pool, streams: { read: async () => [] } }) }
+  const turns = { pool: r.pool, kinds: kind, holder: 'test', turnMs: 2_000, retryMs: 10, signal, log: keepingLog() }
+  for (const { id } of await r.rows('work', "state = 'accepted'")) await giveTurn(turns, String(id))
+  return 'count' in requested ? requested.count : requested.refused
+}
+
+rule('users recover by the statuses that they see, also what waits for a retry', async (t) => {
+  const ids = await afterOutage()
+  t.equal(await recoverAll(['skipped', 'held']), 0)
+  t.equal(await recoverAll(['cancelled']), 1)
+  t.match(await r.delivery(ids.cancelled), { status: 'scheduled', due_in: 0 })
+  t.match(await r.delivery(ids.exhausted), { status: 'exhausted' })
+  t.equal(await recoverAll(['scheduled']), 1, 'what is due or runs needs nothing')
+  t.match(await r.delivery(ids.later), { status: 'scheduled', due_in: 0 })
+  await r.pool.query("UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'gone'")
+  t.equal(await recoverAll(['scheduled']), 0)
+  t.equal(await recoverAll(['held'], sinceAnHour()), 4, 'of a suspended webhook what waits is held')
+  t.equal(await recoverAll(recoverable), 6)
+  t.match(await r.rows('work', "state <> 'completed'"), [])
+})
+
+rule('few at a time, so that calls of now need not wait behind them', async (t) => {
+  await r.add(450)
+  await r.pool.query("UPDATE ledger.webhook_deliveries SET status = 'exhausted'")
+  await r.pool.query('DELETE FROM ledger.webhook_due')
+  t.equal(await recoverAll(['exhausted']), 450)
+  t.equal((await r.rows('webhook_due')).length, 200)
+  t.match(await r.rows('work'), [{ state: 'accepted', progress: { waits_for: String } }])
+  for (let rounds = 0; rounds < 30; rounds++) await r.end((await r.claim(r.worker)).attempts, answer(200))
+  await r.pool.query('UPDATE ledger.work SET due_at = now()')
+  const { count = 0 } = await inTransaction(r.pool, (tx) => requestRecovery(tx, {
+    userId: '1', assistantId: 1, since: epoch.toISOString(), statuses: ['exhausted']
+  })) as { count: number }
+  t.equal(count, 250)
+  t.equal(await recoverAll(['exhausted']), 250)
+  t.ok((await r.rows('webhook_due')).length >= 200)
+})
+
+rule('ten recoveries of an assistant at a time, and 100,000 deliveries in one', async (t) => {
+  await afterOutage()
+  const request = () => inTransaction(r.pool, (tx) =>
+    requestRecovery(tx, { userId: '1', assistantId: 1, since: epoch.toISOString(), statuses: ['exhausted'] }))
+  const answers = await Promise.all(Array.from({ length: 12 }, request))
+  t.equal(answers.filter((each) => 'count' in each).length, 10)
+  t.equal(answers.filter((each) => 'refused' in each && each.refused === 'busy').length, 2)
+})
+
+rule('after a restore what was pending is cancelled step by step, also what ran and what was asked for', async (t) => {
+  await r.add(1_050)
+  const { attempts } = await r.claim(r.worker)
+  const [test] = (await r.pool.query<{ id: string }>(`
+    INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, body, status)
+    VALUES (gen_random_uuid(), 'webhook.test', '1', 1, '{}', 'scheduled') RETURNING id`)).rows
+  await r.ask(test?.id ?? '', 'test')
+  await r.change({ is_on: false })
+  const steps = [await cancelRestored(r.pool), await cancelRestored(r.pool), await cancelRestored(r.pool)]
+  t.equal((steps[0] ?? 0) + (steps[1] ?? 0), 1_051)
+  t.same([steps[2], await r.rows('webhook_due')], [undefined, []])
+  t.equal((await r.rows('webhook_deliveries', "status = 'cancelled' AND reason = 'restored'")).length, 1_051)
+  t.equal((await r.rows('webhook_attempts', "outcome = 'unknown'")).length, attempts.length)
 })

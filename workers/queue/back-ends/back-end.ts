@@ -6,8 +6,6 @@ import type { Liveness } from './liveness.js'
 /** `Connection` tells BullMQ where its jobs are. */
 export interface BackEnd<Connection> {
   factory: BackendFactory<IQueueBackend, Connection>
-  /** Whether a job costs so much here that it carries several tasks. */
-  isThrifty: boolean
   /** It is away, which was said once for all queues. */
   isTold? (): boolean
   producer: Connection

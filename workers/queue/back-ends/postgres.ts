@@ -3,10 +3,9 @@ import { Socket } from 'node:net'
 import {
   PostgresConnection, PostgresQueueBackend, runMigrations, type PostgresConnectionOptions
 } from 'bullmq'
-import pg, { type Pool, type PoolClient } from 'pg'
+import type { Pool } from 'pg'
 import { onConnection } from '../../../src/postgres/transaction.js'
 import type { BackEnd } from './back-end.js'
-import { Thrift } from './thrifty.js'
 
 const schema = 'queue'
 
@@ -21,7 +20,6 @@ export async function postgresBackEnd (
     // The migrations set the search path of their session, so the pool must not use it again.
     isBroken(new Error('the search path of this session was changed'))
     await runMigrations(client, schema)
-    await tellNobody(client)
   })
   const connection = (max: number) => ({
     connectionString: databaseUrl,
@@ -37,10 +35,8 @@ export async function postgresBackEnd (
     factory: (name, options, { withBlockingConnection = false } = {}) => {
       const connection = new QueueConnection(options.connection)
       connection.onListening = () => backEnd.onListening?.()
-      connection.listensFor = name
       return new PostgresQueueBackend(connection, name, options, true, withBlockingConnection ? name : undefined)
     },
-    isThrifty: true,
     producer: connection(connectionsOfQueue.producer),
     worker: connection(connectionsOfQueue.worker),
     disconnect: () => {}
@@ -48,40 +44,13 @@ export async function postgresBackEnd (
   return backEnd
 }
 
-/**
- * BullMQ keeps a row of each step of a job for the listeners of a queue, and notifies them. Nobody here listens, so it
- * keeps none: that took a third of its statements' time, and each notification wakes every session that listens to
- * anything. Only the owner of the queue's tables may do so; for other roles it stays as it is.
- */
-async function tellNobody (client: PoolClient): Promise<void> {
-  await client.query(`
-    DO $$ BEGIN
-      PERFORM pg_advisory_xact_lock(hashtext('${schema}.publish_event'));
-      IF EXISTS (SELECT FROM pg_proc WHERE oid = '${schema}.publish_event(text, text, jsonb)'::regprocedure
-                 AND pg_has_role(proowner, 'USAGE') AND prosrc <> '${toldNobody}') THEN
-        CREATE OR REPLACE FUNCTION ${schema}.publish_event(p_queue text, p_event text, p_data jsonb)
-        RETURNS bigint LANGUAGE sql AS '${toldNobody}';
-      END IF;
-    END $$`)
-}
-
-const toldNobody = 'SELECT NULL::bigint'
-
 /** A connection that listens and has answered is believed to live for so long, in milliseconds. */
 const aliveMs = 1_000
 
 class QueueConnection extends PostgresConnection {
   onListening = () => {}
-  /** The queue whose jobs are notified. */
-  listensFor = ''
-  readonly #thrift = new Thrift()
   #listening: ListenClient | undefined
   #answeredAt = -Infinity
-
-  constructor (options: PostgresConnectionOptions) {
-    super(options)
-    if (this.pool instanceof pg.Pool) this.#thrift.apply(this.pool)
-  }
 
   /**
    * Asks nothing: the tables are there. BullMQ would keep the answer for ever, and after a failure its worker would
@@ -92,8 +61,8 @@ class QueueConnection extends PostgresConnection {
   /** The connection that listens, once it has answered: nothing is heard on a dead one, and nobody is told of that. */
   override async getListenClient (): ReturnType<PostgresConnection['getListenClient']> {
     const client = await super.getListenClient()
-    if (client !== this.#listening) this.#hear(client)
-    if (performance.now() - this.#answeredAt < aliveMs) return client
+    if (client === this.#listening && performance.now() - this.#answeredAt < aliveMs) return client
+    this.#listening = client
     await client.query('SELECT').catch(async (error: unknown) => {
       const socket = client.connection?.stream
       if (socket instanceof Socket) await end(client, socket, error)
@@ -102,14 +71,6 @@ class QueueConnection extends PostgresConnection {
     this.#answeredAt = performance.now()
     this.onListening()
     return client
-  }
-
-  /** What came before it listens is not heard. */
-  #hear (client: ListenClient): void {
-    this.#listening = client
-    this.#answeredAt = -Infinity
-    this.#thrift.come()
-    client.on('notification', ({ payload }) => { if (payload === this.listensFor) this.#thrift.come() })
   }
 }
 

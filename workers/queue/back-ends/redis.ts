@@ -33,7 +33,6 @@ export async function redisBackEnd (
   await endsWithin(firstConnectionMs, once(producer, 'ready'))
   return {
     factory: createRedisBackend,
-    isThrifty: false,
     isTold: () => producer.status !== 'ready' || worker.status !== 'ready',
     producer,
     worker,

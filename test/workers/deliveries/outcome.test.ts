@@ -8,7 +8,7 @@ import { beginAnew } from '../../../workers/deliveries/pending.js'
 let r: SenderRig
 t.before(async () => { r = await senderRig(t) })
 
-const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts'].map((name) => `sender.${name}`)
+const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts'].map((name) => `ledger.${name}`)
 
 function rule (name: string, check: (t: Test) => Promise<void>): void {
   t.test(name, async (t) => {
@@ -25,7 +25,7 @@ const pass = async (interval: string) => {
     webhook_due: ['due_at']
   }
   for (const [table, names] of Object.entries(columns)) {
-    await r.pool.query(`UPDATE sender.${table} SET ${names.map((name) => `${name} = ${name} - interval '${interval}'`).join(', ')}`)
+    await r.pool.query(`UPDATE ledger.${table} SET ${names.map((name) => `${name} = ${name} - interval '${interval}'`).join(', ')}`)
   }
 }
 
@@ -120,7 +120,7 @@ rule('of several pauses the longest holds, and without Retry-After it is a minut
     endedAs(a, answer(429, '20')), endedAs(b, answer(429)), endedAs(c, answer(503, '2'))
   ])
   const { rows: [row] } = await r.pool.query<{ s: number }>(
-    'SELECT round(extract(epoch FROM paused_until - now()))::integer AS s FROM sender.webhooks')
+    'SELECT round(extract(epoch FROM paused_until - now()))::integer AS s FROM ledger.webhooks')
   t.equal(row?.s, 60)
   t.match(await r.hook(), { pause_reason: 'too_many_requests', failures_in_row: 1 }, 'a 503 fails, a 429 does not')
 })
@@ -170,7 +170,7 @@ rule('what waits for a retry is due at a new URL, off and on, a resume and a rec
   await r.change({ url: `${url}/new` })
   t.match(await r.delivery(id), { due_in: 0 }, 'off and on')
   await waits()
-  await r.pool.query("UPDATE sender.webhooks SET suspended_at = now(), suspended_reason = 'failing'")
+  await r.pool.query("UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'failing'")
   t.equal(await r.resume(), 1)
   t.match(await r.delivery(id), { due_in: 0 }, 'a resume')
   await waits()
@@ -219,7 +219,7 @@ rule('a test and a redelivery are made while the webhook is off, suspended or pa
   t.not((await r.hook()).paused_until, null)
   for (const change of [{ is_on: false }, {}]) {
     await r.change(change)
-    await r.pool.query("UPDATE sender.webhooks SET suspended_at = now(), suspended_reason = 'failing' WHERE off_since IS NULL")
+    await r.pool.query("UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'failing' WHERE off_since IS NULL")
     await r.ask(id)
     const attempts = await claimed()
     t.match(attempts, [{ trigger: 'manual' }])
@@ -250,8 +250,8 @@ rule('a successful test ends a suspension, and a test delivery has one attempt',
   t.match(await r.delivery(id), { status: 'cancelled' })
   const test = async (status: number) => {
     const [test = ''] = await r.add()
-    await r.pool.query('DELETE FROM sender.webhook_due WHERE delivery_id = $1', [test])
-    await r.pool.query("UPDATE sender.webhook_deliveries SET call_id = NULL, type = 'webhook.test' WHERE id = $1", [test])
+    await r.pool.query('DELETE FROM ledger.webhook_due WHERE delivery_id = $1', [test])
+    await r.pool.query("UPDATE ledger.webhook_deliveries SET call_id = NULL, type = 'webhook.test' WHERE id = $1", [test])
     await r.ask(test, 'test')
     await r.end(await claimed(), answer(status))
     return await r.delivery(test)
@@ -284,7 +284,7 @@ t.test('attempts of a month have a table of their own, which goes when its time 
   t.same(await keepMonths(months.pool, 90), [])
   t.same(await keepMonths(months.pool, 90), [])
   const tables = async () => (await months.pool.query<{ n: number }>(`
-    SELECT count(*)::integer AS n FROM pg_inherits WHERE inhparent = 'sender.webhook_attempts'::regclass`)).rows[0]?.n
+    SELECT count(*)::integer AS n FROM pg_inherits WHERE inhparent = 'ledger.webhook_attempts'::regclass`)).rows[0]?.n
   t.equal(await tables(), 5)
   const [id = ''] = await months.add()
   await months.end((await months.claim(months.worker)).attempts, answer(200))

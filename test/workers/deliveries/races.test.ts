@@ -26,24 +26,24 @@ const startedAt = new Date('2026-01-31T12:00:00.000Z')
 // Assistant 1 has two attempts of a worker that lives, one of them on demand, and one of a worker that is dead; a dozen
 // are due, and one waits for a retry. Assistant 2 of the same user was deleted while its webhook was off.
 const state = `
-  DELETE FROM sender.webhook_due; DELETE FROM sender.webhook_deliveries; DELETE FROM sender.webhooks;
-  DELETE FROM sender.webhook_attempts; DELETE FROM sender.webhook_workers; DELETE FROM ledger.webhook_notices;
-  INSERT INTO sender.webhook_workers OVERRIDING SYSTEM VALUE VALUES
+  DELETE FROM ledger.webhook_due; DELETE FROM ledger.webhook_deliveries; DELETE FROM ledger.webhooks;
+  DELETE FROM ledger.webhook_attempts; DELETE FROM ledger.webhook_workers; DELETE FROM ledger.webhook_notices;
+  INSERT INTO ledger.webhook_workers OVERRIDING SYSTEM VALUE VALUES
     (${mine}, 'mine', now(), now()), (${steady}, 'steady', now(), now() - interval '1 hour'),
     (${dead}, 'dead', now() - interval '1 minute', now());
-  INSERT INTO sender.webhooks (assistant_id, user_id, url, off_since, deleted_at, restarted_at, is_hastening) VALUES
+  INSERT INTO ledger.webhooks (assistant_id, user_id, url, off_since, deleted_at, restarted_at, is_hastening) VALUES
     (1, '1', '${url}', NULL, NULL, now() - interval '1 hour', true), (2, '1', '${url}', now(), now(), '-infinity', false);
-  INSERT INTO sender.webhook_deliveries (id, call_id, type, user_id, assistant_id, status, body, failures, failures_from, created_at)
+  INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, status, body, failures, failures_from, created_at)
   SELECT id, id, 'call.completed', '1', assistant_id, status, '{}', failures, now() - interval '2 hours', now() - days * interval '1 day'
   FROM (VALUES ('${running}'::uuid, 1, 'scheduled', 0, 1), ('${lost}', 1, 'scheduled', 0, 1), ('${waits}', 1, 'scheduled', 1, 1),
     ('${exhausted}', 1, 'exhausted', 4, 1), ('${old}', 1, 'delivered', 0, 100), ('${ofDeleted}', 2, 'scheduled', 0, 1)
     ${due.map((id) => `, ('${id}', 1, 'scheduled', 0, 1)`).join('')}) AS d (id, assistant_id, status, failures, days);
-  INSERT INTO sender.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, worker, started_at)
+  INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, worker, started_at)
   SELECT id, 'schedule', assistant_id, '1', CASE WHEN failures > 0 THEN now() + interval '1 hour' ELSE created_at END,
     CASE id WHEN '${running}' THEN ${mine} WHEN '${lost}' THEN ${dead} END,
     CASE WHEN id IN ('${running}', '${lost}') THEN timestamptz '${startedAt.toISOString()}' END
-  FROM sender.webhook_deliveries WHERE status = 'scheduled';
-  INSERT INTO sender.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, worker, started_at)
+  FROM ledger.webhook_deliveries WHERE status = 'scheduled';
+  INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, worker, started_at)
   VALUES ('${exhausted}', 'manual', 1, '1', now(), ${mine}, '${startedAt.toISOString()}');`
 
 const of = { worker: mine, startedAt, assistantId: '1', userId: '1', url, revision: '1' }
@@ -211,25 +211,25 @@ class Races {
   async check (): Promise<string | undefined> {
     const isPending = "d.status = 'scheduled' AND d.type = 'call.completed'"
     const broken = {
-      'a delivery is lost': `sender.webhook_deliveries d
+      'a delivery is lost': `ledger.webhook_deliveries d
         WHERE ${isPending} AND NOT EXISTS (
-          SELECT FROM sender.webhook_due due WHERE due.delivery_id = d.id AND due.trigger = 'schedule')`,
-      'more run than may': '(SELECT FROM sender.webhook_due WHERE worker IS NOT NULL AND assistant_id = 1 OFFSET 12) more'
+          SELECT FROM ledger.webhook_due due WHERE due.delivery_id = d.id AND due.trigger = 'schedule')`,
+      'more run than may': '(SELECT FROM ledger.webhook_due WHERE worker IS NOT NULL AND assistant_id = 1 OFFSET 12) more'
     }
     for (const [problem, text] of Object.entries(broken)) if (await this.#count(text) > 0) return problem
     const { rows: final } = await this.control.query<{ id: string }>(
-      "SELECT id FROM sender.webhook_deliveries WHERE status IN ('delivered', 'cancelled')")
+      "SELECT id FROM ledger.webhook_deliveries WHERE status IN ('delivered', 'cancelled')")
     return await this.#settle(new Set(final.map(({ id }) => id)))
   }
 
   /** All workers die, all webhooks are on, and another worker delivers what there is. */
   async #settle (final: Set<string>): Promise<string | undefined> {
-    await this.control.query('DELETE FROM sender.webhook_workers; UPDATE sender.webhook_due SET due_at = now()')
+    await this.control.query('DELETE FROM ledger.webhook_workers; UPDATE ledger.webhook_due SET due_at = now()')
     await closeLost(this.pool)
     await this.control.query(`
-      UPDATE sender.webhooks SET off_since = NULL, suspended_at = NULL, suspended_reason = NULL, paused_until = NULL,
+      UPDATE ledger.webhooks SET off_since = NULL, suspended_at = NULL, suspended_reason = NULL, paused_until = NULL,
         failing_since = NULL;
-      UPDATE sender.webhook_due SET due_at = now()`)
+      UPDATE ledger.webhook_due SET due_at = now()`)
     const worker = await enlist(this.pool, 'last')
     const again: Attempt[] = []
     for (let attempts: Attempt[] = []; ; again.push(...attempts)) {
@@ -237,11 +237,11 @@ class Races {
       if (attempts.length === 0) break
       await driving(this.pool).end(attempts, answer(200))
     }
-    if (await this.#count('sender.webhook_due') > 0) return 'something is due that nobody sends'
+    if (await this.#count('ledger.webhook_due') > 0) return 'something is due that nobody sends'
     const repeated = again.find(({ deliveryId, trigger }) => trigger === 'schedule' && final.has(deliveryId))
     if (repeated) return `${repeated.deliveryId} was final, and is sent`
     const finalIds = `ARRAY[${[...final].map((id) => `'${id}'`).join(', ')}]::uuid[]`
-    if (await this.#count(`sender.webhook_deliveries WHERE status = 'scheduled'
+    if (await this.#count(`ledger.webhook_deliveries WHERE status = 'scheduled'
       OR (id = ANY(${finalIds}) AND status NOT IN ('delivered', 'cancelled'))`) > 0) return 'a status is wrong in the end'
     return await this.#miscounted([attempt, asked, { ...attempt, deliveryId: lost ?? '' }, ...sent, ...again])
   }
@@ -253,7 +253,7 @@ class Races {
       times.set(`${deliveryId} ${trigger}`, (times.get(`${deliveryId} ${trigger}`) ?? 0) + 1)
     }
     const { rows: told } = await this.control.query<{ key: string, n: number }>(
-      "SELECT delivery_id || ' ' || trigger AS key, count(*)::integer AS n FROM sender.webhook_attempts GROUP BY 1")
+      "SELECT delivery_id || ' ' || trigger AS key, count(*)::integer AS n FROM ledger.webhook_attempts GROUP BY 1")
     const wrong = told.find(({ key, n }) => times.get(key) !== n) ??
       [...times].find(([key]) => !told.some((each) => each.key === key))
     return wrong && `sent and told of differ: ${JSON.stringify(wrong)}`

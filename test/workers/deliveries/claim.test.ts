@@ -14,7 +14,7 @@ const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attemp
 
 function rule (name: string, check: (t: Test) => Promise<void>): void {
   t.test(name, async (t) => {
-    await r.pool.query(`TRUNCATE ${tables.map((name) => `sender.${name}`).join(', ')}, ledger.webhook_notices`)
+    await r.pool.query(`TRUNCATE ${tables.map((name) => `ledger.${name}`).join(', ')}, ledger.webhook_notices`)
     r.worker = await enlist(r.pool, 'test')
     await check(t)
   })
@@ -78,12 +78,12 @@ rule('half of a worker, its room and its bytes bound a claim', async (t) => {
 
 rule('a rate is kept, and the claim says when the next one may be sent', async (t) => {
   await r.add(20)
-  await r.pool.query('UPDATE sender.webhooks SET max_per_second = 4')
+  await r.pool.query('UPDATE ledger.webhooks SET max_per_second = 4')
   t.equal(await countOf(r.worker), 4)
   const { attempts, later: [later] } = await r.claim(r.worker)
   t.same(attempts, [])
   t.ok(later && later.inMs > 100 && later.inMs <= 250)
-  await r.pool.query("UPDATE sender.webhooks SET tokens_at = tokens_at - interval '500 ms'")
+  await r.pool.query("UPDATE ledger.webhooks SET tokens_at = tokens_at - interval '500 ms'")
   t.equal(await countOf(r.worker), 2)
 })
 
@@ -91,12 +91,12 @@ rule('nothing is sent while the webhook is off, suspended or paused', async (t) 
   await r.add(1)
   for (const state of ['off_since = now()', "off_since = NULL, suspended_at = now(), suspended_reason = 'gone'",
     "suspended_at = NULL, suspended_reason = NULL, paused_until = now() + interval '1 minute'"]) {
-    await r.pool.query(`UPDATE sender.webhooks SET ${state}`)
+    await r.pool.query(`UPDATE ledger.webhooks SET ${state}`)
     t.equal(await countOf(r.worker), 0)
     t.same(await findWaiting(r.pool), [])
     t.same(await findAgain(r.pool, ['1']), [])
   }
-  await r.pool.query('UPDATE sender.webhooks SET paused_until = NULL')
+  await r.pool.query('UPDATE ledger.webhooks SET paused_until = NULL')
   t.same(await findWaiting(r.pool), [{ assistantId: '1', userId: '1' }])
   t.same(await findAgain(r.pool, ['1', '2']), ['1'])
   t.equal(await countOf(r.worker), 1)
@@ -106,7 +106,7 @@ rule('who does not get the lock of a user, or the row of a webhook, is told to a
   await r.add(2)
   await r.add(1, { assistant: 2, user: '2' })
   await inTransaction(r.pool, async (tx) => {
-    await tx.query('SELECT FROM sender.webhooks WHERE assistant_id = 1 FOR NO KEY UPDATE')
+    await tx.query('SELECT FROM ledger.webhooks WHERE assistant_id = 1 FOR NO KEY UPDATE')
     const { attempts, busy } = await r.claim(r.worker, [1, 2])
     t.match([attempts.length, busy], [1, ['1']])
     await tx.query("SELECT pg_advisory_xact_lock($1, hashtext('1'))", [0x77_68])
@@ -136,13 +136,13 @@ rule('a worker whose row is gone claims nothing, and what it had is made again',
 rule('only a worker that was heard of all the while removes silent ones', async (t) => {
   const other = await enlist(r.pool, 'other')
   const age = (seconds: number, ...ids: string[]) => r.pool.query(`
-    UPDATE sender.webhook_workers SET beat_at = beat_at - $2 * interval '1 s', steady_since = steady_since - $2 * interval '1 s'
+    UPDATE ledger.webhook_workers SET beat_at = beat_at - $2 * interval '1 s', steady_since = steady_since - $2 * interval '1 s'
     WHERE id = ANY($1::bigint[])`, [ids, seconds])
   await age(60, r.worker, other)
   t.equal(await removeSilent(r.pool, r.worker), 0, 'Postgres froze: it was not heard of itself')
   await heartbeat(r.pool, r.worker)
   t.equal(await removeSilent(r.pool, r.worker), 0, 'and has to be steady first')
-  await r.pool.query("UPDATE sender.webhook_workers SET steady_since = now() - interval '16 s' WHERE id = $1", [r.worker])
+  await r.pool.query("UPDATE ledger.webhook_workers SET steady_since = now() - interval '16 s' WHERE id = $1", [r.worker])
   t.equal(await removeSilent(r.pool, r.worker), 1)
   t.equal(await heartbeat(r.pool, other), false)
 })
@@ -181,12 +181,12 @@ rule('three crashes in a row hold no healthy delivery, and the one that crashes 
 
 rule('5,000 assistants with retries due in hours do not slow the next one', async (t) => {
   await r.pool.query(`
-    INSERT INTO sender.webhooks (assistant_id, user_id, url) SELECT n, '1', 'https://hooks.example.com' FROM generate_series(1000, 5999) n;
-    INSERT INTO sender.webhook_deliveries (id, call_id, type, user_id, assistant_id, status, body)
+    INSERT INTO ledger.webhooks (assistant_id, user_id, url) SELECT n, '1', 'https://hooks.example.com' FROM generate_series(1000, 5999) n;
+    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, status, body)
     SELECT gen_random_uuid(), n, 'call.completed', '1', n, 'scheduled', '{}' FROM generate_series(1000, 5999) n;
-    INSERT INTO sender.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
-    SELECT id, 'schedule', assistant_id, '1', now() + interval '5 hours' FROM sender.webhook_deliveries`)
-  await r.pool.query('ANALYZE sender.webhooks, sender.webhook_deliveries, sender.webhook_due')
+    INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
+    SELECT id, 'schedule', assistant_id, '1', now() + interval '5 hours' FROM ledger.webhook_deliveries`)
+  await r.pool.query('ANALYZE ledger.webhooks, ledger.webhook_deliveries, ledger.webhook_due')
   await r.add(20)
   t.same(await findWaiting(r.pool), [{ assistantId: '1', userId: '1' }])
   const startedAt = performance.now()
@@ -201,7 +201,7 @@ rule('5,000 assistants with retries due in hours do not slow the next one', asyn
 rule('a user at the bound and suspended webhooks make hardly an empty claim', async (t) => {
   for (const assistant of assistants(120)) await r.add(2, { assistant })
   await r.pool.query(`
-    UPDATE sender.webhooks SET suspended_at = now(), suspended_reason = 'failing' WHERE assistant_id > 100`)
+    UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'failing' WHERE assistant_id > 100`)
   let [claims, empty, sent] = [0, 0, 0]
   const jobs = new Set((await findWaiting(r.pool)).map(({ assistantId }) => assistantId))
   t.equal(jobs.size, 50, 'no more jobs than the user has room for')
@@ -230,8 +230,8 @@ rule('what is held of a deleted assistant, or for over 30 days, is cancelled', a
   const [young = ''] = await r.add(1, { assistant: 4 })
   await r.change({ is_deleted: true }, { assistant_id: 2, is_on: false, is_deleted: true },
     { assistant_id: 3, is_on: false }, { assistant_id: 4, is_on: false })
-  await r.pool.query("UPDATE sender.webhooks SET off_since = off_since - interval '31 days' WHERE off_since IS NOT NULL")
-  await r.pool.query("UPDATE sender.webhook_deliveries SET created_at = created_at - interval '31 days' WHERE id = $1", [old])
+  await r.pool.query("UPDATE ledger.webhooks SET off_since = off_since - interval '31 days' WHERE off_since IS NOT NULL")
+  await r.pool.query("UPDATE ledger.webhook_deliveries SET created_at = created_at - interval '31 days' WHERE id = $1", [old])
   t.equal(await cancelHeld(r.pool), 2)
   t.match(await r.delivery(pending), { status: 'scheduled' }, 'what is pending is sent')
   t.match(await r.delivery(held), { status: 'cancelled', reason: 'assistant_deleted' })

@@ -8,7 +8,7 @@ import { keepingLog } from '../../support/postgres/ledger.js'
 import { receiver } from '../../support/receivers/receiver.js'
 import { mainProcess } from '../../support/ringledger.js'
 import { senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
-import { openAssistantQueue } from '../../../workers/queue/assistants.js'
+import { openQueue } from '../../../workers/queue/queue.js'
 
 const rounds = Number(process.env.CHAOS_ROUNDS ?? 200)
 const inAll = 12 // assistants, of three users
@@ -22,7 +22,7 @@ onEachQueue(t, {
     const hook = await receiver(t, (response, _, count) => {
       setTimeout(() => { response.writeHead(count % 11 === 0 ? 500 : 200).end() }, count % 40)
     })
-    const queue = await openAssistantQueue({
+    const queue = await openQueue({
       redisUrl: redis?.url, databaseUrl: r.databaseUrl, pool: r.pool, log: keepingLog()
     })
     t.teardown(() => queue.close())

@@ -1,4 +1,4 @@
-// The sender to come, with both queues and real requests.
+// The sender, with both queues and real requests.
 import t from 'tap'
 import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '../../support/eventually.js'
@@ -6,7 +6,7 @@ import { onEachQueue } from '../../support/back-ends/redis.js'
 import { answers, receiver, type Received } from '../../support/receivers/receiver.js'
 import { keepingLog } from '../../support/postgres/ledger.js'
 import { driving, sending, senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
-import { openAssistantQueue } from '../../../workers/queue/assistants.js'
+import { openQueue } from '../../../workers/queue/queue.js'
 
 const idIn = ({ headers }: Received) => String(headers['webhook-id'])
 const statusOf = async (r: SenderRig, id: string) => (await r.delivery(id))?.status
@@ -53,7 +53,7 @@ onEachQueue(t, {
   async 'what comes while its assistant has a job is found when that has ended' (t, redis) {
     const r = await senderRig(t)
     const { sender } = await sending(t, r, { redis })
-    const dispatcher = await openAssistantQueue({ ...r, redisUrl: redis?.url, log: keepingLog() })
+    const dispatcher = await openQueue({ ...r, redisUrl: redis?.url, log: keepingLog() })
     t.teardown(() => dispatcher.close())
     const hook = await receiver(t)
     await r.change({ url: hook.url })
@@ -91,7 +91,7 @@ onEachQueue(t, {
     await r.add(2, { to: hook.url })
     sender.wake(['1'])
     await eventually(() => hook.received.length === 2)
-    await r.pool.query('DELETE FROM sender.webhook_workers')
+    await r.pool.query('DELETE FROM ledger.webhook_workers')
     await eventually(() => log.lines.some(({ message }) => message.includes('begins anew')))
     await reconcile()
     await eventually(async () => await openOnes(r) === 0)
@@ -105,7 +105,7 @@ t.test('what ended its workers twice is sent alone', async (t) => {
   const r = await senderRig(t)
   const hook = await receiver(t)
   const ids = await r.add(3, { to: hook.url })
-  await r.pool.query('UPDATE sender.webhook_due SET crashes = 2')
+  await r.pool.query('UPDATE ledger.webhook_due SET crashes = 2')
   const { sender } = await sending(t, r, { heartbeatMs: 20 })
   await driving(r.pool).add(5, { assistant: 2, to: hook.url })
   sender.wake(['2'])

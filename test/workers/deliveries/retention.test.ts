@@ -1,72 +1,71 @@
 // Deliveries, payloads and attempts that are old enough are cancelled or removed, a bounded number at a time.
 import t from 'tap'
-import { redeliver } from '../../../../workers/operate/redeliver.js'
-import { deliveryId } from '../../../../workers/dispatch/delivery-id.js'
-import { removeExpired } from '../../../../workers/deliveries/retention.js'
-import {
-  assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf
-} from '../../../support/events/call-events.js'
-import { attempt, idleRig, stands } from '../../../support/workers/delivery-rig.js'
-import { receiver } from '../../../support/receivers/receiver.js'
+import { redeliver } from '../../../workers/operate/redeliver.js'
+import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { removeExpired } from '../../../workers/deliveries/retention.js'
+import { cancelHeld } from '../../../workers/deliveries/pending.js'
+import { assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { dispatchRig, statuses } from '../../support/workers/delivery-rig.js'
+import { answer } from '../../support/workers/sender-rig.js'
 
 const firstUrl = 'https://hooks.example.com/1'
 
 t.test('a delivery that is held for thirty days is cancelled; after a resume they begin anew', async (t) => {
-  const r = await idleRig(t)
+  const r = await dispatchRig(t)
   await r.tell(
     assistantTo(firstUrl),
     callCompleted('c-1'),
     assistantUpdated(1, { is_webhook_active: false })
   )
-  const age = (time: string) => r.pool.query(`
-    UPDATE ledger.webhook_deliveries SET held_at = held_at - $1::interval`, [time])
+  const age = async (time: string) => {
+    await r.pool.query('UPDATE ledger.webhook_deliveries SET created_at = created_at - $1::interval', [time])
+    await r.pool.query('UPDATE ledger.webhooks SET off_since = off_since - $1::interval', [time])
+  }
   await age('29 days 23 hours')
-  t.equal((await removeExpired(r.pool, 90)).cancelled, 0)
+  t.equal(await cancelHeld(r.pool), 0)
   await r.tell(assistantUpdated(1, { is_webhook_active: true }))
   await r.tell(assistantUpdated(1, { is_webhook_active: false }))
   await age('2 hours')
-  t.equal((await removeExpired(r.pool, 90)).cancelled, 0)
+  t.equal(await cancelHeld(r.pool), 0)
   await age('30 days')
-  t.equal((await removeExpired(r.pool, 90)).cancelled, 1)
-  t.same(await stands(r), [['c-1', 'cancelled', 'held_too_long']])
+  t.equal(await cancelHeld(r.pool), 1)
+  t.same(statuses(await r.deliveries()), [['cancelled', 'held_too_long']])
 })
 
 t.test('old payloads and attempts on demand are removed, but not the row of a call, nor what still waits', async (t) => {
-  const r = await idleRig(t)
-  const hook = await receiver(t)
+  const r = await dispatchRig(t)
   await r.tell(
-    assistantTo(hook.url),
-    ...['old', 'redelivered', 'waiting', 'young'].map((call) => callCompleted(call)),
+    assistantTo(firstUrl),
+    ...['old', 'redelivered', 'young'].map((call) => callCompleted(call)),
     assistantCreated(2),
     callCompleted('off', { assistant_id: 2 })
   )
-  for (const call of ['old', 'redelivered', 'young']) await attempt(r, call)
+  await r.end((await r.claim(r.worker)).attempts, answer(200))
+  await r.tell(callCompleted('waiting'))
   await redeliver(r.pool, deliveryId('redelivered'), '1')
   await r.pool.query(`
-    INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, endpoint_id, body, status)
-    VALUES ('00000000-0000-4000-8000-000000000000', 'webhook.test', '1', 1, 1, '{}', 'exhausted')`)
+    INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, body, status)
+    VALUES ('00000000-0000-4000-8000-000000000000', 'webhook.test', '1', 1, '{}', 'exhausted')`)
   await r.pool.query(`
     UPDATE ledger.webhook_deliveries SET created_at = created_at - interval '7 days 1 second'
     WHERE call_id IS DISTINCT FROM 'young'`)
   t.match(await removeExpired(r.pool, 8), { payloads: 0 })
   t.match(await removeExpired(r.pool, 7), { payloads: 2 })
   t.same((await r.deliveries()).map(({ call_id, body }) => [call_id, body !== null]), [
-    ['old', false], ['redelivered', true], ['waiting', true], ['young', true], ['off', false]
+    ['old', false], ['redelivered', true], ['young', true], ['off', false], ['waiting', true]
   ])
-  t.same(
-    (await r.attempts()).filter(({ trigger }) => trigger !== 'schedule').map(({ delivery_id }) => delivery_id),
-    [deliveryId('redelivered')]
-  )
+  t.match(await r.rows('webhook_due', "trigger = 'manual'"), [{ delivery_id: deliveryId('redelivered') }])
   t.match(await redeliver(r.pool, deliveryId('old'), '1'), { kind: 'refused', why: 'its payload is no longer kept' })
   t.match(await removeExpired(r.pool, 7), { payloads: 0 }, 'nothing is left to remove')
 })
 
 t.test('rows are removed in small batches, a transaction each; a locked row is left for later', async (t) => {
-  const r = await idleRig(t)
+  const r = await dispatchRig(t)
   await r.tell(assistantTo(firstUrl), ...callsOf(1, 1_101))
   await r.pool.query(`
     UPDATE ledger.webhook_deliveries
     SET status = 'delivered', created_at = now() - interval '91 days'`)
+  await r.pool.query('DELETE FROM ledger.webhook_due')
   const holder = await r.pool.connect()
   t.teardown(() => holder.release())
   await holder.query("BEGIN; SELECT FROM ledger.webhook_deliveries WHERE call_id = 'call-1-0' FOR SHARE")
@@ -80,7 +79,7 @@ t.test('rows are removed in small batches, a transaction each; a locked row is l
 })
 
 t.test('one pass removes ten thousand at most, the next one goes on', async (t) => {
-  const r = await idleRig(t)
+  const r = await dispatchRig(t)
   await r.pool.query(`
     INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, body,
       status, created_at)

@@ -1,0 +1,194 @@
+// Deliveries as their owners and operators read them. What waits for a webhook that is off or suspended is shown as
+// held, though nothing changed in its row.
+import type { Pool, PoolClient } from 'pg'
+import type { Delivery, DeliveryRequest, DeliverySummary } from '../../src/features/webhooks/model.js'
+import { readPage, type Filter, type Page, type Paged } from '../../src/postgres/page.js'
+import { requestHeaders } from './request-headers.js'
+
+/** An absent field filters nothing. Only operators leave the user out. */
+export interface DeliveryFilter {
+  userId?: string | undefined
+  assistantId?: number | undefined
+  callId?: string | undefined
+  status?: Delivery['status'] | undefined
+  reason?: string | undefined
+  /** ISO 8601. */
+  createdFrom?: string | undefined
+  createdTo?: string | undefined
+}
+
+/** Whether a webhook `w` is off or suspended. */
+export const isClosed = (w: string) => `(${w}.off_since IS NOT NULL OR ${w}.suspended_at IS NOT NULL)`
+/** A test does not wait for its webhook. */
+const isPending = "d.status = 'scheduled' AND d.call_id IS NOT NULL"
+/** Whether the delivery `d` is shown as held, beside those whose row says so. */
+export const isHeld = `(${isPending} AND EXISTS (
+  SELECT FROM ledger.webhooks w WHERE w.assistant_id = d.assistant_id AND ${isClosed('w')}))`
+const heldReason = `CASE WHEN ${isPending} THEN (
+  SELECT CASE WHEN w.off_since IS NOT NULL THEN 'webhook_off' WHEN w.suspended_at IS NOT NULL THEN 'endpoint_suspended' END
+  FROM ledger.webhooks w WHERE w.assistant_id = d.assistant_id) END`
+
+function statusFilter (status: Delivery['status'] | undefined): Filter {
+  if (status === 'held') return [`(d.status = 'held' OR ${isHeld})`]
+  return [status === 'scheduled' ? `(d.status = ? AND NOT ${isHeld})` : 'd.status = ?', status]
+}
+
+/** A page of deliveries without their attempts, newest first. */
+export async function listDeliveries (
+  pool: Pool, { userId, assistantId, callId, createdFrom, createdTo, status, reason }: DeliveryFilter, page: Page
+): Promise<Paged<DeliverySummary>> {
+  return await readPage(pool, {
+    name: 'deliveries',
+    columns,
+    from: 'ledger.webhook_deliveries d',
+    key: 'id',
+    own: [['user_id = ?', userId]],
+    filters: [
+      ['assistant_id = ?', assistantId], ['call_id = ?', callId], statusFilter(status),
+      [`? IN (reason, ${heldReason})`, reason], ['created_at >= ?', createdFrom], ['created_at <= ?', createdTo]
+    ],
+    order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'uuid' } },
+    item: `json_build_object(${summary})`
+  }, page)
+}
+
+/** Whether `text` may be the id of a delivery. */
+export const isDeliveryId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+
+/**
+ * The delivery with its newest attempts, oldest first; without a user, that of any user.
+ * @param longestExcerpt of what receivers answered, in characters; all that is kept when absent
+ */
+export async function findDelivery (
+  db: Pool | PoolClient, userId: string | undefined, id: string, longestExcerpt = keptExcerpt
+): Promise<Delivery | undefined> {
+  if (!isDeliveryId(id)) return undefined
+  const { rows } = await db.query<{ delivery: Delivery }>({
+    name: 'find-delivery',
+    text: deliveriesSql('d.id = $1 AND ($2::text IS NULL OR d.user_id = $2)'),
+    values: [id, userId ?? null, longestExcerpt]
+  })
+  return rows[0]?.delivery
+}
+
+/** The webhooks of the user's call with their newest attempts; empty when there are none, or none yet. */
+export async function findDeliveries (pool: Pool, userId: string, callId: string): Promise<Delivery[]> {
+  const { rows } = await pool.query<{ delivery: Delivery }>({
+    name: 'find-deliveries', text: deliveriesSql(isOfCall), values: [callId, userId, keptExcerpt]
+  })
+  return rows.map((row) => row.delivery)
+}
+
+/** The same with what was sent: `body` is null when it is no longer kept. Each may have a megabyte. */
+export async function findWholeDeliveries (
+  db: PoolClient, userId: string, callId: string
+): Promise<Array<Delivery & { body: string | null }>> {
+  const { rows } = await db.query<{ delivery: Delivery, body: string | null }>(
+    deliveriesSql(isOfCall, ', body'), [callId, userId, keptExcerpt])
+  return rows.map((row) => ({ ...row.delivery, body: row.body }))
+}
+
+/** UTC with milliseconds, as every time in an answer. */
+const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** What is shown of a delivery `d`. What is due waits until a pause is over. */
+const columns = `d.id, d.call_id, d.assistant_id, d.type, d.status, d.reason, d.attempt_count, d.created_at,
+  ${heldReason} AS held, CASE WHEN ${isPending} THEN (
+    SELECT greatest(due.due_at, CASE WHEN w.paused_until > now() THEN w.paused_until END)
+    FROM ledger.webhook_due due LEFT JOIN ledger.webhooks w USING (assistant_id)
+    WHERE due.delivery_id = d.id AND due.trigger = 'schedule') END AS due_at`
+
+const summary = `
+  'id', page.id,
+  'call_id', page.call_id,
+  'assistant_id', page.assistant_id,
+  'type', page.type,
+  'status', CASE WHEN page.held IS NULL THEN page.status ELSE 'held' END,
+  'reason', coalesce(page.held, page.reason),
+  'attempt_count', page.attempt_count,
+  'next_attempt_at', CASE WHEN page.held IS NULL THEN ${iso('page.due_at')} END,
+  'created_at', ${iso('page.created_at')}`
+
+/** More characters than are kept of an answer: its bytes are. */
+const keptExcerpt = 16_384
+
+/** Each may hold 16 KiB of an answer, and a user may ask for as many as they like. The schedule makes ten. */
+const mostAttempts = 50
+
+/** Those that have ended, run, or were asked for. */
+const attempts = `
+  SELECT coalesce(json_agg(json_build_object(
+    'n', a.n,
+    'trigger', a.trigger,
+    'started_at', ${iso('a.started_at')},
+    'finished_at', ${iso('a.finished_at')},
+    'outcome', a.outcome,
+    'status_code', a.status_code,
+    'duration_ms', a.duration_ms,
+    'error', a.error,
+    'response_excerpt', left(a.response_excerpt, $3)
+  ) ORDER BY a.at, a.trigger, a.n), '[]')
+  FROM (
+    SELECT n, trigger, started_at AS at, started_at, finished_at, outcome, status_code, duration_ms, error, response_excerpt
+    FROM ledger.webhook_attempts WHERE delivery_id = page.id
+    UNION ALL
+    SELECT n + nth, trigger, CASE WHEN nth = 0 THEN coalesce(started_at, due_at) ELSE clock_timestamp() END,
+      CASE WHEN nth = 0 THEN started_at END, NULL, NULL, NULL, NULL, NULL, NULL
+    FROM ledger.webhook_due, generate_series(0, more) nth
+    WHERE delivery_id = page.id AND (started_at IS NOT NULL OR trigger <> 'schedule')
+    ORDER BY at DESC LIMIT ${mostAttempts}) a`
+
+const isOfCall = 'd.call_id = $1 AND d.user_id = $2'
+
+const deliveriesSql = (which: string, more = '') => `
+  SELECT json_build_object(${summary}, 'attempts', (${attempts})) AS delivery${more}
+  FROM (SELECT ${columns}${more} FROM ledger.webhook_deliveries d WHERE ${which}) page ORDER BY created_at, id`
+
+const newestAttempt = `
+  SELECT n, started_at, url FROM ledger.webhook_attempts WHERE delivery_id = d.id
+  UNION ALL SELECT n, started_at, NULL FROM ledger.webhook_due WHERE delivery_id = d.id AND started_at IS NOT NULL
+  ORDER BY started_at DESC LIMIT 1`
+
+interface RequestRow { body: string | null, url: string | null, n: number, started_at: Date }
+
+/**
+ * What was sent last, as its owner is shown it: the request of the newest attempt that was started; null before the
+ * first. @param version of Ringledger
+ */
+export async function findRequest (pool: Pool, id: string, version: string): Promise<DeliveryRequest | null> {
+  const { rows: [row] } = await pool.query<RequestRow>({
+    name: 'find-request',
+    text: `
+    SELECT d.body, coalesce(a.url, w.url) AS url, a.n, a.started_at
+    FROM ledger.webhook_deliveries d CROSS JOIN LATERAL (${newestAttempt}) a
+    LEFT JOIN ledger.webhooks w USING (assistant_id)
+    WHERE d.id = $1`,
+    values: [id]
+  })
+  if (!row) return null
+  const { body, url, n: attempt, started_at: at } = row
+  return { method: 'POST', url: withoutQuery(url ?? ''), headers: requestHeaders({ id, attempt, at }, version), body }
+}
+
+function withoutQuery (text: string): string {
+  if (!URL.canParse(text)) return text
+  const url = new URL(text)
+  return url.origin + url.pathname
+}
+
+export interface Receiver {
+  /** Null when the assistant is unknown. */
+  user_id: string | null
+  /** Where it went last, or will go, without the query, which may hold a secret; null of what is not sent. */
+  endpoint: string | null
+}
+
+/** Whose each of these deliveries is, by its id: for operators, who look at those of all users. */
+export async function findReceivers (pool: Pool, ids: readonly string[]): Promise<Map<string, Receiver>> {
+  const { rows } = await pool.query<Receiver & { id: string }>(`
+    SELECT d.id, d.user_id, CASE WHEN d.status <> 'skipped' THEN split_part(
+      coalesce(CASE WHEN d.finished_at IS NOT NULL THEN (SELECT url FROM (${newestAttempt}) a) END, w.url), '?', 1) END AS endpoint
+    FROM ledger.webhook_deliveries d LEFT JOIN ledger.webhooks w USING (assistant_id)
+    WHERE d.id = ANY($1::uuid[])`, [ids])
+  return new Map(rows.map(({ id, ...receiver }) => [id, receiver]))
+}
