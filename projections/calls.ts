@@ -259,6 +259,7 @@ export async function eachCall (
   db: Pool, filter: CallFilter, visit: (calls: CallSummary[]) => Promise<void>, signal: AbortSignal
 ): Promise<void> {
   await inSnapshot(db, async (snapshot) => await eachPart<CallSummary>(snapshot, {
+    name: 'calls',
     columns: 'summary',
     from: 'read_model.calls',
     key: 'id',

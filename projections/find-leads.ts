@@ -78,6 +78,7 @@ export async function eachLead (
   await inSnapshot(db, async (snapshot) => {
     const { filters = [], ...conditions } = await conditionsOf(snapshot, filter)
     await eachPart<FoundLead>(snapshot, {
+      name: 'leads',
       columns: leadColumns,
       from: 'read_model.leads',
       key: 'id',

@@ -43,8 +43,8 @@ export interface Exported<Item> {
 /** Hands on all items, part by part, from one snapshot. */
 export type ReadAll<Item> = (visit: (items: Item[]) => Promise<void>, signal: AbortSignal) => Promise<void>
 
-/** Characters that are written without a pause for others. */
-const atOnce = 16 * 1024
+/** Characters that are written together. */
+const atOnce = 64 * 1024
 
 /**
  * Answers with every item. The first part is read before anything is sent, so that what fails at once is an answer like
@@ -69,12 +69,13 @@ export async function sendExport<Item> (
     let text = header
     const reading = readAll(async (items) => {
       resolve()
+      let until = 0 // each part in a burst of its own
       for (const item of items) {
+        if (performance.now() >= until) until = await places.bursts.next()
         text += lineOf(item)
         if (text.length < atOnce) continue
         await write(text)
         text = ''
-        await places.turn()
       }
     }, gone)
     reading.finally(release).then(async () => {

@@ -3,7 +3,7 @@
 import fastifyRateLimit, { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Socket } from 'node:net'
-import { setImmediate as turnOfLoop } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Shares, type Release } from '../commands/shares.js'
 import type { App } from './app-types.js'
 import { isCsv } from './bodies.js'
@@ -396,6 +396,25 @@ export class TooManyReads extends Error {
   override readonly name = 'TooManyReads'
 }
 
+/** So long a burst makes other requests wait. */
+const burstMs = 2
+
+/** Whatever takes long, uploads or exports, goes on in bursts, one of them at a time. */
+export class Bursts {
+  #next = Promise.resolve()
+
+  /** @param everyMs a burst begins at most so often: the rest is for other requests */
+  constructor (private readonly everyMs: number) {}
+
+  /** Waits for a burst, and answers until when it lasts. */
+  async next (): Promise<number> {
+    const next = this.#next
+    this.#next = next.then(() => delay(this.everyMs))
+    await next
+    return performance.now() + burstMs
+  }
+}
+
 /** Of all users, read from Postgres at once: each has a connection. */
 const mostExports = 6
 /** Others only wait for Postgres, not for readers. */
@@ -403,10 +422,11 @@ const exportWaitMs = 20_000
 
 /** Where exports are read from Postgres. Who waits for its reader gives its place up once another one wants it. */
 export class ExportPlaces {
+  /** Lines are made in bursts. To read a part beforehand takes as long. */
+  readonly bursts = new Bursts(16)
   readonly #places: Shares
   readonly #stalled = new Set<() => void>()
   #wanted = 0
-  #turn: Promise<unknown> = Promise.resolve()
 
   constructor (most = mostExports, waitMs = exportWaitMs) {
     this.#places = new Shares(most, waitMs)
@@ -418,11 +438,6 @@ export class ExportPlaces {
     const [longest] = this.#stalled
     longest?.()
     return await this.#places.acquire('', gone).finally(() => { this.#wanted-- })
-  }
-
-  /** To be awaited between two pieces: one of all exports is made in each turn of the event loop. */
-  turn (): Promise<unknown> {
-    return this.#turn = this.#turn.then(() => turnOfLoop())
   }
 
   /** A reader holds its export up: `giveUp` is called once another one wants the place. @returns ends that */

@@ -4,6 +4,8 @@ import { conditionsOf, type Conditions } from './page.js'
 
 /** All of it is text of ours. */
 export interface PartsQuery extends Conditions {
+  /** What the statement that reads a part is prepared under: planning is a quarter of its time. */
+  name?: string
   columns: string
   from: string
   key: string
@@ -15,14 +17,16 @@ export interface PartsQuery extends Conditions {
   item: string
 }
 
-const mostBytes = 2 ** 20
+/** Of a part, which is parsed at once: other requests of this process wait meanwhile. */
+const mostBytes = 128 * 1024
 const mostRows = 500
-/** A part is 1 MiB. The first look at keys sorts all of them. */
+/** The first look at keys sorts all of them. */
 const lookWithinMs = 60_000
 
 /**
  * Hands on every match, from the snapshot of the transaction. Keys alone are sorted; rows are read part by part, each
- * of at most 1 MiB, but of one row at least.
+ * of at most 128 KiB, but of one row at least. Where rows are large it asks for a tenth more than the last part had, so
+ * that few are read in vain.
  * @param visit awaited before the next part is read @throws `signal.reason` between two parts
  */
 export async function eachPart<Item> (
@@ -32,31 +36,27 @@ export async function eachPart<Item> (
   const values: unknown[] = []
   const conditions = conditionsOf(query, values)
   await snapshot.query(`SET LOCAL statement_timeout = ${lookWithinMs}`)
-  const keys = `SELECT ${key}::text AS key FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order}`
-  await snapshot.query(`DECLARE matches NO SCROLL CURSOR FOR ${keys}`, values)
+  const keysOf = `SELECT ${key}::text AS key FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order}`
+  await snapshot.query(`DECLARE matches NO SCROLL CURSOR FOR ${keysOf}`, values)
   const fetch = { text: `FETCH ${mostRows} FROM matches`, query_timeout: lookWithinMs }
+  const name = query.name !== undefined && { name: `part-${query.name}` }
+  const part = { ...name, text: partOf(query), query_timeout: lookWithinMs }
+  let size = 100
   for (;;) {
     signal.throwIfAborted()
-    const { rows } = await snapshot.query<{ key: string }>(fetch)
-    if (rows.length === 0) break
-    await eachOf(snapshot, query, rows.map((row) => row.key), visit, signal)
+    const found = await snapshot.query<{ key: string }>(fetch)
+    if (found.rows.length === 0) break
+    for (let keys = found.rows.map((row) => row.key); keys.length > 0;) {
+      const asked = keys.slice(0, size)
+      const { rows } = await snapshot.query<{ item: Item }>({ ...part, values: [asked, mostBytes] })
+      if (rows.length === 0) throw new Error(`rows of ${from} vanished within a snapshot`)
+      await visit(rows.map(({ item }) => item))
+      signal.throwIfAborted()
+      keys = keys.slice(rows.length)
+      size = Math.min(mostRows, Math.ceil(rows.length < asked.length ? 1.1 * rows.length : 1.5 * size))
+    }
   }
   await snapshot.query('CLOSE matches') // the next query of the snapshot has one of its own
-}
-
-/** Takes half as many keys again as were given the last time, so that large rows are not read in vain. */
-async function eachOf<Item> (
-  snapshot: PoolClient, query: PartsQuery, keys: string[], visit: (items: Item[]) => Promise<void>, signal: AbortSignal
-): Promise<void> {
-  for (let at = 0, size = keys.length; at < keys.length;) {
-    const part = { text: partOf(query), values: [keys.slice(at, at + size), mostBytes], query_timeout: lookWithinMs }
-    const { rows } = await snapshot.query<{ item: Item }>(part)
-    if (rows.length === 0) throw new Error(`rows of ${query.from} vanished within a snapshot`)
-    await visit(rows.map(({ item }) => item))
-    signal.throwIfAborted()
-    at += rows.length
-    size = Math.ceil(rows.length * 1.5)
-  }
 }
 
 const partOf = ({ columns, from, key, order, type, item }: PartsQuery) => `

@@ -1,6 +1,5 @@
 // The routes of imports: one is started, and what became of its rows is read.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { setTimeout as delay } from 'node:timers/promises'
 import Type, { type Static } from 'typebox'
 import { takesLeads } from '../../../projections/catalog.js'
 import {
@@ -17,7 +16,7 @@ import { addToVary } from '../../http/edge.js'
 import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { importedRow, importId, leadImport, page } from '../../http/docs/examples.js'
 import { bom, type Exported, onlyCsv, sendExport } from '../../http/exports.js'
-import { onceGone, untilGone } from '../../http/limits.js'
+import { Bursts, onceGone, untilGone } from '../../http/limits.js'
 import { PageOf, Paging } from '../../http/lists.js'
 import { itemErrors, readHeaders, reading } from '../../http/read-position.js'
 import type { ApiServices } from '../../services/services.js'
@@ -249,16 +248,12 @@ export function listImportResults (app: App, { pool, positions }: ApiServices): 
 
 const wantsCsv = (accept = '') => /(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept)
 
-/** Parsing makes others wait for so long, and then rests for three times that. */
-const burstMs = 2
-const restMs = 3 * burstMs
+interface User { reading: number, turn: Promise<number> }
 
-interface User { reading: number, turn: Promise<unknown> }
-
-/** How many files of a user are being read, and how parsing makes way for other requests. */
+/** How many files of a user are being read, and whose turn it is. */
 export class Uploads {
   readonly #users = new Map<string, User>()
-  #turn = Promise.resolve()
+  readonly #bursts = new Bursts(8)
 
   /** How many uploads of the user are being read. */
   reading (userId: string): number {
@@ -267,26 +262,19 @@ export class Uploads {
 
   /** `turn` waits for the upload's turn, and answers until when it lasts; `end` does nothing when called again. */
   begin (userId: string): { turn (): Promise<number>, end (): void } {
-    const user = this.#users.get(userId) ?? { reading: 0, turn: Promise.resolve() }
+    const user = this.#users.get(userId) ?? { reading: 0, turn: Promise.resolve(0) }
     this.#users.set(userId, user)
     user.reading++
     let isOver = false
     return {
       turn: async () => { // users take turns, and so do the uploads of each
-        user.turn = user.turn.then(() => this.#next())
-        await user.turn
-        return performance.now() + burstMs
+        user.turn = user.turn.then(() => this.#bursts.next())
+        return await user.turn
       },
       end: () => {
         if (!isOver && --user.reading === 0) this.#users.delete(userId)
         isOver = true
       }
     }
-  }
-
-  #next (): Promise<void> {
-    const turn = this.#turn
-    this.#turn = turn.then(() => delay(burstMs + restMs))
-    return turn
   }
 }

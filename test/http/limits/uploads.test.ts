@@ -1,7 +1,10 @@
-// Files are parsed one at a time, user by user, with rests for everybody else.
+// Files are parsed and written one at a time, user by user, with rests for everybody else.
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import fastify from 'fastify'
 import { Uploads } from '../../../src/features/imports/routes.js'
+import { sendExport } from '../../../src/http/exports.js'
+import { registerReadSlots } from '../../../src/http/limits.js'
 
 t.test('users take turns, however many files one of them has, and others have theirs', async (t) => {
   const uploads = new Uploads()
@@ -29,4 +32,25 @@ t.test('one that waits for its sender holds up nobody', async () => {
   const uploads = new Uploads()
   for (const user of ['1', '2', '2']) await uploads.begin(user).turn()
   await turn()
+})
+
+t.test('exports rest as long together as one of them, and others have most of the time', async (t) => {
+  const app = fastify()
+  registerReadSlots(app)
+  const [rows, rowMs] = [100, 0.3]
+  const made: number[] = []
+  const makeRow = () => {
+    made.push(performance.now())
+    for (const until = performance.now() + rowMs; performance.now() < until;);
+    return 'x'.repeat(4_000)
+  }
+  app.get('/', (request, reply) => sendExport(
+    request, reply, { format: 'csv', bom: false }, { name: 'rows', columns: [['row', makeRow]] },
+    async (visit) => await visit(Array(rows).fill({}))))
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => app.close())
+  const texts = await Promise.all([1, 2, 3].map(async () => await (await fetch(url)).text()))
+  t.ok(texts.every((text) => text.length > rows * 4_000))
+  t.equal(made.length, 3 * rows)
+  t.ok((made.at(-1) ?? 0) - (made[0] ?? 0) > 3 * made.length * rowMs)
 })
