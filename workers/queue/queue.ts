@@ -1,6 +1,6 @@
 // Assistants of which something is due, each a job: BullMQ on Redis or on Postgres. It may lose everything at any time,
 // as the delivery log does not.
-import { Queue, Worker, type IQueueBackend } from 'bullmq'
+import { Queue, Worker, type IQueueBackend, type Job } from 'bullmq'
 import type { Pool } from 'pg'
 import { endsWithin, withTimeout } from '../../src/timing.js'
 import type { Jobs } from '../deliveries/sender.js'
@@ -37,6 +37,8 @@ type Consumer<Connection> = Worker<Load, void, string, IQueueBackend, never, Con
 
 const name = 'assistants'
 const [goodbyeMs, lastMs] = [2_000, 1_000]
+/** BullMQ tells nothing of the end of a job that is gone meanwhile, as where Redis was emptied. */
+const toldWithinMs = 2_000
 /** The job of a killed worker is given up after 10 to 20 s. */
 const stalledByDefault = { lockDuration: 10_000, stalledInterval: 5_000 }
 /** For how long a worker waits to be told of a job before it looks by itself. */
@@ -89,8 +91,15 @@ class BullQueue<Connection> implements JobQueue {
 
   work (...[take, concurrency, onEnded]: Parameters<Jobs['work']>): void {
     const assistantOf = (job: { id?: string | undefined }) => job.id?.slice(1) ?? ''
+    const ending = new Map<object, NodeJS.Timeout>()
+    const end = (job: Pick<Job, 'id'>) => {
+      clearTimeout(ending.get(job))
+      if (ending.delete(job)) onEnded(assistantOf(job))
+    }
     this.backEnd.onListening = () => this.#watches.waiting.answered()
-    const worker: Consumer<Connection> = new Worker(this.queueName, (job) => take(assistantOf(job)), {
+    const worker: Consumer<Connection> = new Worker(this.queueName, async (job) => {
+      await take(assistantOf(job)).finally(() => ending.set(job, setTimeout(() => end(job), toldWithinMs).unref()))
+    }, {
       connection: this.backEnd.worker,
       concurrency,
       drainDelay: lookEverySeconds,
@@ -99,10 +108,10 @@ class BullQueue<Connection> implements JobQueue {
       maxStalledCount: 0, // the delivery log decides what becomes of an attempt whose worker died
       runRetryDelay: 1_000
     }, watched(this.backEnd.factory, this.#watches, lookEverySeconds))
-    worker.on('completed', (job) => onEnded(assistantOf(job)))
+    worker.on('completed', end)
     const tellFailed = logRarely(this.options.log, 'due webhooks could not be claimed; the reconciler repeats it')
     worker.on('failed', (job, error) => {
-      if (job) onEnded(assistantOf(job))
+      if (job) end(job)
       tellFailed(error)
     })
     worker.on('error', this.#teller('worker'))
