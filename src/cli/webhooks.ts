@@ -1,4 +1,5 @@
 // `ringledger webhooks`: deliveries of all users, what became of them, and sending them again.
+import { changeOptions, findOptions, findWebhookUser } from '../../workers/deliveries/options.js'
 import { findDelivery, findReceivers, listDeliveries } from '../../workers/deliveries/read.js'
 import { audit } from '../../workers/operate/audit.js'
 import { recover as recoverDeliveries } from '../../workers/operate/recoveries.js'
@@ -6,10 +7,16 @@ import { redeliver as redeliverOne } from '../../workers/operate/redeliver.js'
 import { resumeWebhooks } from '../../workers/operate/resume.js'
 import { webhookStats } from '../../workers/operate/stats.js'
 import { tryDecode } from '../domain/events.js'
+import { Rejection } from '../domain/rejection.js'
 import { callStream } from '../features/calls/events.js'
 import type { Delivery } from '../features/webhooks/model.js'
+import { validateOptions, WebhookOptionsBody } from '../features/webhooks/options.js'
+import { refusedBy } from '../http/bodies.js'
 import { isDayOrInstant } from '../http/filters.js'
 import type { Streams } from '../log/event-log.js'
+import { inTransaction } from '../postgres/transaction.js'
+import { secretKeys } from '../services/complete-config.js'
+import { readText } from '../text-files.js'
 import { printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 import { operate } from './shutdown.js'
@@ -116,6 +123,53 @@ export function sinceTime (text: string, now = Date.now()): Date {
   if (isDayOrInstant(text)) return new Date(text)
   throw new Error('--since must be a day such as 2026-01-31, an instant such as 2026-01-31T12:00:00Z, ' +
     'or how long ago, 99999 of m, h or d at most, such as 90m, 12h or 3d')
+}
+
+interface OptionsOptions { headers?: string, maxPerSecond?: number, clear?: boolean, json?: boolean }
+
+/** Shows the options of a webhook, or changes them. Headers come from a file: others can read arguments. */
+export async function options (
+  assistantId: number, { headers, maxPerSecond, clear, json }: OptionsOptions
+): Promise<void> {
+  if (clear && (headers ?? maxPerSecond) !== undefined) throw new Error('--clear goes with no other change')
+  const given = clear ? { headers: {}, max_per_second: null } : readOptions(headers, maxPerSecond)
+  const found = await withConnections('ringledger webhooks options', async ({ pool }, _log, config) => {
+    const keys = secretKeys(config)
+    const userId = await findWebhookUser(pool, assistantId)
+    if (userId === undefined) return undefined
+    if (Object.keys(given).length === 0) return await findOptions(pool, keys, assistantId)
+    return await inTransaction(pool, (tx) => changeOptions(tx, keys, { assistantId, userId }, given))
+  })
+  if (!found) throw new Error(`there is no assistant ${assistantId}`)
+  if (json) return printJson(found)
+  process.stdout.write(await tableOf([
+    ['most attempts a second', found.max_per_second ?? 'any'], ...Object.entries(found.headers)
+  ]))
+}
+
+/** @throws Error that names the file, and each field that is wrong */
+function readOptions (file: string | undefined, most: number | undefined): WebhookOptionsBody {
+  const body: WebhookOptionsBody = {
+    ...(file !== undefined && { headers: readHeaders(file) }), ...(most !== undefined && { max_per_second: most })
+  }
+  try {
+    const refused = refusedBy(WebhookOptionsBody)(body)
+    return validateOptions(Object.keys(refused).length > 0 ? { body, refused } : { body })
+  } catch (cause) {
+    if (!(cause instanceof Rejection)) throw cause
+    const problems = Object.entries(cause.errors ?? {}).map(([field, words]) => `${field} ${words.join('; ')}`)
+    throw new Error(problems.join('\n  '), { cause })
+  }
+}
+
+/** What it says is no part of the message: it may be a secret. */
+function readHeaders (file: string): WebhookOptionsBody['headers'] {
+  const text = readText(file)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${file} is no JSON`)
+  }
 }
 
 /** The delivery log in numbers. @throws when calls in the log have no row there, after the numbers were printed */

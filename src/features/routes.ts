@@ -11,6 +11,7 @@ import { getLeadImport, importLeads, listImportResults } from './imports/routes.
 import { createLead, deleteLead, exportLeads, getLead, listLeads, updateLead } from './leads/routes.js'
 import { downloadPerson, erasePerson, exportPerson, getPersonRequest } from './persons/routes.js'
 import { addPhoneNumbers } from './phone-numbers/routes.js'
+import { addWebhookOptions } from './webhooks/routes-options.js'
 import {
   changeAssistantSecret, getAssistantWebhookSecret, getWebhookSecret, rotateWebhookSecret
 } from './webhooks/routes-secrets.js'
@@ -27,6 +28,7 @@ const routes = [
   exportPerson, erasePerson,
   completeCall,
   redeliverWebhook, testWebhook, resumeWebhook, rotateWebhookSecret, changeAssistantSecret, recoverWebhooks,
+  addWebhookOptions,
   addAssistantQueries, listLeads, getLead, exportLeads, getLeadImport, listImportResults, listCalls, getCall,
   exportCalls, addCatalog, listApiKeys, listBlacklist, isBlacklisted, getPersonRequest, downloadPerson, getMe,
   getWebhookSecret, getAssistantWebhookSecret, listWebhookDeliveries, getWebhookDelivery, listWebhookNotices

@@ -64,6 +64,7 @@ const required: Record<string, string[]> = {
   backup: [join(folder, 'backup')],
   'events copy': ['--to', urls.eventStoreUrl],
   'webhooks recover': ['--since', '1h'],
+  'webhooks options': ['1'],
   'person export': ['+15550000001', '--user', '1'],
   'person erase': ['+15550000001', '--user', '1'],
   'projections quarantine show': ['leads', 'lead-1'],

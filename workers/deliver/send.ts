@@ -1,6 +1,7 @@
 // Signs the body of an attempt and posts it to its endpoint.
 import type { Pool } from 'pg'
 import type { Attempt } from '../deliveries/claim.js'
+import { openHeaders } from '../deliveries/options.js'
 import { requestHeaders } from '../deliveries/request-headers.js'
 import { webhookUrlProblem, type UrlRules } from './guard.js'
 import type { Result } from '../../src/features/webhooks/outcome.js'
@@ -20,8 +21,11 @@ export interface SendOptions {
   version: string
 }
 
+/** What came back, and the names of the user's own headers that were sent. */
+export type Sent = Result & { headerNames?: readonly string[] }
+
 /** @throws when `signal` is aborted, or when this process has a fault of its own */
-export async function send (attempt: Attempt, signal: AbortSignal, options: SendOptions): Promise<Result> {
+export async function send (attempt: Attempt, signal: AbortSignal, options: SendOptions): Promise<Sent> {
   const span = tracing.tracer?.start('webhook attempt', spanOptions(attempt))
   if (!span) return await post(attempt, signal, options)
   try {
@@ -44,17 +48,19 @@ const spanOptions = ({ deliveryId, trigger, n, traceparent }: Attempt): SpanOpti
 
 async function post (
   attempt: Attempt, signal: AbortSignal, options: SendOptions, traced?: { traceparent: string }
-): Promise<Result> {
+): Promise<Sent> {
   const { url, body } = attempt
   const problem = webhookUrlProblem(url, options.rules)
   if (problem !== undefined) return { kind: 'failure', stage: 'blocked', message: `the webhook URL ${problem}` }
-  return await options.poster.post({
+  const own = openHeaders(options.keys, attempt.userId, attempt.headers)
+  const result = await options.poster.post({
     url,
-    headers: { ...await headersOf(attempt, options), ...traced },
+    headers: { ...own, ...await headersOf(attempt, options), ...traced },
     body,
     timeoutMs: options.timeoutMs,
     signal
   })
+  return { ...result, headerNames: Object.keys(own) }
 }
 
 async function headersOf (attempt: Attempt, options: SendOptions): Promise<Record<string, string>> {

@@ -67,7 +67,7 @@ const toRow = ({ attempt, judgement: { verdict, usesAttempt, fails, pause }, ...
   user_id: attempt.userId,
   revision: attempt.revision,
   url: attempt.url.replace(/[?#].*$/s, ''),
-  header_names: ended.headerNames?.join(', ') ?? null,
+  header_names: ended.headerNames?.join(', ') || null,
   outcome: ended.outcome,
   status_code: ended.statusCode,
   duration_ms: ended.durationMs,

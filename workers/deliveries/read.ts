@@ -145,11 +145,11 @@ const deliveriesSql = (which: string, more = '') => `
   FROM (SELECT ${columns}${more} FROM ledger.webhook_deliveries d WHERE ${which}) page ORDER BY created_at, id`
 
 const newestAttempt = `
-  SELECT n, started_at, url FROM ledger.webhook_attempts WHERE delivery_id = d.id
-  UNION ALL SELECT n, started_at, NULL FROM ledger.webhook_due WHERE delivery_id = d.id AND started_at IS NOT NULL
+  SELECT n, started_at, url, header_names FROM ledger.webhook_attempts WHERE delivery_id = d.id
+  UNION ALL SELECT n, started_at, NULL, NULL FROM ledger.webhook_due WHERE delivery_id = d.id AND started_at IS NOT NULL
   ORDER BY started_at DESC LIMIT 1`
 
-interface RequestRow { body: string | null, url: string | null, n: number, started_at: Date }
+interface RequestRow extends Record<'body' | 'url' | 'header_names', string | null> { n: number, started_at: Date }
 
 /**
  * What was sent last, as its owner is shown it: the request of the newest attempt that was started; null before the
@@ -159,15 +159,16 @@ export async function findRequest (pool: Pool, id: string, version: string): Pro
   const { rows: [row] } = await pool.query<RequestRow>({
     name: 'find-request',
     text: `
-    SELECT d.body, coalesce(a.url, w.url) AS url, a.n, a.started_at
+    SELECT d.body, coalesce(a.url, w.url) AS url, a.n, a.started_at, a.header_names
     FROM ledger.webhook_deliveries d CROSS JOIN LATERAL (${newestAttempt}) a
     LEFT JOIN ledger.webhooks w USING (assistant_id)
     WHERE d.id = $1`,
     values: [id]
   })
   if (!row) return null
-  const { body, url, n: attempt, started_at: at } = row
-  return { method: 'POST', url: withoutQuery(url ?? ''), headers: requestHeaders({ id, attempt, at }, version), body }
+  const { body, url, n: attempt, started_at: at, header_names: names } = row
+  const headers = requestHeaders({ id, attempt, at }, version)
+  return { method: 'POST', url: withoutQuery(url ?? ''), headers, header_names: names?.split(', ') ?? [], body }
 }
 
 function withoutQuery (text: string): string {

@@ -33,7 +33,7 @@ export interface SenderOptions {
   /** Waits before each attempt, in milliseconds. */
   schedule: readonly number[]
   /** @throws where `signal` is aborted, or this process has a fault of its own */
-  send (attempt: Attempt, signal: AbortSignal): Promise<Result>
+  send (attempt: Attempt, signal: AbortSignal): Promise<Result & Pick<Ended, 'headerNames'>>
   /** Nothing is claimed while this says no. */
   maySend (): boolean
   /** Told of each attempt whose outcome counts. */
@@ -231,7 +231,8 @@ class LogSender implements Sender {
       const result = await this.options.send(attempt, signal)
       const circumstances = { ...kept, schedule: this.options.schedule, now: Date.now(), random: Math.random() }
       const judgement = judge(result, circumstances)
-      const ended = { attempt: kept, judgement, outcome: outcomeOf(result), durationMs: durationMs() }
+      const { headerNames = [] } = result
+      const ended = { attempt: kept, judgement, outcome: outcomeOf(result), durationMs: durationMs(), headerNames }
       if (result.kind === 'failure') {
         return { ...ended, statusCode: null, error: result.message, excerpt: null, truncated: false }
       }

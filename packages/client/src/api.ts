@@ -531,6 +531,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/user/assistant/{id}/webhook-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The options of an assistant's webhook
+         * @description Headers of your own, and how many attempts may start in a second.
+         */
+        get: operations["getWebhookOptions"];
+        /**
+         * Change the options of an assistant's webhook
+         * @description What is absent stays as it is. Headers are kept encrypted, go to the webhook_url of each attempt, and are not signed.
+         */
+        put: operations["updateWebhookOptions"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/user/assistants": {
         parameters: {
             query?: never;
@@ -1910,6 +1934,35 @@ export interface components {
             message: string;
             data: components["schemas"]["Recovered"];
         };
+        WebhookOptions: {
+            /** @description Of each value its last four characters are shown, and of one of eight or fewer none. */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description Most attempts of the schedule that start in a second; null for no such bound. Tests and redeliveries are not counted.
+             */
+            max_per_second: number | null;
+        };
+        OneWebhookOptions: {
+            data: components["schemas"]["WebhookOptions"];
+        };
+        WebhookOptionsInput: {
+            /** @description Sent with each attempt from then on, in place of all that were set before. Names compare without case. Not those that Ringledger sets, such as user-agent, content-* and webhook-*, nor host and those of the connection. */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description Most attempts of the schedule that start in a second; null for no such bound. Tests and redeliveries are not counted.
+             */
+            max_per_second?: number | null;
+        };
+        WebhookOptionsAnswer: {
+            message: string;
+            data: components["schemas"]["WebhookOptions"];
+        };
         AssistantSummaryPage: {
             data: components["schemas"]["AssistantSummary"][];
             meta: components["schemas"]["PageMeta"];
@@ -2227,10 +2280,12 @@ export interface components {
             method: string;
             /** @description Without its query, which may hold a secret. */
             url: string;
-            /** @description Of the newest attempt, without its signature. */
+            /** @description Of the newest attempt, without its signature and your own. */
             headers: {
                 [key: string]: string;
             };
+            /** @description Of your own headers; their values are not kept. Empty until it has ended. */
+            header_names: string[];
             /** @description Byte for byte; null when it is no longer kept. */
             body: string | null;
         };
@@ -4491,6 +4546,112 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    getWebhookOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The assistant.
+                 * @example 1
+                 */
+                id: components["parameters"]["AssistantPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The options. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "headers": {
+                     *           "authorization": "…75d3",
+                     *           "X-Team": "…orth"
+                     *         },
+                     *         "max_per_second": 20
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OneWebhookOptions"];
+                };
+            };
+            404: components["responses"]["E404"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    updateWebhookOptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["Key"];
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The assistant.
+                 * @example 1
+                 */
+                id: components["parameters"]["AssistantPath"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "headers": {
+                 *         "authorization": "Bearer 3c469e9d6c5875d3",
+                 *         "X-Team": "renewals-north"
+                 *       },
+                 *       "max_per_second": 20
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookOptionsInput"];
+            };
+        };
+        responses: {
+            /** @description The options from now on. */
+            200: {
+                headers: {
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Webhook options updated successfully",
+                     *       "data": {
+                     *         "headers": {
+                     *           "authorization": "…75d3",
+                     *           "X-Team": "…orth"
+                     *         },
+                     *         "max_per_second": 20
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookOptionsAnswer"];
+                };
+            };
+            404: components["responses"]["E404"];
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
     listAssistants: {
         parameters: {
             query?: {
@@ -5914,6 +6075,10 @@ export interface operations {
                      *             "webhook-timestamp": "1769860873",
                      *             "webhook-attempt": "1"
                      *           },
+                     *           "header_names": [
+                     *             "authorization",
+                     *             "X-Team"
+                     *           ],
                      *           "body": "{\"type\":\"call.completed\",\"timestamp\":\"2026-01-31T12:01:13.042Z\",\"data\":{\"call_id\":\"c-2026-01-31-0001\"}}"
                      *         }
                      *       }

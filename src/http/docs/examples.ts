@@ -14,6 +14,7 @@ import type { CreateLeadBody, UpdateLeadBody } from '../../features/leads/decide
 import type { BegunPersonRequest, PersonRequestAnswer } from '../../features/persons/model.js'
 import type { PhoneNumberAnswer } from '../../features/phone-numbers/model.js'
 import type { Delivery, DeliveryDetails, DeliverySummary, Notice } from '../../features/webhooks/model.js'
+import type { WebhookOptions, WebhookOptionsBody } from '../../features/webhooks/options.js'
 import type { WebhookPayload, WebhookTest } from '../../features/webhooks/payload.js'
 
 export const newAssistant: Static<typeof CreateAssistantBody> = {
@@ -188,6 +189,7 @@ export const deliveryDetails: DeliveryDetails = {
       'webhook-timestamp': '1769860873',
       'webhook-attempt': '1'
     },
+    header_names: ['authorization', 'X-Team'],
     body: '{"type":"call.completed","timestamp":"2026-01-31T12:01:13.042Z","data":{"call_id":"c-2026-01-31-0001"}}'
   }
 }
@@ -206,6 +208,12 @@ export const rotatedSecret = {
   secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDuZqNkKCZ7Zk=',
   previous: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwHvPMJ0aSTxk=', expires_at: '2026-02-01T12:05:00.000Z' }
 }
+
+export const newWebhookOptions: WebhookOptionsBody = {
+  headers: { authorization: 'Bearer 3c469e9d6c5875d3', 'X-Team': 'renewals-north' }, max_per_second: 20
+}
+export const webhookOptions: WebhookOptions =
+  { headers: { authorization: '…75d3', 'X-Team': '…orth' }, max_per_second: 20 }
 
 export const notice: Notice = {
   id: 7,

@@ -1,6 +1,8 @@
 // `ringledger webhooks` as an operator runs it, on a ledger that another process filled.
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
 import { sinceTime } from '../../../src/cli/webhooks.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
@@ -125,6 +127,24 @@ t.test('list prints a line for each delivery, the reason of held ones, and how m
   t.match(row?.slice(5), ['call.completed', 'held', 'endpoint_suspended', '0', '', /Z$/])
   t.same(more, [])
   t.match(stdout, /^1 of 2$/m)
+})
+
+t.test('options are changed by a file, shown without values, and cleared', async (t) => {
+  const file = join(env.DATA_DIR, 'headers.json')
+  writeFileSync(file, '{"X-Api-Key": "0123456789"}')
+  const shown = { headers: { 'X-Api-Key': '…6789' }, max_per_second: 7 }
+  const changed = await webhooks('options', '1', '--headers', file, '--max-per-second', '7', '--json')
+  t.same(JSON.parse(changed.stdout), shown)
+  t.same(JSON.parse((await webhooks('options', '1', '--json')).stdout), shown)
+  t.same(cells((await webhooks('options', '1')).stdout), [['most attempts a second', '7'], ['X-Api-Key', '…6789']])
+  writeFileSync(file, '{"Host": "a-secret"}')
+  const refused = await webhooks('options', '1', '--headers', file, '--max-per-second', '101')
+  t.match(refused, { code: 1, stderr: /max_per_second must be between 1 and 100[^]*headers\.Host must have another name/ })
+  t.notMatch(refused.stderr, /a-secret/)
+  writeFileSync(file, '{a-secret')
+  t.match(await webhooks('options', '1', '--headers', file), { code: 1, stderr: /headers\.json is no JSON\n$/ })
+  t.same(JSON.parse((await webhooks('options', '1', '--clear', '--json')).stdout), { headers: {}, max_per_second: null })
+  t.match(await webhooks('options', '99'), { code: 1, stderr: /there is no assistant 99/ })
 })
 
 t.test('stats exit with 0 while every call is accounted for, and with 1 when one is not', async (t) => {

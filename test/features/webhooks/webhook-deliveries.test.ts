@@ -18,7 +18,7 @@ t.test('deliveries are listed newest first, by assistant, call and status, and o
     'id', 'call_id', 'assistant_id', 'type', 'status', 'reason', 'attempt_count', 'next_attempt_at', 'created_at',
     'attempts', 'request'
   ])
-  t.same(Object.keys(request), ['method', 'url', 'headers', 'body'])
+  t.same(Object.keys(request), ['method', 'url', 'headers', 'header_names', 'body'])
   t.same(Object.keys(attempts[0]), [
     'n', 'trigger', 'started_at', 'finished_at', 'outcome', 'status_code', 'duration_ms', 'error', 'response_excerpt'
   ])

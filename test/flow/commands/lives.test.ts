@@ -60,7 +60,7 @@ t.test('a deleted assistant is not found on any of its routes, and not listed', 
   const routes = [
     ['GET', ''], ['GET', '?revision=0'], ['GET', '/history'], ['GET', '/webhook-secret'], ['PUT', ''], ['DELETE', ''],
     ['POST', '/restore'], ['POST', '/webhook-test'], ['POST', '/webhook-resume'], ['POST', '/webhook-recover'],
-    ['POST', '/webhook-secret'], ['DELETE', '/webhook-secret']
+    ['POST', '/webhook-secret'], ['DELETE', '/webhook-secret'], ['GET', '/webhook-options'], ['PUT', '/webhook-options']
   ] as const
   for (const [method, path] of routes) {
     const sent = path === '/restore' ? { revision: 0 } : path === '/webhook-recover' ? { since: '2026-01-01' } : {}
