@@ -38,8 +38,8 @@ CREATE INDEX webhooks_suspended ON ledger.webhooks (suspended_at) WHERE suspende
 CREATE INDEX webhooks_paused ON ledger.webhooks (paused_until) WHERE paused_until IS NOT NULL;
 CREATE INDEX webhooks_failing ON ledger.webhooks (failing_since) WHERE failing_since IS NOT NULL;
 
--- One row per call or test: the truth about its webhook. An attempt changes no index until the last one, and never moves
--- the body.
+-- One row per call or test: the truth about its webhook. An attempt changes no index unless its outcome is another one
+-- than that of the attempt before, and never moves the body.
 CREATE TABLE ledger.webhook_deliveries (
   id              uuid PRIMARY KEY,         -- the webhook-id
   call_id         text,                     -- null for a test
@@ -59,6 +59,8 @@ CREATE TABLE ledger.webhook_deliveries (
   recovered_at    timestamptz NOT NULL DEFAULT '-infinity',
   created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
   finished_at     timestamptz,              -- since then the schedule does nothing
+  outcome         text,                     -- of the attempt that ended last
+  status_code     integer,
   erased_at       timestamptz,
   UNIQUE (call_id, type),
   CHECK (status <> 'scheduled' OR body IS NOT NULL)
@@ -75,7 +77,7 @@ BEGIN
 END $$;
 ALTER TABLE ledger.webhook_deliveries ALTER body SET STATISTICS 0;
 CREATE INDEX webhook_deliveries_of_user ON ledger.webhook_deliveries (user_id, created_at DESC, id DESC)
-  INCLUDE (assistant_id, call_id, status);
+  INCLUDE (assistant_id, call_id, status, outcome, status_code);
 CREATE INDEX webhook_deliveries_kept ON ledger.webhook_deliveries (created_at)
   WHERE body IS NOT NULL AND status NOT IN ('scheduled', 'held');
 CREATE INDEX webhook_deliveries_held ON ledger.webhook_deliveries (finished_at) WHERE status = 'held';

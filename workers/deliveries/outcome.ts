@@ -212,13 +212,18 @@ const savedSql = `
     FROM changed c
     WHERE w.assistant_id = c.assistant_id AND (c.failures > 0 OR c.success IS NOT NULL OR c.paused_until IS NOT NULL
       OR c.is_suspended)
+  ), newest AS MATERIALIZED (
+    SELECT DISTINCT ON (delivery_id) delivery_id, outcome AS last_outcome, status_code AS last_code
+    FROM result WHERE is_ours OR outcome = 'delivered' ORDER BY delivery_id, ended_at DESC, nth DESC
   ), single AS MATERIALIZED (
     SELECT d.*, s.n, s.is_crash, s.crashes, coalesce(s.is_present, false) AS is_present, s.verdict, s.reason AS why,
            coalesce(s.is_present AND s.uses_attempt, false) AS uses_attempt, coalesce(${isHeld}, false) AS is_held,
            EXISTS (SELECT FROM result r WHERE r.delivery_id = d.id AND r.outcome = 'delivered') AS is_delivered,
            EXISTS (SELECT FROM result r WHERE r.delivery_id = d.id AND r.trigger = 'test' AND r.is_ours
-             AND r.outcome NOT IN ('delivered', 'unknown')) AS is_failed_test
+             AND r.outcome NOT IN ('delivered', 'unknown')) AS is_failed_test,
+           last_outcome, last_code
     FROM delivery d LEFT JOIN result s ON s.delivery_id = d.id AND s.is_scheduled AND s.is_ours
+    LEFT JOIN newest ON newest.delivery_id = d.id
   ), decided AS MATERIALIZED (
     SELECT *, CASE
       WHEN is_delivered THEN 'delivered'
@@ -235,9 +240,11 @@ const savedSql = `
         attempt_count = greatest(d.attempt_count, v.n),
         failures = CASE WHEN v.uses_attempt THEN 1 + ${failuresOf('d', 'w')} ELSE d.failures END,
         failures_from = CASE WHEN v.uses_attempt THEN ${beginning('d', 'w')} ELSE d.failures_from END,
-        finished_at = CASE WHEN v.becomes = v.status THEN d.finished_at ELSE clock_timestamp() END
+        finished_at = CASE WHEN v.becomes = v.status THEN d.finished_at ELSE clock_timestamp() END,
+        outcome = coalesce(v.last_outcome, d.outcome),
+        status_code = CASE WHEN v.last_outcome IS NULL THEN d.status_code ELSE v.last_code END
     FROM decided v LEFT JOIN hook w USING (assistant_id)
-    WHERE d.id = v.id AND (v.n IS NOT NULL OR v.becomes <> v.status)
+    WHERE d.id = v.id AND (v.n IS NOT NULL OR v.becomes <> v.status OR v.last_outcome IS NOT NULL)
   ), planned AS MATERIALIZED (
     SELECT due.delivery_id, due.trigger, r.is_ours, r.is_scheduled, r.in_ms, r.pause_ms, r.is_present, r.is_crash, r.outcome, due.due_at,
            CASE WHEN r.nth IS NULL THEN v.becomes <> 'scheduled' AND due.trigger = 'schedule' AND due.worker IS NULL

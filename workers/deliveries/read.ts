@@ -2,6 +2,7 @@
 // held, though nothing changed in its row.
 import type { Pool, PoolClient } from 'pg'
 import type { Delivery, DeliveryRequest, DeliverySummary } from '../../src/features/webhooks/model.js'
+import type { Outcome } from '../../src/features/webhooks/outcome.js'
 import { readPage, type Filter, type Page, type Paged } from '../../src/postgres/page.js'
 import { requestHeaders } from './request-headers.js'
 
@@ -12,6 +13,9 @@ export interface DeliveryFilter {
   callId?: string | undefined
   status?: Delivery['status'] | undefined
   reason?: string | undefined
+  /** Of the attempt that ended last. */
+  outcome?: Outcome | undefined
+  statusCode?: number | undefined
   /** ISO 8601. */
   createdFrom?: string | undefined
   createdTo?: string | undefined
@@ -35,8 +39,9 @@ function statusFilter (status: Delivery['status'] | undefined): Filter {
 
 /** A page of deliveries without their attempts, newest first. */
 export async function listDeliveries (
-  pool: Pool, { userId, assistantId, callId, createdFrom, createdTo, status, reason }: DeliveryFilter, page: Page
+  pool: Pool, filter: DeliveryFilter, page: Page
 ): Promise<Paged<DeliverySummary>> {
+  const { userId, assistantId, callId, createdFrom, createdTo, status, reason, outcome, statusCode } = filter
   return await readPage(pool, {
     name: 'deliveries',
     columns,
@@ -45,7 +50,8 @@ export async function listDeliveries (
     own: [['user_id = ?', userId]],
     filters: [
       ['assistant_id = ?', assistantId], ['call_id = ?', callId], statusFilter(status),
-      [`? IN (reason, ${heldReason})`, reason], ['created_at >= ?', createdFrom], ['created_at <= ?', createdTo]
+      ['outcome = ?', outcome], ['status_code = ?', statusCode], [`? IN (reason, ${heldReason})`, reason],
+      ['created_at >= ?', createdFrom], ['created_at <= ?', createdTo]
     ],
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'uuid' } },
     item: `json_build_object(${summary})`
@@ -91,9 +97,18 @@ export async function findWholeDeliveries (
 /** UTC with milliseconds, as every time in an answer. */
 const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
+/** Where a delivery `d` went last or will go, and what came of it. A query may hold a secret. */
+const last = `(
+  SELECT json_build_object('url', coalesce(a.url, substring(w.url FROM '^[^?#]*')), 'error', a.error)
+  FROM (SELECT) one
+  LEFT JOIN LATERAL (
+    SELECT url, CASE WHEN outcome <> 'delivered' THEN coalesce(error, 'the receiver answered ' || status_code) END AS error
+    FROM ledger.webhook_attempts WHERE delivery_id = d.id ORDER BY started_at DESC LIMIT 1) a ON true
+  LEFT JOIN ledger.webhooks w ON w.assistant_id = d.assistant_id WHERE d.status <> 'skipped')`
+
 /** What is shown of a delivery `d`. What is due waits until a pause is over. */
 const columns = `d.id, d.call_id, d.assistant_id, d.type, d.status, d.reason, d.attempt_count, d.created_at,
-  ${heldReason} AS held, CASE WHEN ${isPending} THEN (
+  ${heldReason} AS held, ${last} AS last, CASE WHEN ${isPending} THEN (
     SELECT greatest(due.due_at, CASE WHEN w.paused_until > now() THEN w.paused_until END)
     FROM ledger.webhook_due due LEFT JOIN ledger.webhooks w USING (assistant_id)
     WHERE due.delivery_id = d.id AND due.trigger = 'schedule') END AS due_at`
@@ -107,7 +122,9 @@ const summary = `
   'reason', coalesce(page.held, page.reason),
   'attempt_count', page.attempt_count,
   'next_attempt_at', CASE WHEN page.held IS NULL THEN ${iso('page.due_at')} END,
-  'created_at', ${iso('page.created_at')}`
+  'created_at', ${iso('page.created_at')},
+  'url', page.last ->> 'url',
+  'last_error', page.last ->> 'error'`
 
 /** More characters than are kept of an answer: its bytes are. */
 const keptExcerpt = 16_384

@@ -1863,6 +1863,10 @@ export interface components {
             next_attempt_at: string | null;
             /** @description ISO 8601, UTC. */
             created_at: string;
+            /** @description Where it went last, or will go, without the query; null of what is not sent. */
+            url: string | null;
+            /** @description What was wrong with the newest attempt that has ended; null where it delivered. */
+            last_error: string | null;
             /** @description The newest 50, oldest first. */
             attempts: components["schemas"]["DeliveryAttempt"][];
         };
@@ -2258,6 +2262,8 @@ export interface components {
         OneMe: {
             data: components["schemas"]["Me"];
         };
+        /** @enum {string} */
+        AttemptOutcome: "delivered" | "gone" | "rejected" | "blocked" | "dns" | "connect" | "tls" | "connection" | "timeout" | "unknown";
         /** @description What is not described here is as in Delivery. */
         DeliverySummary: {
             id: string;
@@ -2271,6 +2277,8 @@ export interface components {
             attempt_count: number;
             next_attempt_at: string | null;
             created_at: string;
+            url: string | null;
+            last_error: string | null;
         };
         DeliverySummaryPage: {
             data: components["schemas"]["DeliverySummary"][];
@@ -2302,6 +2310,8 @@ export interface components {
             attempt_count: number;
             next_attempt_at: string | null;
             created_at: string;
+            url: string | null;
+            last_error: string | null;
             attempts: components["schemas"]["DeliveryAttempt"][];
             /** @description What was sent last. Null until something is. */
             request: components["schemas"]["DeliveryRequest"] | null;
@@ -4144,6 +4154,8 @@ export interface operations {
                      *         "attempt_count": 1,
                      *         "next_attempt_at": null,
                      *         "created_at": "2026-01-31T12:01:13.060Z",
+                     *         "url": "https://hooks.example.com/calls",
+                     *         "last_error": null,
                      *         "attempts": [
                      *           {
                      *             "n": 1,
@@ -4220,6 +4232,8 @@ export interface operations {
                      *         "attempt_count": 0,
                      *         "next_attempt_at": null,
                      *         "created_at": "2026-01-31T12:01:13.060Z",
+                     *         "url": "https://hooks.example.com/calls",
+                     *         "last_error": null,
                      *         "attempts": [
                      *           {
                      *             "n": 1,
@@ -5269,6 +5283,8 @@ export interface operations {
                      *             "attempt_count": 1,
                      *             "next_attempt_at": null,
                      *             "created_at": "2026-01-31T12:01:13.060Z",
+                     *             "url": "https://hooks.example.com/calls",
+                     *             "last_error": null,
                      *             "attempts": [
                      *               {
                      *                 "n": 1,
@@ -5943,6 +5959,10 @@ export interface operations {
                 call_id?: string;
                 /** @description Where it stands. */
                 status?: components["schemas"]["DeliveryStatus"];
+                /** @description Of the attempt that ended last. */
+                outcome?: components["schemas"]["AttemptOutcome"];
+                /** @description What the receiver answered to that attempt. */
+                status_code?: number;
                 /**
                  * @description Only those made on this day (UTC) or later, or at this instant or later.
                  * @example 2026-01-31
@@ -5992,7 +6012,9 @@ export interface operations {
                      *           "reason": null,
                      *           "attempt_count": 1,
                      *           "next_attempt_at": null,
-                     *           "created_at": "2026-01-31T12:01:13.060Z"
+                     *           "created_at": "2026-01-31T12:01:13.060Z",
+                     *           "url": "https://hooks.example.com/calls",
+                     *           "last_error": null
                      *         }
                      *       ],
                      *       "meta": {
@@ -6052,6 +6074,8 @@ export interface operations {
                      *         "attempt_count": 1,
                      *         "next_attempt_at": null,
                      *         "created_at": "2026-01-31T12:01:13.060Z",
+                     *         "url": "https://hooks.example.com/calls",
+                     *         "last_error": null,
                      *         "attempts": [
                      *           {
                      *             "n": 1,

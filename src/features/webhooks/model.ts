@@ -38,7 +38,13 @@ const summary = {
   }),
   attempt_count: Type.Integer({ minimum: 0, description: 'Attempts of the schedule that were started.' }),
   next_attempt_at: Nullable(At(''), { description: 'When the schedule tries it next; null unless it is scheduled.' }),
-  created_at: At('ISO 8601, UTC.')
+  created_at: At('ISO 8601, UTC.'),
+  url: Nullable(Type.String(), {
+    description: 'Where it went last, or will go, without the query; null of what is not sent.'
+  }),
+  last_error: Nullable(Type.String(), {
+    description: 'What was wrong with the newest attempt that has ended; null where it delivered.'
+  })
 }
 
 export const DeliverySummary = Type.Object(summary, { title: 'DeliverySummary' })

@@ -46,7 +46,10 @@ export type Result =
   | { kind: 'failure', stage: Stage, message: string }
 
 /** `outcome` of a finished attempt. `unknown`: its worker died or was stopped before it could report. */
-export type Outcome = 'delivered' | 'gone' | 'rejected' | Stage | 'unknown'
+export const outcomes = [
+  'delivered', 'gone', 'rejected', 'blocked', 'dns', 'connect', 'tls', 'connection', 'timeout', 'unknown'
+] as const
+export type Outcome = typeof outcomes[number]
 
 /** What happens to the delivery. `retry` is due after `inMs`. */
 export type Verdict =

@@ -26,6 +26,7 @@ import type { Assistant } from '../assistants/model.js'
 import { ownAssistant } from '../assistants/routes.js'
 import { CallId, callStream } from '../calls/events.js'
 import { Delivery, DeliveryDetails, DeliverySummary, Notice, type RequestedAttempt } from './model.js'
+import { outcomes } from './outcome.js'
 
 const noAssistant = refusal('Assistant not found or does not belong to the authenticated user')
 const isOff = 'The webhook is switched off: set is_webhook_active to true instead.'
@@ -251,6 +252,10 @@ const listDeliveriesSchema = {
     assistant_id: Type.Optional(Id({ description: 'Only those of this assistant.' })),
     call_id: Type.Optional(Type.String({ ...CallId, description: 'Only that of this call.' })),
     status: Type.Optional(DeliverySummary.properties.status),
+    outcome: Type.Optional(Type.Enum([...outcomes], { title: 'AttemptOutcome', description: 'Of the attempt that ended last.' })),
+    status_code: Type.Optional(Type.Integer({
+      minimum: 100, maximum: 999, description: 'What the receiver answered to that attempt.'
+    })),
     ...dateRange('made'),
     ...deliveriesPaging.parameters
   }),
@@ -262,9 +267,10 @@ const listDeliveriesSchema = {
 export function listWebhookDeliveries (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: listDeliveriesSchema, ...reading('deliveries', positions, deliveriesPaging) }
   app.get('/user/webhook-deliveries', options, async ({ user, query }) => {
-    const { assistant_id: assistantId, call_id: callId, status, date_from: from, date_to: to } = query
+    const { assistant_id: assistantId, call_id: callId, status, outcome, status_code: statusCode } = query
+    const { date_from: from, date_to: to } = query
     const times = { createdFrom: earliest(from), createdTo: latest(to) }
-    const filter = { userId: user.id, assistantId, callId, status, ...times }
+    const filter = { userId: user.id, assistantId, callId, status, outcome, statusCode, ...times }
     return deliveriesPaging.answer(query, await listDeliveries(pool, filter, deliveriesPaging.requested(query)))
   })
 }

@@ -159,7 +159,9 @@ export const deliverySummary: DeliverySummary = {
   reason: null,
   attempt_count: 1,
   next_attempt_at: null,
-  created_at: '2026-01-31T12:01:13.060Z'
+  created_at: '2026-01-31T12:01:13.060Z',
+  url: 'https://hooks.example.com/calls',
+  last_error: null
 }
 
 const attempt: Delivery['attempts'][number] = {

@@ -16,7 +16,7 @@ t.test('deliveries are listed newest first, by assistant, call and status, and o
   const { attempts, request, ...summary } = delivered
   t.same(Object.keys(delivered), [
     'id', 'call_id', 'assistant_id', 'type', 'status', 'reason', 'attempt_count', 'next_attempt_at', 'created_at',
-    'attempts', 'request'
+    'url', 'last_error', 'attempts', 'request'
   ])
   t.same(Object.keys(request), ['method', 'url', 'headers', 'header_names', 'body'])
   t.same(Object.keys(attempts[0]), [
@@ -35,6 +35,29 @@ t.test('deliveries are listed newest first, by assistant, call and status, and o
   t.equal((await call('GET', `/user/webhook-deliveries/${delivered.id}`, undefined, { user: '2' })).status, 404)
   const redelivered = await call('POST', `/user/webhook-deliveries/${delivered.id}/redeliver`, undefined, { user: '2' })
   t.equal(redelivered.status, 404)
+})
+
+t.test('deliveries are listed by what came of their newest attempt, with its URL and its error', async (t) => {
+  const hook = await receiver(t, answers(503))
+  const assistant = await create(`${hook.url}/calls?token=a-secret`)
+  const { id } = await complete(assistant, tried(1))
+  const listed = async (query: string) => (await get(`/user/webhook-deliveries?assistant_id=${assistant}&${query}`)).data
+  t.match(await listed('outcome=rejected&status_code=503'), [
+    { id, status: 'scheduled', url: `${hook.url}/calls`, last_error: 'the receiver answered 503' }
+  ])
+  t.same(await listed('outcome=delivered'), [])
+  t.same(await listed('status_code=500'), [])
+  hook.answer = answers(201)
+  await call('POST', `/user/webhook-deliveries/${id}/redeliver`)
+  await delivery(id, ({ status }) => status === 'delivered')
+  t.match(await listed('outcome=delivered&status_code=201'), [{ id, url: `${hook.url}/calls`, last_error: null }])
+  const skipped = await complete(await create(null), ({ status }) => status === 'skipped')
+  t.match(skipped, { url: null, last_error: null })
+  for (const query of ['outcome=lost', 'status_code=99', 'status_code=x']) {
+    const refused = await call('GET', `/user/webhook-deliveries?${query}`)
+    isRefusal(t, refused, 422, query)
+    t.same(Object.keys(refused.body.errors), query.split('=').slice(0, 1))
+  }
 })
 
 t.test('a redelivery is accepted, shown as waiting, and made within moments', async (t) => {

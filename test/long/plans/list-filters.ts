@@ -58,6 +58,9 @@ function ownFilters (everything: string, end: string) {
     call: { callId: 'call-44' },
     status: { status: 'exhausted' },
     held: { status: 'held' },
+    'an outcome of all': { outcome: 'delivered' },
+    'an outcome of few': { outcome: 'dns' },
+    'a status code of few': { statusCode: 410 },
     'all days': { createdFrom: everything, createdTo: end },
     'every filter': { assistantId: 4, callId: 'call-44', status: 'delivered', createdFrom: everything, createdTo: end }
   }

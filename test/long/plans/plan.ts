@@ -174,10 +174,11 @@ export async function fillOwn (pool: Pool, count: number): Promise<void> {
 export async function fillDeliveries (pool: Pool, count: number): Promise<void> {
   await pool.query(`
     INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, status,
-      reason, body, created_at)
+      outcome, status_code, reason, body, created_at)
     SELECT gen_random_uuid(), 'call-' || i, 'call.completed', CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END,
       i % 30, i, i,
-      (ARRAY['delivered', 'exhausted', 'skipped'])[1 + i % 3], NULL, repeat('x', 500),
+      (ARRAY['delivered', 'exhausted', 'skipped'])[1 + i % 3], (ARRAY['delivered', 'rejected'])[1 + i % 3], (ARRAY[200, 500])[1 + i % 3],
+      NULL, repeat('x', 500),
       timestamptz '2026-01-01' + i * interval '1 second'
     FROM generate_series(1::bigint, $1) i`, [count])
   await pool.query('VACUUM ANALYZE ledger.webhook_deliveries')
