@@ -10,8 +10,8 @@ import { findDelivery, isDeliveryId } from '../deliveries/read.js'
 
 export interface TestTarget {
   userId: string
-  assistant: { id: number, name: string }
   url: string
+  body: WebhookTest
 }
 
 type Kind = 'manual' | 'test'
@@ -52,9 +52,9 @@ export async function requestRedelivery (tx: PoolClient, id: string, userId?: st
 }
 
 /** Inserts a test delivery and asks for its only attempt, in the caller's transaction. */
-export async function requestTest (tx: PoolClient, { userId, assistant, url }: TestTarget): Promise<RequestedAttempt> {
+export async function requestTest (tx: PoolClient, { userId, url, body }: TestTarget): Promise<RequestedAttempt> {
+  const { data: { assistant } } = body
   const [id, assistantId] = [randomUUID(), String(assistant.id)]
-  const body: WebhookTest = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { assistant } }
   await tx.query(`
     INSERT INTO ledger.webhooks (assistant_id, user_id, url, off_since) VALUES ($1, $2, $3, now())
     ON CONFLICT DO NOTHING -- the dispatcher may not know of it yet`, [assistant.id, userId, url])

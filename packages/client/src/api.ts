@@ -434,7 +434,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test webhook
-         * @description One request of the type `webhook.test` to the webhook_url of the assistant, signed like any other; also while the webhook is off. It is not repeated when it fails. A success resumes a suspended webhook. At most 10 a minute for each assistant.
+         * @description One request of the type `webhook.test` to the webhook_url of the assistant, signed like any other, with every field of a call and sample values; also while the webhook is off. It is not repeated when it fails. A success resumes a suspended webhook. At most 10 a minute for each assistant.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1051,7 +1051,8 @@ export interface webhooks {
         /**
          * A test of the webhook
          * @description Sent by `POST /user/assistant/{id}/webhook-test`, with the headers and the signature of every other webhook, so that
-         *     a receiver can be tried before the first call. Answer 2xx; there is nothing to be done with it.
+         *     a receiver can be tried before the first call. It has every field of a call, with sample values: answer 2xx, and do
+         *     nothing else with it.
          */
         post: operations["webhookTest"];
         delete?: never;
@@ -2474,10 +2475,6 @@ export interface components {
             /** @description The call; with `truncated`, what is left of one that is too large. */
             data: components["schemas"]["WebhookCall"] | components["schemas"]["TruncatedCall"];
         };
-        WebhookTestData: {
-            /** @description The assistant that the webhook is set on. */
-            assistant: components["schemas"]["WebhookAssistant"];
-        };
         WebhookTest: {
             /**
              * @description What happened.
@@ -2489,8 +2486,8 @@ export interface components {
              * @description When the test was asked for: ISO 8601, UTC.
              */
             timestamp: string;
-            /** @description No call: only whose webhook is tried. */
-            data: components["schemas"]["WebhookTestData"];
+            /** @description The call; in a test a sample of one, with every field, of the assistant itself. */
+            data: components["schemas"]["WebhookCall"];
         };
     };
     responses: {
@@ -6326,10 +6323,57 @@ export interface operations {
                  *       "type": "webhook.test",
                  *       "timestamp": "2026-01-31T11:59:00.000Z",
                  *       "data": {
+                 *         "call_id": "sample",
+                 *         "status": "completed",
+                 *         "direction": "outbound",
+                 *         "from": "+15551230001",
+                 *         "to": "+15551230100",
+                 *         "started_at": "2026-01-31T12:00:00.000Z",
+                 *         "ended_at": "2026-01-31T12:01:12.500Z",
+                 *         "duration": 72.5,
                  *         "assistant": {
                  *           "id": 1,
                  *           "name": "Renewals"
-                 *         }
+                 *         },
+                 *         "lead": {
+                 *           "id": 1,
+                 *           "phone_number": "+15551230100",
+                 *           "variables": {
+                 *             "customer_name": "Ada Example",
+                 *             "email": "ada@example.com",
+                 *             "plan": "yearly"
+                 *           },
+                 *           "status": "completed",
+                 *           "campaign": {
+                 *             "id": 1,
+                 *             "name": "Spring renewals"
+                 *           }
+                 *         },
+                 *         "transcript": "assistant: Hello Ada, this is about your subscription.\ncustomer: Yes, please renew it.",
+                 *         "transcript_turns": [
+                 *           {
+                 *             "role": "assistant",
+                 *             "text": "Hello Ada, this is about your subscription.",
+                 *             "at": 0.4
+                 *           },
+                 *           {
+                 *             "role": "customer",
+                 *             "text": "Yes, please renew it.",
+                 *             "at": 4.2
+                 *           }
+                 *         ],
+                 *         "input_variables": {
+                 *           "customer_name": "Ada Example",
+                 *           "plan": "yearly"
+                 *         },
+                 *         "extracted_variables": {
+                 *           "renewed": true
+                 *         },
+                 *         "evaluation": {
+                 *           "score": 0.92,
+                 *           "summary": "The customer renewed."
+                 *         },
+                 *         "recording_url": "https://recordings.example.com/c-2026-01-31-0001.mp3"
                  *       }
                  *     }
                  */

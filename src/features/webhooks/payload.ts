@@ -49,7 +49,9 @@ const call = {
   }))
 }
 
-const WebhookCall = Type.Object(call, { title: 'WebhookCall' })
+const WebhookCall = Type.Object(call, {
+  title: 'WebhookCall', description: 'The call; in a test a sample of one, with every field, of the assistant itself.'
+})
 export type WebhookCall = Static<typeof WebhookCall>
 
 const TruncatedCall = Type.Object({
@@ -69,10 +71,10 @@ export const WebhookPayload = Type.Object({
 }, { title: 'WebhookPayload' })
 export type WebhookPayload = Static<typeof WebhookPayload>
 
-/** What a test send delivers: an assistant and no call. */
+/** What a test send delivers: a sample of a call. */
 export const WebhookTest = Type.Object({
   type: Type.Enum(['webhook.test'], { description: 'What happened.' }),
   timestamp: Instant({ description: 'When the test was asked for: ISO 8601, UTC.' }),
-  data: Type.Object({ assistant }, { title: 'WebhookTestData', description: 'No call: only whose webhook is tried.' })
+  data: WebhookCall
 }, { title: 'WebhookTest' })
 export type WebhookTest = Static<typeof WebhookTest>

@@ -15,7 +15,7 @@ import {
 import { type App, assistantPath, deliveryPath } from '../../http/app-types.js'
 import { command } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal, replayHeaders } from '../../http/docs/describe.js'
-import { deliveryDetails, deliverySummary, notice, page, redelivered, testDelivery } from '../../http/docs/examples.js'
+import { deliveryDetails, deliverySummary, notice, page, redelivered, testDelivery, testOf } from '../../http/docs/examples.js'
 import { dateRange, DayOrInstant, earliest, isReversed, latest } from '../../http/filters.js'
 import { received } from '../../http/bodies.js'
 import { PageOf, Paging } from '../../http/lists.js'
@@ -96,9 +96,9 @@ const testSent = 'A test is sent'
 const testWebhookSchema = {
   operationId: 'testWebhook',
   summary: 'Send a test webhook',
-  description: 'One request of the type `webhook.test` to the webhook_url of the assistant, signed like any other; ' +
-    'also while the webhook is off. It is not repeated when it fails. A success resumes a suspended webhook. ' +
-    'At most 10 a minute for each assistant.',
+  description: 'One request of the type `webhook.test` to the webhook_url of the assistant, signed like any other, with ' +
+    'every field of a call and sample values; also while the webhook is off. It is not repeated when it fails. A ' +
+    'success resumes a suspended webhook. At most 10 a minute for each assistant.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   params: assistantPath,
@@ -125,7 +125,7 @@ export function testWebhook (app: App, services: ApiServices): void {
       write: async (ledger, { assistant_id: id, settings: { assistant_name: name, webhook_url: url } }) => {
         const requested = url === null
           ? { kind: 'refused' as const, why: 'the assistant has no webhook_url' }
-          : await requestTest(ledger, { userId: user.id, assistant: { id, name }, url })
+          : await requestTest(ledger, { userId: user.id, url, body: testOf({ id, name }, new Date().toISOString()) })
         return answerAttempt(reply, requested, testSent)
       }
     })

@@ -15,7 +15,7 @@ import type { BegunPersonRequest, PersonRequestAnswer } from '../../features/per
 import type { PhoneNumberAnswer } from '../../features/phone-numbers/model.js'
 import type { Delivery, DeliveryDetails, DeliverySummary, Notice } from '../../features/webhooks/model.js'
 import type { WebhookOptions, WebhookOptionsBody } from '../../features/webhooks/options.js'
-import type { WebhookPayload, WebhookTest } from '../../features/webhooks/payload.js'
+import type { WebhookCall, WebhookPayload, WebhookTest } from '../../features/webhooks/payload.js'
 
 export const newAssistant: Static<typeof CreateAssistantBody> = {
   ...frontDesk,
@@ -99,28 +99,25 @@ export const completedCall: CompleteCallBody = {
 const {
   assistant_id, lead_id, transcript, input_variables, extracted_variables, recording_url, evaluation, ...outcome
 } = completedCall
-export const webhookPayload: WebhookPayload = {
-  type: 'call.completed',
-  timestamp: '2026-01-31T12:01:13.042Z',
-  data: {
-    call_id: callId,
-    ...outcome,
-    assistant: { id: assistant_id, name: 'Renewals' },
-    lead: { id: 1, phone_number: lead.phone_number, variables, status: 'completed', campaign: lead.campaign },
-    transcript: transcript.map(({ role, text }) => `${role}: ${text}`).join('\n'),
-    transcript_turns: transcript,
-    input_variables,
-    extracted_variables,
-    evaluation,
-    recording_url
-  }
+const webhookCall: WebhookCall = {
+  call_id: callId,
+  ...outcome,
+  assistant: { id: assistant_id, name: 'Renewals' },
+  lead: { id: 1, phone_number: lead.phone_number, variables, status: 'completed', campaign: lead.campaign },
+  transcript: transcript.map(({ role, text }) => `${role}: ${text}`).join('\n'),
+  transcript_turns: transcript,
+  input_variables,
+  extracted_variables,
+  evaluation,
+  recording_url
 }
+export const webhookPayload: WebhookPayload =
+  { type: 'call.completed', timestamp: '2026-01-31T12:01:13.042Z', data: webhookCall }
 
-export const webhookTest: WebhookTest = {
-  type: 'webhook.test',
-  timestamp: '2026-01-31T11:59:00.000Z',
-  data: { assistant: { id: assistant_id, name: 'Renewals' } }
-}
+/** What a test of this assistant's webhook is: every field, and a call that there never was. */
+export const testOf = (assistant: WebhookCall['assistant'], timestamp: string): WebhookTest =>
+  ({ type: 'webhook.test', timestamp, data: { ...webhookCall, call_id: 'sample', assistant } })
+export const webhookTest = testOf(webhookCall.assistant, '2026-01-31T11:59:00.000Z')
 
 /** The only page of a list with these items. */
 export const page = (perPage: number, ...data: object[]) =>

@@ -162,7 +162,8 @@ const webhookDescription = [
 
 const testDescription = [
   'Sent by `POST /user/assistant/{id}/webhook-test`, with the headers and the signature of every other webhook, so that',
-  'a receiver can be tried before the first call. Answer 2xx; there is nothing to be done with it.'
+  'a receiver can be tried before the first call. It has every field of a call, with sample values: answer 2xx, and do',
+  'nothing else with it.'
 ].join('\n')
 
 const signed = 'One or more signatures separated by spaces: `v1,` and the Base64 of HMAC-SHA256 over ' +

@@ -4,6 +4,7 @@ import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { testOf } from '../../../src/http/docs/examples.js'
 import { requestTest } from '../../../workers/operate/redeliver.js'
 import { commitEvents } from '../events/appender.js'
 import { assistantTo, callCompleted, logOf, type Told } from '../events/call-events.js'
@@ -77,7 +78,7 @@ export const statuses = (rows: Row[]) => rows.map(({ status, reason }) => [statu
 export const id = deliveryId('c-1')
 
 export const sendTest = ({ pool }: Pick<Rig, 'pool'>, { url }: Receiver, id = 1) =>
-  inTransaction(pool, (tx) => requestTest(tx, { userId: '1', assistant: { id, name: 'Front desk' }, url }))
+  inTransaction(pool, (tx) => requestTest(tx, { userId: '1', url, body: testOf({ id, name: 'Front desk' }, new Date().toISOString()) }))
 
 export const attemptsOf = async (r: Pick<Rig, 'attempts'>) =>
   (await r.attempts()).map(({ trigger, n, outcome }) => [trigger, n, outcome])

@@ -46,7 +46,7 @@ onEachQueue(t, {
     })
     t.same(webhookProblems(hook.received[1]?.body ?? ''), [])
     t.match(JSON.parse(hook.received[1]?.body.toString() ?? ''), {
-      type: 'webhook.test', data: { assistant: { id: 1, name: 'Front desk' } }
+      type: 'webhook.test', data: { call_id: 'sample', assistant: { id: 1, name: 'Front desk' } }
     })
     t.same((await r.pool.query("SELECT FROM ledger.webhook_due WHERE trigger <> 'schedule'")).rows, [])
   }
