@@ -23,6 +23,7 @@ CREATE TABLE ledger.webhooks (
   manual_asked     timestamptz[],                 -- when redeliveries were asked for last, newest first: ten a minute
   test_asked       timestamptz[],
   waits_since      timestamptz,                   -- something is due, and its user had no room
+  due_from         timestamptz NOT NULL DEFAULT '-infinity', -- nothing that waits was due before
   max_per_second   smallint,
   tokens           real NOT NULL DEFAULT 0,       -- left of that second, at `tokens_at`
   tokens_at        timestamptz NOT NULL DEFAULT 'epoch',
@@ -105,7 +106,7 @@ CREATE INDEX webhook_due_next ON ledger.webhook_due (assistant_id, due_at)
 CREATE INDEX webhook_due_asked ON ledger.webhook_due (assistant_id, due_at)
   WHERE worker IS NULL AND crashes < 2 AND trigger <> 'schedule';
 CREATE INDEX webhook_due_suspect ON ledger.webhook_due (assistant_id, due_at) WHERE worker IS NULL AND crashes >= 2;
-CREATE INDEX webhook_due_running ON ledger.webhook_due (user_id, assistant_id) WHERE worker IS NOT NULL;
+CREATE INDEX webhook_due_running ON ledger.webhook_due (user_id, started_at) WHERE worker IS NOT NULL;
 
 -- Processes that send, a row for each incarnation. One that is silent is removed, and what it had is made again.
 CREATE TABLE ledger.webhook_workers (

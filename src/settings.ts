@@ -71,7 +71,7 @@ export const Environment = Type.Object({
   RATE_LIMIT_PER_MINUTE: Whole(0, 1_000_000, 600),
   STREAM_CACHE_MB: Whole(0, 65_536, 64),
   WEBHOOK_SCHEDULE: Text(`^${wait}(,${wait})*$`, 'must be the waits before each attempt, such as 0s,5s,5m,2h', defaultSchedule),
-  WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
+  WEBHOOK_TIMEOUT_MS: Whole(100, 600_000, 15_000), // claims look for running attempts no further back
   WEBHOOK_ALLOW_HTTP: Flag(false),
   WEBHOOK_RETENTION_DAYS: Whole(1, 36_500, 90),
   WEBHOOK_ALLOW_CIDRS: Type.String({ default: '' }),

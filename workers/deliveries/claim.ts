@@ -151,6 +151,10 @@ export const failuresOf = (d: string, w: string) =>
 export const isOpen = (w: string, now = 'now()') =>
   `(${w}.off_since IS NULL AND ${w}.suspended_at IS NULL AND coalesce(${w}.paused_until <= ${now}, true))`
 
+// While somebody has a snapshot open, as a backup does, no vacuum removes from the indexes what has ended. So claims
+// look for what runs no further back than an attempt lasts, and for what is due from `due_from` on.
+export const runs = (d: string) => `(${d}.worker IS NOT NULL AND ${d}.started_at > now() - interval '11 minutes')`
+
 const dueOf = (which: string, most: string) => `
     SELECT * FROM (
       SELECT delivery_id, trigger, n, due_at FROM ledger.webhook_due
@@ -181,7 +185,7 @@ const openedSql = (isMine: string) => `
   ), running AS MATERIALIZED (
     SELECT user_id, assistant_id, count(*) AS count, count(*) FILTER (WHERE ${scheduled()}) AS scheduled,
            count(*) FILTER (WHERE worker = $2) AS mine
-    FROM ledger.webhook_due WHERE worker IS NOT NULL AND user_id = ANY(ARRAY(SELECT user_id FROM hook))
+    FROM ledger.webhook_due d WHERE ${runs('d')} AND user_id = ANY(ARRAY(SELECT user_id FROM hook))
     GROUP BY user_id, assistant_id
   ), opened AS MATERIALIZED (
     SELECT hook.*, coalesce(r.count, 0) AS running, ${isOpen('hook', 'hook.now')} AS is_open, others_wait,
@@ -206,7 +210,7 @@ const takenSql = (suspects: string) => `
              PARTITION BY o.assistant_id, ${scheduled('d.trigger')} ORDER BY d.due_at, d.delivery_id) AS is_beyond
     FROM opened o
     CROSS JOIN LATERAL (${dueOf(`${suspects} AND trigger <> 'schedule'`, String(bounds.ofAssistant))}
-    UNION ALL ${dueOf(`${suspects} AND trigger = 'schedule'`, `CASE
+    UNION ALL ${dueOf(`${suspects} AND trigger = 'schedule' AND due_at >= o.due_from`, `CASE
         WHEN o.off_since IS NOT NULL OR o.suspended_at IS NOT NULL THEN 0
         WHEN NOT o.is_open THEN 1 ELSE least(o.free, floor(o.tokens_now)::bigint) + 1 END`)}) d
   ), ranked AS MATERIALIZED (
@@ -248,11 +252,13 @@ function secretsOf (row: string): string {
           AND coalesce(own.beside_user_until, '-infinity') <= now())))`
 }
 
-const restSql = `
+/** @param isUsual whether all that waits was looked at, from the first on */
+const restSql = (isUsual: boolean) => `
   rest AS MATERIALIZED (
     SELECT opened.assistant_id, count(t.delivery_id) FILTER (WHERE ${scheduled('c.trigger')}) AS scheduled,
            count(t.delivery_id) > 0 AS has_any,
            coalesce(bool_or(c.is_later AND NOT c.is_beyond), false) AS is_later,
+           min(c.due_at) FILTER (WHERE t.delivery_id IS NULL AND ${scheduled('c.trigger')}) AS first_left,
            coalesce(bool_or(t.delivery_id IS NULL AND NOT c.is_later), false)
              AND (min(u.count) >= ${bounds.shared} OR bool_or(others_wait)) AS wants_user,
            coalesce(bool_or(r.nth_of_mine > $5 OR (f.delivery_id IS NOT NULL AND t.delivery_id IS NULL)), false) AS wants_room
@@ -269,11 +275,13 @@ const restSql = `
     UPDATE ledger.webhooks w
     SET waits_since = CASE WHEN rest.wants_user
           THEN CASE WHEN rest.has_any THEN clock_timestamp() ELSE coalesce(w.waits_since, clock_timestamp()) END END,
+        due_from = CASE WHEN o.is_open AND ${isUsual} THEN least(rest.first_left, o.now - interval '1 minute') ELSE w.due_from END,
         tokens = CASE WHEN w.max_per_second IS NULL THEN w.tokens ELSE o.tokens_now - rest.scheduled END,
         tokens_at = CASE WHEN w.max_per_second IS NULL THEN w.tokens_at ELSE o.now END
     FROM rest JOIN opened o USING (assistant_id)
     WHERE w.assistant_id = rest.assistant_id
-      AND (rest.wants_user OR w.waits_since IS NOT NULL OR (rest.scheduled > 0 AND w.max_per_second IS NOT NULL))
+      AND (rest.wants_user OR w.waits_since IS NOT NULL OR (o.is_open AND ${isUsual} AND w.due_from < o.now - interval '2 minutes')
+        OR (rest.scheduled > 0 AND w.max_per_second IS NOT NULL))
   )
   SELECT o.assistant_id, rest.wants_room, CASE WHEN NOT rest.is_later THEN NULL
            WHEN o.is_open THEN ceil(1000 * (1 - (o.tokens_now - rest.scheduled)) / o.max_per_second)
@@ -290,8 +298,8 @@ const restSql = `
   LEFT JOIN ledger.webhook_deliveries d ON d.id = t.delivery_id
   ORDER BY t.due_at, t.delivery_id`
 
-const claimSql = (suspects: string, isMine: string) =>
-  `WITH ${openedSql(isMine)}, ${takenSql(suspects)}, ${restSql}`
-const usualSql = claimSql(`crashes < ${suspectAfter}`, '')
-const aloneSql = claimSql(`crashes >= ${suspectAfter}`,
+const claimSql = (suspects: string, isUsual: boolean, isMine: string) =>
+  `WITH ${openedSql(isMine)}, ${takenSql(suspects)}, ${restSql(isUsual)}`
+const usualSql = claimSql(`crashes < ${suspectAfter}`, true, '')
+const aloneSql = claimSql(`crashes >= ${suspectAfter}`, false,
   'AND NOT EXISTS (SELECT FROM ledger.webhook_due WHERE worker = $2)')

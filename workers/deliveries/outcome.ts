@@ -2,7 +2,7 @@
 // else runs meanwhile, it changes only what its attempts had.
 import type { Pool } from 'pg'
 import type { Judgement, Outcome } from '../../src/features/webhooks/outcome.js'
-import { beginning, bounds, failuresOf, isOpen, suspectAfter, type Attempt } from './claim.js'
+import { beginning, bounds, failuresOf, isOpen, runs, suspectAfter, type Attempt } from './claim.js'
 
 export interface Ended {
   attempt: Omit<Attempt, 'body'>
@@ -123,10 +123,11 @@ export const waitingSql = (user: string, count: string, running: string) => `
       ORDER BY w.waits_since
       LIMIT greatest(0, CASE WHEN ${count} < ${bounds.shared} THEN ${bounds.shared} ELSE ${bounds.ofUser} END - ${count})`
 
-/** Of the assistant \`e\` something is due, or was put back by this statement. */
+/** Of the assistant `e` with the webhook `w` something is due, or was put back by this statement. */
 const isDue = (sign: '=' | '<>') => `(
       (SELECT true FROM ledger.webhook_due d WHERE d.assistant_id = e.assistant_id AND d.worker IS NULL
-        AND d.crashes < ${suspectAfter} AND d.trigger ${sign} 'schedule' AND d.due_at <= now() LIMIT 1) IS TRUE
+        AND d.crashes < ${suspectAfter} AND d.trigger ${sign} 'schedule' AND d.due_at <= now()
+        ${sign === '=' ? 'AND d.due_at >= w.due_from ' : ''}LIMIT 1) IS TRUE
       OR EXISTS (SELECT FROM again a
         WHERE a.assistant_id = e.assistant_id AND a.trigger ${sign} 'schedule' AND a.due_at <= clock_timestamp()))`
 
@@ -263,7 +264,7 @@ const savedSql = `
     SET worker = NULL, started_at = NULL, n = d.n + 1,
         more = CASE WHEN p.is_scheduled OR p.outcome = 'unknown' THEN d.more ELSE d.more - 1 END,
         crashes = CASE WHEN p.outcome <> 'unknown' THEN 0 ELSE d.crashes + p.is_crash::integer END,
-        due_at = CASE WHEN p.pause_ms IS NOT NULL AND p.is_present THEN d.due_at
+        due_at = CASE WHEN p.pause_ms IS NOT NULL AND p.is_present THEN greatest(d.due_at, (SELECT due_from FROM hook WHERE hook.assistant_id = d.assistant_id))
           WHEN p.outcome = 'unknown' OR (p.is_present AND p.is_scheduled)
             THEN clock_timestamp() + p.in_ms * interval '1 ms'
           ELSE clock_timestamp() END
@@ -304,7 +305,7 @@ const toldSql = `
   ), running AS MATERIALIZED (
     SELECT user_id, assistant_id, count(*) - count(r.nth) AS count
     FROM (SELECT * FROM ledger.webhook_due
-      WHERE worker IS NOT NULL AND user_id = ANY(ARRAY(SELECT user_id FROM result WHERE is_ours)) OFFSET 0) d
+      WHERE ${runs('webhook_due')} AND user_id = ANY(ARRAY(SELECT user_id FROM result WHERE is_ours)) OFFSET 0) d
     LEFT JOIN result r USING (user_id, assistant_id, delivery_id, trigger, worker, started_at) GROUP BY user_id, assistant_id
   ), called AS MATERIALIZED (
     SELECT next.assistant_id

@@ -1,5 +1,6 @@
 // Finds what has no job: the queue may have lost everything. It steps from assistant to assistant that has something
-// due, so a million deliveries of one cost no more than one.
+// due, so a million deliveries of one cost no more than one. It alone looks at what was due before `due_from`: at what
+// took longer than a minute to be committed.
 import type { Pool } from 'pg'
 import { bounds, isOpen } from './claim.js'
 import { mostAtOnce } from './webhooks.js'
@@ -20,7 +21,8 @@ export const nextOnes = `
     SELECT next.*, nth + 1 FROM pending CROSS JOIN LATERAL (${firstDue('> pending.assistant_id')}) next WHERE nth < $2`
 
 const theseOnes = `
-    SELECT first.*, 1 FROM unnest($1::bigint[]) AS asked (id) CROSS JOIN LATERAL (${firstDue('= asked.id')}) first`
+    SELECT first.*, 1 FROM unnest($1::bigint[]) AS asked (id) JOIN ledger.webhooks asked_of ON asked_of.assistant_id = asked.id
+    CROSS JOIN LATERAL (${firstDue('= asked.id AND due_at >= asked_of.due_from')}) first`
 
 /** Of the assistants with something due those that a claim would serve. */
 export const servableSql = (pending: string) => `
@@ -48,6 +50,9 @@ const stepSql = `${servableSql(nextOnes)}, marked AS (
       SELECT x.assistant_id FROM servable s JOIN ledger.webhooks x USING (assistant_id)
       WHERE nth > ${bounds.ofUser} - count AND x.waits_since IS NULL
       LIMIT ${mostAtOnce} FOR NO KEY UPDATE OF x SKIP LOCKED)
+  ), lowered AS (
+    UPDATE ledger.webhooks w SET due_from = p.due_at FROM pending p
+    WHERE w.assistant_id = p.assistant_id AND p.due_at < w.due_from
   )
   SELECT (SELECT max(assistant_id)::text FROM pending) AS last, (SELECT count(*) FROM pending) = $2 AS goes_on,
     (SELECT json_agg(json_build_object('assistantId', assistant_id::text, 'userId', user_id) ORDER BY nth)

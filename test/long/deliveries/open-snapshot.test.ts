@@ -1,4 +1,5 @@
-// While somebody's snapshot is open (a backup, a standby), no vacuum removes what deliveries leave in the indexes.
+// While somebody's snapshot is open (a backup, a standby), no vacuum removes what deliveries leave in the indexes: what
+// ended a while ago costs a claim nothing.
 import t from 'tap'
 import type { Pool } from 'pg'
 import { openPool } from '../../../src/postgres/pool.js'
@@ -15,7 +16,8 @@ async function leave (
     INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
     SELECT gen_random_uuid(), 'schedule', $1 + n % $2, $3, now() - interval '1 hour' FROM generate_series(1, ${delivered}) n`,
   [first, count, user])
-  await pool.query("UPDATE ledger.webhook_due SET worker = $1, started_at = now() WHERE due_at < now() - interval '1 minute'", [worker])
+  await pool.query(`
+    UPDATE ledger.webhook_due SET worker = $1, started_at = due_at WHERE due_at < now() - interval '1 minute'`, [worker])
   await pool.query('DELETE FROM ledger.webhook_due WHERE worker IS NOT NULL')
   await pool.query('VACUUM ANALYZE ledger.webhook_due')
 }
@@ -36,12 +38,12 @@ async function pagesOf (pool: Pool, work: () => Promise<unknown>): Promise<numbe
 }
 
 const cases = {
-  'of other users': { first: 2, count: 1_000, user: 'another', isFree: true },
-  'of other assistants': { first: 2, count: 1_000, user: '1', isFree: false },
-  'of the same assistant': { first: 1, count: 1, user: '1', isFree: false }
+  'of other users': { first: 2, count: 1_000, user: 'another' },
+  'of other assistants': { first: 2, count: 1_000, user: '1' },
+  'of the same assistant': { first: 1, count: 1, user: '1' }
 }
 
-for (const [whose, { isFree, ...left }] of Object.entries(cases)) {
+for (const [whose, left] of Object.entries(cases)) {
   t.test(`${delivered} attempts ${whose} under an open snapshot`, async (t) => {
     const r = await senderRig(t)
     const pool = openPool(r.databaseUrl, { applicationName: 'test', max: 1, onError: () => {} })
@@ -67,7 +69,7 @@ for (const [whose, { isFree, ...left }] of Object.entries(cases)) {
     await leave(r, left)
     const under = await looked()
     t.comment(`pages that are read: ${JSON.stringify(under)}, without it ${JSON.stringify(before)}`)
-    if (isFree) for (const step of Object.keys(steps)) t.ok((under[step] ?? NaN) <= 3 * (before[step] ?? NaN), step)
+    for (const step of Object.keys(steps)) t.ok((under[step] ?? NaN) <= 3 * (before[step] ?? NaN), step)
     await snapshot.query('ROLLBACK')
     snapshot.release()
   })

@@ -198,6 +198,27 @@ rule('5,000 assistants with retries due in hours do not slow the next one', asyn
   t.comment(`two claims and outcomes in ${Math.round(performance.now() - startedAt)} ms`)
 })
 
+rule('claims look no further back than something may wait; what was committed late is found by the reconciler', async (t) => {
+  const dueFrom = async () => (await r.hook()).due_from
+  const [late = ''] = await r.add(1)
+  await r.pool.query("UPDATE ledger.webhook_due SET worker = 0, started_at = now(), due_at = now() - interval '1 hour'")
+  await r.add(1)
+  t.equal(await countOf(r.worker), 1)
+  t.ok(Date.now() - Number(await dueFrom()) < 70_000)
+  await r.pool.query('UPDATE ledger.webhook_due SET worker = NULL, started_at = NULL WHERE delivery_id = $1', [late])
+  t.equal(await countOf(r.worker), 0)
+  t.same(await findAgain(r.pool, ['1']), [])
+  await findWaiting(r.pool)
+  t.same(await findAgain(r.pool, ['1']), ['1'])
+  t.equal(await countOf(r.worker), 1)
+  await r.add(30)
+  await r.pool.query(`
+    UPDATE ledger.webhooks SET due_from = '-infinity';
+    UPDATE ledger.webhook_due SET due_at = now() - interval '1 hour' WHERE worker IS NULL`)
+  await r.claim(r.worker)
+  t.ok(Date.now() - Number(await dueFrom()) > 3_000_000, 'never further than to what is left')
+})
+
 rule('a user at the bound and suspended webhooks make hardly an empty claim', async (t) => {
   for (const assistant of assistants(120)) await r.add(2, { assistant })
   await r.pool.query(`

@@ -20,7 +20,7 @@ function rule (name: string, check: (t: Test) => Promise<void>): void {
 /** Makes as if so much time had gone by since everything. */
 const pass = async (interval: string) => {
   const columns = {
-    webhooks: ['restarted_at', 'failing_since', 'failed_at', 'succeeded_at', 'paused_until', 'suspended_at', 'off_since'],
+    webhooks: ['restarted_at', 'failing_since', 'failed_at', 'succeeded_at', 'paused_until', 'suspended_at', 'off_since', 'due_from'],
     webhook_deliveries: ['created_at', 'failures_from', 'recovered_at'],
     webhook_due: ['due_at']
   }
