@@ -26,7 +26,7 @@ t.test('a call shows its report and the deliveries of its webhook', async (t) =>
   t.equal(deliveries.length, 1)
   t.same(Object.keys(deliveries[0]), [
     'id', 'call_id', 'assistant_id', 'type', 'status', 'reason', 'attempt_count', 'next_attempt_at', 'created_at',
-    'attempts'
+    'url', 'last_error', 'attempts'
   ])
   t.match(deliveries[0], {
     id: hook.received.at(-1)?.headers['webhook-id'],

@@ -37,7 +37,7 @@ async function called (t: Test, answer: Answer) {
 }
 
 const outcomesOf = async (callId: string) => (await pool.query<{ outcome: string | null }>(`
-  SELECT outcome FROM ledger.webhook_attempts a JOIN ledger.webhook_deliveries d ON d.id = a.delivery_id
+  SELECT a.outcome FROM ledger.webhook_attempts a JOIN ledger.webhook_deliveries d ON d.id = a.delivery_id
   WHERE call_id = $1 ORDER BY n, trigger`, [callId])).rows.map(({ outcome }) => outcome)
 const deliveryOf = async (callId: string) =>
   (await pool.query('SELECT id, status, body FROM ledger.webhook_deliveries WHERE call_id = $1', [callId])).rows[0]

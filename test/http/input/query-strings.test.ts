@@ -34,13 +34,13 @@ const texts: Record<string, [good: string[], bad: string[]]> = {
 }
 
 function valuesOf (
-  name: string, { type, enum: choices, maximum = 0 }: Parameter['schema']
+  name: string, { type, enum: choices, minimum = 1, maximum = 0 }: Parameter['schema']
 ): [good: string[], bad: string[]] {
   if (choices) return [choices, ['bogus', '', choices.join(','), choices.join('').toUpperCase()]]
   if (/_(from|to)$/.test(name)) return [days, noDays]
   if (type === 'integer') {
-    return [['1', String(maximum)], [
-      '0', '-1', '1.5', '', 'abc', 'true', 'null', String(maximum + 1),
+    return [[String(minimum), String(maximum)], [
+      String(minimum - 1), '-1', '1.5', '', 'abc', 'true', 'null', String(maximum + 1),
       '9'.repeat(400), '1e400', '0x1', '0b1', '1e0', '1.0', '%201'
     ]]
   }

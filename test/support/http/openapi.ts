@@ -27,6 +27,7 @@ export interface Parameter {
     pattern?: string
     default?: unknown
     enum?: string[]
+    minimum?: number
     maximum?: number
   }
   description?: string
