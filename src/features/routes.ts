@@ -16,8 +16,8 @@ import {
   changeAssistantSecret, getAssistantWebhookSecret, getWebhookSecret, rotateWebhookSecret
 } from './webhooks/routes-secrets.js'
 import {
-  getWebhookDelivery, listWebhookDeliveries, listWebhookNotices, recoverWebhooks, redeliverWebhook, resumeWebhook,
-  testWebhook
+  getWebhookDelivery, listWebhookDeliveries, listWebhookNotices, recoverWebhooks, redeliverWebhook, redeliverWebhooks,
+  resumeWebhook, testWebhook
 } from './webhooks/routes.js'
 
 const routes = [
@@ -27,7 +27,8 @@ const routes = [
   addToBlacklist, deleteFromBlacklist,
   exportPerson, erasePerson,
   completeCall,
-  redeliverWebhook, testWebhook, resumeWebhook, rotateWebhookSecret, changeAssistantSecret, recoverWebhooks,
+  redeliverWebhook, redeliverWebhooks, testWebhook, resumeWebhook,
+  rotateWebhookSecret, changeAssistantSecret, recoverWebhooks,
   addWebhookOptions,
   addAssistantQueries, listLeads, getLead, exportLeads, getLeadImport, listImportResults, listCalls, getCall,
   exportCalls, addCatalog, listApiKeys, listBlacklist, isBlacklisted, getPersonRequest, downloadPerson, getMe,

@@ -35,20 +35,27 @@ const isDue = `EXISTS (
   WHERE due.delivery_id = d.id AND due.trigger = 'schedule' AND (due.worker IS NOT NULL OR due.due_at <= clock_timestamp()))`
 
 /**
- * A condition on a delivery `d` of the assistant `$2`, by its status as it is shown; `$3` are statuses. A call that
+ * A condition on a delivery `d` of the assistant, by its status as it is shown; `$3` are statuses. A call that
  * was not to be sent can be sent where its user had only switched the webhook off. Other payloads must still be there,
  * and what is due already needs nothing.
  */
-const isRecoverable = `EXISTS (
+const isRecoverable = (assistant = '$2') => `EXISTS (
   SELECT FROM ledger.webhook_deliveries one WHERE one.id = d.id AND call_id IS NOT NULL
     AND CASE WHEN status = 'skipped' THEN reason = 'webhook_off' ELSE body IS NOT NULL END AND CASE
       WHEN status <> 'scheduled' THEN status
-      WHEN (SELECT ${isClosed('w')} FROM ledger.webhooks w WHERE w.assistant_id = $2) THEN 'held'
+      WHEN (SELECT ${isClosed('w')} FROM ledger.webhooks w WHERE w.assistant_id = ${assistant}) THEN 'held'
       WHEN NOT ${isDue} THEN status END = ANY($3::text[]))`
 
 export const recoveryKind = 'webhook-recovery'
 
-interface Input { assistant_id: number, statuses: readonly Recoverable[], since: string, until: string }
+interface Input {
+  assistant_id: number
+  statuses: readonly Recoverable[]
+  since: string
+  until: string
+  /** These alone, 1,000 at most. */
+  ids?: readonly string[]
+}
 interface Progress {
   /** Time and id of the last delivery that was looked at: the oldest come first. */
   after: [createdAt: string, id: string]
@@ -58,30 +65,54 @@ interface Progress {
 /** Notes what is to be sent again. @returns how many deliveries that is, or why nothing was noted */
 export async function requestRecovery (tx: PoolClient, request: RecoveryRequest): Promise<Requested> {
   const { userId, assistantId, since, until = null, statuses } = request
-  await lockForCount(tx, recoveryKind, String(assistantId))
-  const { rows: [counted] } = await tx.query<{ until: string, count: number, running: number }>(`
+  const running = await runningOf(tx, userId, assistantId)
+  const { rows: [counted] } = await tx.query<{ until: string, count: number }>(`
     SELECT coalesce($5, now())::text AS until,
-           (SELECT count(*)::integer FROM ledger.work
-            WHERE kind = '${recoveryKind}' AND user_id = $1 AND state = 'accepted'
-              AND (input ->> 'assistant_id')::bigint = $2) AS running,
            (SELECT count(*)::integer FROM (
              SELECT FROM ( -- the index has all of this
                SELECT id FROM ledger.webhook_deliveries
                WHERE user_id = $1 AND assistant_id = $2 AND created_at >= $4 AND created_at <= coalesce($5, now())
                  AND status <> 'delivered' OFFSET 0) d
-             WHERE ${isRecoverable} LIMIT $6) found) AS count`,
+             WHERE ${isRecoverable()} LIMIT $6) found) AS count`,
   [userId, assistantId, statuses, since, until, mostRecovered + 1])
   if (!counted) throw new Error('a count gave no row')
-  const { count, running } = counted
+  const { count } = counted
   if (count > mostRecovered) return { refused: 'too-many' }
   if (running >= mostOfAssistant) return { refused: 'busy' }
   if (count === 0) return { count }
+  await accept(tx, userId, { assistant_id: assistantId, statuses, since, until: counted.until })
+  return { count }
+}
+
+/** The same of deliveries by their ids, whatever their assistants. Those of others are passed over. */
+export async function requestRecoveryOf (tx: PoolClient, userId: string, ids: readonly string[]): Promise<Requested> {
+  const { rows } = await tx.query<{ assistant_id: number, ids: string[], since: string, until: string }>(`
+    SELECT assistant_id::float8 AS assistant_id, json_agg(id) AS ids, min(created_at)::text AS since, max(created_at)::text AS until
+    FROM ledger.webhook_deliveries d
+    WHERE id = ANY($1::uuid[]) AND user_id = $2 AND ${isRecoverable('d.assistant_id')} GROUP BY assistant_id ORDER BY assistant_id`,
+  [ids, userId, recoverable])
+  for (const { assistant_id: assistantId, ...found } of rows) {
+    if (await runningOf(tx, userId, assistantId) >= mostOfAssistant) return { refused: 'busy' }
+    await accept(tx, userId, { assistant_id: assistantId, statuses: recoverable, ...found })
+  }
+  return { count: rows.reduce((sum, found) => sum + found.ids.length, 0) }
+}
+
+/** How many recoveries of the assistant go on; until this transaction ends none is added. */
+async function runningOf (tx: PoolClient, userId: string, assistantId: number): Promise<number> {
+  await lockForCount(tx, recoveryKind, String(assistantId))
+  const { rows: [counted] } = await tx.query<{ running: number }>(`
+    SELECT count(*)::integer AS running FROM ledger.work
+    WHERE kind = '${recoveryKind}' AND user_id = $1 AND state = 'accepted' AND (input ->> 'assistant_id')::bigint = $2`,
+  [userId, assistantId])
+  return counted?.running ?? 0
+}
+
+async function accept (tx: PoolClient, userId: string, input: Input): Promise<void> {
   const id = randomUUID()
-  const input: Input = { assistant_id: assistantId, statuses, since, until: counted.until }
   await tx.query(`
     INSERT INTO ledger.work (id, kind, user_id, input) VALUES ($1, '${recoveryKind}', $2, $3)`, [id, userId, input])
   await acceptRequest(tx, id)
-  return { count }
 }
 
 const lookedAt = 1_000
@@ -135,14 +166,14 @@ interface Found { id: string, call_id: string, status: string, created_at: strin
 
 /** The next ones, and the place of the last that was looked at; nothing behind the end. */
 async function findBatch (
-  pool: Pool, userId: string, { assistant_id: assistantId, statuses, until }: Input, [createdAt, id]: Progress['after']
+  pool: Pool, userId: string, { assistant_id: assistantId, statuses, until, ids }: Input, [createdAt, id]: Progress['after']
 ): Promise<{ found: Found[], last: Progress['after'] | undefined }> {
   const { rows } = await pool.query<Found>(`
-    SELECT id, call_id, status, created_at::text, CASE WHEN assistant_id = $2 THEN ${isRecoverable} END AS is_wanted FROM (
+    SELECT id, call_id, status, created_at::text, CASE WHEN assistant_id = $2 THEN ${isRecoverable()} END AS is_wanted FROM (
       SELECT id, call_id, status, created_at, assistant_id FROM ledger.webhook_deliveries
-      WHERE user_id = $1 AND (created_at, id) > ($4::timestamptz, $5::uuid) AND created_at <= $6
+      WHERE user_id = $1 AND (created_at, id) > ($4::timestamptz, $5::uuid) AND created_at <= $6 ${ids ? 'AND id = ANY($7::uuid[])' : ''}
       ORDER BY created_at, id LIMIT ${lookedAt}) d ORDER BY d.created_at, d.id`,
-  [userId, assistantId, statuses, createdAt, id, until])
+  [userId, assistantId, statuses, createdAt, id, until, ...ids ? [ids] : []])
   const found = rows.filter((row) => row.is_wanted).slice(0, batchSize)
   const last = found.length === batchSize ? found.at(-1) : rows.at(-1)
   return { found, last: last && [last.created_at, last.id] }

@@ -423,6 +423,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/user/webhook-deliveries/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send many webhooks again
+         * @description By their ids, or of an assistant since a time: begins their schedule anew, the oldest first and a few at a time. Those that are delivered, under way, no longer kept or not yours are passed over.
+         */
+        post: operations["redeliverWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/user/assistant/{id}/webhook-test": {
         parameters: {
             query?: never;
@@ -1875,6 +1895,34 @@ export interface components {
             message: string;
             data: components["schemas"]["Delivery"];
         };
+        /** @enum {string} */
+        RecoverableStatus: "exhausted" | "cancelled" | "skipped" | "held" | "scheduled";
+        RedeliverBody: {
+            /** @description These deliveries. No other field goes with them. */
+            ids?: string[];
+            /**
+             * Format: int64
+             * @description Or those of this assistant, as in webhook-recover.
+             */
+            assistant_id?: number;
+            /** @description Deliveries that were made on this day (UTC) or later, or at this instant or later. */
+            since?: string;
+            /** @description And on this day or earlier, or at this instant or earlier; now when it is absent. */
+            until?: string;
+            /** @description Which of them; all but scheduled when it is absent. Of the skipped ones those of a time when the webhook was off; of the scheduled ones those that wait for a retry, which are due now. */
+            statuses?: components["schemas"]["RecoverableStatus"][];
+        };
+        Recovered: {
+            /**
+             * Format: int64
+             * @description Deliveries that are looked at again. Calls that are not completed are among them each time, and get no body while send_webhook_only_on_completed is true.
+             */
+            count: number;
+        };
+        RecoverAnswer: {
+            message: string;
+            data: components["schemas"]["Recovered"];
+        };
         Resumed: {
             /**
              * Format: int64
@@ -1918,8 +1966,6 @@ export interface components {
         AssistantSecretAnswer: {
             data: components["schemas"]["AssistantSecret"];
         };
-        /** @enum {string} */
-        RecoverableStatus: "exhausted" | "cancelled" | "skipped" | "held" | "scheduled";
         RecoverBody: {
             /** @description Deliveries that were made on this day (UTC) or later, or at this instant or later. */
             since: string;
@@ -1927,17 +1973,6 @@ export interface components {
             until?: string;
             /** @description Which of them; all but scheduled when it is absent. Of the skipped ones those of a time when the webhook was off; of the scheduled ones those that wait for a retry, which are due now. */
             statuses?: components["schemas"]["RecoverableStatus"][];
-        };
-        Recovered: {
-            /**
-             * Format: int64
-             * @description Deliveries that are looked at again. Calls that are not completed are among them each time, and get no body while send_webhook_only_on_completed is true.
-             */
-            count: number;
-        };
-        RecoverAnswer: {
-            message: string;
-            data: components["schemas"]["Recovered"];
         };
         WebhookOptions: {
             /** @description Of each value its last four characters are shown, and of one of eight or fewer none. */
@@ -2662,6 +2697,18 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["BlacklistEntryAnswer"];
+            };
+        };
+        /** @description How many. */
+        RecoverAnswer: {
+            headers: {
+                "Idempotent-Replayed": components["headers"]["Replayed"];
+                "X-Correlation-Id": components["headers"]["Correlation"];
+                "X-Ignored-Fields": components["headers"]["Ignored"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RecoverAnswer"];
             };
         };
         /** @description Delivered. The body is not needed. */
@@ -4187,6 +4234,36 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    redeliverWebhooks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["Key"];
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         "8199a6da-f234-5f31-87e3-6f71755ff78d"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["RedeliverBody"];
+            };
+        };
+        responses: {
+            202: components["responses"]["RecoverAnswer"];
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
     testWebhook: {
         parameters: {
             query?: never;
@@ -4532,26 +4609,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many. */
-            202: {
-                headers: {
-                    "Idempotent-Replayed": components["headers"]["Replayed"];
-                    "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-Ignored-Fields": components["headers"]["Ignored"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "The deliveries are sent again",
-                     *       "data": {
-                     *         "count": 12
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["RecoverAnswer"];
-                };
-            };
+            202: components["responses"]["RecoverAnswer"];
             404: components["responses"]["E404"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];

@@ -5,10 +5,12 @@ import { listNotices } from '../../../workers/deliveries/notices.js'
 import { findDelivery, findRequest, listDeliveries } from '../../../workers/deliveries/read.js'
 import { findWebhookUrl } from '../../../workers/deliveries/webhooks.js'
 import { requestRedelivery, requestTest } from '../../../workers/operate/redeliver.js'
-import { lostStatuses, recoverable, requestRecovery } from '../../../workers/operate/recoveries.js'
+import {
+  lostStatuses, recoverable, requestRecovery, requestRecoveryOf, type RecoveryRequest, type Requested
+} from '../../../workers/operate/recoveries.js'
 import { endInterruption } from '../../../workers/operate/resume.js'
 import type { Answer } from '../../commands/idempotency.js'
-import { Id } from '../../domain/json.js'
+import { Id, inWords, uuid } from '../../domain/json.js'
 import {
   invalid as refuse, Rejection, problem, soundBody, soundFields, type Submitted
 } from '../../domain/rejection.js'
@@ -223,11 +225,79 @@ export function recoverWebhooks (app: App, services: ApiServices): void {
         return { userId: request.user.id, assistantId: assistant.assistant_id, ...wanted }
       },
       async write (ledger, recovery) {
-        const found = await requestRecovery(ledger, recovery)
-        if ('count' in found) return { status: 202, body: { message: recovering, data: { count: found.count } } }
-        throw found.refused === 'busy' ? new Rejection('too-many', busy) : refuse({ since: [tooManyDeliveries] })
+        return answerRecovery(await requestRecovery(ledger, recovery))
       }
     }))
+}
+
+/** @throws Rejection `too-many`, `invalid` */
+function answerRecovery (found: Requested): Answer<Static<typeof RecoverAnswer>> {
+  if ('count' in found) return { status: 202, body: { message: recovering, data: { count: found.count } } }
+  throw found.refused === 'busy' ? new Rejection('too-many', busy) : refuse({ since: [tooManyDeliveries] })
+}
+
+const RedeliverBody = Type.Object({
+  ids: Type.Optional(Type.Array(Type.String({ pattern: uuid, ...inWords('must be the id of a delivery') }), {
+    minItems: 1, maxItems: 1_000, description: 'These deliveries. No other field goes with them.'
+  })),
+  assistant_id: Type.Optional(Id({ description: 'Or those of this assistant, as in webhook-recover.' })),
+  since: Type.Optional(RecoverBody.properties.since),
+  until: RecoverBody.properties.until,
+  statuses: RecoverBody.properties.statuses
+}, { title: 'RedeliverBody' })
+
+const redeliverManySchema = {
+  operationId: 'redeliverWebhooks',
+  summary: 'Send many webhooks again',
+  description: 'By their ids, or of an assistant since a time: begins their schedule anew, the oldest first and a few at a ' +
+    'time. Those that are delivered, under way, no longer kept or not yours are passed over.',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  body: example(RedeliverBody, { ids: [deliverySummary.id] }),
+  response: {
+    202: answered('How many.', RecoverAnswer, { message: recovering, data: { count: 1 } }, replayHeaders),
+    422: invalid({ ids: ['must be there, or assistant_id with since'] })
+  }
+}
+
+export function redeliverWebhooks (app: App, services: ApiServices): void {
+  const options = command('user', 'Redelivery failed', 'Idempotency-Key')
+  app.post('/user/webhook-deliveries/redeliver', { schema: redeliverManySchema, ...options }, (request, reply) =>
+    services.handleLedger(request, reply, {
+      async prepare () {
+        const { user: { id: userId } } = request
+        const { ids, ...wanted } = validateMany(received(request, reply, RedeliverBody))
+        if (ids) return { userId, ids }
+        await activeAssistant(services, userId, String(wanted.assistantId)).catch((error: unknown) => {
+          const isUnknown = error instanceof Rejection && error.code === 'assistant-not-found'
+          throw isUnknown ? refuse({ assistant_id: ['must be the id of one of your assistants'] }) : error
+        })
+        return { userId, ...wanted }
+      },
+      write: async (ledger, wanted) => answerRecovery(wanted.ids
+        ? await requestRecoveryOf(ledger, wanted.userId, wanted.ids)
+        : await requestRecovery(ledger, wanted))
+    }))
+}
+
+/** Either `ids`, or a recovery. @throws Rejection `invalid` with every field that is wrong */
+function validateMany (submitted: Submitted<Static<typeof RedeliverBody>>): { ids?: string[] } & Omit<RecoveryRequest, 'userId'> {
+  const { ids, ...others } = submitted.body
+  const { since, until } = soundFields(submitted)
+  const given = (field: keyof typeof others) => others[field] !== undefined
+  const isObject = !submitted.refused?.body
+  const problems = ids === undefined
+    ? [
+        isObject && !given('assistant_id') && !given('since') && problem('ids', 'must be there, or assistant_id with since'),
+        !given('assistant_id') && given('since') && problem('assistant_id', 'is required without ids'),
+        given('assistant_id') && !given('since') && problem('since', 'is required without ids'),
+        since !== undefined && until !== undefined && isReversed(since, until) && problem('until', 'must not be before since')
+      ]
+    : (['assistant_id', 'since', 'until', 'statuses'] as const).map((field) =>
+        given(field) && problem(field, 'must not be there beside ids'))
+  const { assistant_id: assistantId = 0, statuses = lostStatuses, ...body } = soundBody(submitted, problems)
+  const recovery = { assistantId, since: earliest(body.since ?? ''), until: latest(body.until), statuses }
+  return body.ids ? { ids: body.ids, ...recovery } : recovery
 }
 
 /** @throws Rejection `invalid` with every field that is wrong */

@@ -130,3 +130,49 @@ t.test('a receiver that still fails gets what was recovered by its schedule, and
   isRefusal(t, answer, 422, 'too many')
   t.same(Object.keys(answer.body.errors), ['since'])
 })
+
+const redeliver = (body: object, user = '1') => call('POST', '/user/webhook-deliveries/redeliver', body, { user })
+
+t.test('many are sent again by their ids, whatever their assistants, and nothing that is not the user\'s', async (t) => {
+  const hooks = [await receiver(t), await receiver(t)] as const
+  const assistants = [await create(hooks[0].url), await create(hooks[1].url)] as const
+  const delivered = (assistant: number, user?: string) => complete(assistant, ({ status }) => status === 'delivered', user)
+  const [kept, first] = [await delivered(assistants[0]), await delivered(assistants[0])]
+  const second = await delivered(assistants[1])
+  const unasked = await delivered(assistants[1])
+  const others = await delivered(await create(hooks[1].url, '2'), '2')
+  for (const { id } of [first, second, unasked, others]) await setStatus(id, 'exhausted', 'attempts_used_up')
+  for (const hook of hooks) hook.received.length = 0
+  const ids = [kept, first, second, others].map(({ id }) => id)
+  t.match(await redeliver({ ids }), { status: 202, body: { message: /sent again/, data: { count: 2 } } })
+  for (const [hook, { id }] of [[hooks[0], first], [hooks[1], second]] as const) {
+    await eventually(() => hook.received.length === 1)
+    t.equal(hook.received[0]?.headers['webhook-id'], id)
+    await eventually(async () => (await get(`/user/webhook-deliveries/${id}`)).data.status === 'delivered')
+  }
+  t.match((await redeliver({ ids })).body.data, { count: 0 }, 'nothing is left of them')
+  t.equal((await get(`/user/webhook-deliveries/${unasked.id}`)).data.status, 'exhausted')
+  t.match((await redeliver({ assistant_id: assistants[1], since: longAgo })).body.data, { count: 1 })
+  await eventually(async () => (await get(`/user/webhook-deliveries/${unasked.id}`)).data.status === 'delivered')
+})
+
+t.test('what is to be sent again is said in one of two ways', async (t) => {
+  const assistant = await create((await receiver(t)).url)
+  const id = '8199a6da-f234-5f31-87e3-6f71755ff78d'
+  for (const [body, ...fields] of [
+    [{}, 'ids'],
+    [{ ids: [] }, 'ids'],
+    [{ ids: ['x'] }, 'ids.0'],
+    [{ ids: Array(1_001).fill(id) }, 'ids'],
+    [{ ids: [id], assistant_id: assistant, since: longAgo }, 'assistant_id', 'since'],
+    [{ assistant_id: assistant }, 'since'],
+    [{ since: longAgo }, 'assistant_id'],
+    [{ assistant_id: assistant, since: '2020-01-02', until: longAgo, statuses: ['delivered'] }, 'statuses.0', 'until'],
+    [{ assistant_id: 999_999, since: longAgo }, 'assistant_id']
+  ] as const) {
+    const refused = await redeliver(body)
+    isRefusal(t, refused, 422, JSON.stringify(body).slice(0, 60))
+    t.same(Object.keys(refused.body.errors ?? {}).sort(), fields)
+  }
+  t.same(Object.keys((await redeliver({ assistant_id: assistant, since: longAgo }, '2')).body.errors), ['assistant_id'])
+})
