@@ -88,6 +88,7 @@ class LogSender implements Sender {
   readonly #running = new Map<Promise<void>, Attempt>()
   #bytes = 0
   #isStopped = false
+  #isBeginning = false
   #isAlone = false
   #aloneAt = -Infinity
   readonly #waking = new Set<string>()
@@ -285,11 +286,13 @@ class LogSender implements Sender {
     const heard = await heartbeat(pool, worker)
     if (this.#isStopped || worker !== this.#worker) return
     if (heard) return await this.#runAlone(heard.suspects)
+    if (this.#isBeginning) return // heartbeats that waited for Postgres are answered together
+    this.#isBeginning = true
     log.warn({ worker }, 'others took this worker for dead, and make its attempts again: it begins anew')
     const former = this.#incarnation
     this.#incarnation = new AbortController()
     former.abort(new Error('this worker was taken for dead'))
-    this.#worker = await enlist(pool, this.options.holder)
+    this.#worker = await enlist(pool, this.options.holder).finally(() => { this.#isBeginning = false })
   }
 
   /** Waits until nothing else runs, so that the next crash shows which delivery it was. */

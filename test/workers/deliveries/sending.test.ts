@@ -101,6 +101,34 @@ onEachQueue(t, {
   }
 })
 
+t.test('heartbeats that are answered together begin one incarnation', async (t) => {
+  const r = await senderRig(t)
+  let asked = 0
+  let answer = () => {}
+  const held = new Promise<void>((resolve) => { answer = resolve })
+  const query = async (text: string | { name?: string }, values?: unknown[]) => {
+    if (typeof text === 'object' && text.name === 'heartbeat') {
+      asked += 1
+      await held
+    }
+    return await r.pool.query(text as string, values)
+  }
+  const pool = new Proxy(r.pool, {
+    get (of, name: keyof typeof r.pool) {
+      const found: unknown = name === 'query' ? query : of[name]
+      return typeof found === 'function' ? found.bind(of) as unknown : found
+    }
+  })
+  const { log } = await sending(t, { ...r, pool }, { heartbeatMs: 20 })
+  await eventually(() => asked >= 5)
+  await r.pool.query('DELETE FROM ledger.webhook_workers')
+  await Promise.all(Array.from({ length: 6 }, () => r.pool.query('SELECT pg_sleep(0.1)'))) // all have a connection
+  answer()
+  await eventually(() => asked > 20)
+  t.equal((await r.rows('webhook_workers')).length, 1)
+  t.equal(log.lines.filter(({ message }) => message.includes('begins anew')).length, 1)
+})
+
 t.test('what ended its workers twice is sent alone', async (t) => {
   const r = await senderRig(t)
   const hook = await receiver(t)
