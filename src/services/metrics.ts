@@ -68,7 +68,7 @@ const latencies = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300
 
 interface ObservedAttempt { trigger: string, outcome: string, ageMs: number }
 
-/** Of the role worker: the attempts of this process. @returns what is told of each, and of what gets no further one */
+/** Counts the attempts of a worker process. @returns callbacks: one for each attempt, one for exhausted deliveries */
 export function observeAttempts (
   metrics: Metrics
 ): { onAttempt (attempt: ObservedAttempt): void, onExhausted (count: number): void } {

@@ -1,4 +1,4 @@
-// What users are told of their webhooks, as they and operators read it. The outcome of an attempt writes it.
+// Lists the notices of webhooks, for users and operators. The statement that records an outcome writes them.
 import type { Pool } from 'pg'
 import type { Notice } from '../../src/features/webhooks/model.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
