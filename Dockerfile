@@ -6,6 +6,7 @@ COPY packages/embedded-postgres/package.json packages/embedded-postgres/
 COPY packages/embedded-event-store/package.json packages/embedded-event-store/
 COPY packages/event-transfer/package.json packages/event-transfer/
 COPY packages/client/package.json packages/client/
+COPY packages/console/package.json packages/console/
 
 FROM manifests AS build
 RUN npm ci --ignore-scripts

@@ -47,7 +47,7 @@ const limits = {
 }
 
 const typed = {
-  files: ['**/*.ts'],
+  files: ['**/*.ts', '**/*.tsx'],
   languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
   plugins: { '@typescript-eslint': tseslint.plugin },
   rules: {

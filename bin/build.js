@@ -4,11 +4,12 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleConsole } from './console.js'
 import { bundlePrograms } from './programs.js'
 import { buildInPlace } from './write.js'
 
 /** What stays in node_modules, because it finds files beside its own. */
-const inPlace = ['@fastify/swagger-ui']
+const inPlace = ['@fastify/swagger-ui', '@fastify/static']
 
 /** So does what few processes load, which are slower to bundle than to load. */
 const isRare = (name) => name.startsWith('@opentelemetry/')
@@ -27,8 +28,10 @@ const vendor = join(root, 'dist/vendor', versionsOf())
 const ownTest = join(root, 'dist/test/run/own-test.js')
 
 try {
+  const console = bundleConsole(root)
   await bundle(await transpile())
   await bundlePrograms(root, common, importOf)
+  await console
   removeUnused()
   writeFileSync(join(root, 'dist/.built'), '')
 } catch (error) {
@@ -123,7 +126,8 @@ function importPath (from, to) {
 }
 
 function modules () {
-  const own = existsSync(join(root, 'packages')) ? readdirSync(join(root, 'packages')) : []
+  const all = existsSync(join(root, 'packages')) ? readdirSync(join(root, 'packages')) : []
+  const own = all.filter((name) => name !== 'console') // which browsers load, not node
   return [
     ...entriesIn(root, sourceFolders.own),
     ...own.flatMap((name) => entriesIn(join(root, 'packages', name), sourceFolders.packages, join('packages', name)))

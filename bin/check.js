@@ -1,12 +1,12 @@
-// `npm run check`: types, style and imports. Types and style share one program of TypeScript: to check every expression
-// takes most of the time, and is done once.
+// `npm run check`: types, style and imports. Types and style share the programs of TypeScript: to check every
+// expression takes most of the time, and is done once.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { ESLint } from 'eslint'
 import ts from 'typescript'
 
 const imports = checkImports() // on the other core
-const program = programOf('tsconfig.json')
+const programs = ['tsconfig.json', 'packages/console/tsconfig.json'].map(programOf)
 tell('typecheck', checkTypes())
 tell('lint:style', await checkStyle())
 tell('lint:imports', await imports)
@@ -18,7 +18,7 @@ function programOf (file) {
 }
 
 function checkTypes () {
-  return inWords(ts.getPreEmitDiagnostics(program))
+  return programs.map((program) => inWords(ts.getPreEmitDiagnostics(program))).join('')
 }
 
 function inWords (problems) {
@@ -27,8 +27,8 @@ function inWords (problems) {
 }
 
 async function checkStyle () {
-  const parserOptions = { projectService: false, programs: [program] }
-  const eslint = new ESLint({ overrideConfig: { files: ['**/*.ts'], languageOptions: { parserOptions } } })
+  const parserOptions = { projectService: false, programs }
+  const eslint = new ESLint({ overrideConfig: { files: ['**/*.ts', '**/*.tsx'], languageOptions: { parserOptions } } })
   const results = await eslint.lintFiles('.') // a warning is shown, and fails as well
   return await (await eslint.loadFormatter()).format(results)
 }

@@ -5,13 +5,18 @@ import { dirname } from 'node:path'
 import { build } from 'esbuild'
 
 /** A name that changes with the content: nobody imports it before who imports it is there. */
-const hashed = /-[A-Z0-9]{8}\.js(?:\.map)?$/
+const hashed = /-[A-Z0-9]{8}\.(?:js|css)(?:\.map|\.gz)?$/
 
-/** As esbuild's own `build`, whose `options` these are; that one writes over files that are being read. */
-export async function buildInPlace (options) {
-  const { outputFiles } = await build({ ...options, write: false })
-  for (const file of outputFiles.filter(({ path }) => hashed.test(path))) replace(file)
-  for (const file of outputFiles.filter(({ path }) => !hashed.test(path))) replace(file)
+/**
+ * As esbuild's own `build`, whose `options` these are and whose result is returned; that one writes over files that are
+ * being read. `filesOf` gives what is written for a file that was made.
+ */
+export async function buildInPlace (options, filesOf = (file) => [file]) {
+  const result = await build({ ...options, write: false })
+  const files = result.outputFiles.flatMap(filesOf)
+  for (const file of files.filter(({ path }) => hashed.test(path))) replace(file)
+  for (const file of files.filter(({ path }) => !hashed.test(path))) replace(file)
+  return result
 }
 
 function replace ({ path, contents }) {

@@ -9,6 +9,7 @@ import {
 } from './http/bodies.js'
 import type { App } from './http/app-types.js'
 import { registerAuth } from './http/auth.js'
+import { addConsole } from './http/console.js'
 import type { Credentials, JwtSettings } from './http/credentials.js'
 import { addHealth, addMetrics, type HealthChecks } from './http/health.js'
 import {
@@ -21,7 +22,7 @@ import { addApiDocs } from './http/docs/openapi.js'
 import { correlationId, RequestLog, traceRequests } from './http/request-log.js'
 import { limitBodies, registerRateLimits, type RateLimit, registerReadSlots } from './http/limits.js'
 import type { OpsServices } from './ops/services.js'
-import { addRoot, addOps } from './ops/routes/routes.js'
+import { addOps } from './ops/routes/routes.js'
 import type { ApiServices } from './services/services.js'
 
 export interface AppDeps {
@@ -72,7 +73,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
     addMetrics(scope, metrics, metricsToken)
     await addApiDocs(scope, basePath, deps.publicUrl)
     addHealth(scope, healthChecks, undefined, deps.leaving)
-    addRoot(scope, basePath)
+    await addConsole(scope, basePath)
     await addOps(scope, deps.ops)
     await scope.register(async (api: App) => {
       api.addHook('preHandler', async (request, reply) => nameIgnoredParameters(request, reply))

@@ -116,15 +116,20 @@ export async function welcome (
   ].join('\n')
 }
 
-/** Three commands that work when pasted, in this order, on the first start. */
+/** Links that sign in, and three commands that work when pasted, in this order, on the first start. */
 async function examples (base: string, { jwt }: CompleteConfig): Promise<string[]> {
   const token = await signToken(jwt, { user: '1', ttl: '1h' })
+  const operator = await signToken(jwt, { user: 'operator', role: 'ops', ttl: '1h' })
   const { customer_name } = customer
   const headers = '-H "Authorization: Bearer $TOKEN" -H \'Content-Type: application/json\''
   const curl = (method: string, path: string, body: object) =>
     `  curl -sS -X ${method} ${base}${path} ${headers} -d '${JSON.stringify(body)}'`
   return [
-    'Try it as user 1 of the example catalogue (the token is good for one hour):',
+    'Open one of these to sign in to the console, as user 1 of the example catalogue or as an operator (for one hour):',
+    `  ${base}/#token=${token}`,
+    `  ${base}/#token=${operator}`,
+    '',
+    'Or try it from here (the token is good for one hour):',
     `  TOKEN=${token}`,
     curl('POST', '/user/assistant', frontDesk),
     curl('PUT', '/user/assistant/1', { speech_speed: 1.1, max_call_duration: 300 }),

@@ -1,6 +1,5 @@
 // Requests that are repeated until they were answered. What changes something carries the same Idempotency-Key each
 // time, so that it happens once.
-import { setTimeout as delay } from 'node:timers/promises'
 
 export interface RetryOptions {
   /** How often a request is sent at most; 5 when absent, 1 for no retries. */
@@ -25,7 +24,7 @@ export function retrying (send: Send, { attempts = 5, waitMs = 250, mostWaitMs =
       const isOver = attempt >= attempts || wait > mostWaitMs || request.signal.aborted
       if (isOver || !isTransient(outcome)) return settled(outcome)
       if (outcome instanceof Response) await outcome.body?.cancel()
-      await delay(wait, undefined, { signal: request.signal })
+      await delay(wait, request.signal)
     }
   }
 }
@@ -56,3 +55,17 @@ function waitAfter (outcome: Outcome): number | undefined {
 }
 
 const withJitter = (ms: number) => ms / 2 + Math.random() * ms / 2
+
+/** Ends early when the request is aborted. Without the timers of Node: it runs in browsers, too. */
+async function delay (ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+  })
+  signal.throwIfAborted()
+}

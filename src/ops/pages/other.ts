@@ -1,7 +1,6 @@
-// The smaller pages: how an action gets on, logging in, what went wrong, and the page at the root of the service.
+// The smaller pages: how an action gets on, logging in, and what went wrong.
 import { html } from 'ghtml'
 import type { ActionReport } from '../../../projections/engine/actions.js'
-import { packageVersion } from '../../package-root.js'
 import { badge, form, link, time } from './layout.js'
 
 export function actionPage (root: string, report: ActionReport): string {
@@ -29,20 +28,3 @@ export const loginPage = (root: string, next: string, refused: string | undefine
 export const problemPage = (root: string, message: string) => html`
 <p class="notice bad" role="alert">${message}</p>
 <p>!${link(root, 'To the overview')}</p>`
-
-/** What the service is, for programs. */
-export const about = (basePath: string) => ({
-  name: 'Ringledger', version: packageVersion, docs: `${basePath}/docs`, ops: `${basePath}/ops`, health: '/health/ready'
-})
-
-export function rootPage (basePath: string): string {
-  const { docs, ops, health } = about(basePath)
-  return html`
-<p>The backend of a voice-calling product: assistants, leads, and a signed webhook after each call. Every change is an event;
-every answer is read from what was projected of it.</p>
-<ul>
-<li>!${link(docs, 'API documentation')}: every route, with examples, to be tried in the browser</li>
-<li>!${link(ops, 'Operation')}: projections, deliveries and charts, for operators</li>
-<li>!${link(health, 'Health')}: whether this process is ready for requests</li>
-</ul>`
-}

@@ -1,15 +1,14 @@
-// Everything under `/ops`: the pages and their forms answer in HTML, the API in JSON. And `/` itself.
+// Everything under `/ops`: the pages and their forms answer in HTML, the API in JSON.
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decodeJwt } from 'jose'
 import Type from 'typebox'
 import type { App } from '../../http/app-types.js'
 import { hasRole } from '../../http/auth.js'
-import { addToVary } from '../../http/edge.js'
 import { assertOwnForm, cookieName, longestSessionSeconds, operatorsOnly, signSession } from '../operator.js'
 import { asPage, page, sendPage } from '../pages/layout.js'
 import type { OpsServices } from '../services.js'
-import { loginPage, problemPage, about, rootPage } from '../pages/other.js'
+import { loginPage, problemPage } from '../pages/other.js'
 import { live, style } from '../pages/style.js'
 import { addOpsApi } from './api.js'
 import { addForms } from './forms.js'
@@ -71,17 +70,6 @@ function wordsOf (payload: string): string {
   const { message, errors = {} }: { message: string, errors?: Record<string, string[]> } = JSON.parse(payload)
   const fields = Object.entries(errors).map(([field, problems]) => `${field} ${problems.join(', ')}`)
   return [message, ...fields].join('\n')
-}
-
-/** A page for browsers, JSON for the others. Where there is a BASE_PATH it answers there, too. */
-export function addRoot (app: FastifyInstance, basePath: string): void {
-  for (const url of new Set(['/', basePath || '/', `${basePath}/`])) {
-    app.get(url, { schema: { hide: true }, onRequest: app.rateLimits.ofStranger }, async ({ headers }, reply) => {
-      addToVary(reply, 'Accept')
-      if (!/\btext\/html\b/i.test(headers.accept ?? '')) return about(basePath)
-      return sendPage(reply, 200, page({ root: `${basePath}/ops`, title: 'Ringledger' }, rootPage(basePath)))
-    })
-  }
 }
 
 /** No form of ours is longer than a token. */

@@ -1,0 +1,79 @@
+// The API: a client that carries the token, hooks that read, and hooks that change something.
+import { connect, orThrow, Refused, type Answered, type components } from '@ringledger/client'
+import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { notify } from './blocks/notices.js'
+import { currentSession, expire, type Role } from './session.js'
+
+export type Schemas = components['schemas']
+export { Refused } from '@ringledger/client'
+
+/** With BASE_PATH: this module lies in `/console/` below it. */
+export const baseUrl = new URL('..', import.meta.url).href.replace(/\/$/, '')
+
+/** Sends a request as who is signed in. A 401 ends the session: the page asks for a token, and stays where it is. */
+async function send (request: Request): Promise<Response> {
+  const { token } = currentSession()
+  const answer = await fetch(request)
+  if (answer.status === 401 && token !== null) expire(token)
+  return answer
+}
+
+export const client = connect({ url: baseUrl, token: () => currentSession().token ?? '', fetch: send, attempts: 3 })
+
+/** Whose token it is. @throws Refused */
+export async function roleOf (token: string): Promise<Role> {
+  const answer = await connect({ url: baseUrl, token, attempts: 3 }).GET('/user/me')
+  if (answer.response.status === 403 && !token.startsWith('rl_')) return 'ops'
+  orThrow(answer)
+  return 'user'
+}
+
+/** Between two looks for news, in milliseconds. None is made while the tab is hidden. */
+const pollMs = 5_000
+
+export const queries = new QueryClient({
+  defaultOptions: { queries: { retry: false, refetchInterval: pollMs, placeholderData: keepPreviousData } }
+})
+
+interface ReadOptions { pollMs?: number | false, enabled?: boolean }
+
+/** Reads what `key` names, and reads it again every few seconds, and after each change. */
+export function useRead<Data> (
+  key: readonly unknown[], ask: () => Promise<Answered<Data>>, { pollMs: every, enabled = true }: ReadOptions = {}
+) {
+  return useQuery({
+    queryKey: key,
+    queryFn: async () => orThrow(await ask()),
+    enabled,
+    ...(every !== undefined && { refetchInterval: every })
+  })
+}
+
+interface ActionOptions<Data> {
+  /** What is said when it is done; the message of the answer when absent. */
+  said?: string | ((data: Data) => string)
+  then?: (data: Data) => void
+}
+
+/** Changes something. Everything that is shown is read again then: the client asks for an answer with the change. */
+export function useAction<Input, Data> (
+  act: (input: Input) => Promise<Answered<Data>>, { said, then }: ActionOptions<Data> = {}
+) {
+  const all = useQueryClient()
+  return useMutation({
+    mutationFn: async (input: Input) => orThrow(await act(input)),
+    onSuccess: async (data) => {
+      const message = typeof said === 'function' ? said(data) : said ?? Object(data).message
+      if (message) notify(message)
+      then?.(data)
+      await all.invalidateQueries()
+    }
+  })
+}
+
+/** An error for a person to read. */
+export function inWords (error: unknown): string {
+  if (!(error instanceof Refused)) return 'Ringledger cannot be reached. Check your connection.'
+  if (error.status === 503) return `Ringledger is busy. ${error.message}`
+  return error.message
+}

@@ -1,0 +1,155 @@
+// A list of the API: filters and place are in the address, so that a link and the way back lead to the same rows. On a
+// phone each row is a card.
+import type { Answered } from '@ringledger/client'
+import { Button, Checkbox, Group, NativeSelect, Stack, Table, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useState, type ReactNode } from 'react'
+import { useSearchParams } from 'react-router'
+import { useRead } from '../api.js'
+import { Loaded } from './page.js'
+
+export interface PageOf<Item> { data: Item[], meta: { next: string | null, total?: number, total_is_exact?: boolean } }
+
+export type Options = readonly (string | { value: string, label: string })[]
+
+export interface Filter {
+  /** Of the query string. */
+  field: string
+  label: string
+  /** One of these; else a text. */
+  options?: Options
+  type?: 'date'
+}
+
+export interface Column<Item> { name: string, show: (item: Item) => ReactNode }
+
+interface ListProps<Item> {
+  /** Where it is kept while another page is shown. */
+  name: string
+  ask: (query: object) => Promise<Answered<PageOf<Item>>>
+  columns: readonly Column<Item>[]
+  idOf: (item: Item) => string | number
+  /** What to do where there is nothing yet. */
+  empty: ReactNode
+  filters?: readonly Filter[]
+  /** What can be done with several rows that are marked. */
+  bulk?: (ids: string[], clear: () => void) => ReactNode
+}
+
+const perPage = 25
+
+export function List<Item> ({ name, ask, columns, idOf, empty, filters = [], bulk }: ListProps<Item>) {
+  const [address, setAddress] = useSearchParams()
+  const asked = Object.fromEntries(address)
+  const query = useRead([name, asked], () => ask({ ...asked, per_page: perPage }))
+  const [marked, setMarked] = useState<string[]>([])
+  const isFiltered = filters.some(({ field }) => address.has(field))
+  const go = (after?: string) => setAddress((present) => changed(present, 'after', after))
+  return (
+    <Stack gap='md'>
+      {filters.length > 0 && <Filters filters={filters} />}
+      {bulk && marked.length > 0 && <Group>{bulk(marked, () => setMarked([]))}</Group>}
+      <Loaded query={query} rows={8}>
+        {({ data, meta }) => data.length === 0
+          ? <Nothing isFiltered={isFiltered} clear={() => setAddress({})}>{empty}</Nothing>
+          : (
+            <>
+              <Rows {...{ items: data, columns, idOf }} {...(bulk && { marked, setMarked })} />
+              <Group justify='space-between'>
+                <Text size='sm' className='dim'>{counted(meta)}</Text>
+                <Group gap='xs'>
+                  {address.has('after') && <Button variant='default' onClick={() => go()}>First page</Button>}
+                  {meta.next !== null && <Button variant='default' onClick={() => go(meta.next ?? '')}>Next page</Button>}
+                </Group>
+              </Group>
+            </>
+            )}
+      </Loaded>
+    </Stack>
+  )
+}
+
+function counted ({ total, total_is_exact: isExact }: PageOf<unknown>['meta']): string {
+  if (total === undefined) return ''
+  return `${isExact === false ? 'More than ' : ''}${total.toLocaleString()} in all`
+}
+
+/** Another filter begins at the first page. */
+function changed (present: URLSearchParams, field: string, value: string | undefined): URLSearchParams {
+  const next = new URLSearchParams(present)
+  next.delete('after')
+  if (value) next.set(field, value)
+  else next.delete(field)
+  return next
+}
+
+function Filters ({ filters }: { filters: readonly Filter[] }) {
+  const [address, setAddress] = useSearchParams()
+  const set = (field: string, value: string) =>
+    setAddress((present) => changed(present, field, value), { replace: true })
+  const setSoon = useDebouncedCallback(set, 300)
+  return (
+    <Group gap='sm' align='end' role='search'>
+      {filters.map(({ field, label, options, type }) => options
+        ? (
+          <NativeSelect
+            key={field} label={label} value={address.get(field) ?? ''} data={[{ value: '', label: 'All' }, ...options]}
+            onChange={({ currentTarget }) => set(field, currentTarget.value)}
+          />
+          )
+        : (
+          <TextInput
+            key={field} label={label} type={type ?? 'search'} defaultValue={address.get(field) ?? ''}
+            onChange={({ currentTarget }) => setSoon(field, currentTarget.value.trim())}
+          />
+          ))}
+    </Group>
+  )
+}
+
+function Nothing ({ isFiltered, clear, children }: { isFiltered: boolean, clear: () => void, children: ReactNode }) {
+  if (!isFiltered) return <Text component='div' className='empty'>{children}</Text>
+  return (
+    <Group className='empty'>
+      <Text>Nothing matches these filters.</Text>
+      <Button variant='default' size='xs' onClick={clear}>Show all</Button>
+    </Group>
+  )
+}
+
+type RowsProps<Item> = Pick<ListProps<Item>, 'columns' | 'idOf'> &
+  { items: readonly Item[], marked?: string[], setMarked?: (ids: string[]) => void }
+
+export function Rows<Item> ({ items, columns, idOf, marked, setMarked }: RowsProps<Item>) {
+  const mark = (id: string, isMarked: boolean) => setMarked?.([
+    ...(marked ?? []).filter((each) => each !== id), ...(isMarked ? [id] : [])
+  ])
+  return (
+    <Table className='rows' verticalSpacing='xs' highlightOnHover>
+      <Table.Thead>
+        <Table.Tr>
+          {marked && <Table.Th><span className='unseen'>Marked</span></Table.Th>}
+          {columns.map(({ name }) => <Table.Th key={name}>{name}</Table.Th>)}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((item) => {
+          const id = String(idOf(item))
+          return (
+            <Table.Tr key={id}>
+              {marked && (
+                <Table.Td data-label='Mark'>
+                  <Checkbox
+                    aria-label={`Mark ${id}`} checked={marked.includes(id)}
+                    onChange={({ currentTarget }) => mark(id, currentTarget.checked)}
+                  />
+                </Table.Td>
+              )}
+              {columns.map(({ name, show }) => <Table.Td key={name} data-label={name}>{show(item)}</Table.Td>)}
+            </Table.Tr>
+          )
+        })}
+      </Table.Tbody>
+    </Table>
+  )
+}

@@ -1,0 +1,62 @@
+// Webhooks: what became of each, and how several are sent again.
+import type { Schemas } from '../api.js'
+import { client, useAction } from '../api.js'
+import { Confirm } from '../blocks/confirm.js'
+import { List } from '../blocks/list.js'
+import { Page } from '../blocks/page.js'
+import { fromNow, plain, Said, State, Time, To } from '../blocks/text.js'
+import { lists, useAssistantOptions } from '../lists.js'
+
+const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
+const outcomes = ['delivered', 'gone', 'rejected', 'blocked', 'dns', 'connect', 'tls', 'connection', 'timeout', 'unknown']
+const named = (words: readonly string[]) => words.map((value) => ({ value, label: plain(value) }))
+
+/** Where it stands, in words. */
+export function standing ({ status, reason, next_attempt_at: next, attempt_count: count }: Schemas['DeliverySummary']): string {
+  if (next !== null) return `${count === 0 ? 'Sent' : 'Tried again'} ${fromNow(next)}`
+  return reason === null ? plain(status) : plain(reason)
+}
+
+export function Deliveries () {
+  const assistants = useAssistantOptions()
+  const again = useAction((ids: string[]) => client.POST('/user/webhook-deliveries/redeliver', { body: { ids } }), {
+    said: ({ data: { count } }) => `${count} webhooks are sent again`
+  })
+  return (
+    <Page title='Webhooks'>
+      <List
+        name='deliveries'
+        ask={lists.deliveries}
+        idOf={({ id }) => id}
+        filters={[
+          { field: 'status', label: 'Status', options: named(statuses) },
+          { field: 'outcome', label: 'Last attempt', options: named(outcomes) },
+          { field: 'status_code', label: 'Answer (HTTP status)' },
+          { field: 'assistant_id', label: 'Assistant', options: assistants },
+          { field: 'call_id', label: 'Call' },
+          { field: 'date_from', label: 'From (UTC)', type: 'date' },
+          { field: 'date_to', label: 'Until (UTC)', type: 'date' }
+        ]}
+        columns={[
+          { name: 'Made', show: ({ id, created_at }) => <To to={`/webhooks/${id}`}><Time at={created_at} /></To> },
+          { name: 'Status', show: ({ status }) => <State>{status}</State> },
+          { name: 'What next', show: standing },
+          { name: 'URL', show: ({ url }) => <Said>{url ?? '–'}</Said> },
+          { name: 'Last error', show: ({ last_error }) => <Said>{last_error ?? '–'}</Said> },
+          { name: 'Call', show: ({ call_id }) => call_id === null ? 'Test' : <To to={`/calls/${call_id}`}>{call_id}</To> }
+        ]}
+        empty='No webhook yet. Give an assistant a webhook URL, switch its webhook on, and send a test.'
+        bulk={(ids, clear) => (
+          <Confirm
+            label={`Send ${ids.length} again`}
+            words='Each is sent from the beginning of its schedule, to the webhook URL that its assistant has now. Those that have arrived are passed over.'
+            act={async () => {
+              await again.mutateAsync(ids)
+              clear()
+            }}
+          />
+        )}
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,55 @@
+// Asks for an API key or a token. The address stays what it is, so that who signs in comes back to where they were.
+import { Alert, Button, Center, Paper, PasswordInput, Text, Title } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { inWords, Refused, roleOf } from './api.js'
+import { Entry } from './blocks/page.js'
+import { signIn, signOut, useSession } from './session.js'
+
+const why = {
+  expired: 'Your session has expired. Sign in again to go on where you were.',
+  'signed out': 'You have signed out.'
+}
+
+export function SignIn () {
+  const { token, ended } = useSession()
+  const [text, setText] = useState('')
+  const [problem, setProblem] = useState<string>()
+  const [isRunning, setRunning] = useState(false)
+  const enter = async (given: string) => {
+    setRunning(true)
+    setProblem(undefined)
+    try {
+      signIn(given, await roleOf(given))
+    } catch (error) {
+      if (token !== null) signOut()
+      const isRefused = error instanceof Refused && error.status === 401
+      setProblem(isRefused ? 'This is not valid, or has expired.' : inWords(error))
+      setRunning(false)
+    }
+  }
+  useEffect(() => {
+    document.title = 'Sign in · Ringledger'
+    if (token !== null) void enter(token) // by a link
+  }, [token])
+  return (
+    <Center component='main' mih='100dvh' p='md'>
+      <Paper withBorder p='lg' maw={420} w='100%'>
+        <Entry act={() => void enter(text.trim())}>
+          <Title order={1} size='h3'>Sign in to Ringledger</Title>
+          {ended && !problem && <Alert color='blue' variant='outline' role='status' title={why[ended]} />}
+          <PasswordInput
+            label='API key or token' description='A key begins with rl_. It is kept until you close this tab.'
+            value={text} onChange={({ currentTarget }) => setText(currentTarget.value)}
+            error={problem} autoFocus autoComplete='off' spellCheck={false}
+            visibilityToggleButtonProps={{ 'aria-label': 'Show what is typed' }}
+          />
+          <Button type='submit' loading={isRunning} disabled={text.trim() === ''}>Sign in</Button>
+          <Text size='sm' className='dim'>
+            On your own computer, <code>npm start</code> prints a link that signs in, and
+            <code>ringledger token</code> makes tokens.
+          </Text>
+        </Entry>
+      </Paper>
+    </Center>
+  )
+}

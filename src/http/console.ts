@@ -1,0 +1,47 @@
+// The pages for people, at `/`: one page and the modules that it loads. Programs are told where everything is.
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance } from 'fastify'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { packageRoot, packageVersion } from '../package-root.js'
+import { addToVary } from './edge.js'
+
+/** Our scripts, our API, nothing from elsewhere. Mantine writes its variables into style elements. */
+const policy = [
+  "default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:",
+  "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"
+].join('; ')
+
+/** Of one address. A visit loads some twenty modules, once. */
+const modulesPerMinute = 600
+
+/** Register it after the rate limits. Where there is a BASE_PATH it answers there, too. */
+export async function addConsole (app: FastifyInstance, basePath: string): Promise<void> {
+  const folder = join(packageRoot, 'dist/console')
+  const page = (await readFile(join(folder, 'index.html'), 'utf8')).replaceAll('%BASE_PATH%', basePath)
+  for (const url of new Set(['/', basePath || '/', `${basePath}/`])) {
+    app.get(url, { schema: { hide: true }, onRequest: app.rateLimits.ofStranger }, async ({ headers }, reply) => {
+      addToVary(reply, 'Accept')
+      if (!/\btext\/html\b/i.test(headers.accept ?? '')) return about(basePath)
+      return await reply.headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
+        .type('text/html; charset=utf-8').send(page)
+    })
+  }
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', app.rateLimits.ofAddress(modulesPerMinute))
+    await scope.register(fastifyStatic, {
+      root: join(folder, 'assets'),
+      prefix: `${basePath}/console/`,
+      decorateReply: false,
+      index: false,
+      preCompressed: true,
+      immutable: true,
+      maxAge: '365d',
+      logLevel: 'warn'
+    })
+  })
+}
+
+const about = (basePath: string) => ({
+  name: 'Ringledger', version: packageVersion, docs: `${basePath}/docs`, ops: `${basePath}/ops`, health: '/health/ready'
+})
