@@ -37,7 +37,7 @@ const rooms = {
   'src/ops': {
     ours: [
       ...LOG, 'src/(http|postgres|recovery|subscriptions)', 'src/(errors|package-root)[.]ts', SERVICES, 'projections',
-      'workers/(deliveries|dispatch|operate)'
+      'src/features/webhooks/outcome[.]ts', 'workers/(deliveries|dispatch|operate|work)'
     ],
     packages: [...WEB, 'typebox', 'ghtml', 'jose', 'pg']
   },

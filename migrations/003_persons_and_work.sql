@@ -33,6 +33,7 @@ CREATE TABLE ledger.work (
   reason      text,                        -- why it failed
   turn        bigint NOT NULL DEFAULT 0,
   failures    integer NOT NULL DEFAULT 0,  -- turns in a row that began and kept nothing
+  last_error  text,                        -- of the last of them
   due_at      timestamptz NOT NULL DEFAULT now(),
   created_at  timestamptz NOT NULL DEFAULT now(),
   finished_at timestamptz
@@ -40,6 +41,7 @@ CREATE TABLE ledger.work (
 CREATE INDEX work_accepted ON ledger.work (kind, user_id, created_at, id)
   WHERE state = 'accepted';
 CREATE INDEX work_prepared ON ledger.work (created_at) WHERE state = 'prepared';
+CREATE INDEX work_failed ON ledger.work (finished_at) WHERE state = 'failed';
 CREATE INDEX work_finished ON ledger.work (kind, finished_at) WHERE finished_at IS NOT NULL;
 -- ANALYZE keeps the samples of a table that has become empty.
 ALTER TABLE ledger.work ALTER input SET STATISTICS 0;

@@ -11,7 +11,7 @@ import { Environment, random, secretNames, urlProblem, withFiles } from './setti
 type BackEndUrls = Partial<Record<'eventStoreUrl' | 'databaseUrl' | 'redisUrl', string | undefined>>
 
 /** Durations are milliseconds. */
-export type Config = Readonly<ReturnType<typeof toConfig>>
+export type Config = Readonly<ReturnType<typeof toConfig> & { settings: ShownSetting[] }>
 
 /** What checks the settings: made when they are first read, for that takes longer than to check them. */
 let compiled: ValidateFunction<Environment> | undefined
@@ -27,7 +27,21 @@ export function loadConfig (environment: NodeJS.ProcessEnv): Config {
   const between = crossRules(values).filter((found) => found && !unknown.includes(found.field))
   const errors = collect(refused, [...ofUrls, ...between, ...problems])
   if (Object.keys(errors).length > 0) throw new BadSettings(errors, environment)
-  return Object.freeze(toConfig(values as unknown as Environment)) // validate() filled in the defaults
+  const settings = shownSettings(names, values, given)
+  return Object.freeze({ ...toConfig(values as unknown as Environment), settings }) // validate() filled in the defaults
+}
+
+/** A setting as operators are shown it: no secret, and of a URL its origin, as its path may be one. */
+interface ShownSetting { name: string, value: string | null, is_set: boolean }
+
+function shownSettings (names: string[], values: object, given: NodeJS.ProcessEnv): ShownSetting[] {
+  return names.map((name) => {
+    const value: unknown = Reflect.get(values, name)
+    const isSecret = secretNames.some((secret) => secret === name)
+    const text = value === undefined || isSecret ? null : String(value)
+    const isUrl = text !== null && /_(URL|ENDPOINT)$/.test(name)
+    return { name, value: isUrl ? new URL(text).origin : text, is_set: Boolean(given[name]) }
+  })
 }
 
 const urls = [

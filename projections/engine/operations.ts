@@ -10,9 +10,11 @@ import { feedGenerations } from './feed.js'
 import {
   changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation
 } from './generations.js'
+import type { Owned } from './overview.js'
 import type { Projection } from './projection.js'
 import {
-  beginReplay, BrokenOff, build, ReplayRefused, verify, type BuildOptions, type OperationOptions
+  beginReplay, BrokenOff, build, planReplay, refuseToVerify, ReplayRefused, verify, type BuildOptions,
+  type OperationOptions
 } from './replay.js'
 
 /** What may be asked for with an operation; each takes what concerns it. */
@@ -30,7 +32,8 @@ export interface Operation {
   run (projection: Projection, options: OperationOptions, input: OperationInput): Promise<string>
 }
 
-export type Action = 'replay' | 'pause' | 'resume' | 'verify' | 'rollback' | 'drop'
+export const actions = ['replay', 'verify', 'rollback', 'drop', 'pause', 'resume'] as const
+export type Action = typeof actions[number]
 
 export const operations: Readonly<Record<Action, Operation>> = {
   replay: {
@@ -42,9 +45,13 @@ export const operations: Readonly<Record<Action, Operation>> = {
       const began = Date.now()
       const generation = await replay(projection, { ...options, acceptDifferences })
       const seconds = ((Date.now() - began) / 1000).toFixed(1)
-      const { name } = projection
-      return `Replayed ${name} in ${seconds} s; readers see generation ${generation} now. The former one is kept level ` +
-        `for \`ringledger projections rollback ${name}\`, until \`ringledger projections drop ${name}\`.`
+      const { name, version } = projection
+      const former = (await generationsOf(options.pool, projection)).findLast(({ state }) => state === 'retained')
+      const done = `Replayed ${name} in ${seconds} s; readers see generation ${generation} now. The former one `
+      return done + (former && former.codeVersion !== version
+        ? `was folded by version ${former.codeVersion} of the code: only while a projector of that version runs is it kept ` +
+          `level, and can readers go back to it. \`ringledger projections drop ${name}\` removes it.`
+        : `is kept level for \`ringledger projections rollback ${name}\`, until \`ringledger projections drop ${name}\`.`)
     }
   },
   pause: {
@@ -53,7 +60,7 @@ export const operations: Readonly<Record<Action, Operation>> = {
       const { name } = projection
       const { rowCount } = await pool.query(
         'INSERT INTO ledger.paused_projections (projection) VALUES ($1) ON CONFLICT DO NOTHING', [name])
-      if (rowCount === 0) throw new ReplayRefused(`${name} is paused already.`)
+      if (rowCount === 0) throw isPaused(name)
       return `${name} is paused within a second: readers see what they saw, and the log waits. ` +
         `\`ringledger projections resume ${name}\` lets it go on.`
     }
@@ -64,8 +71,7 @@ export const operations: Readonly<Record<Action, Operation>> = {
       const { name } = projection
       const { rowCount } = await pool.query('DELETE FROM ledger.paused_projections WHERE projection = $1', [name])
       if (rowCount === 1) return `${name} goes on within a second, where it stood.`
-      throw new ReplayRefused(`${name} is not paused. If it stands still because it refused too many streams: ` +
-        `\`ringledger projections quarantine resume ${name}\`.`)
+      throw isNotPaused(name)
     }
   },
   verify: {
@@ -96,6 +102,46 @@ export const operations: Readonly<Record<Action, Operation>> = {
       const dropped = await drop(projection, generation, options)
       return `Dropped of ${projection.name}: generation ${dropped.join(', ')}.`
     }
+  }
+}
+
+const isPaused = (name: string) => new ReplayRefused(`${name} is paused already.`)
+const isNotPaused = (name: string) => new ReplayRefused(`${name} is not paused. If it stands still because it refused ` +
+  `too many streams: \`ringledger projections quarantine resume ${name}\`.`)
+
+/** Why it would be refused as things are; nothing where it can be begun. */
+export function whyNot (action: Action, projection: Projection, generations: readonly Owned[]): string | undefined {
+  try {
+    refuse(action, projection, generations)
+    return undefined
+  } catch (error) {
+    if (error instanceof ReplayRefused) return error.message
+    throw error
+  }
+}
+
+/** @throws ReplayRefused */
+function refuse (action: Action, projection: Projection, generations: readonly Owned[]): void {
+  const isPausedNow = generations.some(({ pausedSince }) => pausedSince !== null)
+  const ownerOf = ({ generation }: Generation) => generations.find((each) => each.generation === generation)?.owner
+  switch (action) {
+    case 'replay':
+    case 'verify': {
+      const plan = planReplay(projection, generations)
+      const builder = generations.find(({ state, owner }) => state === 'building' && owner !== null)?.owner
+      if (builder) throw new ReplayRefused(`A replay of ${projection.name} is under way already, by ${builder}: wait for its end.`)
+      if (action === 'verify') refuseToVerify(projection, plan)
+      break
+    }
+    case 'rollback': {
+      const target = targetOf(projection, generations)
+      refuseUnfed(projection, target, ownerOf(target))
+      break
+    }
+    case 'drop': choose(projection, generations, undefined); break
+    case 'pause': if (isPausedNow) throw isPaused(projection.name); break
+    case 'resume': if (!isPausedNow) throw isNotPaused(projection.name); break
+    default: action satisfies never
   }
 }
 
@@ -182,23 +228,27 @@ async function whyItWaits (
  */
 export async function rollback (projection: Projection, options: OperationOptions): Promise<number> {
   const { pool } = options
-  const { name, version } = projection
   const { generation } = await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     const found = targetOf(projection, await generationsOf(tx, projection))
-    const { generation, codeVersion } = found
-    if (codeVersion !== version && await leaseHolder(pool, leaseOf(projection, generation)) === undefined) {
-      throw new ReplayRefused(`Generation ${generation} of ${name} was folded by version ${codeVersion} of its code, ` +
-        'and no projector of that version runs: it stands still, and readers would go back in time. ' +
-        `This release has version ${version}.\n` +
-        `Start a projector of the release that has version ${codeVersion}, ` +
-        'then run this command again, with either release.')
-    }
-    await changeState(tx, projection, generation, 'retained', 'ready')
+    refuseUnfed(projection, found, await leaseHolder(pool, leaseOf(projection, found.generation)))
+    await changeState(tx, projection, found.generation, 'retained', 'ready')
     return found
   })
   await awaitSwap(projection, generation, options)
   return generation
+}
+
+/** @throws ReplayRefused when nobody can bring it level */
+function refuseUnfed (
+  { name, version }: Projection, { generation, codeVersion }: Generation, owner: string | null | undefined
+): void {
+  if (codeVersion === version || owner != null) return
+  throw new ReplayRefused(`Generation ${generation} of ${name} was folded by version ${codeVersion} of its code, ` +
+    'and no projector of that version runs: it stands still, and readers would go back in time. ' +
+    `This release has version ${version}.\n` +
+    `Start a projector of the release that has version ${codeVersion}, ` +
+    'then run this command again, with either release.')
 }
 
 function targetOf ({ name }: Projection, generations: readonly Generation[]): Generation {

@@ -32,18 +32,25 @@ export interface GenerationStatus {
   due: string | null
 }
 
+/** A generation, and who feeds or builds it. */
+export type Owned = Generation & { owner: string | null }
+
+export async function ownedGenerations (projection: Projection, pool: Pool): Promise<Owned[]> {
+  return await Promise.all((await generationsOf(pool, projection)).map(async (each) =>
+    ({ ...each, owner: await leaseHolder(pool, leaseOf(projection, each.generation)) ?? null })))
+}
+
 /** `head` is where the log ends. */
-export async function overview (projection: Projection, pool: Pool, head: bigint): Promise<GenerationStatus[]> {
-  const generations = await generationsOf(pool, projection)
+export async function overview (
+  projection: Projection, generations: readonly Owned[], pool: Pool, head: bigint
+): Promise<GenerationStatus[]> {
   return await Promise.all(generations.map((each) => statusOf(projection, each, pool, head)))
 }
 
-async function statusOf (
-  projection: Projection, each: Generation, pool: Pool, head: bigint
-): Promise<GenerationStatus> {
+async function statusOf (projection: Projection, each: Owned, pool: Pool, head: bigint): Promise<GenerationStatus> {
   const checkpoint = each.state === 'dropping' ? undefined : await checkpointIn(pool, projection, each.generation)
   const position = BigInt(checkpoint?.position ?? 0)
-  const owner = await leaseHolder(pool, leaseOf(projection, each.generation)) ?? null
+  const { owner } = each
   return {
     projection: projection.name,
     generation: each.generation,

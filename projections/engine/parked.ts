@@ -58,14 +58,14 @@ type StreamRow = Omit<ParkedStream, 'projection' | 'generation' | 'since'> &
 export const dispatcher = 'dispatcher'
 
 /** The streams that any generation of the projections of these names has parked, the longest parked first. */
-export async function parkedStreams (pool: Pool, names: readonly string[]): Promise<ParkedStream[]> {
+export async function parkedStreams (pool: Pool, names: readonly string[], most?: number): Promise<ParkedStream[]> {
   const { rows } = await pool.query<StreamRow>(`
     SELECT consumer, regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, stream,
       count(*)::int AS events, min(parked_at) AS since,
       (array_agg(revision ORDER BY revision))[1] AS revision, (array_agg(position ORDER BY revision))[1] AS position,
       (array_agg(event_type ORDER BY revision))[1] AS type, (array_agg(error ORDER BY revision))[1] AS error
     FROM ledger.parked_events WHERE coalesce(substring(consumer FROM '^read_(\\w+)_g\\d+$'), consumer) = ANY($1)
-    GROUP BY consumer, stream ORDER BY since, consumer, stream`, [names])
+    GROUP BY consumer, stream ORDER BY since, consumer, stream LIMIT $2`, [names, most])
   return rows.map(({ consumer, name, since, ...row }) => ({
     projection: name?.[0] ?? consumer, generation: name && Number(name[1]), ...row, since: since.toISOString()
   }))

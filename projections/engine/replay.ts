@@ -162,7 +162,8 @@ async function dropOwn (pool: Pool, { projection, generation, epoch }: Building)
   })
 }
 
-function refuseToVerify ({ name, version }: Projection, { kind, generation, active }: Plan): void {
+/** @throws ReplayRefused unless a verification may begin */
+export function refuseToVerify ({ name, version }: Projection, { kind, generation, active }: Plan): void {
   if (kind !== 'begin') {
     throw new ReplayRefused(`Generation ${generation} of ${name} is being built: let its replay end, which compares ` +
       `all rows, or give it up with \`ringledger projections drop ${name} --generation ${generation}\`.`)

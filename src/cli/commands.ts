@@ -9,7 +9,7 @@ export function commandLine (): Command {
     .description('Event-sourced backend of a voice-calling product. Settings come from the environment and from .env: see .env.example.')
     .version(packageVersion)
     .showHelpAfterError()
-  const groups = [addCatalog, addCalls, addProjections, addEvents, addWebhooks, addPerson, addSecrets, addIds]
+  const groups = [addCatalog, addCalls, addProjections, addEvents, addWebhooks, addWork, addPerson, addSecrets, addIds]
   for (const add of [addRoles, addOthers, addBackups, ...groups]) add(program)
   return program
 }
@@ -262,6 +262,11 @@ function addWebhooks (program: Command): void {
     .description('a delivery with its newest 50 attempts')
     .addOption(json)
     .action(work(webhooks, 'show'))
+  group.command('failing')
+    .description('webhooks that fail or are suspended: since when, the last error, and how much waits')
+    .option('--limit <n>', 'how many', wholeNumber, 200)
+    .addOption(json)
+    .action(work(webhooks, 'failing'))
   group.command('redeliver')
     .argument('<id...>', 'webhook-ids')
     .description('send deliveries once more; the schedule goes on as it was')
@@ -290,6 +295,15 @@ function addWebhooks (program: Command): void {
     .description('go on sending with a restored database: calls up to the last marker in the log are not sent again')
     .addOption(json)
     .action(work(webhooks, 'resume'))
+}
+
+function addWork (program: Command): void {
+  const group = program.command('work').description('imports, exports, erasures and recoveries in the background')
+  group.command('list')
+    .description('what has not ended, and what failed within a day')
+    .option('--limit <n>', 'how many', wholeNumber, 200)
+    .addOption(json)
+    .action(work(() => import('./work.js'), 'list'))
 }
 
 function addPerson (program: Command): void {

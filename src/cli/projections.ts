@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { Projection } from '../../projections/engine/projection.js'
 import { projections } from '../../projections/index.js'
 import { operations, type Action, type OperationInput, projectionNamed } from '../../projections/engine/operations.js'
-import { overview, type GenerationStatus, estimate, type Estimate } from '../../projections/engine/overview.js'
+import { overview, ownedGenerations, type GenerationStatus, estimate, type Estimate } from '../../projections/engine/overview.js'
 import { printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 import { operate } from './shutdown.js'
@@ -12,7 +12,8 @@ import { operate } from './shutdown.js'
 export async function list ({ json }: { json?: boolean }): Promise<void> {
   const all = await withConnections('ringledger projections list', async ({ pool, streams }) => {
     const head = await streams.head()
-    return (await Promise.all(projections.map((projection) => overview(projection, pool, head)))).flat()
+    return (await Promise.all(projections.map(async (projection) =>
+      await overview(projection, await ownedGenerations(projection, pool), pool, head)))).flat()
   })
   if (json) return printJson(all)
   const head = ['projection', 'generation', 'state', 'code', 'position', 'behind', 'updated', 'owner', 'due']

@@ -1,6 +1,7 @@
 // `ringledger webhooks`: deliveries of all users, what became of them, and sending them again.
 import { changeOptions, findOptions, findWebhookUser } from '../../workers/deliveries/options.js'
-import { findDelivery, findReceivers, listDeliveries } from '../../workers/deliveries/read.js'
+import { findDelivery, listDeliveries } from '../../workers/deliveries/read.js'
+import { troubledWebhooks } from '../../workers/deliveries/webhooks.js'
 import { audit } from '../../workers/operate/audit.js'
 import { recover as recoverDeliveries } from '../../workers/operate/recoveries.js'
 import { redeliver as redeliverOne } from '../../workers/operate/redeliver.js'
@@ -17,7 +18,7 @@ import type { Streams } from '../log/event-log.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { secretKeys } from '../services/complete-config.js'
 import { readText } from '../text-files.js'
-import { printJson, say, tableOf } from './output.js'
+import { printable, printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 import { operate } from './shutdown.js'
 
@@ -43,15 +44,14 @@ export async function list (
       items.push(...page.items)
       after = page.next
     }
-    const receivers = await findReceivers(pool, items.map(({ id }) => id))
-    return { items: items.map((item) => ({ ...item, ...receivers.get(item.id) })), total }
+    return { items, total }
   })
   if (json) return printJson(items)
   const head = [
-    'delivery', 'call', 'user', 'assistant', 'endpoint', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'
+    'delivery', 'call', 'user', 'assistant', 'url', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'
   ]
   const rows = items.map((each) => [
-    each.id, each.call_id ?? '', each.user_id ?? '', each.assistant_id ?? '', each.endpoint ?? '', each.type, each.status,
+    each.id, each.call_id ?? '', each.user_id ?? '', each.assistant_id ?? '', each.url ?? '', each.type, each.status,
     each.reason ?? '', each.attempt_count, each.next_attempt_at ?? '', each.created_at
   ])
   process.stdout.write(`${await tableOf(rows, head)}${items.length} of ${total?.isExact === false ? 'more than ' : ''}${total?.count}\n`)
@@ -61,9 +61,8 @@ export async function list (
 export async function show (id: string, { json }: { json?: boolean }): Promise<void> {
   const delivery = await withConnections('ringledger webhooks show', async ({ pool, streams }) => {
     const delivery = await findDelivery(pool, undefined, id)
-    const found = delivery && { ...delivery, ...(await findReceivers(pool, [delivery.id])).get(delivery.id) }
-    if (!found || found.call_id === null || found.reason !== 'invalid') return found
-    return { ...found, problem: await whyInvalid(streams, found.call_id) }
+    if (!delivery || delivery.call_id === null || delivery.reason !== 'invalid') return delivery
+    return { ...delivery, problem: await whyInvalid(streams, delivery.call_id) }
   })
   if (!delivery) throw new Error(`there is no delivery ${id}`)
   if (json) return printJson(delivery)
@@ -73,6 +72,18 @@ export async function show (id: string, { json }: { json?: boolean }): Promise<v
     [trigger, n, started_at ?? 'waits', duration_ms ?? '', outcome ?? '', status_code ?? '', error ?? ''])
   const summary = await tableOf(Object.entries(rest).map(([name, value]) => [name, value ?? '']))
   process.stdout.write(summary + await tableOf(rows, head))
+}
+
+/** Webhooks that fail, or that nothing is sent to. */
+export async function failing ({ limit, json }: { limit: number, json?: boolean }): Promise<void> {
+  const found = await withConnections('ringledger webhooks failing', ({ pool }) =>
+    troubledWebhooks(pool, limit, ['suspended', 'failing']))
+  if (json) return printJson(found)
+  if (found.length === 0) return void process.stdout.write('No webhook fails.\n')
+  const head = ['user', 'assistant', 'url', 'state', 'since', 'waiting', 'last error']
+  process.stdout.write(await tableOf(found.map((each) => [
+    each.user_id, each.assistant_id, each.url, each.state, each.since ?? '', each.waiting, printable(each.last_error ?? '')
+  ]), head))
 }
 
 /** Inserts one more attempt of each; the workers make it. @throws when one cannot be sent, after the others were */

@@ -4,37 +4,17 @@ import { projections } from '../../projections/index.js'
 import type { Projection } from '../../projections/engine/projection.js'
 import { runningActions, type ActionReport } from '../../projections/engine/actions.js'
 import { openBreakers, type OpenBreaker } from '../../projections/engine/circuit-breaker.js'
+import { actions, whyNot } from '../../projections/engine/operations.js'
 import { countParkedStreams } from '../../projections/engine/parked.js'
-import { overview, type GenerationStatus } from '../../projections/engine/overview.js'
+import { overview, ownedGenerations, type GenerationStatus } from '../../projections/engine/overview.js'
 import { leaseOf } from '../../projections/engine/generations.js'
 import { eventTypes } from '../../workers/dispatch/dispatch.js'
 import { dispatcherCheckpoint } from '../recovery/same-log.js'
 import { readCheckpoint } from '../subscriptions/checkpoint.js'
 import type { Services } from '../services/services.js'
+import type { ProjectionStatus } from './answers.js'
 import { ratesByConsumer } from './minute-counts.js'
 import { behindLog, type Behind } from '../subscriptions/lag.js'
-
-/** A projection, or the webhook dispatcher, as an operator sees it. */
-export interface ProjectionStatus {
-  name: string
-  /** Of what readers see. */
-  state: 'running' | 'paused' | 'stopped' | 'filling'
-  /** Why it is stopped. */
-  problem: string | null
-  /** As text: a position of the log may be larger than a number of JSON. */
-  position: string
-  /** How far the log is ahead. Beyond 10,000 events it is not exact. */
-  lag_events: number
-  lag_is_exact: boolean
-  lag_seconds: number
-  /** Events a second, in the last full minute. */
-  rate: number
-  parked_streams: number
-  /** None of the dispatcher. */
-  generations: GenerationStatus[]
-  /** What runs on it just now. */
-  action: ActionReport | null
-}
 
 interface Seen {
   breakers: OpenBreaker[]
@@ -48,11 +28,13 @@ export async function projectionStatuses ({ pool, streams }: Services): Promise<
   const head = await streams.head()
   const seen = await lookAround(pool)
   const ofProjection = async (projection: Projection) => {
-    const generations = await overview(projection, pool, head)
+    const owned = await ownedGenerations(projection, pool)
+    const generations = await overview(projection, owned, pool, head)
     const active = generations.find(({ state }) => state === 'active')
     const position = BigInt(active?.position ?? 0)
     const behind = await behindLog(streams, { position, head }, projection.eventTypes)
-    return statusOf(projection, { generations, active, behind }, seen)
+    const offers = actions.map((action) => ({ action, why_not: whyNot(action, projection, owned) ?? null }))
+    return statusOf(projection, { generations, active, behind, offers }, seen)
   }
   const ofDispatcher = async () => {
     const position = await readCheckpoint(pool, dispatcherCheckpoint)
@@ -68,13 +50,21 @@ async function lookAround (pool: Pool): Promise<Seen> {
   return { breakers, parked, rates, actions }
 }
 
-interface Found { generations: GenerationStatus[], active: GenerationStatus | undefined, behind: Behind }
+interface Found extends Pick<ProjectionStatus, 'offers'> {
+  generations: GenerationStatus[]
+  active: GenerationStatus | undefined
+  behind: Behind
+}
 
-function statusOf (projection: Projection, { generations, active, behind }: Found, seen: Seen): ProjectionStatus {
+function statusOf (
+  projection: Projection, { generations, active, behind, offers }: Found, seen: Seen
+): ProjectionStatus {
   const { name } = projection
   const generation = active?.generation ?? 1
   const breaker = seen.breakers.find((one) => one.projection === name && one.generation === generation)
   const parked = seen.parked.find((one) => one.projection === name && Number(one.generation) === generation)
+  const action = seen.actions.find((one) => one.projection === name) ?? null
+  const busy = action && `A ${action.action} runs: wait until it has ended.`
   const state = active?.paused_since ? 'paused' : breaker ? 'stopped' : active?.complete === false ? 'filling' : 'running'
   return {
     name,
@@ -85,7 +75,8 @@ function statusOf (projection: Projection, { generations, active, behind }: Foun
     rate: seen.rates.get(leaseOf(projection, generation)) ?? 0,
     parked_streams: parked?.streams ?? 0,
     generations,
-    action: seen.actions.find((one) => one.projection === name) ?? null
+    action,
+    offers: busy ? offers.map((offer) => ({ ...offer, why_not: busy })) : offers
   }
 }
 
@@ -99,7 +90,8 @@ function dispatcherStatus (position: bigint, behind: Behind, { rates, parked }: 
     rate: rates.get('dispatcher') ?? 0,
     parked_streams: parked.find(({ projection }) => projection === 'dispatcher')?.streams ?? 0,
     generations: [],
-    action: null
+    action: null,
+    offers: []
   }
 }
 

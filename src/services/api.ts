@@ -47,7 +47,10 @@ export async function startApi (services: Services, status: Status): Promise<App
     credentials,
     corsOrigins: config.corsOrigins,
     rateLimit: { perMinute: config.rateLimitPerMinute, redis },
-    ops: opsServices(services, actions.start),
+    ops: opsServices(services, actions.start, async () => {
+      const { findIn } = await import('../cli/doctor/doctor.js') // nobody else needs it
+      return await findIn(config, services.urls)
+    }),
     routes
   })
   const sweep = () => Promise.all([idempotency.removeExpired(), forgetRevoked(pool)]).catch((error: unknown) => {

@@ -46,7 +46,7 @@ t.test('every number of an option or an argument has a most', (t) => {
   t.end()
 })
 
-const { call, token, urls } = await testService(t)
+const { call, token, urls, parts } = await testService(t)
 const folder = dataDir(t)
 
 function report (callId: string, assistant: number): string {
@@ -126,6 +126,15 @@ t.test('what was marked and exported is told, and an export on stdout has no roo
   const exported = await json(t, ['events', 'export', file])
   t.match(exported, { file, events: Number, streams: Number, sha256: /^[0-9a-f]{64}$/ })
   t.match(await runWarm(['events', 'export', '--json'], env), { code: 1, stdout: '', stderr: /--json needs a FILE/ })
+})
+
+t.test('work in the background is listed, for people and for programs', async (t) => {
+  const { pool } = parts
+  await pool.query(`
+    INSERT INTO ledger.work (id, kind, user_id, state, input, last_error, due_at)
+    VALUES (gen_random_uuid(), 'lead-import', '7', 'accepted', '{}', 'connection lost', now() + interval '1 hour')`)
+  t.match(await json(t, ['work', 'list']), [{ kind: 'lead-import', user_id: '7', state: 'accepted', turns: 0, last_error: 'connection lost' }])
+  t.match((await runWarm(['work', 'list'], env)).stdout, /lead-import .* 7 .* accepted .* connection lost/)
 })
 
 t.test('an erasure tells the id of its request', async (t) => {

@@ -38,7 +38,7 @@ t.test('a method that an address does not take is a 405 that names those that it
       t.equal(answer.headers.get('allow'), allowed.sort().join(', '))
     }
     const { status, body, headers } = await call('HEAD', path)
-    const read = path.startsWith('/engine/') ? 403 : path.includes('{') ? 404 : 200
+    const read = /^\/(engine|ops)\//.test(path) ? 403 : path.includes('{') ? 404 : 200
     t.strictSame([status, body], [methods.includes('GET') ? read : 405, {}], `HEAD ${path}`)
     t.equal(headers.get('content-length') === null, /s\/export$/.test(path), `the length of ${path} is told where it is known`)
   }

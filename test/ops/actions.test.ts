@@ -39,6 +39,35 @@ t.test('projections are listed with how far they are, the dispatcher among them'
     generations: [{ generation: 1, state: 'active' }],
     action: null
   })
+  t.same(data.at(-1).offers, [], 'nothing is done to the dispatcher')
+})
+
+/** What is offered of assistants, and why the rest is not. */
+async function offered () {
+  const { data } = (await ops('GET', '/projections')).body
+  const { offers }: { offers: { action: string, why_not: string | null }[] } = data[0]
+  return {
+    can: offers.flatMap(({ action, why_not: why }) => why === null ? action : []),
+    why: Object.fromEntries(offers.map(({ action, why_not: why }) => [action, why]))
+  }
+}
+
+t.test('what can succeed is offered, and of the rest is said why not', async (t) => {
+  const { can, why } = await offered()
+  t.same(can, ['replay', 'verify', 'pause'])
+  t.match(why, {
+    rollback: 'There is no retained generation of assistants to go back to.',
+    drop: 'There is no retained generation of assistants.',
+    resume: /^assistants is not paused/
+  })
+  const version = 'UPDATE ledger.generations SET code_version = code_version'
+  await pool.query(`${version} - 1 WHERE projection = 'assistants'`)
+  const changed = await eventually(async () => {
+    const { can, why } = await offered()
+    return !can.includes('verify') && why
+  })
+  t.match(changed, { verify: /^Readers of assistants see what version \d+ of its code has folded/ })
+  await pool.query(`${version} + 1 WHERE projection = 'assistants'`)
 })
 
 t.test('a replay is begun, shown, and told when it is done; then it is rolled back, and dropped', async (t) => {
@@ -46,6 +75,7 @@ t.test('a replay is begun, shown, and told when it is done; then it is rolled ba
   t.match(replayed, {
     action: 'replay', projection: 'assistants', state: 'done', progress: 1, message: /^Replayed assistants in .* generation 2 now/
   })
+  await eventually(async () => (await offered()).can.join() === 'replay,verify,rollback,drop,pause')
   t.match(await done(t, 'rollback'), { state: 'done', message: /generation 1 again/ })
   t.match(await done(t, 'drop'), { state: 'done', message: 'Dropped of assistants: generation 2.' })
 })

@@ -16,6 +16,8 @@ export interface DeliveryFilter {
   /** Of the attempt that ended last. */
   outcome?: Outcome | undefined
   statusCode?: number | undefined
+  /** How the URL begins that its webhook goes to. */
+  url?: string | undefined
   /** ISO 8601. */
   createdFrom?: string | undefined
   createdTo?: string | undefined
@@ -37,24 +39,28 @@ function statusFilter (status: Delivery['status'] | undefined): Filter {
   return [status === 'scheduled' ? `(d.status = ? AND NOT ${isHeld})` : 'd.status = ?', status]
 }
 
-/** A page of deliveries without their attempts, newest first. */
+/** Whose it is; null when the assistant is unknown. */
+export interface OfUser { user_id: string | null }
+
+/** A page of deliveries without their attempts, newest first, each with its user. */
 export async function listDeliveries (
   pool: Pool, filter: DeliveryFilter, page: Page
-): Promise<Paged<DeliverySummary>> {
-  const { userId, assistantId, callId, createdFrom, createdTo, status, reason, outcome, statusCode } = filter
+): Promise<Paged<DeliverySummary & OfUser>> {
+  const { userId, assistantId, callId, createdFrom, createdTo, status, reason, outcome, statusCode, url } = filter
   return await readPage(pool, {
     name: 'deliveries',
-    columns,
+    columns: `${columns}, d.user_id`,
     from: 'ledger.webhook_deliveries d',
     key: 'id',
     own: [['user_id = ?', userId]],
     filters: [
       ['assistant_id = ?', assistantId], ['call_id = ?', callId], statusFilter(status),
       ['outcome = ?', outcome], ['status_code = ?', statusCode], [`? IN (reason, ${heldReason})`, reason],
-      ['created_at >= ?', createdFrom], ['created_at <= ?', createdTo]
+      ['created_at >= ?', createdFrom], ['created_at <= ?', createdTo],
+      ['assistant_id IN (SELECT assistant_id FROM ledger.webhooks WHERE starts_with(url, ?))', url]
     ],
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'uuid' } },
-    item: `json_build_object(${summary})`
+    item: `json_build_object('user_id', page.user_id, ${summary})`
   }, page)
 }
 
@@ -67,14 +73,14 @@ export const isDeliveryId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-
  */
 export async function findDelivery (
   db: Pool | PoolClient, userId: string | undefined, id: string, longestExcerpt = keptExcerpt
-): Promise<Delivery | undefined> {
+): Promise<Delivery & OfUser | undefined> {
   if (!isDeliveryId(id)) return undefined
-  const { rows } = await db.query<{ delivery: Delivery }>({
+  const { rows } = await db.query<{ delivery: Delivery, user_id: string | null }>({
     name: 'find-delivery',
-    text: deliveriesSql('d.id = $1 AND ($2::text IS NULL OR d.user_id = $2)'),
+    text: deliveriesSql('d.id = $1 AND ($2::text IS NULL OR d.user_id = $2)', ', user_id'),
     values: [id, userId ?? null, longestExcerpt]
   })
-  return rows[0]?.delivery
+  return rows.map(({ delivery, user_id }) => ({ ...delivery, user_id }))[0]
 }
 
 /** The webhooks of the user's call with their newest attempts; empty when there are none, or none yet. */
@@ -192,21 +198,4 @@ function withoutQuery (text: string): string {
   if (!URL.canParse(text)) return text
   const url = new URL(text)
   return url.origin + url.pathname
-}
-
-export interface Receiver {
-  /** Null when the assistant is unknown. */
-  user_id: string | null
-  /** Where it went last, or will go, without the query, which may hold a secret; null of what is not sent. */
-  endpoint: string | null
-}
-
-/** Whose each of these deliveries is, by its id: for operators, who look at those of all users. */
-export async function findReceivers (pool: Pool, ids: readonly string[]): Promise<Map<string, Receiver>> {
-  const { rows } = await pool.query<Receiver & { id: string }>(`
-    SELECT d.id, d.user_id, CASE WHEN d.status <> 'skipped' THEN split_part(
-      coalesce(CASE WHEN d.finished_at IS NOT NULL THEN (SELECT url FROM (${newestAttempt}) a) END, w.url), '?', 1) END AS endpoint
-    FROM ledger.webhook_deliveries d LEFT JOIN ledger.webhooks w USING (assistant_id)
-    WHERE d.id = ANY($1::uuid[])`, [ids])
-  return new Map(rows.map(({ id, ...receiver }) => [id, receiver]))
 }

@@ -109,46 +109,79 @@ export async function findWebhookUrl (pool: Pool, assistantId: number): Promise<
   return found?.url
 }
 
-export interface InterruptedWebhook extends Interruption {
-  /** Its assistant. */
-  id: string
+/** A webhook that operators should look at: it fails, or nothing is sent to it. Times in ISO 8601. */
+export interface TroubledWebhook {
+  assistant_id: number
   user_id: string
   /** Without its query, which may hold a secret. */
   url: string
+  state: 'suspended' | 'failing' | 'paused'
+  /** Why it is suspended or paused. */
+  reason: string | null
+  /** When it began to fail, or was suspended. */
+  since: string | null
+  /** When a pause ends. */
+  until: string | null
+  last_error: string | null
+  /** Deliveries that wait for it; 1,000 where there are more. */
+  waiting: number
 }
 
-const interruption = `
-  SELECT assistant_id::text AS id, user_id, split_part(url, '?', 1) AS url,
-    coalesce(suspended_reason, pause_reason) AS reason, suspended_at AS since, CASE WHEN suspended_at IS NULL THEN paused_until END AS until
-  FROM ledger.webhooks WHERE off_since IS NULL AND deleted_at IS NULL`
+const isOn = 'off_since IS NULL AND deleted_at IS NULL'
 const [isSuspended, isPaused] = ['suspended_at IS NOT NULL', '(suspended_at IS NULL AND paused_until > now())']
+/** It has failed three times or more since its last success. */
+export const isFailing = `failing_since IS NOT NULL AND failures_in_row >= 3 AND suspended_at IS NULL AND ${isOn}`
+const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-const toInterrupted = ({ since, until, ...row }: InterruptedRow): InterruptedWebhook => ({
-  ...row, state: since ? 'suspended' : 'paused', since: since?.toISOString() ?? null, until: until?.toISOString() ?? null
-})
-
-type InterruptedRow = Pick<InterruptedWebhook, 'id' | 'user_id' | 'url' | 'reason'> & Record<'since' | 'until', Date | null>
+const interruption = `
+  CASE WHEN suspended_at IS NOT NULL THEN 'suspended' ELSE 'paused' END AS state,
+  coalesce(suspended_reason, pause_reason) AS reason, ${iso('suspended_at')} AS since,
+  CASE WHEN suspended_at IS NULL THEN ${iso('paused_until')} END AS until`
 
 /** Why nothing is sent to an assistant's webhook that is on and goes to this URL, if so. */
 export async function findInterruption (
   pool: Pool, assistantId: number, url: string
 ): Promise<Interruption | undefined> {
-  const { rows: [found] } = await pool.query<InterruptedRow>({
+  const { rows: [found] } = await pool.query<Interruption>({
     name: 'find-interruption',
-    text: `${interruption} AND assistant_id = $1 AND url = $2 AND (${isSuspended} OR ${isPaused})`,
+    text: `
+      SELECT ${interruption} FROM ledger.webhooks
+      WHERE ${isOn} AND assistant_id = $1 AND url = $2 AND (${isSuspended} OR ${isPaused})`,
     values: [assistantId, url]
   })
-  if (!found) return undefined
-  const { state, reason, since, until } = toInterrupted(found)
-  return { state, reason, since, until }
+  return found
 }
 
-/** Suspended ones first, the longest suspended first. */
-export async function interruptedWebhooks (pool: Pool, most: number): Promise<InterruptedWebhook[]> {
-  const { rows } = await pool.query<InterruptedRow>(`
-    (${interruption} AND ${isSuspended} ORDER BY suspended_at, assistant_id LIMIT $1)
-    UNION ALL (${interruption} AND ${isPaused} ORDER BY paused_until LIMIT $1) ORDER BY since, id LIMIT $1`, [most])
-  return rows.map(toInterrupted)
+// Of the deliveries that wait, those that have failed are due last.
+const waits = "d.assistant_id = w.assistant_id AND d.worker IS NULL AND d.crashes < 2 AND d.trigger = 'schedule'"
+const lastError = `
+  CASE suspended_reason WHEN 'gone' THEN 'the receiver answered 410' ELSE (
+    SELECT coalesce(error, 'the receiver answered ' || status_code) FROM ledger.webhook_attempts
+    WHERE outcome <> 'delivered' AND delivery_id IN (
+      SELECT delivery_id FROM ledger.webhook_due d WHERE ${waits} ORDER BY due_at DESC LIMIT 10)
+    ORDER BY started_at DESC LIMIT 1) END`
+
+/** Suspended ones first, then failing ones, each the longest first, then those that pause. */
+export async function troubledWebhooks (
+  pool: Pool, most: number, states: readonly TroubledWebhook['state'][] = ['suspended', 'failing', 'paused']
+): Promise<TroubledWebhook[]> {
+  const each = (state: TroubledWebhook['state'], where: string, since: string) => states.includes(state)
+    ? [`(SELECT '${state}' AS state, ${since} AS from_when, * FROM ledger.webhooks WHERE ${where} ORDER BY ${since} LIMIT $1)`]
+    : []
+  const troubled = [
+    ...each('suspended', `${isSuspended} AND ${isOn}`, 'suspended_at'), ...each('failing', isFailing, 'failing_since'),
+    ...each('paused', `${isPaused} AND ${isOn} AND NOT (${isFailing})`, 'paused_until')
+  ]
+  const { rows } = await pool.query<TroubledWebhook>(`
+    SELECT assistant_id::float8 AS assistant_id, user_id, split_part(url, '?', 1) AS url, state,
+      coalesce(suspended_reason, CASE WHEN paused_until > now() THEN pause_reason END) AS reason,
+      ${iso('coalesce(suspended_at, failing_since)')} AS since,
+      CASE WHEN suspended_at IS NULL AND paused_until > now() THEN ${iso('paused_until')} END AS until,
+      ${lastError} AS last_error,
+      (SELECT count(*)::integer FROM (SELECT FROM ledger.webhook_due d WHERE ${waits} LIMIT ${mostAtOnce}) them) AS waiting
+    FROM (${troubled.join(' UNION ALL ')}) w
+    ORDER BY array_position(ARRAY['suspended', 'failing', 'paused'], state), from_when, assistant_id LIMIT $1`, [most])
+  return rows
 }
 
 // Deliveries whose last failure was before the schedule began anew. One that has failed since waits as it says.

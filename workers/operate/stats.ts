@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { bounds } from '../deliveries/claim.js'
 import { isClosed, isHeld } from '../deliveries/read.js'
 import { nextOnes, servableSql } from '../deliveries/reconcile.js'
+import { isFailing } from '../deliveries/webhooks.js'
 
 const none = { scheduled: 0, delivered: 0, held: 0, exhausted: 0, cancelled: 0, skipped: 0 }
 
@@ -60,8 +61,7 @@ const dueSql = `${servableSql(nextOnes)}, waiting AS (
     (SELECT coalesce(sum(count), 0)::integer FROM running) AS running,
     (SELECT count(*)::integer FROM ledger.webhooks
      WHERE suspended_at IS NOT NULL AND off_since IS NULL AND deleted_at IS NULL) AS suspended,
-    (SELECT count(*)::integer FROM ledger.webhooks
-     WHERE failing_since IS NOT NULL AND failures_in_row >= 3 AND suspended_at IS NULL AND off_since IS NULL) AS failing,
+    (SELECT count(*)::integer FROM ledger.webhooks WHERE ${isFailing}) AS failing,
     (SELECT count(*)::integer FROM ledger.parked_events WHERE consumer = 'dispatcher') AS parked
   FROM waiting`
 

@@ -102,6 +102,33 @@ export async function findRequest<Progress extends object> (
   return found
 }
 
+/** Durable work as operators see it. */
+export interface ListedWork {
+  id: string
+  kind: string
+  user_id: string
+  state: 'prepared' | 'accepted' | 'failed'
+  /** Turns that it has had, and those in a row that kept nothing. */
+  turns: number
+  failures: number
+  waits_for: string | null
+  last_error: string | null
+  created_at: Date
+  /** When its next turn is due at the earliest. */
+  due_at: Date
+  finished_at: Date | null
+}
+
+/** What has not ended, the oldest first; behind it what failed within a day. */
+export async function listWork (pool: Pool, most: number): Promise<ListedWork[]> {
+  const { rows } = await pool.query<ListedWork>(`
+    SELECT id, kind, user_id, state, turn::float8 AS turns, failures, progress ->> 'waits_for' AS waits_for,
+      coalesce(reason, last_error) AS last_error, created_at, due_at, finished_at
+    FROM ledger.work WHERE state IN ('prepared', 'accepted') OR (state = 'failed' AND finished_at > now() - interval '1 day')
+    ORDER BY state = 'failed', created_at, id LIMIT $1`, [most])
+  return rows
+}
+
 export interface UnfinishedRequests {
   kind: string
   count: number

@@ -176,7 +176,7 @@ async function takeTurn (
     async keep (progress, write) {
       await inTransaction(pool, async (tx) => {
         const { rowCount } = await tx.query(`
-          UPDATE ledger.work SET progress = $3, failures = 0
+          UPDATE ledger.work SET progress = $3, failures = 0, last_error = NULL
           WHERE id = $1 AND turn = $2 AND state = 'accepted'`, [begun.id, begun.turn, progress])
         if (rowCount !== 1) throw new TurnLost('another worker has the request')
         await write?.(tx)
@@ -194,7 +194,7 @@ async function takeTurn (
   } catch (error) {
     if (error instanceof TurnLost) throw error
     const { failures, inMs } = waitAfter(error, begun.failures, options)
-    await release(pool, begun, { failures, inMs })
+    await release(pool, begun, { failures, inMs, error })
     if (signal.aborted) return
     const { id: request, kind: name } = begun
     log.warn({ err: error, request, kind: name, failures }, 'a request in the background is tried again')
@@ -217,14 +217,17 @@ function isOutage (error: unknown): boolean {
 
 const outageWords = /ECONN|timeout|Connection terminated|NotKnownYet|NotCaughtUp|OtherLog|StreamBusy/
 
-/** Others have their turn, then it has another one. */
+const longestError = 500
+
+/** Others have their turn, then it has another one. The error is for operators. */
 async function release (
-  pool: Pool, { id, turn }: Begun, { failures, inMs }: { failures: number, inMs: number }
+  pool: Pool, { id, turn }: Begun, { failures, inMs, error }: { failures: number, inMs: number, error?: unknown }
 ): Promise<void> {
+  const words = error instanceof Error ? error.message.replaceAll('\0', '').slice(0, longestError).toWellFormed() : null
   await pool.query(`
     UPDATE ledger.work
-    SET failures = $3, due_at = clock_timestamp() + $4 * interval '1 ms'
-    WHERE id = $1 AND turn = $2 AND state = 'accepted'`, [id, turn, failures, inMs])
+    SET failures = $3, due_at = clock_timestamp() + $4 * interval '1 ms', last_error = coalesce($5, last_error)
+    WHERE id = $1 AND turn = $2 AND state = 'accepted'`, [id, turn, failures, inMs, words])
 }
 
 async function end (pool: Pool, { id, turn }: Begun, ended: Ended, at: string): Promise<void> {

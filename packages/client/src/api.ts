@@ -1032,6 +1032,366 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/api/projections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the projections
+         * @description With their generations, how far they are behind the log, and what can be done to each now. The dispatcher is last.
+         */
+        get: operations["listProjections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/projections/{name}/{action}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay, verify, roll back, drop, pause or resume a projection
+         * @description A process of its own does it, and stops with the service. Asked again, a replay goes on where it stood.
+         */
+        post: operations["actOnProjection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/projections/{name}/close-breaker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a stopped projection go on
+         * @description For one that stands still because it refused too many streams within a minute. It parks what it refuses.
+         */
+        post: operations["closeBreaker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was done to projections
+         * @description The newest 50, newest first.
+         */
+        get: operations["listProjectionActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/actions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See how an action gets on
+         * @description Those of the last 90 days.
+         */
+        get: operations["getProjectionAction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/parked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the streams with parked events
+         * @description Of every generation and of the dispatcher, the longest parked first; 200 at most.
+         */
+        get: operations["listParked"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/parked/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Project the parked events of a stream
+         * @description All of them, or none.
+         */
+        post: operations["retryParked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/parked/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give an event up for good
+         * @description In rebuilds too. Its stream goes on without it.
+         */
+        post: operations["skipParked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the webhook deliveries of all users
+         * @description Newest first, without their attempts.
+         */
+        get: operations["listDeliveriesOfAll"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook delivery of any user
+         * @description With its newest 50 attempts, oldest first, and the request of the newest one that was made.
+         */
+        get: operations["getDeliveryOfAll"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a webhook of any user again
+         * @description One more attempt, at once, also while the webhook is off or suspended. The schedule goes on as it was.
+         */
+        post: operations["redeliverOfAll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the webhooks that fail, are suspended or pause
+         * @description The longest first; 200 at most.
+         */
+        get: operations["listTroubledWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/webhooks/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a suspended or paused webhook of any user
+         * @description What was held is sent.
+         */
+        post: operations["resumeWebhookOfAll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See what waits to be sent
+         * @description The delivery log in numbers.
+         */
+        get: operations["getWebhookQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/day": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See the last day
+         * @description Attempts by the hour and commands by ten minutes, of the last 24 hours. It is counted once a minute.
+         */
+        get: operations["getLastDay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/work": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what is done in the background
+         * @description Imports, exports, erasures and recoveries that have not ended, the oldest first, and behind them those that failed within a day; 200 at most.
+         */
+        get: operations["listWork"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the settings
+         * @description Of the process that answers. No secret is told.
+         */
+        get: operations["listSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/api/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Run the checks of the doctor
+         * @description On the back ends of the process that answers, at most once in ten seconds. A check takes three seconds at most.
+         */
+        get: operations["listChecks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "call.completed": {
@@ -2381,6 +2741,372 @@ export interface components {
             data: components["schemas"]["WebhookNotice"][];
             meta: components["schemas"]["PageMeta"];
         };
+        /** @enum {string} */
+        ProjectionState: "running" | "paused" | "stopped" | "filling";
+        /** @enum {string} */
+        GenerationState: "building" | "ready" | "active" | "retained" | "dropping";
+        ProjectionGeneration: {
+            projection: string;
+            /** Format: int64 */
+            generation: number;
+            /** @description building by a replay; ready to be swapped in; active, which readers see; retained, to go back to; dropping. */
+            state: components["schemas"]["GenerationState"];
+            /** @description False while it is filled for the first time. */
+            complete: boolean;
+            /**
+             * Format: int64
+             * @description Of the code that folds it.
+             */
+            code_version: number;
+            /**
+             * Format: int64
+             * @description Of the code of this release.
+             */
+            present_version: number;
+            /** @description In the log, as text: it may be larger than a number of JSON. */
+            position: string;
+            /** @description How far the log is ahead, in positions. */
+            behind: string;
+            /** @description When its rows or its position changed last; `never` before. */
+            updated_at: string;
+            /** @description The process that feeds or builds it. */
+            owner: string | null;
+            /** @description Since when an operator has paused it. */
+            paused_since: string | null;
+            /** @description Against what it was verified before it was swapped in. */
+            verified: string | null;
+            /** @description The command that is due. */
+            due: string | null;
+        };
+        /** @enum {string} */
+        ProjectionActionName: "replay" | "verify" | "rollback" | "drop" | "pause" | "resume";
+        /** @enum {string} */
+        ProjectionActionState: "running" | "done" | "failed";
+        ProjectionAction: {
+            id: string;
+            action: components["schemas"]["ProjectionActionName"];
+            projection: string;
+            state: components["schemas"]["ProjectionActionState"];
+            /**
+             * Format: double
+             * @description 0 to 1; null where nobody knows the end.
+             */
+            progress: number | null;
+            /** @description What it does, or what became of it, for a person to read. */
+            message: string;
+            /** @description ISO 8601, UTC. */
+            began_at: string;
+        };
+        ActionOffer: {
+            action: components["schemas"]["ProjectionActionName"];
+            /** @description Why it would be refused now; null where it can be begun. */
+            why_not: string | null;
+        };
+        Projection: {
+            /** @description A projection, or `dispatcher`: that of webhooks, which has no generations. */
+            name: string;
+            /** @description Of what readers see. */
+            state: components["schemas"]["ProjectionState"];
+            /** @description Why it is stopped. */
+            problem: string | null;
+            /** @description In the log, as text. */
+            position: string;
+            /**
+             * Format: int64
+             * @description How far the log is ahead. Beyond 10,000 events it is not exact.
+             */
+            lag_events: number;
+            lag_is_exact: boolean;
+            /** Format: double */
+            lag_seconds: number;
+            /**
+             * Format: double
+             * @description Events a second, in the last full minute.
+             */
+            rate: number;
+            /** Format: int64 */
+            parked_streams: number;
+            generations: components["schemas"]["ProjectionGeneration"][];
+            /** @description What runs on it just now. */
+            action: components["schemas"]["ProjectionAction"] | null;
+            /** @description What an operator can do to it. */
+            offers: components["schemas"]["ActionOffer"][];
+        };
+        AllProjection: {
+            data: components["schemas"]["Projection"][];
+        };
+        ProjectionActionInput: {
+            /** @description Of a replay: it swaps although rows differ from those that readers see. */
+            accept_differences?: boolean;
+            /**
+             * Format: int64
+             * @description Of a drop: only this one; all retained ones when it is absent.
+             */
+            generation?: number;
+        };
+        BegunAction: {
+            /** @description Of the action. */
+            id: string;
+        };
+        OneBegunAction: {
+            data: components["schemas"]["BegunAction"];
+        };
+        Done: {
+            /** @description What was done, for a person to read. */
+            message: string;
+        };
+        AllProjectionAction: {
+            data: components["schemas"]["ProjectionAction"][];
+        };
+        OneProjectionAction: {
+            data: components["schemas"]["ProjectionAction"];
+        };
+        ParkedStream: {
+            projection: string;
+            /**
+             * Format: int64
+             * @description Null of the dispatcher, which has none.
+             */
+            generation: number | null;
+            stream: string;
+            /**
+             * Format: int64
+             * @description So many of its events are parked.
+             */
+            events: number;
+            /** @description Of the first of them, as the following. */
+            revision: string;
+            position: string;
+            type: string;
+            error: string;
+            /** @description ISO 8601, UTC. */
+            since: string;
+        };
+        AllParkedStream: {
+            data: components["schemas"]["ParkedStream"][];
+        };
+        RetryParked: {
+            /** @description A projection, or `dispatcher`. */
+            projection: string;
+            /** @description Whose events are parked. */
+            stream: string;
+        };
+        SkipParked: {
+            /** @description A projection, or `dispatcher`. */
+            projection: string;
+            /** @description Whose events are parked. */
+            stream: string;
+            /** @description Of the event. */
+            revision: string;
+            /** @description Why it is given up, for those who come later. */
+            reason: string;
+        };
+        /** @description What is not described here is as in Delivery. */
+        DeliveryOfUser: {
+            id: string;
+            call_id: string | null;
+            /** Format: int64 */
+            assistant_id: number | null;
+            type: components["schemas"]["WebhookType"];
+            status: components["schemas"]["DeliveryStatus"];
+            reason: string | null;
+            /** Format: int64 */
+            attempt_count: number;
+            next_attempt_at: string | null;
+            created_at: string;
+            url: string | null;
+            last_error: string | null;
+            /** @description Whose it is; null when the assistant is unknown. */
+            user_id: string | null;
+        };
+        DeliveryOfUserPage: {
+            data: components["schemas"]["DeliveryOfUser"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        /** @description What is not described here is as in DeliveryDetails. */
+        DeliveryOfUserDetails: {
+            /** @description The webhook-id, the same for every attempt. */
+            id: string;
+            /** @description Null for a test. */
+            call_id: string | null;
+            /** Format: int64 */
+            assistant_id: number | null;
+            type: components["schemas"]["WebhookType"];
+            /** @description Where it stands. */
+            status: components["schemas"]["DeliveryStatus"];
+            /** @description Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, held_too_long, assistant_deleted, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased). */
+            reason: string | null;
+            /**
+             * Format: int64
+             * @description Attempts of the schedule that were started.
+             */
+            attempt_count: number;
+            /** @description When the schedule tries it next; null unless it is scheduled. */
+            next_attempt_at: string | null;
+            /** @description ISO 8601, UTC. */
+            created_at: string;
+            /** @description Where it went last, or will go, without the query; null of what is not sent. */
+            url: string | null;
+            /** @description What was wrong with the newest attempt that has ended; null where it delivered. */
+            last_error: string | null;
+            /** @description The newest 50, oldest first. */
+            attempts: components["schemas"]["DeliveryAttempt"][];
+            request: components["schemas"]["DeliveryRequest"] | null;
+            /** @description Whose it is; null when the assistant is unknown. */
+            user_id: string | null;
+        };
+        OneDeliveryOfUserDetails: {
+            data: components["schemas"]["DeliveryOfUserDetails"];
+        };
+        /** @enum {string} */
+        TroubledState: "suspended" | "failing" | "paused";
+        TroubledWebhook: {
+            /** Format: int64 */
+            assistant_id: number;
+            user_id: string;
+            /** @description Without its query, which may hold a secret. */
+            url: string;
+            /** @description suspended: nothing is sent until it resumes. failing: three attempts or more since the last success have failed. paused: its receiver asked for a pause, which ends by itself. */
+            state: components["schemas"]["TroubledState"];
+            /** @description gone or failing of a suspended one; too_many_requests or unavailable of a pause. */
+            reason: string | null;
+            /** @description When it began to fail, or was suspended. */
+            since: string | null;
+            /** @description When a pause ends. */
+            until: string | null;
+            /** @description What was wrong with the last attempt that failed. */
+            last_error: string | null;
+            /**
+             * Format: int64
+             * @description Deliveries that wait for it; 1,000 where there are more.
+             */
+            waiting: number;
+        };
+        AllTroubledWebhook: {
+            data: components["schemas"]["TroubledWebhook"][];
+        };
+        WebhookQueue: {
+            /**
+             * Format: int64
+             * @description Attempts that are due, and that a worker could make.
+             */
+            due: number;
+            /** Format: int64 */
+            in_flight: number;
+            /** Format: int64 */
+            held: number;
+            /** @description Since when the attempt that waits longest is due. */
+            oldest_due: string | null;
+            /**
+             * Format: int64
+             * @description Webhooks that nothing is sent to.
+             */
+            suspended_endpoints: number;
+            /**
+             * Format: int64
+             * @description Others whose last three attempts or more have failed.
+             */
+            failing_endpoints: number;
+            /**
+             * Format: int64
+             * @description Calls without a row in the delivery log; null before the first count.
+             */
+            unaccounted: number | null;
+        };
+        OneWebhookQueue: {
+            data: components["schemas"]["WebhookQueue"];
+        };
+        Latency: {
+            /** Format: double */
+            p50: number;
+            /** Format: double */
+            p99: number;
+        };
+        HourOfAttempts: {
+            /** @description When it begins. */
+            hour: string;
+            /** @description That were started in it, by outcome. */
+            attempts: {
+                [key: string]: number;
+            };
+            /** @description From the row of a call to the end of the attempt that delivered it, in seconds. */
+            latency: components["schemas"]["Latency"] | null;
+        };
+        CommandsOfTenMinutes: {
+            /** @description When the ten minutes begin. Those without a command are not in the list. */
+            at: string;
+            /** Format: int64 */
+            accepted: number;
+            /** Format: int64 */
+            refused: number;
+            /** Format: int64 */
+            failed: number;
+        };
+        LastDay: {
+            attempts: components["schemas"]["HourOfAttempts"][];
+            /**
+             * Format: double
+             * @description 1 when every attempt was looked at, less when a sample was; then numbers are estimates.
+             */
+            share: number;
+            commands: components["schemas"]["CommandsOfTenMinutes"][];
+        };
+        OneLastDay: {
+            data: components["schemas"]["LastDay"];
+        };
+        /** @enum {string} */
+        WorkState: "prepared" | "accepted" | "failed";
+        Work: {
+            id: string;
+            kind: string;
+            user_id: string;
+            /** @description prepared: its event is not in the log yet. accepted: workers do it. failed: within a day. */
+            state: components["schemas"]["WorkState"];
+            /** Format: int64 */
+            turns: number;
+            /**
+             * Format: int64
+             * @description Turns in a row that kept nothing.
+             */
+            failures: number;
+            /** @description What it waits for. */
+            waits_for: string | null;
+            /** @description Of the last turn that failed; of a failed one why it was given up. */
+            last_error: string | null;
+            /** @description ISO 8601, UTC. */
+            created_at: string;
+            /** @description When its next turn is due at the earliest. */
+            due_at: string;
+            /** @description When it failed. */
+            finished_at: string | null;
+        };
+        AllWork: {
+            data: components["schemas"]["Work"][];
+        };
+        Setting: {
+            name: string;
+            /** @description As it is; of a URL its origin. Null of a secret, and where it is not set and has no default. */
+            value: string | null;
+            /** @description False where the default holds. */
+            is_set: boolean;
+        };
+        AllSetting: {
+            data: components["schemas"]["Setting"][];
+        };
+        /** @enum {string} */
+        FindingLevel: "ok" | "skipped" | "warning" | "error";
+        Finding: {
+            /** @description Such as `Postgres`. */
+            part: string;
+            check: string;
+            level: components["schemas"]["FindingLevel"];
+            found: string;
+            /** @description What mends it. */
+            mend?: string;
+        };
+        AllFinding: {
+            data: components["schemas"]["Finding"][];
+        };
         WebhookAssistant: {
             /**
              * Format: int64
@@ -2711,6 +3437,26 @@ export interface components {
                 "application/json": components["schemas"]["RecoverAnswer"];
             };
         };
+        /** @description Another request with this Idempotency-Key is being handled, or it cannot be done as things stand. */
+        E409: {
+            headers: {
+                "X-Correlation-Id": components["headers"]["Correlation"];
+                "X-RateLimit-Limit": components["headers"]["Limit"];
+                "X-RateLimit-Remaining": components["headers"]["Remaining"];
+                "X-RateLimit-Reset": components["headers"]["Reset"];
+                "X-Read-Position": components["headers"]["Position"];
+                "X-Ignored-Fields": components["headers"]["Ignored"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "message": "Another action runs on leads: wait until it has ended."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Delivered. The body is not needed. */
         E2XX: {
             headers: {
@@ -2835,6 +3581,29 @@ export interface components {
          * @example c56a4180-65aa-42ec-a945-5fd21dec0538
          */
         PersonRequestPath: string;
+        /** @description Only that of this call. */
+        CallId: string;
+        /** @description Where it stands. */
+        Status: components["schemas"]["DeliveryStatus"];
+        /** @description Of the attempt that ended last. */
+        Outcome: components["schemas"]["AttemptOutcome"];
+        /** @description What the receiver answered to that attempt. */
+        StatusCode: number;
+        /**
+         * @description Only those made on this day (UTC) or later, or at this instant or later.
+         * @example 2026-01-31
+         */
+        DateFrom: string;
+        /**
+         * @description Only those made on this day (UTC) or earlier, or at this instant or earlier. Keeps pages as they are while others are added.
+         * @example 2026-01-31
+         */
+        DateTo: string;
+        /**
+         * @description The projection.
+         * @example leads
+         */
+        ProjectionName: string;
         /**
          * @description The delivery, the same over all tries.
          * @example 8199a6da-f234-5f31-87e3-6f71755ff78d
@@ -6011,23 +6780,23 @@ export interface operations {
                 /** @description Only those of this assistant. */
                 assistant_id?: components["parameters"]["AssistantId"];
                 /** @description Only that of this call. */
-                call_id?: string;
+                call_id?: components["parameters"]["CallId"];
                 /** @description Where it stands. */
-                status?: components["schemas"]["DeliveryStatus"];
+                status?: components["parameters"]["Status"];
                 /** @description Of the attempt that ended last. */
-                outcome?: components["schemas"]["AttemptOutcome"];
+                outcome?: components["parameters"]["Outcome"];
                 /** @description What the receiver answered to that attempt. */
-                status_code?: number;
+                status_code?: components["parameters"]["StatusCode"];
                 /**
                  * @description Only those made on this day (UTC) or later, or at this instant or later.
                  * @example 2026-01-31
                  */
-                date_from?: string;
+                date_from?: components["parameters"]["DateFrom"];
                 /**
                  * @description Only those made on this day (UTC) or earlier, or at this instant or earlier. Keeps pages as they are while others are added.
                  * @example 2026-01-31
                  */
-                date_to?: string;
+                date_to?: components["parameters"]["DateTo"];
                 /** @description From 1, which is the default; a page after the last one is empty. */
                 page?: components["parameters"]["Page"];
                 /** @description Items on a page. */
@@ -6226,6 +6995,896 @@ export interface operations {
                 };
             };
             422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listProjections: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "name": "leads",
+                     *           "state": "running",
+                     *           "problem": null,
+                     *           "position": "48213",
+                     *           "lag_events": 0,
+                     *           "lag_is_exact": true,
+                     *           "lag_seconds": 0,
+                     *           "rate": 12.4,
+                     *           "parked_streams": 0,
+                     *           "generations": [
+                     *             {
+                     *               "projection": "leads",
+                     *               "generation": 1,
+                     *               "state": "active",
+                     *               "complete": true,
+                     *               "code_version": 3,
+                     *               "present_version": 3,
+                     *               "position": "48213",
+                     *               "behind": "0",
+                     *               "updated_at": "2026-01-31T12:05:00.000Z",
+                     *               "owner": "host-1 4711 0b5f2c1d",
+                     *               "paused_since": null,
+                     *               "verified": null,
+                     *               "due": null
+                     *             }
+                     *           ],
+                     *           "action": null,
+                     *           "offers": [
+                     *             {
+                     *               "action": "replay",
+                     *               "why_not": null
+                     *             },
+                     *             {
+                     *               "action": "rollback",
+                     *               "why_not": "There is no retained generation of leads to go back to."
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AllProjection"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    actOnProjection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The projection.
+                 * @example leads
+                 */
+                name: components["parameters"]["ProjectionName"];
+                /**
+                 * @description One of replay, verify, rollback, drop, pause, resume.
+                 * @example verify
+                 */
+                action: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "accept_differences": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProjectionActionInput"];
+            };
+        };
+        responses: {
+            /** @description It is begun: GET /ops/api/actions/{id} tells how it gets on. */
+            202: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "7d7a9f43-2c0e-4b53-9a4e-1f0f6a1f8b20"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OneBegunAction"];
+                };
+            };
+            404: components["responses"]["E404"];
+            409: components["responses"]["E409"];
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    closeBreaker: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The projection.
+                 * @example leads
+                 */
+                name: components["parameters"]["ProjectionName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It goes on. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "leads goes on within seconds, and parks what it refuses."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            404: components["responses"]["E404"];
+            409: components["responses"]["E409"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listProjectionActions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "7d7a9f43-2c0e-4b53-9a4e-1f0f6a1f8b20",
+                     *           "action": "replay",
+                     *           "projection": "leads",
+                     *           "state": "done",
+                     *           "progress": 1,
+                     *           "message": "Replayed leads in 1.2 s; readers see generation 2 now.",
+                     *           "began_at": "2026-01-31T12:05:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AllProjectionAction"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    getProjectionAction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The action.
+                 * @example 7d7a9f43-2c0e-4b53-9a4e-1f0f6a1f8b20
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The action. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "7d7a9f43-2c0e-4b53-9a4e-1f0f6a1f8b20",
+                     *         "action": "replay",
+                     *         "projection": "leads",
+                     *         "state": "done",
+                     *         "progress": 1,
+                     *         "message": "Replayed leads in 1.2 s; readers see generation 2 now.",
+                     *         "began_at": "2026-01-31T12:05:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OneProjectionAction"];
+                };
+            };
+            404: components["responses"]["E404"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listParked: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "projection": "leads",
+                     *           "generation": 1,
+                     *           "stream": "lead-1",
+                     *           "events": 1,
+                     *           "revision": "4",
+                     *           "position": "48101",
+                     *           "type": "LeadUpdated",
+                     *           "error": "its data is malformed: status must be a text",
+                     *           "since": "2026-01-31T12:05:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AllParkedStream"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    retryParked: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "projection": "leads",
+                 *       "stream": "lead-1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RetryParked"];
+            };
+        };
+        responses: {
+            /** @description None is parked any more. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "1 events of lead-1 went into leads (generation 1); none of its events is parked any more."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            404: components["responses"]["E404"];
+            409: components["responses"]["E409"];
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    skipParked: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "projection": "leads",
+                 *       "stream": "lead-1",
+                 *       "revision": "4",
+                 *       "reason": "Written by hand, and wrong."
+                 *     }
+                 */
+                "application/json": components["schemas"]["SkipParked"];
+            };
+        };
+        responses: {
+            /** @description It is given up. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "leads skips lead-1@4 from now on, in rebuilds too. No event of the stream is parked any more."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            404: components["responses"]["E404"];
+            409: components["responses"]["E409"];
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listDeliveriesOfAll: {
+        parameters: {
+            query?: {
+                /** @description The user, as the `sub` of the token. */
+                user_id?: string;
+                /** @description Only those of this assistant. */
+                assistant_id?: components["parameters"]["AssistantId"];
+                /** @description Only that of this call. */
+                call_id?: components["parameters"]["CallId"];
+                /** @description How the URL begins that its webhook goes to. */
+                url?: string;
+                /** @description Where it stands. */
+                status?: components["parameters"]["Status"];
+                /** @description Why it is held, exhausted, cancelled or skipped. */
+                reason?: string;
+                /** @description Of the attempt that ended last. */
+                outcome?: components["parameters"]["Outcome"];
+                /** @description What the receiver answered to that attempt. */
+                status_code?: components["parameters"]["StatusCode"];
+                /**
+                 * @description Only those made on this day (UTC) or later, or at this instant or later.
+                 * @example 2026-01-31
+                 */
+                date_from?: components["parameters"]["DateFrom"];
+                /**
+                 * @description Only those made on this day (UTC) or earlier, or at this instant or earlier. Keeps pages as they are while others are added.
+                 * @example 2026-01-31
+                 */
+                date_to?: components["parameters"]["DateTo"];
+                /** @description From 1, which is the default; a page after the last one is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Items on a page. */
+                per_page?: number;
+                /** @description `meta.next` of the page before, instead of `page`: as fast at the end of a long list as at its beginning, and no item is missed or met twice while others are added. Empty for the first page. */
+                after?: components["parameters"]["After"];
+            };
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page that was asked for. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "8199a6da-f234-5f31-87e3-6f71755ff78d",
+                     *           "call_id": "c-2026-01-31-0001",
+                     *           "assistant_id": 1,
+                     *           "type": "call.completed",
+                     *           "status": "delivered",
+                     *           "reason": null,
+                     *           "attempt_count": 1,
+                     *           "next_attempt_at": null,
+                     *           "created_at": "2026-01-31T12:01:13.060Z",
+                     *           "url": "https://hooks.example.com/calls",
+                     *           "last_error": null,
+                     *           "user_id": "1"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 50,
+                     *         "total": 1,
+                     *         "last_page": 1,
+                     *         "next": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeliveryOfUserPage"];
+                };
+            };
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getDeliveryOfAll: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The delivery, its webhook-id.
+                 * @example 8199a6da-f234-5f31-87e3-6f71755ff78d
+                 */
+                id: components["parameters"]["DeliveryPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "8199a6da-f234-5f31-87e3-6f71755ff78d",
+                     *         "call_id": "c-2026-01-31-0001",
+                     *         "assistant_id": 1,
+                     *         "type": "call.completed",
+                     *         "status": "delivered",
+                     *         "reason": null,
+                     *         "attempt_count": 1,
+                     *         "next_attempt_at": null,
+                     *         "created_at": "2026-01-31T12:01:13.060Z",
+                     *         "url": "https://hooks.example.com/calls",
+                     *         "last_error": null,
+                     *         "attempts": [
+                     *           {
+                     *             "n": 1,
+                     *             "trigger": "schedule",
+                     *             "started_at": "2026-01-31T12:01:13.101Z",
+                     *             "finished_at": "2026-01-31T12:01:13.260Z",
+                     *             "outcome": "delivered",
+                     *             "status_code": 204,
+                     *             "duration_ms": 159,
+                     *             "error": null,
+                     *             "response_excerpt": ""
+                     *           }
+                     *         ],
+                     *         "request": {
+                     *           "method": "POST",
+                     *           "url": "https://hooks.example.com/calls",
+                     *           "headers": {
+                     *             "content-type": "application/json",
+                     *             "user-agent": "Ringledger/0.1.0",
+                     *             "webhook-id": "8199a6da-f234-5f31-87e3-6f71755ff78d",
+                     *             "webhook-timestamp": "1769860873",
+                     *             "webhook-attempt": "1"
+                     *           },
+                     *           "header_names": [
+                     *             "authorization",
+                     *             "X-Team"
+                     *           ],
+                     *           "body": "{\"type\":\"call.completed\",\"timestamp\":\"2026-01-31T12:01:13.042Z\",\"data\":{\"call_id\":\"c-2026-01-31-0001\"}}"
+                     *         },
+                     *         "user_id": "1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OneDeliveryOfUserDetails"];
+                };
+            };
+            404: components["responses"]["E404"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    redeliverOfAll: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The delivery, its webhook-id.
+                 * @example 8199a6da-f234-5f31-87e3-6f71755ff78d
+                 */
+                id: components["parameters"]["DeliveryPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is asked for. */
+            202: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "It is sent again, as soon as a worker has room for it."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            404: components["responses"]["E404"];
+            409: components["responses"]["E409"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listTroubledWebhooks: {
+        parameters: {
+            query?: {
+                /** @description suspended: nothing is sent until it resumes. failing: three attempts or more since the last success have failed. paused: its receiver asked for a pause, which ends by itself. */
+                state?: components["schemas"]["TroubledState"];
+            };
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "assistant_id": 1,
+                     *           "user_id": "1",
+                     *           "url": "https://hooks.example.com/calls",
+                     *           "state": "failing",
+                     *           "reason": null,
+                     *           "since": "2026-01-31T12:05:00.000Z",
+                     *           "until": null,
+                     *           "last_error": "the receiver answered 500",
+                     *           "waiting": 12
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AllTroubledWebhook"];
+                };
+            };
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    resumeWebhookOfAll: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The assistant.
+                 * @example 1
+                 */
+                id: components["parameters"]["AssistantPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is sent to. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "It is sent to again; 12 deliveries were held."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            409: components["responses"]["E409"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getWebhookQueue: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As of now. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "due": 0,
+                     *         "in_flight": 2,
+                     *         "held": 12,
+                     *         "oldest_due": null,
+                     *         "suspended_endpoints": 0,
+                     *         "failing_endpoints": 1,
+                     *         "unaccounted": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OneWebhookQueue"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    getLastDay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The last 24 hours, oldest first. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "attempts": [
+                     *           {
+                     *             "hour": "2026-01-31T12:05:00.000Z",
+                     *             "attempts": {
+                     *               "delivered": 420,
+                     *               "rejected": 3
+                     *             },
+                     *             "latency": {
+                     *               "p50": 0.08,
+                     *               "p99": 1.2
+                     *             }
+                     *           }
+                     *         ],
+                     *         "share": 1,
+                     *         "commands": [
+                     *           {
+                     *             "at": "2026-01-31T12:05:00.000Z",
+                     *             "accepted": 812,
+                     *             "refused": 4,
+                     *             "failed": 0
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OneLastDay"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    listWork: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of it. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "3f1d7c52-6c0e-4d0b-9d0a-5f6c1f6a2b10",
+                     *           "kind": "lead-import",
+                     *           "user_id": "1",
+                     *           "state": "accepted",
+                     *           "turns": 3,
+                     *           "failures": 0,
+                     *           "waits_for": null,
+                     *           "last_error": null,
+                     *           "created_at": "2026-01-31T12:05:00.000Z",
+                     *           "due_at": "2026-01-31T12:05:00.000Z",
+                     *           "finished_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AllWork"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    listSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "name": "WEBHOOK_RETENTION_DAYS",
+                     *           "value": "90",
+                     *           "is_set": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AllSetting"];
+                };
+            };
+            default: components["responses"]["Refused"];
+        };
+    };
+    listChecks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "part": "Postgres",
+                     *           "check": "connections",
+                     *           "level": "ok",
+                     *           "found": "93 free; a process takes 52 at most"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AllFinding"];
+                };
+            };
             default: components["responses"]["Refused"];
         };
     };

@@ -5,6 +5,7 @@ import { BadSettings, loadConfig, type Config } from '../../config.js'
 import type { SecretKeys } from '../../privacy/sealed-text.js'
 import { unusedOf } from '../../log/client-url.js'
 import { secretKeys } from '../../services/complete-config.js'
+import type { Urls } from '../../services/connections.js'
 import type { Found as Stack } from '../../services/embedded/running-stack.js'
 import { keptSecrets } from '../../services/generated-secrets.js'
 import { settingNames, misspelt } from '../../settings.js'
@@ -39,21 +40,25 @@ function summaryOf (findings: readonly Finding[]): string {
   return errors + warnings === 0 ? 'All is well.' : `Errors: ${errors}. Warnings: ${warnings}.`
 }
 
-/** Runs the checks of every part side by side, on the back ends that are set or that run now. */
 async function findAll (environment: NodeJS.ProcessEnv): Promise<Finding[]> {
   const { findings, config } = checkSettings(environment)
-  if (!config) return findings
-  const isEmbedded = !(config.backEnds.databaseUrl && config.backEnds.eventStoreUrl)
+  return config ? [...findings, ...await findIn(config)] : findings
+}
+
+/** Runs the checks of every part side by side, on the back ends that are given, are set or run now. */
+export async function findIn (config: Config, given?: Partial<Urls>): Promise<Finding[]> {
+  const { backEnds } = config
+  const isEmbedded = !(backEnds.databaseUrl && backEnds.eventStoreUrl) && (!given || given.dataIn !== undefined)
   const stack: Promise<Stack> = isEmbedded ? stackOf(config) : Promise.resolve({})
   const { run } = await stack.catch((): Stack => ({})) // the check of DATA_DIR tells
-  const databaseUrl = config.backEnds.databaseUrl ?? run?.databaseUrl
-  const eventStoreUrl = config.backEnds.eventStoreUrl ?? run?.eventStoreUrl
+  const databaseUrl = given?.databaseUrl ?? backEnds.databaseUrl ?? run?.databaseUrl
+  const eventStoreUrl = given?.eventStoreUrl ?? backEnds.eventStoreUrl ?? run?.eventStoreUrl
   const parts = await Promise.all([
     isEmbedded ? checkDataDir(config.dataDir, stack) : [],
     findInBackEnds(config, databaseUrl, eventStoreUrl),
     redisOf(config)
   ])
-  return [...findings, ...parts.flat()]
+  return parts.flat()
 }
 
 async function stackOf ({ dataDir }: Config): Promise<Stack> {

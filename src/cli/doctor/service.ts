@@ -12,8 +12,10 @@ import { explainBehind, readDatabaseState } from '../../recovery/markers.js'
 import { OtherLog } from '../../log/errors.js'
 import { refuseOtherLog } from '../../recovery/same-log.js'
 import { unfinishedByKind } from '../../../workers/work/requests.js'
+import { troubledWebhooks } from '../../../workers/deliveries/webhooks.js'
 import { lastUnaccounted } from '../../../workers/operate/audit.js'
 import { isResealed, neededKeys, refuseLostKeys } from '../../../workers/operate/reseal.js'
+import { countDue } from '../../../workers/operate/stats.js'
 import { waitingRequests, unscavenged } from '../../../workers/persons/erasure-rows.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
 
@@ -61,10 +63,22 @@ function checksOf (pool: Pool, { streams, store, keys }: Omit<ServiceParts, 'dat
         ? 'none'
         : problem(String(unaccounted), 'Count again with `ringledger webhooks stats`, and tell who maintains this.')
     }],
+    ['failing webhooks', async () => await failingWebhooks(pool)],
     ['background', async () => await failingFound(pool)],
     ['erasures', async () => await erasuresFound(pool, store)],
     ['keys', async () => await keysFound(pool, keys)]
   ]
+}
+
+const mostNamed = 3
+
+async function failingWebhooks (pool: Pool) {
+  const found = await troubledWebhooks(pool, mostNamed, ['suspended', 'failing'])
+  if (found.length === 0) return 'none'
+  const { suspended, failing } = await countDue(pool)
+  const named = found.map((each) =>
+    `${each.url} of user ${each.user_id}, ${each.state} since ${each.since}: ${each.last_error ?? 'its error is no longer kept'}`)
+  return warning(`${failing} fail, ${suspended} are suspended: ${named.join('; ')}`, 'Look with `ringledger webhooks failing`.')
 }
 
 /** Of what workers do in the background. */

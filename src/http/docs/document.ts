@@ -80,7 +80,9 @@ const saidIn: ReadonlyArray<[name: string, by: string]> = [
   ['TruncatedCall', 'WebhookCall'],
   ['CallSummary', 'Call'],
   ['DeliverySummary', 'Delivery'],
-  ['DeliveryDetails', 'Delivery']
+  ['DeliveryDetails', 'Delivery'],
+  ['DeliveryOfUser', 'Delivery'],
+  ['DeliveryOfUserDetails', 'DeliveryDetails']
 ]
 
 /** Takes descriptions away that the other schema has of a field of that name. A field without one keeps its words. */

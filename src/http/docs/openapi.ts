@@ -38,6 +38,7 @@ const tags = [
   { name: 'webhooks', description: 'Signed notifications after each call' },
   { name: 'account', description: 'Who you are to this service' },
   { name: 'engine', description: 'What the call engine reports' },
+  { name: 'operators', description: 'How the service is, and what is done about it' },
   { name: 'health', description: 'Whether a process lives, and can do its work' },
   webhooksTag
 ]
@@ -46,7 +47,8 @@ const bearer = {
   type: 'http' as const,
   scheme: 'bearer',
   bearerFormat: 'JWT',
-  description: 'A JWT with `exp` and `sub`. Users have no role claim; the call engine has the role `engine`.'
+  description: 'A JWT with `exp` and `sub`. Users have no role claim; the call engine has the role `engine`, an operator ' +
+    '`ops`.'
 }
 
 /** One scheme, not two of which either is enough: generated clients would send the header for each of them. */

@@ -4,7 +4,7 @@ import type {
   DeliveryAttempt, DeliveryDetails, DeliveryRequest, DeliverySummary
 } from '../../features/webhooks/model.js'
 import type { Static } from 'typebox'
-import type { InterruptedWebhook } from '../../../workers/deliveries/webhooks.js'
+import type { TroubledWebhook } from '../../../workers/deliveries/webhooks.js'
 import { badge, form, link, table, text, time } from './layout.js'
 
 const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'] as const
@@ -81,11 +81,11 @@ ${Object.entries(headers).map(([name, value]) => `${name}: ${value}`).join('\n')
 
 ${body ?? '(the body is no longer kept)'}</pre>`
 
-export function endpointsPage (root: string, csrf: string | undefined, webhooks: InterruptedWebhook[]): string {
+export function endpointsPage (root: string, csrf: string | undefined, webhooks: TroubledWebhook[]): string {
   const head = ['user', 'assistant', 'endpoint', 'state', 'reason', 'since', 'until', 'what to do']
   return html`
 <p>Nothing is sent to these. A suspended one waits until its user, or you, resume it; a pause ends by itself.</p>
-!${table('Endpoints', head, webhooks.map(({ id, user_id: user, url, state, reason, since, until }) => [
+!${table('Endpoints', head, webhooks.map(({ assistant_id: id, user_id: user, url, state, reason, since, until }) => [
     text(user), text(id), text(url), badge(state, state === 'suspended' ? 'bad' : 'waiting'), text(reason), time(since), time(until),
     form(`${root}/endpoints/${id}/resume`, csrf, html`<button aria-label="Resume ${url}">Resume</button>`)
   ]), 'Every endpoint is sent to.')}`

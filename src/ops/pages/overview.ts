@@ -1,14 +1,13 @@
 // What runs, how far it is, what waits, and what the last day was like.
 import { html } from 'ghtml'
 import type { ActionReport } from '../../../projections/engine/actions.js'
-import type { ProjectionStatus } from '../projection-statuses.js'
-import type { Day, QueueStatus } from '../services.js'
+import type { Day, ProjectionStatus, Queue } from '../answers.js'
 import { badge, link, table, text, time } from './layout.js'
 
 export interface Overview {
   root: string
   projections: ProjectionStatus[]
-  queue: QueueStatus
+  queue: Queue
   /** Absent when it could not be counted in time. */
   day: Day | undefined
   actions: ActionReport[]
@@ -53,7 +52,7 @@ export function projectionState ({ state, action }: ProjectionStatus): string {
 
 const percent = ({ progress }: ActionReport) => progress === null ? '' : ` ${Math.floor(progress * 100)} %`
 
-function queueNumbers (root: string, queue: QueueStatus): string {
+function queueNumbers (root: string, queue: Queue): string {
   const { suspended_endpoints: suspended, failing_endpoints: failing, unaccounted } = queue
   const lost = unaccounted === null ? 'not counted yet' : badge(String(unaccounted), unaccounted === 0 ? 'good' : 'bad')
   const numbers: [string, string][] = [
@@ -68,7 +67,7 @@ function queueNumbers (root: string, queue: QueueStatus): string {
   return html`<dl>!${numbers.map(([name, value]) => html`<div><dt>${name}</dt><dd>!${value}</dd></div>`)}</dl>`
 }
 
-function charts ({ deliveries: { hours, share }, commands }: Day): string {
+function charts ({ attempts: hours, share, commands }: Day): string {
   const remark = share < 1 ? ` (from a sample of ${(share * 100).toPrecision(2)} %)` : ''
   const failed = (attempts: Record<string, number>) =>
     Object.entries(attempts).reduce((total, [outcome, n]) => total + (outcome === 'delivered' ? 0 : n), 0)

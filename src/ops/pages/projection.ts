@@ -2,7 +2,7 @@
 import { html } from 'ghtml'
 import type { GenerationStatus } from '../../../projections/engine/overview.js'
 import type { ParkedStream } from '../../../projections/engine/parked.js'
-import type { ProjectionStatus } from '../projection-statuses.js'
+import type { ProjectionStatus } from '../answers.js'
 import { badge, form, link, table, text, time } from './layout.js'
 import { lagOf, projectionState } from './overview.js'
 

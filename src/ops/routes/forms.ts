@@ -1,7 +1,7 @@
 // The forms of the pages: each does one thing, and leads to the page that shows what became of it.
 import type { FastifyRequest, FastifyReply } from 'fastify'
 import Type, { type TSchema } from 'typebox'
-import { projectionNamed, UnknownProjection } from '../../../projections/engine/operations.js'
+import { actions, projectionNamed, UnknownProjection } from '../../../projections/engine/operations.js'
 import { ParkingRefused } from '../../../projections/engine/parked.js'
 import { endInterruption } from '../../../workers/operate/resume.js'
 import { redeliver } from '../../../workers/operate/redeliver.js'
@@ -10,14 +10,14 @@ import type { App } from '../../http/app-types.js'
 import type { OpsServices } from '../services.js'
 import { assertOwnForm, operatorsOnly, Refused } from '../operator.js'
 import { closeBreaker, retryParked, skipParked } from '../parked.js'
-import { Action, isProjection } from './api.js'
+import { isProjection } from './projections.js'
 
 /** That Postgres and the event store take: without NUL, in at most so many characters. */
 export const storableText = (maxLength: number, minLength = 0) =>
   Type.String({ minLength, maxLength, pattern: '^[^\\u0000]*$' })
 
 const Named = Type.Object({ name: Type.String() })
-const ActionOn = Type.Object({ name: Type.String(), action: Action })
+const ActionOn = Type.Object({ name: Type.String(), action: Type.Enum([...actions]) })
 const WithId = Type.Object({ id: Type.String() })
 const Form = Type.Object({ csrf: Type.Optional(Type.String()) })
 const Parked = Type.Object({ ...Form.properties, stream: storableText(2_000, 1) })

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { newestActions } from '../../../projections/engine/actions.js'
 import { parkedStreams } from '../../../projections/engine/parked.js'
 import { findDelivery, findRequest, listDeliveries } from '../../../workers/deliveries/read.js'
-import { interruptedWebhooks } from '../../../workers/deliveries/webhooks.js'
+import { troubledWebhooks } from '../../../workers/deliveries/webhooks.js'
 import type { DeliverySummary } from '../../features/webhooks/model.js'
 import type { App } from '../../http/app-types.js'
 import { cursorOf, keysIn, type KeyKind } from '../../http/lists.js'
@@ -17,7 +17,7 @@ import { actionPage } from '../pages/other.js'
 import { overview } from '../pages/overview.js'
 import { projectionPage } from '../pages/projection.js'
 import { storableText, noticeOf } from './forms.js'
-import { actionOf } from './api.js'
+import { actionOf } from './projections.js'
 
 const mostActions = 10
 const mostEndpoints = 200
@@ -65,7 +65,7 @@ function addOverview (app: App, deps: OpsServices): void {
   })
 
   app.get(`${root}/actions/:id`, { schema: { hide: true, params: WithId }, onRequest }, async (request, reply) => {
-    const action = await actionOf(deps, request.params.id)
+    const action = await actionOf(deps.pool, request.params.id)
     if (!action) throw new Refused('There is no such action.', 404)
     const title = `${action.action} of ${action.projection}`
     const frame = { root, title, place, ...(action.state === 'running' && { liveSeconds: liveSeconds.running }) } as const
@@ -94,7 +94,7 @@ function addDeliveries (app: App, deps: OpsServices): void {
   })
 
   app.get(`${root}/endpoints`, { schema: { hide: true }, onRequest }, async (request, reply) => {
-    const main = endpointsPage(root, csrfOf(request), await interruptedWebhooks(deps.pool, mostEndpoints))
+    const main = endpointsPage(root, csrfOf(request), await troubledWebhooks(deps.pool, mostEndpoints))
     return show(request, reply, { root, title: 'Endpoints', place: 'endpoints' }, main)
   })
 }

@@ -1,4 +1,4 @@
-// Everything under `/ops`: the pages and their forms answer in HTML, the API in JSON.
+// Everything under `/ops`: the API answers in JSON, the pages and their forms in HTML.
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decodeJwt } from 'jose'
@@ -10,17 +10,23 @@ import { asPage, page, sendPage } from '../pages/layout.js'
 import type { OpsServices } from '../services.js'
 import { loginPage, problemPage } from '../pages/other.js'
 import { live, style } from '../pages/style.js'
-import { addOpsApi } from './api.js'
 import { addForms } from './forms.js'
 import { addPages } from './pages.js'
+import { addProjections } from './projections.js'
+import { addService } from './service.js'
+import { addWebhooks } from './webhooks.js'
+
+/** The API for operators: with a token of the role `ops`. */
+export function addOps (app: App, deps: OpsServices): void {
+  for (const add of [addProjections, addWebhooks, addService]) add(app, deps)
+}
 
 /** Register authentication and rate limits before. */
-export async function addOps (app: FastifyInstance, deps: OpsServices): Promise<void> {
-  await app.register(async (scope: App) => {
-    await scope.register(fastifyCookie)
-    scope.decorateRequest('opsSession', null)
-    await scope.register(async (api: App) => { addOpsApi(api, deps) })
-    await scope.register(async (pages: App) => { addAllPages(pages, deps) })
+export async function addOpsPages (app: FastifyInstance, deps: OpsServices): Promise<void> {
+  await app.register(async (pages: App) => {
+    await pages.register(fastifyCookie)
+    pages.decorateRequest('opsSession', null)
+    addAllPages(pages, deps)
   })
 }
 

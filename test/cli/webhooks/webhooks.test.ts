@@ -122,11 +122,21 @@ t.test('list prints a line for each delivery, the reason of held ones, and how m
   const { code, stdout } = await webhooks('list', '--status', 'held', '--limit', '1')
   t.equal(code, 0)
   const [heads, row, ...more] = cells(stdout)
-  t.same(heads, ['delivery', 'call', 'user', 'assistant', 'endpoint', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'])
+  t.same(heads, ['delivery', 'call', 'user', 'assistant', 'url', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'])
   t.match(row?.slice(0, 5), [deliveryId('c-2'), 'c-2', '1', '1', 'https://hooks.example.com'])
   t.match(row?.slice(5), ['call.completed', 'held', 'endpoint_suspended', '0', '', /Z$/])
   t.same(more, [])
   t.match(stdout, /^1 of 2$/m)
+})
+
+t.test('failing names those that fail or are suspended', async (t) => {
+  const { code, stdout } = await webhooks('failing')
+  t.equal(code, 0)
+  const [heads, row, ...more] = cells(stdout)
+  t.same(heads, ['user', 'assistant', 'url', 'state', 'since', 'waiting', 'last error'])
+  t.match(row, ['1', '1', 'https://hooks.example.com', 'suspended', /Z$/, '2', 'the receiver answered 410'])
+  t.same(more, [])
+  t.match(JSON.parse((await webhooks('failing', '--json')).stdout), [{ assistant_id: 1, state: 'suspended', waiting: 2 }])
 })
 
 t.test('options are changed by a file, shown without values, and cleared', async (t) => {

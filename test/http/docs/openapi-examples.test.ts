@@ -1,6 +1,7 @@
 // Examples of the API document fit its schemas; answers are as documented, with no header that it does not name.
 import t from 'tap'
 import { importId } from '../../../src/http/docs/examples.js'
+import { action } from '../../../src/ops/answers.js'
 import { openApi } from '../../support/http/openapi.js'
 import { testService } from '../../support/service.js'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
@@ -38,6 +39,13 @@ t.test('the examples tell the truth: sent in this order, each is answered as doc
     VALUES ($1, 'lead-import', '1', 'completed', '{}', now())`, [importId]) // a worker does it
   await service.parts.pool.query(
     "INSERT INTO ledger.lead_import_results (import_id, row, outcome) VALUES ($1, 1, 'duplicate')", [importId])
+  await service.parts.pool.query(`
+    INSERT INTO ledger.projection_actions (id, projection, action) VALUES ('${action.id}', 'leads', 'replay');
+    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
+      VALUES ('read_leads_g9', 'lead-9', 1, 1, 'LeadUpdated', 'malformed');
+    INSERT INTO ledger.webhooks (assistant_id, user_id, url, suspended_at, suspended_reason)
+      VALUES (9, '9', 'https://hooks.example.com', now(), 'gone');
+    INSERT INTO ledger.work (id, kind, user_id, state, input) VALUES (gen_random_uuid(), 'of another release', '9', 'accepted', '{}')`)
   let position: string | null = null
   const writes = [
     'createAssistant', 'updateAssistant', 'createLead', 'completeCall', 'createApiKey', 'blacklistPhoneNumber', 'exportPerson'
@@ -49,8 +57,8 @@ t.test('the examples tell the truth: sent in this order, each is answered as doc
     const found = operations.find(({ operation }) => operation.operationId === id)
     if (!found) throw new Error(`${id} is not in the document`)
     const { method, path, operation } = found
-    const headers: Record<string, string> =
-      path.startsWith('/engine') ? { authorization: `Bearer ${await service.token('engine', 'engine')}` } : {}
+    const [, role] = /^\/(engine|ops)\//.exec(path) ?? []
+    const headers: Record<string, string> = role ? { authorization: `Bearer ${await service.token(role, role)}` } : {}
     const url = path.replace(/\{\w+\}/g, (name) =>
       id === 'getPersonRequest' ? asked : String(operation.parameters?.find((parameter) => `{${parameter.name}}` === name)?.example))
     const query = id === 'isBlacklisted' ? '?assistant_id=1' : '' // no other has to be asked more

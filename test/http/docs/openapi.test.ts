@@ -87,7 +87,7 @@ t.test('writes document the headers that they read and answer', async (t) => {
 t.test('ids in paths are integers, as the answers give them; names of calls and deliveries are text', async (t) => {
   for (const { name, path, operation: { parameters = [] } } of operations) {
     for (const parameter of parameters.filter((each) => each.in === 'path')) {
-      const isInteger = /^\/user\/(assistant|lead|campaign|phone-number|api-key|blacklist)\//.test(path)
+      const isInteger = /^\/(user\/(assistant|lead|campaign|phone-number|api-key|blacklist)|ops\/api\/webhooks)\//.test(path)
       const expected = isInteger ? { type: 'integer', minimum: 1 } : { type: /^string$/ }
       t.match(parameter, { required: true, schema: expected }, name)
     }
@@ -243,7 +243,7 @@ t.test('a field that is not described is in the schema that its own one names', 
   }
 })
 
-t.test('it has less than 170 KB as it is served, with room for a few routes more', async (t) => {
+t.test('it has less than 205 KB as it is served, with room for a few routes more', async (t) => {
   const bytes = Buffer.byteLength(text)
-  t.ok(bytes < 170_000, `${bytes} bytes`)
+  t.ok(bytes < 205_000, `${bytes} bytes`)
 })

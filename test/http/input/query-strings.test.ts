@@ -8,7 +8,8 @@ import { testService } from '../../support/service.js'
 
 const service = await testService(t)
 const { call } = service
-const get = (path: string) => call('GET', path)
+const ops = { headers: { authorization: `Bearer ${await service.token('operator', 'ops')}` } }
+const get = (path: string) => call('GET', path, undefined, path.startsWith('/ops/') ? ops : {})
 const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
 await call('PUT', `/user/assistant/${id}`, { assistant_name: 'Night desk' })
 await call('POST', '/user/assistant', newAssistant({ calls_direction: 'make' }))
@@ -30,7 +31,10 @@ const texts: Record<string, [good: string[], bad: string[]]> = {
   call_id: [['c-1', 'A.b~c_d', 'x'.repeat(128)], ['', 'x'.repeat(129), '%2F', 'a%20b', '%00']],
   name: [['a', '%25', '_', 'x'.repeat(255), '%F0%9F%98%80'], ['', 'x'.repeat(256), '%00']],
   phone_number: [['%2B1', '+1555', '4'], ['', '%2B', '0', 'abc', '1-2', '1'.repeat(16)]],
-  search: [['1', '+1555', '4'], ['', '%00', 'x'.repeat(256)]]
+  search: [['1', '+1555', '4'], ['', '%00', 'x'.repeat(256)]],
+  user_id: [['1', 'a%20b', 'x'.repeat(128)], ['', '%00', 'x'.repeat(129)]],
+  url: [['https://example.com', 'x'], ['', '%00', 'x'.repeat(2_049)]],
+  reason: [['gone', 'x'.repeat(64)], ['', '%00', 'x'.repeat(65)]]
 }
 
 function valuesOf (
@@ -66,10 +70,10 @@ t.test('each parameter takes what fits and is refused by its name for what does 
       const [good = [], bad = []] = valuesOf(name, parameter).map((values) => isTried ? values.slice(0, 1) : values)
       t.ok(good.length > 0, `${path}?${name} is known here`)
       for (const value of good) {
-        t.equal((await call('GET', `${path}?${name}=${value}`)).status, 200, `${path}?${name}=${value.slice(0, 30)}`)
+        t.equal((await get(`${path}?${name}=${value}`)).status, 200, `${path}?${name}=${value.slice(0, 30)}`)
       }
       for (const value of [...bad, `${good[0]}&${name}=${good[0]}`]) {
-        const answer = await call('GET', `${path}?${name}=${value}`)
+        const answer = await get(`${path}?${name}=${value}`)
         isRefusal(t, answer, 422, `${path}?${name}=${value.slice(0, 30)}`)
         t.strictSame(Object.keys(answer.body.errors), [name])
       }
@@ -82,7 +86,7 @@ t.test('what a list does not know is ignored and named, also where other lists k
   for (const { path, query } of lists) {
     const unknown = [...names].filter((name) => !(name in query))
     const others = unknown.map((name) => `${name}=x&`).join('')
-    const [plain, answer] = [await call('GET', path), await call('GET', `${path}?${others}bogus=1&page[]=9`)]
+    const [plain, answer] = [await get(path), await get(`${path}?${others}bogus=1&page[]=9`)]
     t.strictSame(told(answer), told(plain), path)
     t.equal(answer.headers.get('x-ignored-fields'), [...unknown, 'bogus', 'page%5B%5D'].join(', '))
   }
@@ -91,19 +95,19 @@ t.test('what a list does not know is ignored and named, also where other lists k
 t.test('a range of dates that ends before it begins is refused', async (t) => {
   const ranged = (await documentedOperations(service)).filter(({ query }) => 'date_to' in query)
   t.strictSame(ranged.map(({ path }) => path).sort(), [
-    '/user/calls', '/user/calls/export', '/user/leads', '/user/leads/export', '/user/webhook-deliveries'
+    '/ops/api/deliveries', '/user/calls', '/user/calls/export', '/user/leads', '/user/leads/export', '/user/webhook-deliveries'
   ])
   const instant = '2026-01-31T12:00:00'
   const reversed = [['2026-02-01', '2026-01-31'], [`${instant}Z`, `${instant}%2B00:01`], ['2026-02-01', `${instant}Z`]]
   const sound = [['2026-01-31', '2026-01-31'], [`${instant}Z`, `${instant}Z`], [`${instant}Z`, '2026-01-31']]
   for (const { path } of ranged) {
     for (const [from, to] of reversed) {
-      const answer = await call('GET', `${path}?date_from=${from}&date_to=${to}`)
+      const answer = await get(`${path}?date_from=${from}&date_to=${to}`)
       isRefusal(t, answer, 422, path)
       t.strictSame(answer.body.errors, { date_to: ['must not be before date_from'] })
     }
     for (const [from, to] of path.endsWith('export') ? [] : sound) {
-      t.equal((await call('GET', `${path}?date_from=${from}&date_to=${to}`)).status, 200, path)
+      t.equal((await get(`${path}?date_from=${from}&date_to=${to}`)).status, 200, path)
     }
   }
 })

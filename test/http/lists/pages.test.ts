@@ -6,7 +6,8 @@ import { newAssistant, testService } from '../../support/service.js'
 
 const service = await testService(t)
 const { call } = service
-const get = (path: string, user = '1') => call('GET', path, undefined, { user })
+const headers = { authorization: `Bearer ${await service.token('operator', 'ops')}` }
+const get = (path: string, user = '1') => call('GET', path, undefined, { user, ...(path.startsWith('/ops/') && { headers }) })
 const { id } = (await call('POST', '/user/assistant', newAssistant)).body.data
 for (const assistant_name of ['Night desk', 'Day desk']) await call('PUT', `/user/assistant/${id}`, { assistant_name })
 for (const phone_number of ['+15551230100', '+15551230101', '+15551230102']) {

@@ -3,9 +3,9 @@
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
 import {
-  findDelivery, findReceivers, findRequest, listDeliveries, type DeliveryFilter
+  findDelivery, findRequest, listDeliveries, type DeliveryFilter
 } from '../../../workers/deliveries/read.js'
-import { interruptedWebhooks, findInterruption } from '../../../workers/deliveries/webhooks.js'
+import { findInterruption, troubledWebhooks } from '../../../workers/deliveries/webhooks.js'
 import {
   countDue, countPending, countRecentAttempts, deliveryDay, queueStatus, webhookStats
 } from '../../../workers/operate/stats.js'
@@ -116,9 +116,31 @@ rule('operators see where a delivery went last, or will go', async (t) => {
   await r.end((await r.claim(r.worker)).attempts, answer(200))
   await r.change({ url: `${url}/new?token=secret` })
   const [waits = ''] = await r.add()
-  const receivers = await findReceivers(r.pool, [sent, waits])
-  t.same(receivers.get(sent), { user_id: '1', endpoint: url })
-  t.same(receivers.get(waits), { user_id: '1', endpoint: `${url}/new` })
+  t.match(await findDelivery(r.pool, undefined, sent), { user_id: '1', url })
+  t.match(await findDelivery(r.pool, undefined, waits), { user_id: '1', url: `${url}/new` })
+  const at = async (begins: string) => {
+    const { items } = await listDeliveries(r.pool, { url: begins }, { perPage: 10, after: [] })
+    return items.map(({ id, user_id: user }) => [id, user])
+  }
+  t.same(await at(`${url}/ne`), [[waits, '1'], [sent, '1']], 'whose webhook goes there now')
+  t.same(await at(`${url}/old`), [])
+})
+
+rule('a webhook that fails is listed since its first failure, with its last error and what waits', async (t) => {
+  const ids = await r.add(4)
+  for (const status of [500, 502, 503]) {
+    await r.pool.query('UPDATE ledger.webhook_due SET due_at = now() WHERE worker IS NULL')
+    const { attempts } = await r.claim(r.worker)
+    await r.end(attempts.slice(0, 1), answer(status))
+    await r.end(attempts.slice(1), answer(500))
+  }
+  const [found, ...others] = await troubledWebhooks(r.pool, 10)
+  t.same(others, [])
+  t.match(found, { assistant_id: 1, user_id: '1', url, state: 'failing', since: /Z$/, waiting: ids.length })
+  t.match(found?.last_error, /^the receiver answered 50\d$/)
+  await r.pool.query('UPDATE ledger.webhook_due SET due_at = now() WHERE worker IS NULL')
+  await r.end((await r.claim(r.worker)).attempts, answer(200))
+  t.same(await troubledWebhooks(r.pool, 10), [])
 })
 
 rule('what is late is what a worker could send: one dead receiver and one user without room are not', async (t) => {
@@ -141,10 +163,11 @@ rule('what is late is what a worker could send: one dead receiver and one user w
   t.equal((await r.claim(r.worker, [2])).attempts.length, 1)
   await set(3, "suspended_at = now(), suspended_reason = 'gone'")
   t.same(await late(), { ...none, running: 11, suspended: 1, failing: 1 })
-  t.match(await interruptedWebhooks(r.pool, 10), [{ id: '3', user_id: '3', url, state: 'suspended', reason: 'gone', until: null }])
+  const gone = { assistant_id: 3, user_id: '3', url, state: 'suspended', reason: 'gone', until: null, waiting: 3 }
+  t.match(await troubledWebhooks(r.pool, 10), [{ ...gone, last_error: 'the receiver answered 410' }, { assistant_id: 2, state: 'failing' }])
   await set(3, "suspended_at = NULL, suspended_reason = NULL, paused_until = now() + interval '1 min', pause_reason = 'unavailable'")
   t.same(await late(), { ...none, running: 11, failing: 1 })
-  t.match(await interruptedWebhooks(r.pool, 10), [{ id: '3', state: 'paused', since: null, until: /Z$/ }])
+  t.match(await troubledWebhooks(r.pool, 10, ['paused']), [{ assistant_id: 3, state: 'paused', since: null, until: /Z$/ }])
   await set(3, 'paused_until = NULL, pause_reason = NULL')
   const [manual = ''] = await r.add(1, { assistant: 1 })
   await r.ask(manual)

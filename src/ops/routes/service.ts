@@ -1,0 +1,82 @@
+// The service as a whole: what waits, the last day, durable work, settings, and what the doctor finds.
+import { listWork } from '../../../workers/work/requests.js'
+import type { App } from '../../http/app-types.js'
+import { only } from '../../http/auth.js'
+import { answered, One } from '../../http/docs/describe.js'
+import { All, day, Day, finding, Finding, queue, Queue, setting, Setting, work, Work } from '../answers.js'
+import type { OpsServices } from '../services.js'
+
+const tags = ['operators']
+const security = [{ bearer: [] }]
+const onRequest = only('ops')
+const mostWork = 200
+
+export function addService (app: App, { pool, config, ...deps }: OpsServices): void {
+  app.get('/ops/api/queue', {
+    onRequest,
+    schema: {
+      operationId: 'getWebhookQueue',
+      summary: 'See what waits to be sent',
+      description: 'The delivery log in numbers.',
+      tags,
+      security,
+      response: { 200: answered('As of now.', One(Queue), { data: queue }) }
+    }
+  }, async () => ({ data: await deps.queue() }))
+
+  app.get('/ops/api/day', {
+    onRequest,
+    schema: {
+      operationId: 'getLastDay',
+      summary: 'See the last day',
+      description: 'Attempts by the hour and commands by ten minutes, of the last 24 hours. It is counted once a minute.',
+      tags,
+      security,
+      response: { 200: answered('The last 24 hours, oldest first.', One(Day), { data: day }) }
+    }
+  }, async () => ({ data: await deps.day() }))
+
+  app.get('/ops/api/work', {
+    onRequest,
+    schema: {
+      operationId: 'listWork',
+      summary: 'List what is done in the background',
+      description: 'Imports, exports, erasures and recoveries that have not ended, the oldest first, and behind them those ' +
+        `that failed within a day; ${mostWork} at most.`,
+      tags,
+      security,
+      response: { 200: answered('All of it.', All(Work), { data: [work] }) }
+    }
+  }, async () => ({
+    data: (await listWork(pool, mostWork)).map((each) => ({
+      ...each,
+      created_at: each.created_at.toISOString(),
+      due_at: each.due_at.toISOString(),
+      finished_at: each.finished_at?.toISOString() ?? null
+    }))
+  }))
+
+  app.get('/ops/api/settings', {
+    onRequest,
+    schema: {
+      operationId: 'listSettings',
+      summary: 'List the settings',
+      description: 'Of the process that answers. No secret is told.',
+      tags,
+      security,
+      response: { 200: answered('All of them.', All(Setting), { data: [setting] }) }
+    }
+  }, async () => ({ data: [...config.settings] }))
+
+  app.get('/ops/api/checks', {
+    onRequest,
+    schema: {
+      operationId: 'listChecks',
+      summary: 'Run the checks of the doctor',
+      description: 'On the back ends of the process that answers, at most once in ten seconds. A check takes three seconds at most.',
+      tags,
+      security,
+      response: { 200: answered('What was found.', All(Finding), { data: [finding] }) }
+    }
+  }, async () => ({ data: await deps.checks() }))
+}
