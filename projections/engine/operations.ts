@@ -28,7 +28,7 @@ export interface OperationInput {
 export interface Operation {
   /** For the operator, when it is broken off. */
   stopped: string
-  /** @returns what became of it, for people. @throws ReplayRefused, BrokenOff */
+  /** @returns what became of it, for people. @throws ReplayRefused, BrokenOff, OtherLog */
   run (projection: Projection, options: OperationOptions, input: OperationInput): Promise<string>
 }
 
@@ -78,6 +78,7 @@ export const operations: Readonly<Record<Action, Operation>> = {
     stopped: 'The verification was stopped.',
     async run (projection, options) {
       const { name } = projection
+      await options.sameLog?.assert()
       const compared = await verify(projection, options)
       if (compared.differences.length === 0) return `The rows of ${name} are as they should be: ${compared.how}, ${compared.rows} in all.`
       throw new ReplayRefused([
@@ -148,11 +149,12 @@ function refuse (action: Action, projection: Projection, generations: readonly O
 /**
  * Goes on where an earlier replay of the same code was broken off. The former generation is retained.
  * @returns the generation that readers see now
- * @throws ReplayRefused, or BrokenOff when a back end fails for longer than is waited for; then readers see what they
+ * @throws OtherLog, ReplayRefused, or BrokenOff when a back end fails for longer than is waited for; then readers see what they
  * saw
  */
 export async function replay (projection: Projection, options: BuildOptions): Promise<number> {
   const { name } = projection
+  await options.sameLog?.assert()
   try {
     const plan = await beginReplay(projection, options.pool)
     const { generation, kind } = plan
@@ -224,10 +226,11 @@ async function whyItWaits (
 /**
  * Swaps the newest retained generation in as a replay does: level with the active one, which is retained then.
  * @returns the generation that readers see now
- * @throws ReplayRefused when there is none, or no process can bring it level
+ * @throws OtherLog; ReplayRefused when there is none, or no process can bring it level
  */
 export async function rollback (projection: Projection, options: OperationOptions): Promise<number> {
-  const { pool } = options
+  const { pool, sameLog } = options
+  await sameLog?.assert()
   const { generation } = await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     const found = targetOf(projection, await generationsOf(tx, projection))

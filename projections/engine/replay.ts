@@ -86,7 +86,7 @@ export interface Progress {
   done?: number
 }
 
-export interface OperationOptions extends Pick<FeedOptions, 'notifications' | 'leaseTimes' | 'checkEveryMs'> {
+export interface OperationOptions extends Pick<FeedOptions, 'notifications' | 'sameLog' | 'leaseTimes' | 'checkEveryMs'> {
   /** Its statements may take as long as they like. */
   pool: Pool
   /** Its statements may not, and it lets no transaction idle. */

@@ -38,9 +38,9 @@ const acting = (action: Action) => async (name: string, { json, ...input }: Aske
   const projection = projectionNamed(name)
   const holder = `${hostname()} ${process.pid} ${action}`
   const message = await operate(operations[action].stopped, (operation) =>
-    withConnections(`ringledger projections ${action}`, ({ pool, consumerPool, streams }, log) =>
+    withConnections(`ringledger projections ${action}`, ({ pool, consumerPool, streams, logGuard: sameLog }, log) =>
       operations[action].run(
-        projection, { pool, consumerPool, streams, log, say, holder, showsValues: true, ...operation }, input)))
+        projection, { pool, consumerPool, streams, sameLog, log, say, holder, showsValues: true, ...operation }, input)))
   if (json) printJson({ action, projection: name, state: 'done', message })
   else say(message)
 }

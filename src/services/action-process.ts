@@ -9,6 +9,7 @@ import { operations, type Action, type OperationInput } from '../../projections/
 import { type Progress, BrokenOff, ReplayRefused } from '../../projections/engine/replay.js'
 import { projections } from '../../projections/index.js'
 import { errorSerializer } from '../http/logging.js'
+import { OtherLog } from '../log/errors.js'
 import type { KeySettings } from './complete-config.js'
 import { openConnections, type Connections, type Urls } from './connections.js'
 
@@ -53,10 +54,11 @@ async function carryOut ({ id, action, projection: name, input, urls, keys, logL
   }
 }
 
-const only = ({ pool, consumerPool, streams }: Connections) => ({ pool, consumerPool, streams })
+const only = ({ pool, consumerPool, streams, logGuard }: Connections) =>
+  ({ pool, consumerPool, streams, sameLog: logGuard })
 
 /** The operator is told: it is no news for the log. */
-const isRefusal = (error: unknown) => error instanceof ReplayRefused || error instanceof BrokenOff
+const isRefusal = (error: unknown) => [ReplayRefused, BrokenOff, OtherLog].some((each) => error instanceof each)
 
 const wordsOf = (error: unknown) => error instanceof Error ? error.message : String(error)
 

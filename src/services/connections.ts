@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { Positions } from '../../projections/engine/positions.js'
-import { awaitedChannel, ensureProjections, filledAt } from '../../projections/engine/generations.js'
+import { activePositions, awaitedChannel, ensureProjections, filledAt } from '../../projections/engine/generations.js'
 import { openNotifications, type Notifications } from '../postgres/notifications.js'
 import { projections } from '../../projections/index.js'
 import { eventVersions } from '../domain/events.js'
@@ -10,6 +10,7 @@ import { EventStoreConnection } from '../log/connection.js'
 import { EventLog, type OutageLog, type Streams } from '../log/event-log.js'
 import { packageRoot } from '../package-root.js'
 import type { PhoneHash } from '../commands/phone-numbers.js'
+import { type LogGuard, openLogGuard } from '../recovery/log-guard.js'
 import { endsWithin } from '../timing.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
@@ -56,6 +57,8 @@ export interface Connections {
   /** Whether the event store answers, and takes writes. */
   eventStore: Pick<EventLog, 'assertAnswers' | 'assertTakesWrites'>
   positions: Positions
+  /** It has compared nothing yet. */
+  logGuard: LogGuard
   notifications: Notifications
   close (): Promise<void>
 }
@@ -103,7 +106,8 @@ export async function openConnections (
     await notifications.close()
     await disconnect()
   }
-  return { pool, consumerPool, ...sealing, eventStore: streams, positions, notifications, close }
+  const logGuard = openLogGuard({ pool, streams, readUpTo: () => activePositions(pool, projections), log })
+  return { pool, consumerPool, ...sealing, eventStore: streams, positions, logGuard, notifications, close }
 }
 
 /** Logs each outage twice, when it begins and when it ends, however many connections it takes. */

@@ -3,14 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { activePositions, outdated } from '../../projections/engine/generations.js'
+import { outdated } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
 import type { AssistantAt } from '../commands/facts.js'
 import type { Blacklists, PhoneClaims } from '../commands/phone-numbers.js'
 import type { HandleLedger, HandleRoute } from '../http/command-route.js'
 import { refuseLostKeysAtStart } from '../privacy/rewrap.js'
 import { findLimitedStreams } from '../recovery/same-log.js'
-import { type LogGuard, openLogGuard } from '../recovery/log-guard.js'
 import { wheneverLeased } from '../subscriptions/lease.js'
 import { endsWithin, pause } from '../timing.js'
 import type { CompleteConfig } from './complete-config.js'
@@ -24,7 +23,6 @@ export interface Services extends Connections {
   roles: readonly Role[]
   config: CompleteConfig
   urls: Urls
-  logGuard: LogGuard
   /** Who is let in, besides by the signature of a token. */
   credentials: OpenCredentials
   /** Names this process in its leases: host, pid and a random part. */
@@ -61,7 +59,7 @@ export async function openServices (
   const { roles, config, urls, log } = given
   const { readModelWaitMs } = config
   const connections = await openConnections(urls, config, log, { answerWithinMs, batchWithinMs, readModelWaitMs })
-  const { pool, consumerPool, streams, keys: secretKeys } = connections
+  const { pool, consumerPool, streams, keys: secretKeys, logGuard } = connections
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<unknown>> = []
   const close = async () => {
@@ -70,7 +68,6 @@ export async function openServices (
   }
   try {
     stops.push(await registerRoles(consumerPool, roles, holder))
-    const logGuard = openLogGuard({ ...connections, readUpTo: () => activePositions(pool, projections), log })
     connections.positions.refuseWhile(logGuard.problem)
     await logGuard.assertSoon()
     await logGuard.check()
@@ -82,7 +79,7 @@ export async function openServices (
     await prepare?.(connections)
     const credentials = openCredentials({ ...connections, log })
     stops.push(() => endsWithin(lookWithinMs, credentials.close()))
-    return { ...connections, ...given, logGuard, credentials, holder, close }
+    return { ...connections, ...given, credentials, holder, close }
   } catch (error) {
     await close()
     throw error

@@ -1,9 +1,12 @@
 // A log that went back under a running API and has grown since: another event stands where the last one was read.
 import t from 'tap'
+import { assistants } from '../../projections/assistants.js'
+import { generationsOf } from '../../projections/engine/generations.js'
 import { adoptLog } from '../../src/recovery/mend.js'
 import { eventually } from '../support/eventually.js'
 import { happen } from '../recovery/marked-log.js'
 import { created, idOf, restorable } from '../support/restorable.js'
+import { run } from '../support/ringledger.js'
 
 const r = await restorable(t)
 const [hook, others] = ['https://example.com/hook', 20]
@@ -32,6 +35,10 @@ t.test('it is noticed, however far it grows, and nothing of it is fed', async (t
   t.equal((await api.get('/user/assistants')).status, 200, 'reads that compare nothing go on')
   await api.stop()
   await t.rejects(r.start(['projector']), { name: 'OtherLog', message: /`ringledger events adopt`/ })
+  const replay = await run(t, ['projections', 'replay', 'assistants'], r.env)
+  t.match(replay, { code: 1, stderr: /^ringledger: The event log lacks the event .*`ringledger events adopt`/m })
+  await r.withParts(async ({ pool }) =>
+    t.equal((await generationsOf(pool, assistants)).length, 1, 'and no generation is made of it'))
 
   await r.withParts(({ pool, streams }) => adoptLog(pool, streams))
   const adopted = await r.start(['api', 'projector'])
