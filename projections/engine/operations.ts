@@ -149,8 +149,8 @@ function refuse (action: Action, projection: Projection, generations: readonly O
 /**
  * Goes on where an earlier replay of the same code was broken off. The former generation is retained.
  * @returns the generation that readers see now
- * @throws OtherLog, ReplayRefused, or BrokenOff when a back end fails for longer than is waited for; then readers see what they
- * saw
+ * @throws OtherLog, ReplayRefused, or BrokenOff when a back end fails for longer than is waited for; then readers see
+ * what they saw
  */
 export async function replay (projection: Projection, options: BuildOptions): Promise<number> {
   const { name } = projection

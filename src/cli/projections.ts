@@ -38,9 +38,10 @@ const acting = (action: Action) => async (name: string, { json, ...input }: Aske
   const projection = projectionNamed(name)
   const holder = `${hostname()} ${process.pid} ${action}`
   const message = await operate(operations[action].stopped, (operation) =>
-    withConnections(`ringledger projections ${action}`, ({ pool, consumerPool, streams, logGuard: sameLog }, log) =>
-      operations[action].run(
-        projection, { pool, consumerPool, streams, sameLog, log, say, holder, showsValues: true, ...operation }, input)))
+    withConnections(`ringledger projections ${action}`, ({ pool, consumerPool, streams, logGuard: sameLog }, log) => {
+      const given = { pool, consumerPool, streams, sameLog, log, say, holder, showsValues: true }
+      return operations[action].run(projection, { ...given, ...operation }, input)
+    }))
   if (json) printJson({ action, projection: name, state: 'done', message })
   else say(message)
 }
