@@ -11,7 +11,7 @@ import { Stack } from './pair/stack.js'
 import { isRedisThere } from './support/redis.js'
 import { peaksOf, sum } from './support/processes.js'
 import { sendRequests } from './support/load.js'
-import type { Statements } from './support/statements.js'
+import { queueName, type Statements } from './support/statements.js'
 
 const { values: options } = parseArgs({
   options: {
@@ -131,7 +131,7 @@ async function countEach (name: string, unit: string, measure: Measures['measure
 }
 
 function addStatements (name: string, unit: string, counted: readonly Statements[]): void {
-  rows.push(rowOf(`${name}: SQL`, `statements ${unit}`, counted.map((each) => [sum(each)])))
+  rows.push(rowOf(`${name}: SQL`, `statements ${unit}`, counted.map((each) => [sum(each) - (each[queueName] ?? 0)])))
   for (const role of new Set(counted.flatMap((each) => Object.keys(each)))) {
     rows.push(rowOf(`${name}: SQL of ${role}`, `statements ${unit}`, counted.map((each) => [each[role] ?? 0])))
   }

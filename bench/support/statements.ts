@@ -6,6 +6,9 @@ import type { Pool } from 'pg'
 /** By the name that a process gives to its sessions. */
 export type Statements = Record<string, number>
 
+/** Sessions of BullMQ, whose statements are not ours: they are shown, and left out of the sum. */
+export const queueName = 'ringledger queue'
+
 /** How a worker names sessions of its own: after what they do, and itself. */
 const ofWorker = /^[a-z]+-[0-9a-f-]{36}$/
 

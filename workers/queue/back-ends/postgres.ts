@@ -21,11 +21,12 @@ export async function postgresBackEnd (
     isBroken(new Error('the search path of this session was changed'))
     await runMigrations(client, schema)
   })
+  const ofQueue = new URL(databaseUrl) // a name in it would count for more than one beside it
+  ofQueue.searchParams.set('application_name', 'ringledger queue')
   const connection = (max: number) => ({
-    connectionString: databaseUrl,
+    connectionString: ofQueue.href,
     schema,
     max,
-    application_name: 'ringledger queue',
     connectionTimeoutMillis: answerWithinMs,
     query_timeout: answerWithinMs,
     keepAlive: true,
