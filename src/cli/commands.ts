@@ -1,6 +1,7 @@
 // The command line: every command with its arguments and options, in the order of the help texts.
 // What a command does is loaded when it runs, so that a help text is quick.
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { outcomes } from '../features/webhooks/outcome.js'
 import { packageVersion } from '../package-root.js'
 
 /** The program with every command. */
@@ -254,6 +255,8 @@ function addWebhooks (program: Command): void {
     .option('--call <id>', 'only that of this call')
     .addOption(new Option('--status <status>', 'only those with this status').choices(statuses))
     .option('--reason <reason>', 'only those with this reason, such as invalid')
+    .addOption(new Option('--outcome <outcome>', 'only those whose last attempt ended so').choices(outcomes))
+    .option('--status-code <code>', 'only those whose receiver answered this last', wholeNumber)
     .option('--limit <n>', 'how many', wholeNumber, 50)
     .addOption(json)
     .action(work(webhooks, 'list'))

@@ -11,6 +11,7 @@ import { tryDecode } from '../domain/events.js'
 import { Rejection } from '../domain/rejection.js'
 import { callStream } from '../features/calls/events.js'
 import type { Delivery } from '../features/webhooks/model.js'
+import type { Outcome } from '../features/webhooks/outcome.js'
 import { validateOptions, WebhookOptionsBody } from '../features/webhooks/options.js'
 import { refusedBy } from '../http/bodies.js'
 import { isDayOrInstant } from '../http/filters.js'
@@ -28,16 +29,18 @@ interface ListOptions {
   call?: string
   status?: Delivery['status']
   reason?: string
+  outcome?: Outcome
+  statusCode?: number
   limit: number
   json?: boolean
 }
 
 /** The newest first. */
 export async function list (
-  { user: userId, assistant: assistantId, call: callId, status, reason, limit, json }: ListOptions
+  { user: userId, assistant: assistantId, call: callId, limit, json, ...others }: ListOptions
 ): Promise<void> {
   const { items, total } = await withConnections('ringledger webhooks list', async ({ pool }) => {
-    const wanted = { userId, assistantId, callId, status, reason }
+    const wanted = { userId, assistantId, callId, ...others }
     const { items, total, next } = await listDeliveries(pool, wanted, { page: 1, perPage: limit })
     for (let after = next; after && items.length < limit;) { // a page has a bound in bytes
       const page = await listDeliveries(pool, wanted, { after, perPage: limit - items.length })
