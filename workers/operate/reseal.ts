@@ -59,9 +59,9 @@ async function usedKeys (
 /** Refuses keys that cannot decrypt what is stored: at the start, not at every delivery. @throws Error */
 export async function refuseLostKeys (pool: Pool, { current, previous }: SecretKeys): Promise<void> {
   const known = new Set([current, ...previous].map(keyId))
-  const used = await usedKeys(pool, secrets)
-  if ([...used.keys()].every((id) => known.has(id))) return
-  throw new Error('webhook secrets are encrypted with another SECRET_KEY: put the former one into ' +
+  const used = await Promise.all([secrets, headers].map((place) => usedKeys(pool, place)))
+  if (used.flatMap((counts) => [...counts.keys()]).every((id) => known.has(id))) return
+  throw new Error('secrets or headers of webhooks are encrypted with another SECRET_KEY: put the former one into ' +
     'SECRET_KEY_PREVIOUS, which takes several with commas between them')
 }
 

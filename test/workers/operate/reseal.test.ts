@@ -3,11 +3,13 @@ import t from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Idempotency } from '../../../src/commands/idempotency.js'
 import { keyBytes } from '../../../src/services/complete-config.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
 import { EventLog } from '../../../src/log/event-log.js'
 import { PersonKeys } from '../../../src/privacy/person-keys.js'
 import { prepareErasure } from '../../../workers/persons/erasure-rows.js'
 import { currentSecret, userSecrets } from '../../../workers/deliver/secrets.js'
 import { seal, unseal, type SecretKeys } from '../../../src/privacy/sealed-text.js'
+import { changeOptions, findOptions } from '../../../workers/deliveries/options.js'
 import { refuseLostKeys, reseal, tellNeededKeys } from '../../../workers/operate/reseal.js'
 import { secrets as settings } from '../../support/auth/secrets.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
@@ -39,6 +41,10 @@ const answerOf = async (keys: SecretKeys) => (await new Idempotency(pool, {
 const made = await Promise.all(['1', '2', '3'].map((user) => currentSecret(pool, keysOf(first), user)))
 made.push(await currentSecret(pool, keysOf(second, first), '4'))
 await answerOf(keysOf(second, first))
+await pool.query("INSERT INTO ledger.webhooks (assistant_id, user_id, url) VALUES (1, '1', 'https://hooks.example.com')")
+const setHeaders = (keys: SecretKeys) => inTransaction(pool, (tx) =>
+  changeOptions(tx, keys, { assistantId: 1, userId: '1' }, { headers: { 'x-tenant': 'tenant-4711' } }))
+await setHeaders(keysOf(first))
 const erasure = { id: randomUUID(), userId: '1', phoneNumber: '+15550000001' }
 await prepareErasure(pool, keysOf(first), erasure)
 const personKeys = (keys: SecretKeys) => new PersonKeys({ pool, streams, secretKeys: keys, digest: (text) => text.replaceAll('-', '_') })
@@ -48,7 +54,7 @@ const [ofPerson] = (await makers.toSealFor(['user-number'])).values()
 t.test('several former keys decrypt, and a start tells which of them are needed', async (t) => {
   const keys = keysOf(third, second, first)
   t.equal((await userSecrets(pool, keys, '4')).secret, made[3])
-  t.same(await needed(keys), [{ place: 1, texts: 2, persons: 1 }, { place: 2, texts: 4, persons: 0 }])
+  t.same(await needed(keys), [{ place: 1, texts: 2, persons: 1 }, { place: 2, texts: 5, persons: 0 }])
   await t.rejects(refuseLostKeys(pool, keysOf(third, second)), /SECRET_KEY_PREVIOUS/)
   t.same(await needed(keysOf(third)), [])
 })
@@ -72,7 +78,7 @@ t.test('reseal encrypts all with the current key; secrets and kept answers stay 
     SECRET_KEY_PREVIOUS: `${second},${first}`
   }
   const { code, stdout } = await runWarm(['secrets', 'reseal', '--json'], env)
-  t.same([code, JSON.parse(stdout)], [0, { resealed: 4, persons: 1 }], 'two of six were resealed before')
+  t.same([code, JSON.parse(stdout)], [0, { resealed: 5, persons: 1 }], 'two of seven were resealed before')
   const none = { texts: 0, persons: 0 }
   t.same(await needed(keysOf(third, second, first)), [{ place: 1, ...none }, { place: 2, ...none }])
   const alone = keysOf(third)
@@ -81,6 +87,7 @@ t.test('reseal encrypts all with the current key; secrets and kept answers stay 
     t.equal((await userSecrets(pool, alone, String(index + 1))).secret, secret)
   }
   t.same(await answerOf(alone), { secret: 'whsec_first' })
+  t.match(await findOptions(pool, alone, 1), { headers: { 'x-tenant': /4711$/ } }, 'the headers of a webhook')
   const { rows: [{ input }] } = await pool.query(
     'SELECT input FROM ledger.work WHERE id = $1', [erasure.id]
   )
@@ -95,4 +102,9 @@ t.test('the current key may stand among the former ones: nothing is encrypted an
   const keys = keysOf(third, third, second)
   t.same(await needed(keys), [{ place: 1, texts: 0, persons: 0 }, { place: 2, texts: 0, persons: 0 }])
   t.equal(await reseal({ pool, keys }), 0)
+})
+
+t.test('headers of a webhook whose key is lost refuse a start, as secrets do', async (t) => {
+  await setHeaders(keysOf(randomBytes(32).toString('base64')))
+  await t.rejects(refuseLostKeys(pool, keysOf(third)), /secrets or headers of webhooks.*SECRET_KEY_PREVIOUS/)
 })
