@@ -101,10 +101,8 @@ CREATE TABLE ledger.webhook_due (
   fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000,
   autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.05
 );
-CREATE INDEX webhook_due_next ON ledger.webhook_due (assistant_id, due_at)
-  WHERE worker IS NULL AND crashes < 2 AND trigger = 'schedule';
-CREATE INDEX webhook_due_asked ON ledger.webhook_due (assistant_id, due_at)
-  WHERE worker IS NULL AND crashes < 2 AND trigger <> 'schedule';
+CREATE INDEX webhook_due_next ON ledger.webhook_due (assistant_id, due_at) WHERE worker IS NULL AND trigger = 'schedule';
+CREATE INDEX webhook_due_asked ON ledger.webhook_due (assistant_id, due_at) WHERE worker IS NULL AND trigger <> 'schedule';
 CREATE INDEX webhook_due_suspect ON ledger.webhook_due (assistant_id, due_at) WHERE worker IS NULL AND crashes >= 2;
 CREATE INDEX webhook_due_running ON ledger.webhook_due (user_id, started_at) WHERE worker IS NOT NULL;
 

@@ -6,7 +6,7 @@ import { wheneverLeased } from '../src/subscriptions/lease.js'
 
 export interface Periodic {
   name: string
-  /** A pass is followed by one at the next beat, one that failed within ten seconds. */
+  /** Or ten times as long as the pass took. One that failed is repeated within ten seconds. */
   everyMs: number
   /** A pass that takes longer is given up with the lease: it may wait for a connection that is dead. */
   passWithinMs?: number
@@ -31,6 +31,8 @@ export interface PeriodicOptions {
 }
 
 const longestPassMs = 60_000
+/** However much a task has to look at, it takes a tenth of one connection's time at most, up to this pause. */
+const [pauseOfPass, longestPauseMs] = [10, 60_000]
 /** Before the lease is tried again: an outage ends by itself, and then everybody waits. */
 const leaseBackoffMs = 2_000
 const longestBackoffMs = 10_000
@@ -58,12 +60,15 @@ async function repeat (
   { name, everyMs, passWithinMs = longestPassMs, run }: Periodic, signal: AbortSignal, log: PeriodicOptions['log']
 ): Promise<void> {
   for (let isFirst = true; !signal.aborted; isFirst = false) {
+    const from = performance.now()
     const passing = run({ isFirst, signal })
     if (!await endsWithin(passWithinMs, passing)) {
       throw new Error(`a pass of the ${name} did not end within ${passWithinMs} ms: its lease is given up`)
     }
     try {
-      if (await passing !== 'again') await beat(everyMs, signal)
+      if (await passing === 'again') continue
+      const pauseMs = Math.min(pauseOfPass * (performance.now() - from), longestPauseMs)
+      await beat(Math.max(everyMs, pauseMs), signal)
     } catch (err) {
       // An outage is logged where it is noticed.
       if (!signal.aborted && !isOfOutage(err)) log.warn({ err, task: name }, 'periodic work failed, it is tried again')

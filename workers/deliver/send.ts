@@ -21,11 +21,11 @@ export interface SendOptions {
   version: string
 }
 
-/** What came back, and the names of the user's own headers that were sent. */
-export type Sent = Result & { headerNames?: readonly string[] }
+/** Of what ended its workers. */
+const suspectMs = 5_000
 
 /** @throws when `signal` is aborted, or when this process has a fault of its own */
-export async function send (attempt: Attempt, signal: AbortSignal, options: SendOptions): Promise<Sent> {
+export async function send (attempt: Attempt, signal: AbortSignal, options: SendOptions): Promise<Result> {
   const span = tracing.tracer?.start('webhook attempt', spanOptions(attempt))
   if (!span) return await post(attempt, signal, options)
   try {
@@ -48,19 +48,19 @@ const spanOptions = ({ deliveryId, trigger, n, traceparent }: Attempt): SpanOpti
 
 async function post (
   attempt: Attempt, signal: AbortSignal, options: SendOptions, traced?: { traceparent: string }
-): Promise<Sent> {
+): Promise<Result> {
   const { url, body } = attempt
   const problem = webhookUrlProblem(url, options.rules)
   if (problem !== undefined) return { kind: 'failure', stage: 'blocked', message: `the webhook URL ${problem}` }
   const own = openHeaders(options.keys, attempt.userId, attempt.headers)
-  const result = await options.poster.post({
+  attempt.headerNames = Object.keys(own)
+  return await options.poster.post({
     url,
     headers: { ...own, ...await headersOf(attempt, options), ...traced },
     body,
-    timeoutMs: options.timeoutMs,
+    timeoutMs: attempt.isSuspect ? Math.min(suspectMs, options.timeoutMs) : options.timeoutMs,
     signal
   })
-  return { ...result, headerNames: Object.keys(own) }
 }
 
 async function headersOf (attempt: Attempt, options: SendOptions): Promise<Record<string, string>> {

@@ -1,8 +1,8 @@
 // Which attempts a worker makes next: it claims due rows of assistants, with all that it needs to send them. Claims of
 // one user are serial, so the bounds are exact.
-import type { Pool, PoolClient } from 'pg'
+import type { Pool, QueryResult } from 'pg'
 import type { SealedRow } from '../../src/privacy/sealed-text.js'
-import { inTransaction } from '../../src/postgres/transaction.js'
+import { onConnection } from '../../src/postgres/transaction.js'
 
 /** What starts an attempt: the schedule, a redelivery (`manual`), a test or a probe. Each numbers its own attempts. */
 export type Trigger = 'schedule' | 'manual' | 'test' | 'probe'
@@ -29,6 +29,10 @@ export interface Attempt {
   /** The user's own, encrypted. */
   headers: SealedRow | null
   traceparent?: string | undefined
+  /** Of the user's own headers, once they are sent. */
+  headerNames?: readonly string[] | undefined
+  /** It ended its workers, and others like it wait for it. */
+  isSuspect?: boolean
 }
 
 export interface Claim {
@@ -48,48 +52,46 @@ export interface Claiming {
   bytes: number
   /** Most attempts of one user that run in this worker. */
   ofUser: number
-  /** Claims only what ended its workers twice in a row, one at a time, and only where nothing else runs. */
-  alone?: boolean
+  /** Claims only what ended its workers twice in a row. */
+  suspects?: boolean
 }
 
 /** Bounds on attempts that run at a time. Beyond `shared` of a user, an assistant gets only its first two. */
 export const bounds = { ofAssistant: 10, ofUser: 50, shared: 30, firstOnes: 2, ofFailing: 1 }
-/** After so many crashes in a row a delivery runs alone; one more holds it. */
-export const suspectAfter = 2
+/** After so many crashes in a row a worker sends a delivery with no other such one; after so many it is held. */
+export const [suspectAfter, heldAfter] = [2, 4]
 
 const lockSpace = 0x77_68 // any number that nothing else uses for advisory locks with two keys
 
-/** Claims what is due of these assistants. Four statements, however many they are. */
+/**
+ * Claims what is due of these assistants: two statements in one message, which is one transaction. The first one locks
+ * users and notes of whom; the second one's snapshot is younger, so it sees what the last holder of a lock has written.
+ */
 export async function claim (pool: Pool, assistants: readonly string[], claiming: Claiming): Promise<Claim> {
-  return await inTransaction(pool, async (tx) => {
-    const { open, busy } = await lockUsers(tx, assistants)
-    const rows = open.length > 0 ? await claimOf(tx, open, claiming) : []
-    const seen = new Set(rows.map(({ assistant_id }) => assistant_id))
-    const ofAssistant = [...new Map(rows.map((row) => [row.assistant_id, row])).values()]
-    return {
-      attempts: rows.flatMap((row) => row.delivery_id === null ? [] : toAttempt(row, claiming.worker)),
-      busy: [...busy, ...open.filter((id) => !seen.has(id))],
-      left: ofAssistant.flatMap(({ assistant_id: id, wants_room }) => wants_room ? id : []),
-      later: ofAssistant.flatMap(({ assistant_id, wait_ms }) =>
-        wait_ms === null ? [] : { assistantId: assistant_id, inMs: wait_ms })
+  const { worker, room, bytes, ofUser, suspects } = claiming
+  const asked = assistants.filter((id) => /^\d{1,18}$/.test(id))
+  const text = `EXECUTE claim_users('{${asked.join()}}');
+    EXECUTE ${suspects ? 'claim_suspects' : 'claim'}(${[worker, room, bytes, ofUser].join()})`
+  const [users, { rows }] = await onConnection(pool, async (client, isBroken) => {
+    try {
+      if (!prepared.has(client.connection)) await client.query(preparing)
+      prepared.add(client.connection)
+      return await client.query(text) as unknown as [QueryResult<Record<'open' | 'busy', string[]>>, QueryResult<ClaimRow>]
+    } catch (error) {
+      isBroken(error as Error) // it may be committed: what nobody knows of is made again when no attempt lasts so long
+      throw error
     }
   })
-}
-
-/** In a statement of its own: the next one sees what the last holder of a lock has written. */
-async function lockUsers (tx: PoolClient, assistants: readonly string[]): Promise<{ open: string[], busy: string[] }> {
-  const { rows } = await tx.query<{ assistant_id: string, is_mine: boolean }>({
-    name: 'claim-users',
-    text: `
-      WITH asked AS MATERIALIZED (
-        SELECT assistant_id, user_id FROM ledger.webhooks WHERE assistant_id = ANY((SELECT $2::bigint[])::bigint[])
-      ), users AS MATERIALIZED (SELECT DISTINCT user_id FROM asked),
-      locked AS MATERIALIZED (SELECT user_id, pg_try_advisory_xact_lock($1, hashtext(user_id)) AS is_mine FROM users)
-      SELECT assistant_id, is_mine FROM asked JOIN locked USING (user_id)`,
-    values: [lockSpace, assistants]
-  })
-  const ids = (isMine: boolean) => rows.flatMap((row) => row.is_mine === isMine ? row.assistant_id : [])
-  return { open: ids(true), busy: ids(false) }
+  const { open = [], busy = [] } = users.rows[0] ?? {}
+  const seen = new Set(rows.map(({ assistant_id }) => assistant_id))
+  const ofAssistant = [...new Map(rows.map((row) => [row.assistant_id, row])).values()]
+  return {
+    attempts: rows.flatMap((row) => row.delivery_id === null ? [] : toAttempt(row, worker)),
+    busy: [...busy, ...open.filter((id) => !seen.has(id))],
+    left: ofAssistant.flatMap(({ assistant_id: id, wants_room }) => wants_room ? id : []),
+    later: ofAssistant.flatMap(({ assistant_id, wait_ms }) =>
+      wait_ms === null ? [] : { assistantId: assistant_id, inMs: wait_ms })
+  }
 }
 
 interface ClaimRow {
@@ -110,17 +112,6 @@ interface ClaimRow {
   secrets: SealedRow[] | null
   headers: SealedRow | null
   traceparent: string | null
-}
-
-async function claimOf (
-  tx: PoolClient, assistants: string[], { worker, room, bytes, ofUser, alone = false }: Claiming
-): Promise<ClaimRow[]> {
-  const { rows } = await tx.query<ClaimRow>({
-    name: alone ? 'claim-alone' : 'claim',
-    text: alone ? aloneSql : usualSql,
-    values: [assistants, worker, room, bytes, ofUser]
-  })
-  return rows
 }
 
 const toAttempt = (row: ClaimRow, worker: string): Attempt => ({
@@ -170,21 +161,36 @@ const scheduled = (column = 'trigger') => `${column} = 'schedule'`
 // Nobody waits for anybody here: what is locked is left out, and asked for again. `turn` counts the attempts of an
 // assistant with those that it gets, `nth_of_user` those of its user; all of them get a first turn before any gets a
 // second one. Where others of a user wait for room, one gets a single attempt. One due row more is looked at than may
-// be claimed, to know whether any is left. (SELECT $1) hides the length of an array, so that one plan serves all.
+// be claimed, to know whether any is left. (SELECT …) hides the length of an array, so that one plan serves all.
 // `= ANY(ARRAY(…))` looks rows up by their ids: statistics say that a queue has none, and a join would read all that
 // is dead in an index, as while a backup runs.
-const openedSql = (isMine: string) => `
+const noted = 'ringledger.users_locked'
+const opened = `(SELECT current_setting('${noted}')::bigint[])::bigint[]`
+
+const usersSql = `
+  WITH asked AS MATERIALIZED (
+    SELECT assistant_id, user_id FROM ledger.webhooks WHERE assistant_id = ANY((SELECT $1)::bigint[])
+  ), users AS MATERIALIZED (SELECT DISTINCT user_id FROM asked),
+  locked AS MATERIALIZED (SELECT user_id, pg_try_advisory_xact_lock(${lockSpace}, hashtext(user_id)) AS is_mine FROM users),
+  told AS MATERIALIZED (
+    SELECT coalesce(array_agg(assistant_id) FILTER (WHERE is_mine), '{}') AS open,
+           coalesce(array_agg(assistant_id) FILTER (WHERE NOT is_mine), '{}') AS busy
+    FROM asked JOIN locked USING (user_id)
+  )
+  SELECT open, busy, set_config('${noted}', open::text, true) FROM told`
+
+const openedSql = `
   me AS MATERIALIZED (
-    SELECT id, now() AS now FROM ledger.webhook_workers WHERE id = $2 ${isMine} FOR KEY SHARE
+    SELECT id, now() AS now FROM ledger.webhook_workers WHERE id = $1 FOR KEY SHARE
   ), hook AS MATERIALIZED (
     SELECT w.*, me.now, CASE WHEN max_per_second IS NOT NULL
       THEN least(max_per_second, tokens + greatest(0, extract(epoch FROM me.now - tokens_at)) * max_per_second)
       ELSE ${bounds.ofUser} END AS tokens_now
-    FROM me, ledger.webhooks w WHERE w.assistant_id = ANY((SELECT $1::bigint[])::bigint[])
+    FROM me, ledger.webhooks w WHERE w.assistant_id = ANY(${opened})
     ORDER BY w.assistant_id FOR NO KEY UPDATE OF w SKIP LOCKED
   ), running AS MATERIALIZED (
     SELECT user_id, assistant_id, count(*) AS count, count(*) FILTER (WHERE ${scheduled()}) AS scheduled,
-           count(*) FILTER (WHERE worker = $2) AS mine
+           count(*) FILTER (WHERE worker = $1) AS mine
     FROM ledger.webhook_due d WHERE ${runs('d')} AND user_id = ANY(ARRAY(SELECT user_id FROM hook))
     GROUP BY user_id, assistant_id
   ), opened AS MATERIALIZED (
@@ -194,7 +200,7 @@ const openedSql = (isMine: string) => `
     FROM hook
     CROSS JOIN LATERAL (SELECT EXISTS (
       SELECT FROM ledger.webhooks w LEFT JOIN running other USING (assistant_id)
-      WHERE w.user_id = hook.user_id AND w.waits_since IS NOT NULL AND w.assistant_id <> ALL($1::bigint[])
+      WHERE w.user_id = hook.user_id AND w.waits_since IS NOT NULL AND w.assistant_id <> ALL(${opened})
         AND coalesce(other.count, 0) < ${bounds.firstOnes} AND ${isOpen('w', 'hook.now')}) AS others_wait) waiting
     LEFT JOIN running r USING (assistant_id)
   )`
@@ -222,14 +228,14 @@ const takenSql = (suspects: string) => `
   ), fitting AS MATERIALIZED (
     SELECT r.*, row_number() OVER by_turns AS nth_of_all, sum(octet_length(d.body)) OVER by_turns AS bytes
     FROM ranked r JOIN ledger.webhook_deliveries d ON d.id = r.delivery_id
-    WHERE nth_of_mine <= $5 AND ${isToSend('r', 'd')} AND (nth_of_user <= ${bounds.shared}
+    WHERE nth_of_mine <= $4 AND ${isToSend('r', 'd')} AND (nth_of_user <= ${bounds.shared}
       OR (nth_of_user <= ${bounds.ofUser} AND (turn <= ${bounds.firstOnes} OR trigger <> 'schedule')))
     WINDOW by_turns AS (ORDER BY nth_of_user, due_at, delivery_id)
   ), taken AS (
-    UPDATE ledger.webhook_due d SET worker = $2, started_at = date_trunc('milliseconds', clock_timestamp())
+    UPDATE ledger.webhook_due d SET worker = $1, started_at = date_trunc('milliseconds', clock_timestamp())
     FROM fitting f
     WHERE d.delivery_id = ANY(ARRAY(SELECT delivery_id FROM fitting))
-      AND (d.delivery_id, d.trigger) = (f.delivery_id, f.trigger) AND f.nth_of_all <= $3 AND f.bytes <= $4
+      AND (d.delivery_id, d.trigger) = (f.delivery_id, f.trigger) AND f.nth_of_all <= $2 AND f.bytes <= $3
     RETURNING d.delivery_id, d.trigger, d.n, d.assistant_id, d.user_id, d.started_at, d.due_at
   ), nothing AS MATERIALIZED (
     SELECT c.delivery_id, c.trigger FROM candidate c JOIN ledger.webhook_deliveries d ON d.id = c.delivery_id
@@ -261,7 +267,7 @@ const restSql = (isUsual: boolean) => `
            min(c.due_at) FILTER (WHERE t.delivery_id IS NULL AND ${scheduled('c.trigger')}) AS first_left,
            coalesce(bool_or(t.delivery_id IS NULL AND NOT c.is_later), false)
              AND (min(u.count) >= ${bounds.shared} OR bool_or(others_wait)) AS wants_user,
-           coalesce(bool_or(r.nth_of_mine > $5 OR (f.delivery_id IS NOT NULL AND t.delivery_id IS NULL)), false) AS wants_room
+           coalesce(bool_or(r.nth_of_mine > $4 OR (f.delivery_id IS NOT NULL AND t.delivery_id IS NULL)), false) AS wants_room
     FROM opened
     JOIN (SELECT user_id, sum(count) AS count
           FROM (SELECT user_id, 0 AS count FROM opened UNION ALL SELECT user_id, count FROM running
@@ -298,8 +304,10 @@ const restSql = (isUsual: boolean) => `
   LEFT JOIN ledger.webhook_deliveries d ON d.id = t.delivery_id
   ORDER BY t.due_at, t.delivery_id`
 
-const claimSql = (suspects: string, isUsual: boolean, isMine: string) =>
-  `WITH ${openedSql(isMine)}, ${takenSql(suspects)}, ${restSql(isUsual)}`
-const usualSql = claimSql(`crashes < ${suspectAfter}`, true, '')
-const aloneSql = claimSql(`crashes >= ${suspectAfter}`, false,
-  'AND NOT EXISTS (SELECT FROM ledger.webhook_due WHERE worker = $2)')
+const usualSql = `WITH ${openedSql}, ${takenSql(`crashes < ${suspectAfter}`)}, ${restSql(true)}`
+const suspectsSql = `WITH ${openedSql}, ${takenSql(`crashes >= ${suspectAfter}`)}, ${restSql(false)}`
+const preparing = `PREPARE claim_users (bigint[]) AS ${usersSql};
+${['claim', 'claim_suspects'].map((name, nth) =>
+  `PREPARE ${name} (bigint, bigint, bigint, bigint) AS ${[usualSql, suspectsSql][nth]}`).join(';\n')}`
+/** Connections whose sessions know the statements by their names. */
+const prepared = new WeakSet<object>()

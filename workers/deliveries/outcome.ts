@@ -2,7 +2,8 @@
 // else runs meanwhile, it changes only what its attempts had.
 import type { Pool } from 'pg'
 import type { Judgement, Outcome } from '../../src/features/webhooks/outcome.js'
-import { beginning, bounds, failuresOf, isOpen, runs, suspectAfter, type Attempt } from './claim.js'
+import { beginning, bounds, failuresOf, heldAfter, isOpen, runs, suspectAfter, type Attempt } from './claim.js'
+import { mostAtOnce } from './webhooks.js'
 
 export interface Ended {
   attempt: Omit<Attempt, 'body'>
@@ -13,8 +14,6 @@ export interface Ended {
   error: string | null
   excerpt: string | null
   truncated: boolean
-  /** Of the user's own headers. */
-  headerNames?: readonly string[]
 }
 
 export interface Notice {
@@ -48,10 +47,16 @@ export async function recordOutcomes (pool: Pick<Pool, 'query'>, ended: readonly
   return { next: row?.next ?? [], notices: row?.notices ?? [], kept }
 }
 
-/** Closes what workers had that are gone as `unknown`: it is made again at once. What ends its workers is held. */
-export async function closeLost (pool: Pick<Pool, 'query'>): Promise<{ closed: number } & Pick<Recorded, 'next' | 'notices'>> {
-  const { rows: [row] } = await pool.query<RecordedRow>(outcomeSql(lostSql))
-  return { next: row?.next ?? [], notices: row?.notices ?? [], closed: row?.kept?.length ?? 0 }
+/**
+ * Closes what workers had that are gone as `unknown`: it is made again at once. What ends its workers is held. So is
+ * closed what cannot run any more: a claim may be committed whose answer did not come. @returns whether that was all
+ */
+export async function closeLost (
+  pool: Pick<Pool, 'query'>
+): Promise<{ closed: number, isAll: boolean } & Pick<Recorded, 'next' | 'notices'>> {
+  const { rows: [row] } = await pool.query<RecordedRow>({ name: 'close-lost', text: outcomeSql(lostSql) })
+  const closed = row?.kept?.length ?? 0
+  return { next: row?.next ?? [], notices: row?.notices ?? [], closed, isAll: closed < mostAtOnce }
 }
 
 interface RecordedRow { kept: number[] | null, next: string[], notices: Notice[] | null }
@@ -67,7 +72,7 @@ const toRow = ({ attempt, judgement: { verdict, usesAttempt, fails, pause }, ...
   user_id: attempt.userId,
   revision: attempt.revision,
   url: attempt.url.replace(/[?#].*$/s, ''),
-  header_names: ended.headerNames?.join(', ') || null,
+  header_names: attempt.headerNames?.join(', ') || null,
   outcome: ended.outcome,
   status_code: ended.statusCode,
   duration_ms: ended.durationMs,
@@ -104,12 +109,13 @@ const lostSql = `
       NULL::text AS reason, 0::float8 AS in_ms, false AS uses_attempt, false AS fails, NULL::float8 AS pause_ms,
       NULL::text AS pause_reason, true AS is_crash, now() AS now
     FROM ledger.webhook_due d
-    WHERE worker IS NOT NULL AND NOT EXISTS (SELECT FROM ledger.webhook_workers w WHERE w.id = d.worker)
-    LIMIT 1000`
+    WHERE worker IS NOT NULL AND NOT EXISTS (SELECT FROM ledger.webhook_workers w
+      WHERE w.id = d.worker AND (${runs('d')} OR w.steady_since > now() - interval '1 minute'))
+    LIMIT ${mostAtOnce}`
 
 /** Of a webhook, in the order in which they ended. */
 const before = 'PARTITION BY assistant_id ORDER BY ended_at, nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING'
-const isHeld = `s.is_crash AND s.crashes >= ${suspectAfter}`
+const isHeld = (r: string) => `${r}.is_crash AND ${r}.crashes >= ${heldAfter - 1}`
 
 /**
  * Assistants of a user with so many attempts that wait until it has room, the longest unserved first, as many as there
@@ -218,7 +224,7 @@ const savedSql = `
     FROM result WHERE is_ours OR outcome = 'delivered' ORDER BY delivery_id, ended_at DESC, nth DESC
   ), single AS MATERIALIZED (
     SELECT d.*, s.n, s.is_crash, s.crashes, coalesce(s.is_present, false) AS is_present, s.verdict, s.reason AS why,
-           coalesce(s.is_present AND s.uses_attempt, false) AS uses_attempt, coalesce(${isHeld}, false) AS is_held,
+           coalesce(s.is_present AND s.uses_attempt, false) AS uses_attempt, coalesce(${isHeld('s')}, false) AS is_held,
            EXISTS (SELECT FROM result r WHERE r.delivery_id = d.id AND r.outcome = 'delivered') AS is_delivered,
            EXISTS (SELECT FROM result r WHERE r.delivery_id = d.id AND r.trigger = 'test' AND r.is_ours
              AND r.outcome NOT IN ('delivered', 'unknown')) AS is_failed_test,
@@ -249,7 +255,7 @@ const savedSql = `
   ), planned AS MATERIALIZED (
     SELECT due.delivery_id, due.trigger, r.is_ours, r.is_scheduled, r.in_ms, r.pause_ms, r.is_present, r.is_crash, r.outcome, due.due_at,
            CASE WHEN r.nth IS NULL THEN v.becomes <> 'scheduled' AND due.trigger = 'schedule' AND due.worker IS NULL
-                WHEN r.is_crash AND r.crashes >= ${suspectAfter} THEN true
+                WHEN ${isHeld('r')} THEN true
                 WHEN r.is_scheduled THEN v.becomes <> 'scheduled'
                 WHEN v.erased_at IS NOT NULL THEN true
                 ELSE r.outcome <> 'unknown' AND r.more = 0 END AS is_over

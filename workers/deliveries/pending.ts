@@ -104,39 +104,42 @@ export async function beginAnew (
   return rows
 }
 
-/** Cancels what the relation `picked` (delivery_id) has and nobody is sending. */
+/**
+ * Cancels what the relation `picked` (delivery_id) has and nobody is sending. `= ANY(ARRAY(…))` looks rows up by their
+ * ids, whatever statistics say of how many there are.
+ */
 const cancellingSql = (picked: string, reason: string) => `
   WITH picked AS MATERIALIZED (${picked}
   ), delivery AS MATERIALIZED (
-    SELECT id FROM ledger.webhook_deliveries WHERE id IN (SELECT delivery_id FROM picked) AND status = 'scheduled'
+    SELECT id FROM ledger.webhook_deliveries WHERE id = ANY(ARRAY(SELECT delivery_id FROM picked)) AND status = 'scheduled'
     ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
   ), due AS MATERIALIZED (
     SELECT delivery_id FROM ledger.webhook_due
-    WHERE delivery_id IN (SELECT id FROM delivery) AND trigger = 'schedule' AND worker IS NULL
+    WHERE delivery_id = ANY(ARRAY(SELECT id FROM delivery)) AND trigger = 'schedule' AND worker IS NULL
     ORDER BY delivery_id FOR UPDATE SKIP LOCKED
   ), gone AS (
-    DELETE FROM ledger.webhook_due d USING due WHERE d.delivery_id = due.delivery_id AND d.trigger = 'schedule'
-    RETURNING d.delivery_id
+    DELETE FROM ledger.webhook_due WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM due)) AND trigger = 'schedule'
+    RETURNING delivery_id
   )
-  UPDATE ledger.webhook_deliveries d SET status = 'cancelled', reason = '${reason}', finished_at = clock_timestamp()
-  FROM gone WHERE d.id = gone.delivery_id`
+  UPDATE ledger.webhook_deliveries SET status = 'cancelled', reason = '${reason}', finished_at = clock_timestamp()
+  WHERE id = ANY(ARRAY(SELECT delivery_id FROM gone))`
 
-/** Of webhooks that stay as they are meanwhile. */
-const heldSql = (which: string) => `
-    SELECT due.delivery_id FROM ledger.webhooks w
-    JOIN ledger.webhook_due due ON due.assistant_id = w.assistant_id AND due.trigger = 'schedule' AND due.worker IS NULL
-    JOIN ledger.webhook_deliveries d ON d.id = due.delivery_id
-    WHERE (w.off_since IS NOT NULL OR w.suspended_at IS NOT NULL) AND ${which}
+/** Of webhooks that stay as they are meanwhile, what was due longest. */
+const heldSql = (webhooks: string, due = 'true') => `
+    SELECT due.delivery_id FROM ledger.webhooks w CROSS JOIN LATERAL (
+      SELECT delivery_id FROM ledger.webhook_due
+      WHERE assistant_id = w.assistant_id AND trigger = 'schedule' AND worker IS NULL AND ${due}
+      ORDER BY due_at LIMIT ${mostAtOnce}) due
+    WHERE (w.off_since IS NOT NULL OR w.suspended_at IS NOT NULL) AND ${webhooks}
     LIMIT ${mostAtOnce} FOR NO KEY UPDATE OF w SKIP LOCKED`
 
-const heldAtMost = "interval '30 days'"
+const longAgo = "now() - interval '30 days'"
 
 const heldReasons = [
   cancellingSql(heldSql('w.deleted_at IS NOT NULL'), 'assistant_deleted'),
-  cancellingSql(heldSql(`least(w.off_since, w.suspended_at) < now() - ${heldAtMost} AND d.created_at < now() - ${heldAtMost}`),
-    'held_too_long'),
+  cancellingSql(heldSql(`least(w.off_since, w.suspended_at) < ${longAgo}`, `due_at < ${longAgo}`), 'held_too_long'),
   `UPDATE ledger.webhook_deliveries SET status = 'cancelled', reason = 'held_too_long', finished_at = clock_timestamp()
-   WHERE id IN (SELECT id FROM ledger.webhook_deliveries WHERE status = 'held' AND finished_at < now() - ${heldAtMost}
+   WHERE id IN (SELECT id FROM ledger.webhook_deliveries WHERE status = 'held' AND finished_at < ${longAgo}
      LIMIT ${mostAtOnce} FOR NO KEY UPDATE SKIP LOCKED) AND status = 'held'`
 ]
 
@@ -154,22 +157,29 @@ export async function cancelHeld (db: Database): Promise<number> {
 export async function cancelRestored (db: Database): Promise<number | undefined> {
   const { rows: [done] } = await db.query<{ gone: number, cancelled: number }>(`
     WITH delivery AS MATERIALIZED (
-      SELECT id FROM ledger.webhook_deliveries
-      WHERE id IN (SELECT delivery_id FROM ledger.webhook_due LIMIT ${mostAtOnce}) ORDER BY id FOR NO KEY UPDATE
+      SELECT id, status FROM ledger.webhook_deliveries
+      WHERE id = ANY(ARRAY(SELECT delivery_id FROM ledger.webhook_due LIMIT ${mostAtOnce})) ORDER BY id FOR NO KEY UPDATE
     ), due AS MATERIALIZED (
-      SELECT * FROM ledger.webhook_due WHERE delivery_id IN (SELECT id FROM delivery) ORDER BY delivery_id, trigger FOR UPDATE
+      SELECT * FROM ledger.webhook_due WHERE delivery_id = ANY(ARRAY(SELECT id FROM delivery))
+      ORDER BY delivery_id, trigger FOR UPDATE
     ), noted AS (
       INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, started_at, finished_at, outcome, error)
       SELECT delivery_id, trigger, n, started_at, clock_timestamp(), 'unknown', 'the database was restored' FROM due
       WHERE started_at IS NOT NULL ON CONFLICT DO NOTHING
+    ), ended AS (
+      SELECT id, bool_or(trigger IN ('schedule', 'test') AND status = 'scheduled') AS waits, bool_or(started_at IS NOT NULL) AS ran
+      FROM delivery JOIN due ON delivery_id = id GROUP BY id
     ), cancelled AS (
-      UPDATE ledger.webhook_deliveries SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp()
-      WHERE id IN (SELECT delivery_id FROM due WHERE trigger IN ('schedule', 'test')) AND status = 'scheduled' RETURNING id
+      UPDATE ledger.webhook_deliveries d
+      SET status = CASE WHEN waits THEN 'cancelled' ELSE status END, reason = CASE WHEN waits THEN 'restored' ELSE reason END,
+          finished_at = CASE WHEN waits THEN clock_timestamp() ELSE finished_at END,
+          outcome = CASE WHEN ran THEN 'unknown' ELSE outcome END, status_code = CASE WHEN NOT ran THEN status_code END
+      FROM ended WHERE d.id = ANY(ARRAY(SELECT id FROM delivery)) AND d.id = ended.id AND (waits OR ran)
+      RETURNING waits
     ), gone AS (
-      DELETE FROM ledger.webhook_due d USING due WHERE (d.delivery_id, d.trigger) = (due.delivery_id, due.trigger)
-      RETURNING d.delivery_id
+      DELETE FROM ledger.webhook_due WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM due)) RETURNING delivery_id
     )
-    SELECT (SELECT count(*) FROM gone)::integer AS gone, (SELECT count(*) FROM cancelled)::integer AS cancelled`)
+    SELECT (SELECT count(*) FROM gone)::integer AS gone, (SELECT count(*) FROM cancelled WHERE waits)::integer AS cancelled`)
   return done?.gone ? done.cancelled : undefined
 }
 
@@ -186,7 +196,8 @@ export async function eraseDeliveries (tx: PoolClient, callIds: readonly string[
       SELECT * FROM ledger.webhook_due WHERE delivery_id = ANY($1::uuid[]) AND worker IS NULL
       ORDER BY delivery_id, trigger FOR UPDATE
     ), gone AS (
-      DELETE FROM ledger.webhook_due d USING due WHERE (d.delivery_id, d.trigger) = (due.delivery_id, due.trigger)
+      DELETE FROM ledger.webhook_due WHERE delivery_id = ANY($1::uuid[])
+        AND (delivery_id, trigger) IN (SELECT delivery_id, trigger FROM due)
     ), emptied AS (
       UPDATE ledger.webhook_attempts SET response_excerpt = NULL
       WHERE delivery_id = ANY($1::uuid[]) AND response_excerpt IS NOT NULL

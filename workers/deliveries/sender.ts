@@ -2,6 +2,7 @@
 // what came of it. Jobs are short; attempts go on when theirs have ended.
 import type { Pool } from 'pg'
 import { setTimeout as delay } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { judge, outcomeOf, type Result } from '../../src/features/webhooks/outcome.js'
 import { batcher } from '../../src/postgres/batcher.js'
 import { isAboutData } from '../../src/postgres/problems.js'
@@ -32,8 +33,8 @@ export interface SenderOptions {
   holder: string
   /** Waits before each attempt, in milliseconds. */
   schedule: readonly number[]
-  /** @throws where `signal` is aborted, or this process has a fault of its own */
-  send (attempt: Attempt, signal: AbortSignal): Promise<Result & Pick<Ended, 'headerNames'>>
+  /** Notes the user's headers by their names. @throws where `signal` is aborted, or this process has a fault */
+  send (attempt: Attempt, signal: AbortSignal): Promise<Result>
   /** Nothing is claimed while this says no. */
   maySend (): boolean
   /** Told of each attempt whose outcome counts. */
@@ -61,6 +62,8 @@ export interface Sender {
 /** Attempts at a time: as many as forty users may have whose receivers all hang. A claim takes no more than a part. */
 const room = { ofAll: 2_000, ofClaim: 250, bytes: 64 * 2 ** 20, largestBody: 256 * 2 ** 10 }
 const jobsAtOnce = 50
+/** Who had the job of an assistant serves it for so long without another one, while it has few attempts. */
+const [warmMs, mostWarm, fewRunning] = [30_000, 10_000, 100]
 const [claimTogether, recordTogether] = [100, 200]
 const busyMs = 50
 const mostSkewMs = 30_000
@@ -69,8 +72,10 @@ const longestTimerMs = 75_000
 const timerMarginMs = 5
 /** Of the wait after an attempt that we could not make: it doubles each time. */
 const ourFaultMs = { first: 60_000, longest: 3_600_000 }
-/** What ended its workers twice runs alone: for so long at a time, so that others get their turn. */
-const aloneMs = { atMost: 2_000, between: 30_000 }
+/** Nobody is told of what comes while its assistant has a job. An outcome finds it, or a look after so long. */
+const slowMs = 1_000
+/** Beside those of workers that are gone there are attempts whose claim was committed, but not answered. */
+const lookForLostMs = 60_000
 const [firstPauseMs, longestPauseMs, refusedForMs, lastWriteMs] = [50, 1_000, 30_000, 2_000]
 
 /** Begins an incarnation, and works. */
@@ -85,15 +90,18 @@ class LogSender implements Sender {
   #worker = ''
   /** Aborted when what runs is not this worker's any more, or has to be handed over. */
   #incarnation = new AbortController()
-  readonly #running = new Map<Promise<void>, Attempt>()
+  readonly #running = new Set<Promise<void>>()
   #bytes = 0
   #isStopped = false
   #isBeginning = false
-  #isAlone = false
-  #aloneAt = -Infinity
+  #isSuspecting = false
+  /** The workers that there were when lost attempts were closed last, and when that was. */
+  #looked = { workers: '', at: -Infinity }
   readonly #waking = new Set<string>()
   readonly #active = new Set<string>()
   readonly #again = new Set<string>()
+  /** Until when this worker serves an assistant without another job. */
+  readonly #warm = new LRUCache<string, true>({ max: mostWarm, ttl: warmMs })
   /** Their claims found nothing. */
   readonly #empty = new Set<string>()
   #isPaused = false
@@ -134,10 +142,20 @@ class LogSender implements Sender {
   }
 
   wake (assistants: Iterable<string>): void {
-    for (const id of assistants) (this.#active.has(id) ? this.#again : this.#waking).add(id)
-    if (this.#isStopped || this.#waking.size === 0) return
+    if (this.#isStopped) return
+    for (const id of assistants) {
+      if (this.#active.has(id)) this.#again.add(id)
+      else if (this.#isWarm(id)) this.#claim(id).catch(() => {}) // the reconciler repeats it
+      else this.#waking.add(id)
+    }
+    if (this.#waking.size === 0) return
     const isFirst = this.#idle
     this.#idle = isFirst.then(() => this.#addJobs())
+  }
+
+  /** It had the job of the assistant a moment ago, and has little to do: it needs no other job. */
+  #isWarm (assistantId: string): boolean {
+    return this.#running.size < fewRunning && this.#warm.has(assistantId)
   }
 
   /** Those that were named meanwhile share a call. What is not added, the reconciler finds. */
@@ -166,6 +184,7 @@ class LogSender implements Sender {
   /** The queue ignores what is added while the job is there. */
   #free (assistantId: string): void {
     this.#active.delete(assistantId)
+    this.#warm.set(assistantId, true)
     const isEmpty = this.#empty.delete(assistantId)
     if (this.#again.delete(assistantId)) this.wake([assistantId])
     else if (isEmpty) void this.#lookAgain(assistantId).catch(() => {}) // the reconciler does
@@ -175,7 +194,7 @@ class LogSender implements Sender {
     const most = Math.min(room.ofClaim, room.ofAll - this.#running.size)
     const bytes = room.bytes - this.#bytes
     if (this.#isStopped || !this.options.maySend()) return
-    if (most <= 0 || bytes < room.largestBody || this.#isAlone) return this.#pauseWith(assistants)
+    if (most <= 0 || bytes < room.largestBody) return this.#pauseWith(assistants)
     const claimed = await claim(this.options.pool, assistants, {
       worker: this.#worker, room: most, bytes, ofUser: room.ofAll / 2
     })
@@ -183,7 +202,7 @@ class LogSender implements Sender {
     if (claimed.attempts.length === 0) this.claims.empty += 1
     const found = [...claimed.attempts, ...claimed.later].map(({ assistantId }) => assistantId)
     const told = new Set([...found, ...claimed.busy, ...claimed.left])
-    for (const id of assistants) if (!told.has(id)) this.#empty.add(id)
+    for (const id of assistants) if (!told.has(id) && this.#active.has(id)) this.#empty.add(id)
     this.#start(claimed)
   }
 
@@ -191,7 +210,7 @@ class LogSender implements Sender {
   #pauseWith (assistants: string[]): void {
     if (!this.#isPaused) this.options.jobs.pause()
     this.#isPaused = true
-    void Promise.race([...this.#running.keys(), ...this.#isAlone ? [delay(aloneMs.atMost)] : []]).then(() => {
+    void Promise.race(this.#running).then(() => {
       if (this.#isPaused) this.options.jobs.resume()
       this.#isPaused = false
       this.wake(assistants)
@@ -199,21 +218,29 @@ class LogSender implements Sender {
   }
 
   #start ({ attempts, busy, left, later }: Claim): void {
-    for (const attempt of attempts) {
-      const running = this.#make(attempt, this.#incarnation.signal).finally(() => this.#running.delete(running))
-      this.#running.set(running, attempt)
-    }
+    for (const attempt of attempts) void this.#run(attempt)
     for (const id of busy) this.#wakeIn(id, busyMs)
     if (left.length > 0) this.wake(left)
     for (const { assistantId, inMs } of later) this.#wakeIn(assistantId, inMs)
+  }
+
+  #run (attempt: Attempt): Promise<void> {
+    const running = this.#make(attempt, this.#incarnation.signal).finally(() => this.#running.delete(running))
+    this.#running.add(running)
+    return running
   }
 
   async #make (attempt: Attempt, signal: AbortSignal): Promise<void> {
     this.#bytes += attempt.body.length
     const skewMs = Date.now() - attempt.startedAt.getTime()
     if (Math.abs(skewMs) > mostSkewMs) this.#tellSkew(new Error(`this worker is ${Math.round(skewMs / 1_000)} s ahead`))
-    const { body, ...kept } = attempt
-    const ended = await this.#send(attempt, kept, signal).finally(() => { this.#bytes -= body.length })
+    const { body, ...kept }: Attempt = attempt
+    const slow = setTimeout(() => { this.#lookAgain(attempt.assistantId).catch(() => {}) }, slowMs)
+    const ended = await this.#send(attempt, kept, signal).finally(() => {
+      clearTimeout(slow)
+      kept.headerNames = attempt.headerNames
+      this.#bytes -= body.length
+    })
     const isKept = await this.#persist(ended)
     const { deliveryId: delivery, trigger, n } = attempt
     const { outcome, statusCode: status, durationMs: ms } = ended
@@ -232,8 +259,7 @@ class LogSender implements Sender {
       const result = await this.options.send(attempt, signal)
       const circumstances = { ...kept, schedule: this.options.schedule, now: Date.now(), random: Math.random() }
       const judgement = judge(result, circumstances)
-      const { headerNames = [] } = result
-      const ended = { attempt: kept, judgement, outcome: outcomeOf(result), durationMs: durationMs(), headerNames }
+      const ended = { attempt: kept, judgement, outcome: outcomeOf(result), durationMs: durationMs() }
       if (result.kind === 'failure') {
         return { ...ended, statusCode: null, error: result.message, excerpt: null, truncated: false }
       }
@@ -285,7 +311,7 @@ class LogSender implements Sender {
     const worker = this.#worker
     const heard = await heartbeat(pool, worker)
     if (this.#isStopped || worker !== this.#worker) return
-    if (heard) return await this.#runAlone(heard.suspects)
+    if (heard) return await this.#sendSuspects(heard.suspects)
     if (this.#isBeginning) return // heartbeats that waited for Postgres are answered together
     this.#isBeginning = true
     log.warn({ worker }, 'others took this worker for dead, and make its attempts again: it begins anew')
@@ -295,25 +321,20 @@ class LogSender implements Sender {
     this.#worker = await enlist(pool, this.options.holder).finally(() => { this.#isBeginning = false })
   }
 
-  /** Waits until nothing else runs, so that the next crash shows which delivery it was. */
-  async #runAlone (suspects: string[]): Promise<void> {
-    if (suspects.length === 0 || this.#isAlone || !this.options.maySend()) return
-    if (performance.now() < this.#aloneAt + aloneMs.between) return
-    this.#isAlone = true
+  /** One at a time, and others go on beside it: the next crash is laid to it, not to what else ended its workers. */
+  async #sendSuspects (assistants: string[]): Promise<void> {
+    if (assistants.length === 0 || this.#isSuspecting || !this.options.maySend()) return
+    this.#isSuspecting = true
     try {
-      await Promise.all(this.#running.keys())
-      const until = performance.now() + aloneMs.atMost
-      while (performance.now() < until && !this.#isStopped) {
-        const { attempts, ...claimed } = await claim(this.options.pool, suspects, {
-          worker: this.#worker, room: 1, bytes: room.bytes, ofUser: room.ofAll, alone: true
+      while (!this.#isStopped) {
+        const { attempts: [attempt] } = await claim(this.options.pool, assistants, {
+          worker: this.#worker, room: 1, bytes: room.bytes, ofUser: room.ofAll, suspects: true
         })
-        if (attempts.length === 0) break
-        this.#start({ ...claimed, attempts, busy: [], left: [], later: [] })
-        await Promise.all(this.#running.keys())
+        if (!attempt) return
+        await this.#run({ ...attempt, isSuspect: true })
       }
     } finally {
-      this.#isAlone = false
-      this.#aloneAt = performance.now()
+      this.#isSuspecting = false
     }
   }
 
@@ -331,8 +352,11 @@ class LogSender implements Sender {
       name: 'silent workers',
       everyMs: 2_000,
       run: whileAllowed(async () => {
-        await removeSilent(pool, this.#worker)
-        const { closed, ...recorded } = await closeLost(pool)
+        const workers = await removeSilent(pool, this.#worker)
+        const now = performance.now()
+        if (workers === this.#looked.workers && now < this.#looked.at + lookForLostMs) return
+        const { closed, isAll, ...recorded } = await closeLost(pool)
+        if (isAll) this.#looked = { workers, at: now }
         if (closed > 0) this.options.log.info({ closed }, 'attempts of workers that are gone are made again')
         this.#follow(recorded)
       })
@@ -350,7 +374,10 @@ class LogSender implements Sender {
   async stop (graceMs: number): Promise<void> {
     this.#isStopped = true
     for (const timer of this.#timers) clearTimeout(timer)
-    const ending = () => Promise.all(this.#running.keys())
+    const ending = async () => {
+      await this.#claim('').catch(() => {}) // after the claim that runs
+      await Promise.all(this.#running)
+    }
     if (!await endsWithin(graceMs, ending())) this.handOver()
     await endsWithin(lastWriteMs, ending())
     clearInterval(this.#beating)

@@ -197,11 +197,11 @@ const hastenSql = `
     ORDER BY due.due_at LIMIT $2
   ), locked AS MATERIALIZED (
     SELECT delivery_id FROM ledger.webhook_due
-    WHERE delivery_id IN (SELECT delivery_id FROM waiting) AND trigger = 'schedule' AND worker IS NULL AND due_at > now()
+    WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM waiting)) AND trigger = 'schedule' AND worker IS NULL AND due_at > now()
     ORDER BY delivery_id FOR UPDATE
   ), hastened AS (
-    UPDATE ledger.webhook_due due SET due_at = now() FROM locked
-    WHERE due.delivery_id = locked.delivery_id AND due.trigger = 'schedule'
+    UPDATE ledger.webhook_due SET due_at = now()
+    WHERE delivery_id = ANY(ARRAY(SELECT delivery_id FROM locked)) AND trigger = 'schedule'
   ), ended AS (
     UPDATE ledger.webhooks SET is_hastening = false WHERE assistant_id = $1 AND (SELECT count(*) FROM waiting) < $2
   )

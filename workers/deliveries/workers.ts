@@ -1,6 +1,7 @@
 // Workers that send: each incarnation has a row with a heartbeat, by the clock of Postgres. What a worker had whose row
 // is gone is closed and made again.
 import type { Pool } from 'pg'
+import { isOpen, suspectAfter } from './claim.js'
 
 const [silentAfter, lateAfter] = ['15 seconds', '6 seconds']
 export const heartbeatMs = 2_000
@@ -15,7 +16,7 @@ export async function enlist (pool: Pick<Pool, 'query'>, holder: string): Promis
 
 /**
  * @returns false where the row is gone: others make again what this worker had, so it must send nothing more of it.
- * `suspects`: of these assistants something ended its workers, and runs alone next
+ * `suspects`: of these assistants something is due that ended its workers; of failing ones last
  */
 export async function heartbeat (pool: Pick<Pool, 'query'>, id: string): Promise<{ suspects: string[] } | false> {
   const { rows: [row] } = await pool.query<{ suspects: string[] }>({
@@ -25,8 +26,9 @@ export async function heartbeat (pool: Pick<Pool, 'query'>, id: string): Promise
       SET beat_at = now(), steady_since = CASE WHEN beat_at < now() - interval '${lateAfter}' THEN now() ELSE steady_since END
       WHERE id = $1
       RETURNING ARRAY(
-        SELECT DISTINCT d.assistant_id::text FROM ledger.webhook_due d
-        WHERE d.worker IS NULL AND d.crashes >= 2 AND d.due_at <= now() LIMIT 10) AS suspects`,
+        SELECT d.assistant_id::text FROM ledger.webhook_due d JOIN ledger.webhooks w USING (assistant_id)
+        WHERE d.worker IS NULL AND d.crashes >= ${suspectAfter} AND d.due_at <= now() AND (d.trigger <> 'schedule' OR ${isOpen('w')})
+        GROUP BY d.assistant_id, w.failing_since ORDER BY w.failing_since IS NOT NULL, min(d.due_at) LIMIT 10) AS suspects`,
     values: [id]
   })
   return row ?? false
@@ -34,18 +36,24 @@ export async function heartbeat (pool: Pick<Pool, 'query'>, id: string): Promise
 
 /**
  * Removes workers that are silent. Only one whose own heartbeats came in time all the while may judge: where Postgres
- * was away, or froze in the middle of this, everybody was silent. @returns how many
+ * was away, or froze in the middle of this, everybody was silent.
+ * @returns which there are, and how many there were: as before where none has gone
  */
-export async function removeSilent (pool: Pick<Pool, 'query'>, id: string): Promise<number> {
-  const { rowCount } = await pool.query({
+export async function removeSilent (pool: Pick<Pool, 'query'>, id: string): Promise<string> {
+  const { rows: [row] } = await pool.query<{ present: string }>({
     name: 'remove-silent',
     text: `
-      DELETE FROM ledger.webhook_workers silent USING ledger.webhook_workers me
-      WHERE me.id = $1 AND silent.beat_at < now() - interval '${silentAfter}'
-        AND me.beat_at > now() - interval '${lateAfter}' AND me.steady_since < now() - interval '${silentAfter}'`,
+      WITH gone AS (
+        DELETE FROM ledger.webhook_workers silent USING ledger.webhook_workers me
+        WHERE me.id = $1 AND silent.beat_at < now() - interval '${silentAfter}'
+          AND me.beat_at > now() - interval '${lateAfter}' AND me.steady_since < now() - interval '${silentAfter}'
+        RETURNING silent.id
+      )
+      SELECT concat_ws(' ', (SELECT last_value FROM ledger.webhook_workers_id_seq), string_agg(id::text, ' ' ORDER BY id)) AS present
+      FROM ledger.webhook_workers WHERE id NOT IN (SELECT id FROM gone)`,
     values: [id]
   })
-  return rowCount ?? 0
+  return row?.present ?? ''
 }
 
 /** Ends an incarnation: what it still had is closed as if it had died. */

@@ -156,6 +156,20 @@ t.test('many are sent again by their ids, whatever their assistants, and nothing
   await eventually(async () => (await get(`/user/webhook-deliveries/${unasked.id}`)).data.status === 'delivered')
 })
 
+t.test('an assistant with ten recoveries at once gets no other one, by ids neither', async (t) => {
+  const assistant = await create((await receiver(t)).url)
+  const { id } = await complete(assistant, ({ status }) => status === 'delivered')
+  await setStatus(id, 'exhausted', 'attempts_used_up')
+  const added = await parts.pool.query<{ id: string }>(`
+    INSERT INTO ledger.work (id, kind, user_id, state, input, due_at)
+    SELECT gen_random_uuid(), 'webhook-recovery', '1', 'accepted', json_build_object('assistant_id', $1::integer), now() + interval '1 day'
+    FROM generate_series(1, 10) RETURNING id`, [assistant])
+  isRefusal(t, await redeliver({ ids: [id] }), 409, 'by ids')
+  isRefusal(t, await recover(assistant, { since: longAgo }), 409, 'of the assistant')
+  await parts.pool.query('DELETE FROM ledger.work WHERE id = ANY($1)', [added.rows.map((row) => row.id)])
+  t.equal((await redeliver({ ids: [id] })).status, 202)
+})
+
 t.test('what is to be sent again is said in one of two ways', async (t) => {
   const assistant = await create((await receiver(t)).url)
   const id = '8199a6da-f234-5f31-87e3-6f71755ff78d'

@@ -9,7 +9,7 @@ import { answer, senderRig } from '../../support/workers/sender-rig.js'
 
 /** The job of a killed worker is given up after 10 to 20 s, the worker after 15 to 20 s. */
 const withinMs = 60_000
-const deaths = ['sends', 'was answered'] // a third one would hold it
+const deaths = ['sends', 'was answered'] // two more would hold it
 
 onEachQueue(t, {
   async 'a delivery is made although its workers are killed before or after its request' (t, redis) {

@@ -234,7 +234,7 @@ async function settled (scene: Scene): Promise<{ calls: Calls, events: number }>
 
 const everything = { since: new Date(0), signal: new AbortController().signal }
 
-/** By assistant. What was in flight at three kills in a row is `crashed`, and waits until somebody asks again. */
+/** By assistant. What was in flight at four kills in a row is `crashed`, and waits until somebody asks again. */
 async function undelivered ({ stack: { pool } }: Scene, assistants: number[]) {
   const { rows } = await pool.query<{ id: string, count: number, hasCrashed: boolean | null }>(`
     SELECT assistant_id AS id, count(*)::integer, bool_or(reason = 'crashed') AS "hasCrashed"

@@ -1,6 +1,7 @@
 // The delivery log, statement by statement, on a real Postgres. Who claims an attempt here has sent it.
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
+import type { Test } from 'tap'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { judge, outcomeOf, type Result } from '../../../src/features/webhooks/outcome.js'
 import { claim, type Attempt, type Claiming } from '../../../workers/deliveries/claim.js'
@@ -38,6 +39,21 @@ export type SenderRig = Awaited<ReturnType<typeof senderRig>>
 export async function senderRig (t: Teardown) {
   const ledger = await scratchLedger(t)
   return { ...ledger, ...driving(ledger.pool), worker: await enlist(ledger.pool, 'test') }
+}
+
+const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts', 'webhook_workers', 'webhook_notices']
+
+/** A rig for the rules of a file: the delivery log is empty when one begins. */
+export async function ruleRig (t: Test) {
+  const r = await senderRig(t)
+  function rule (name: string, check: (t: Test) => Promise<void>): void {
+    t.test(name, async (t) => {
+      await r.pool.query(`TRUNCATE ${tables.map((name) => `ledger.${name}`).join(', ')}`)
+      r.worker = await enlist(r.pool, 'test')
+      await check(t)
+    })
+  }
+  return { r, rule }
 }
 
 export const driving = (pool: Pool) => ({

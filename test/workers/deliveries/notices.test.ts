@@ -1,20 +1,11 @@
 // What users are told of their webhooks, and the daily look whether a suspended one works again.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { listNotices } from '../../../workers/deliveries/notices.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { probeSuspended } from '../../../workers/operate/upkeep.js'
-import { answer, senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
+import { answer, ruleRig } from '../../support/workers/sender-rig.js'
 
-let r: SenderRig
-t.before(async () => { r = await senderRig(t) })
-
-function rule (name: string, check: (t: Test) => Promise<void>): void {
-  t.test(name, async (t) => {
-    const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts', 'webhook_notices']
-    await r.pool.query(`TRUNCATE ${tables.map((name) => `ledger.${name}`).join(', ')}`)
-    await check(t)
-  })
-}
+const { r, rule } = await ruleRig(t)
 
 const notices = async (user = '1') => (await listNotices(r.pool, user, { page: 1, perPage: 100 })).items
 /** The oldest first. */

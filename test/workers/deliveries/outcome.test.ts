@@ -1,21 +1,11 @@
 // What becomes of a delivery and its webhook when attempts end.
-import t, { type Test } from 'tap'
-import { answer, endedAs, schedule, senderRig, type SenderRig, url } from '../../support/workers/sender-rig.js'
-import { keepMonths } from '../../../workers/deliveries/months.js'
+import t from 'tap'
+import { answer, endedAs, ruleRig, schedule, senderRig, url } from '../../support/workers/sender-rig.js'
+import { keepMonths } from '../../../workers/deliveries/retention.js'
 import { recordOutcomes } from '../../../workers/deliveries/outcome.js'
-import { beginAnew } from '../../../workers/deliveries/pending.js'
+import { beginAnew, cancelRestored } from '../../../workers/deliveries/pending.js'
 
-let r: SenderRig
-t.before(async () => { r = await senderRig(t) })
-
-const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts'].map((name) => `ledger.${name}`)
-
-function rule (name: string, check: (t: Test) => Promise<void>): void {
-  t.test(name, async (t) => {
-    await r.pool.query(`TRUNCATE ${tables.join(', ')}, ledger.webhook_notices`)
-    await check(t)
-  })
-}
+const { r, rule } = await ruleRig(t)
 
 /** Makes as if so much time had gone by since everything. */
 const pass = async (interval: string) => {
@@ -269,6 +259,17 @@ rule('what is handed over counts nothing and is due at once', async (t) => {
   t.same(recorded.next, ['1'])
   t.match(await r.delivery(id), { status: 'scheduled', due_in: 0, failures: 0, attempt_count: 1 })
   t.match(await claimed(), [{ n: 2, failures: 0 }])
+})
+
+rule('after a restore what was pending is cancelled, and what ran is unknown', async (t) => {
+  const [ran = ''] = await r.add()
+  t.equal((await claimed()).length, 1)
+  const [waited = ''] = await r.add()
+  t.equal(await cancelRestored(r.pool), 2)
+  t.equal(await cancelRestored(r.pool), undefined)
+  t.match(await r.rows('webhook_deliveries', `id = '${ran}'`), [{ status: 'cancelled', reason: 'restored', outcome: 'unknown' }])
+  t.match(await r.rows('webhook_deliveries', `id = '${waited}'`), [{ status: 'cancelled', reason: 'restored', outcome: null }])
+  t.match(await r.rows('webhook_attempts'), [{ delivery_id: ran, outcome: 'unknown', error: 'the database was restored' }])
 })
 
 rule('the text of an answer is stored whatever is in it', async (t) => {

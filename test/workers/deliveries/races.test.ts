@@ -106,7 +106,7 @@ class Stoppable {
     const client = new pg.Client({ connectionString: this.url })
     client.on('error', () => {})
     await client.connect()
-    await client.query("SET search_path = race, pg_catalog; SET deadlock_timeout = '100ms'")
+    await client.query("SET search_path = race, pg_catalog; SET deadlock_timeout = '100ms'") // before it prepares anything
     const { rows: [row] } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
     this.pid = row?.pid ?? 0
     return this.client = client
@@ -124,23 +124,26 @@ class Stoppable {
       if (asked[0] === 'COMMIT') await this.#stop()
       return await Reflect.apply(client.query.bind(client), undefined, asked)
     }
+    const transaction = async (client: pg.Client, ...asked: unknown[]) => {
+      try {
+        await client.query('BEGIN')
+        const answer = await query(client, ...asked)
+        await query(client, 'COMMIT')
+        return answer
+      } catch (error) {
+        await client.query('ROLLBACK').catch(() => {})
+        throw error
+      }
+    }
     return Object.assign(Object.create(pg.Pool.prototype) as Pool, {
-      query: async (...asked: unknown[]) => {
-        const client = await this.open()
-        try {
-          await client.query('BEGIN')
-          const answer = await query(client, ...asked)
-          await query(client, 'COMMIT')
-          return answer
-        } catch (error) {
-          await client.query('ROLLBACK').catch(() => {})
-          throw error
-        }
-      },
+      query: async (...asked: unknown[]) => await transaction(await this.open(), ...asked),
       connect: async () => {
         const client = await this.open()
         const stopping = Object.create(client) as pg.PoolClient
-        return Object.assign(stopping, { query: (...asked: unknown[]) => query(client, ...asked), release: () => {} })
+        const isWhole = (text: unknown) => String(text).startsWith('EXECUTE')
+        return Object.assign(stopping, {
+          query: (...asked: unknown[]) => (isWhole(asked[0]) ? transaction : query)(client, ...asked), release: () => {}
+        })
       }
     })
   }

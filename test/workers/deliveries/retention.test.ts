@@ -18,7 +18,7 @@ t.test('a delivery that is held for thirty days is cancelled; after a resume the
     assistantUpdated(1, { is_webhook_active: false })
   )
   const age = async (time: string) => {
-    await r.pool.query('UPDATE ledger.webhook_deliveries SET created_at = created_at - $1::interval', [time])
+    await r.pool.query('UPDATE ledger.webhook_due SET due_at = due_at - $1::interval', [time])
     await r.pool.query('UPDATE ledger.webhooks SET off_since = off_since - $1::interval', [time])
   }
   await age('29 days 23 hours')

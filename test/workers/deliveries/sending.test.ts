@@ -1,12 +1,34 @@
 // The sender, with both queues and real requests.
+import type { PoolClient } from 'pg'
 import t from 'tap'
+import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { inTransaction } from '../../../src/postgres/transaction.js'
 import { eventually } from '../../support/eventually.js'
 import { onEachQueue } from '../../support/back-ends/redis.js'
 import { answers, receiver, type Received } from '../../support/receivers/receiver.js'
 import { keepingLog } from '../../support/postgres/ledger.js'
-import { driving, sending, senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
+import { sending, senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
+import { changeOptions } from '../../../workers/deliveries/options.js'
+import { enlist } from '../../../workers/deliveries/workers.js'
 import { openQueue } from '../../../workers/queue/queue.js'
+
+function bound<Of extends object> (of: Of, name: keyof Of): unknown {
+  const found: unknown = of[name]
+  return typeof found === 'function' ? found.bind(of) as unknown : found
+}
+
+/** Does something whenever a claim has been committed, before that is answered. */
+const onClaim = (client: PoolClient, then: () => Promise<void>): PoolClient => new Proxy(client, {
+  get (of, name: keyof PoolClient) {
+    if (name !== 'query') return bound(of, name)
+    return async (text: string, values?: unknown[]) => {
+      const answer = await of.query(text, values)
+      if (text.startsWith('EXECUTE')) await then()
+      return answer
+    }
+  }
+})
 
 const idIn = ({ headers }: Received) => String(headers['webhook-id'])
 const statusOf = async (r: SenderRig, id: string) => (await r.delivery(id))?.status
@@ -67,15 +89,39 @@ onEachQueue(t, {
     t.equal(hook.received.length, 20)
   },
 
+  async 'what comes while its assistant has a job does not wait for an attempt that hangs' (t, redis) {
+    const r = await senderRig(t)
+    const hook = await receiver(t, (response, _, count) => { if (count > 1) response.end() })
+    await r.add(1, { to: hook.url })
+    let added = false
+    const pool = new Proxy(r.pool, {
+      get (of, name: keyof typeof r.pool) {
+        if (name !== 'connect' || !added) return bound(of, name)
+        return async () => onClaim(await of.connect(), async () => { // its job is there still
+          if (added) await r.add(1, { to: hook.url })
+          added = false
+        })
+      }
+    })
+    const { sender } = await sending(t, { ...r, pool }, { redis })
+    added = true
+    sender.wake(['1'])
+    await eventually(() => hook.received.length === 2, 4_000)
+  },
+
   async 'a worker that stops hands over what runs, and another one sends it' (t, redis) {
     const r = await senderRig(t)
     const first = await sending(t, r, { redis })
     const hook = await receiver(t, () => {})
     const ids = await r.add(3, { to: hook.url })
+    await inTransaction(r.pool, (tx) =>
+      changeOptions(tx, first.keys, { assistantId: 1, userId: '1' }, { headers: { 'x-tenant': '1' } }))
     first.sender.wake(['1'])
     await eventually(() => hook.received.length === 3)
     await first.stop(50)
-    t.match(await r.rows('webhook_attempts'), Array(3).fill({ outcome: 'unknown', error: 'handed over while this worker stopped' }))
+    t.match(await r.rows('webhook_attempts'), Array(3).fill({
+      outcome: 'unknown', error: 'handed over while this worker stopped', header_names: 'x-tenant'
+    }))
     t.match(await r.rows('webhook_due'), Array(3).fill({ worker: null, crashes: 0, n: 2 }))
     hook.answer = answers(200)
     const second = await sending(t, r, { redis })
@@ -114,10 +160,7 @@ t.test('heartbeats that are answered together begin one incarnation', async (t) 
     return await r.pool.query(text as string, values)
   }
   const pool = new Proxy(r.pool, {
-    get (of, name: keyof typeof r.pool) {
-      const found: unknown = name === 'query' ? query : of[name]
-      return typeof found === 'function' ? found.bind(of) as unknown : found
-    }
+    get: (of, name: keyof typeof r.pool) => name === 'query' ? query : bound(of, name)
   })
   const { log } = await sending(t, { ...r, pool }, { heartbeatMs: 20 })
   await eventually(() => asked >= 5)
@@ -129,14 +172,48 @@ t.test('heartbeats that are answered together begin one incarnation', async (t) 
   t.equal(log.lines.filter(({ message }) => message.includes('begins anew')).length, 1)
 })
 
-t.test('what ended its workers twice is sent alone', async (t) => {
+t.test('what ended its workers twice is sent one at a time, and nobody waits for it', async (t) => {
   const r = await senderRig(t)
-  const hook = await receiver(t)
-  const ids = await r.add(3, { to: hook.url })
+  const held: ServerResponse[] = []
+  const [hook, slow] = [await receiver(t), await receiver(t, (response) => { held.push(response) })]
+  await r.add(3, { to: slow.url })
   await r.pool.query('UPDATE ledger.webhook_due SET crashes = 2')
   const { sender } = await sending(t, r, { heartbeatMs: 20 })
-  await driving(r.pool).add(5, { assistant: 2, to: hook.url })
+  await eventually(() => held.length === 1)
+  await r.add(5, { assistant: 2, to: hook.url })
   sender.wake(['2'])
+  await eventually(() => hook.received.length === 5)
+  for (let nth = 1; nth <= 3; nth++) {
+    await eventually(() => held.length === nth)
+    t.equal((await r.rows('webhook_due', 'worker IS NOT NULL AND crashes = 2')).length, 1)
+    held[nth - 1]?.end()
+  }
   await eventually(async () => await openOnes(r) === 0)
-  t.equal(hook.received.length, ids.length + 5)
+})
+
+t.test('what ended its workers, and is of webhooks that are off, keeps nothing else from being sent', async (t) => {
+  const r = await senderRig(t)
+  const hook = await receiver(t)
+  for (let assistant = 1; assistant <= 15; assistant++) {
+    await r.add(1, { assistant, to: hook.url })
+    if (assistant < 15) await r.change({ assistant_id: assistant, url: hook.url, is_on: false })
+  }
+  await r.pool.query('UPDATE ledger.webhook_due SET crashes = 2')
+  await sending(t, r, { heartbeatMs: 20 })
+  await eventually(() => hook.received.length === 1)
+})
+
+t.test('what was claimed by a transaction whose answer was lost is made again', async (t) => {
+  const r = await senderRig(t)
+  const { reconcile } = await sending(t, r)
+  const hook = await receiver(t)
+  await r.add(1, { to: hook.url })
+  await r.claim(r.worker)
+  await reconcile()
+  t.equal(hook.received.length, 0)
+  await r.pool.query("UPDATE ledger.webhook_due SET started_at = now() - interval '12 minutes'")
+  await r.pool.query("UPDATE ledger.webhook_workers SET steady_since = now() - interval '2 minutes'")
+  await enlist(r.pool, 'another')
+  await reconcile()
+  await eventually(() => hook.received.length === 1)
 })

@@ -1,6 +1,6 @@
 // How deliveries are shown: held while their webhook is off or suspended, though nothing changed in their rows; and
 // what operators read of them in numbers.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import {
   findDelivery, findRequest, listDeliveries, type DeliveryFilter
@@ -11,18 +11,9 @@ import {
 } from '../../../workers/operate/stats.js'
 import { endInterruption } from '../../../workers/operate/resume.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { answer, senderRig, type SenderRig, url } from '../../support/workers/sender-rig.js'
+import { answer, ruleRig, url } from '../../support/workers/sender-rig.js'
 
-let r: SenderRig
-t.before(async () => { r = await senderRig(t) })
-
-function rule (name: string, check: (t: Test) => Promise<void>): void {
-  t.test(name, async (t) => {
-    const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts', 'webhook_notices']
-    await r.pool.query(`TRUNCATE ${tables.map((name) => `ledger.${name}`).join(', ')}`)
-    await check(t)
-  })
-}
+const { r, rule } = await ruleRig(t)
 
 const listed = async (filter: DeliveryFilter) => (await listDeliveries(r.pool, { userId: '1', ...filter }, { page: 1, perPage: 10 })).items
 const ids = async (filter: DeliveryFilter) => (await listed(filter)).map(({ id }) => id)
