@@ -1,7 +1,8 @@
-// Removes what is kept for a while only: payloads, expired secrets, notices.
+// Removes what is kept for a while only: payloads, expired secrets, notices, months of attempts.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { removePayloads } from './pending.js'
+import { mostAtOnce } from './webhooks.js'
 
 /** What a pass removed. */
 export interface Removed { payloads: number, secrets: number, notices: number }
@@ -35,4 +36,39 @@ async function removeNotices (pool: Pool): Promise<number> {
     DELETE FROM ledger.webhook_notices WHERE id IN (
       SELECT id FROM ledger.webhook_notices WHERE at < now() - interval '${noticesKept}' ORDER BY id LIMIT $1)`, [batchSize])
   return rowCount ?? 0
+}
+
+// The attempts of a month have a table of their own, which costs nothing to drop; one table catches what has none.
+const parent = 'ledger.webhook_attempts'
+
+/**
+ * Adds the tables of this month, in UTC, and the next three, and drops those that are over for so many days. A month of
+ * which the rest has attempts gets no table.
+ * @returns the tables that were dropped
+ */
+export async function keepMonths (pool: Pool, days: number): Promise<string[]> {
+  return await inTransaction(pool, async (tx) => {
+    await tx.query("SET LOCAL lock_timeout = '2s'") // readers of all months wait behind it
+    await tx.query(`SELECT pg_advisory_xact_lock('${parent}'::regclass::oid::bigint)`)
+    const { rows: missing } = await tx.query<{ name: string, first: string, next: string }>(`
+      SELECT '${parent}_' || to_char(first, 'YYYY_MM') AS name, first || '+00' AS first, first + interval '1 month' || '+00' AS next
+      FROM (SELECT date_trunc('month', now() AT TIME ZONE 'UTC') + n * interval '1 month' AS first
+            FROM generate_series(0, 3) n) months
+      WHERE to_regclass('${parent}_' || to_char(first, 'YYYY_MM')) IS NULL AND NOT EXISTS (
+        SELECT FROM ${parent}_rest
+        WHERE started_at >= first AT TIME ZONE 'UTC' AND started_at < (first + interval '1 month') AT TIME ZONE 'UTC')`)
+    for (const { name, first, next } of missing) {
+      await tx.query(`CREATE TABLE ${name} PARTITION OF ${parent} FOR VALUES FROM ('${first}') TO ('${next}')`)
+    }
+    const { rows: old } = await tx.query<{ name: string }>(`
+      SELECT i.inhrelid::regclass::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+      WHERE i.inhparent = '${parent}'::regclass AND c.relname ~ '_\\d{4}_\\d\\d$'
+        AND to_date(right(c.relname, 7), 'YYYY_MM') + interval '1 month' <= now() AT TIME ZONE 'UTC' - $1 * interval '1 day'
+      ORDER BY 1`, [days])
+    for (const { name } of old) await tx.query(`DROP TABLE ${name}`)
+    await tx.query(`
+      DELETE FROM ${parent}_rest WHERE ctid = ANY (ARRAY (
+        SELECT ctid FROM ${parent}_rest WHERE started_at < now() - $1 * interval '1 day' LIMIT ${mostAtOnce}))`, [days])
+    return old.map(({ name }) => name)
+  })
 }

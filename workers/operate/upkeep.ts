@@ -1,7 +1,7 @@
 // What a worker does now and then for all users: months, probes of suspended webhooks, the audit, alerts.
 import type { Pool } from 'pg'
 import type { Streams } from '../../src/log/event-log.js'
-import { keepMonths } from '../deliveries/months.js'
+import { keepMonths } from '../deliveries/retention.js'
 import { openPoster, type Poster } from '../deliver/post.js'
 import type { Periodic } from '../periodic.js'
 import { continueAudit } from './audit.js'
