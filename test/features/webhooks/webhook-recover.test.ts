@@ -164,8 +164,8 @@ t.test('an assistant with ten recoveries at once gets no other one, by ids neith
     INSERT INTO ledger.work (id, kind, user_id, state, input, due_at)
     SELECT gen_random_uuid(), 'webhook-recovery', '1', 'accepted', json_build_object('assistant_id', $1::integer), now() + interval '1 day'
     FROM generate_series(1, 10) RETURNING id`, [assistant])
-  isRefusal(t, await redeliver({ ids: [id] }), 409, 'by ids')
-  isRefusal(t, await recover(assistant, { since: longAgo }), 409, 'of the assistant')
+  isRefusal(t, await redeliver({ ids: [id] }), 429, 'by ids')
+  isRefusal(t, await recover(assistant, { since: longAgo }), 429, 'of the assistant')
   await parts.pool.query('DELETE FROM ledger.work WHERE id = ANY($1)', [added.rows.map((row) => row.id)])
   t.equal((await redeliver({ ids: [id] })).status, 202)
 })
