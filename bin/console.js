@@ -32,8 +32,8 @@ export async function bundleConsole (root) {
     outdir,
     logLevel: 'warning'
   }, ({ path, contents }) => [{ path, contents }, { path: `${path}.gz`, contents: gzipSync(contents) }])
-  const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint !== undefined)
-  const [script, { cssBundle }] = entry
+  const isStart = ([, { entryPoint }]) => entryPoint === 'packages/console/src/main.tsx' // pages are entries as well
+  const [script, { cssBundle }] = Object.entries(metafile.outputs).find(isStart)
   const page = readFileSync(join(home, 'index.html'), 'utf8')
     .replace('console.js', basename(script))
     .replace('console.css', basename(cssBundle))

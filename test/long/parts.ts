@@ -139,6 +139,7 @@ export const parts: Part[] = [
   },
   { name: 'recipes', files: ['test/long/recipes'], guards: ['docs/adding.md', 'src/features'], minutes: 12 },
   { name: 'ops', files: ['test/long/ops'], guards: ['src/ops'], minutes: 2 },
+  { name: 'console', files: ['test/long/console'], guards: ['packages/console/src', 'packages/client/src'], minutes: 5 },
   { name: 'bench', files: ['test/long/bench'], guards: ['bench'], minutes: 5 },
   {
     name: 'heap',

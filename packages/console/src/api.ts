@@ -35,17 +35,22 @@ export const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, refetchInterval: pollMs, placeholderData: keepPreviousData } }
 })
 
-interface ReadOptions { pollMs?: number | false, enabled?: boolean }
+interface ReadOptions<Data> {
+  /** How long until the next look, in milliseconds; by what was found where that says when nothing more will come. */
+  pollMs?: number | false | ((data: Data | undefined) => number | false)
+  enabled?: boolean
+}
 
 /** Reads what `key` names, and reads it again every few seconds, and after each change. */
 export function useRead<Data> (
-  key: readonly unknown[], ask: () => Promise<Answered<Data>>, { pollMs: every, enabled = true }: ReadOptions = {}
+  key: readonly unknown[], ask: () => Promise<Answered<Data>>,
+  { pollMs: every = pollMs, enabled = true }: ReadOptions<Data> = {}
 ) {
   return useQuery({
     queryKey: key,
     queryFn: async () => orThrow(await ask()),
     enabled,
-    ...(every !== undefined && { refetchInterval: every })
+    refetchInterval: typeof every === 'function' ? ({ state }) => every(state.data) : every
   })
 }
 

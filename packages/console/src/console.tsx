@@ -4,6 +4,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
 import { Link, Route, Routes, useLocation } from 'react-router'
+import { Failure } from './blocks/failure.js'
 import { Loading, Page } from './blocks/page.js'
 import { To } from './blocks/text.js'
 import { pages, type PageOfConsole } from './pages.js'
@@ -44,7 +45,7 @@ function Shell ({ role }: { role: Role }) {
           return <NavLink key={path} component={Link} to={`/${path}`} label={name} active={isHere} aria-current={isHere ? 'page' : undefined} />
         })}
       </AppShell.Navbar>
-      <AppShell.Main><PageAt pages={own} /></AppShell.Main>
+      <AppShell.Main><Failure key={pathname}><PageAt pages={own} /></Failure></AppShell.Main>
     </AppShell>
   )
 }

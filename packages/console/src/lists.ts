@@ -3,18 +3,27 @@ import { items, type Answered } from '@ringledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { client } from './api.js'
 import type { PageOf } from './blocks/list.js'
+import { plain } from './blocks/text.js'
 
 export const lists = {
   assistants: (query: object) => client.GET('/user/assistants', { params: { query } }),
   campaigns: (query: object) => client.GET('/user/campaigns', { params: { query } }),
   calls: (query: object) => client.GET('/user/calls', { params: { query } }),
   deliveries: (query: object) => client.GET('/user/webhook-deliveries', { params: { query } }),
+  keys: (query: object) => client.GET('/user/api-keys', { params: { query } }),
+  blacklist: (query: object) => client.GET('/user/blacklist', { params: { query } }),
+  leads: (query: object) => client.GET('/user/leads', { params: { query } }),
+  history: (id: number, query: object) => client.GET('/user/assistant/{id}/history', { params: { path: { id }, query } }),
+  results: (id: string, query: object) => client.GET('/user/lead-import/{id}/results', { params: { path: { id }, query } }),
   languages: (query: object) => client.GET('/user/assistants/languages', { params: { query } }),
   models: (query: object) => client.GET('/user/assistants/models', { params: { query } }),
   notices: (query: object) => client.GET('/user/webhook-notices', { params: { query } }),
   numbers: (query: object) => client.GET('/user/phone-numbers', { params: { query } }),
   voices: (query: object) => client.GET('/user/assistants/voices', { params: { query } })
 }
+
+/** Words of the API to choose from. */
+export const named = (words: readonly string[]) => words.map((value) => ({ value, label: plain(value) }))
 
 /** As many items of a list as are wanted, from page after page. */
 export async function upTo<Item> (

@@ -16,8 +16,22 @@ const user: Omit<PageOfConsole, 'role'>[] = [
   { path: 'assistants', name: 'Assistants', load: async () => (await import('./pages/assistants.js')).Assistants },
   { path: 'assistants/new', load: async () => (await import('./pages/assistant.js')).NewAssistant },
   { path: 'assistants/:id', load: async () => (await import('./pages/assistant.js')).Assistant },
+  { path: 'assistants/:id/history', load: async () => (await import('./pages/assistant-history.js')).AssistantHistory },
+  { path: 'assistants/:id/webhook', load: async () => (await import('./pages/assistant-webhook.js')).AssistantWebhook },
+  { path: 'campaigns', name: 'Campaigns', load: async () => (await import('./pages/campaigns.js')).Campaigns },
+  { path: 'leads', name: 'Leads', load: async () => (await import('./pages/leads.js')).Leads },
+  { path: 'leads/new', load: async () => (await import('./pages/lead.js')).NewLead },
+  { path: 'leads/import', load: async () => (await import('./pages/lead-import.js')).ImportLeads },
+  { path: 'leads/import/:id', load: async () => (await import('./pages/lead-import.js')).LeadImport },
+  { path: 'leads/:id', load: async () => (await import('./pages/lead.js')).Lead },
+  { path: 'calls', name: 'Calls', load: async () => (await import('./pages/calls.js')).Calls },
+  { path: 'calls/:id', load: async () => (await import('./pages/call.js')).Call },
   { path: 'webhooks', name: 'Webhooks', load: async () => (await import('./pages/deliveries.js')).Deliveries },
-  { path: 'webhooks/:id', load: async () => (await import('./pages/delivery.js')).Delivery }
+  { path: 'webhooks/:id', load: async () => (await import('./pages/delivery.js')).Delivery },
+  { path: 'numbers', name: 'Phone numbers', load: async () => (await import('./pages/numbers.js')).Numbers },
+  { path: 'do-not-call', name: 'Do not call', load: async () => (await import('./pages/numbers.js')).DoNotCall },
+  { path: 'persons', name: 'Persons', load: async () => (await import('./pages/persons.js')).Persons },
+  { path: 'api-keys', name: 'API keys', load: async () => (await import('./pages/api-keys.js')).ApiKeys }
 ]
 
 const operator: Omit<PageOfConsole, 'role'>[] = [

@@ -43,6 +43,7 @@ export const useSession = () => useSyncExternalStore((listener) => {
 export function takeTokenFromAddress (): void {
   const token = /^#token=(.+)$/.exec(location.hash)?.[1]
   if (token === undefined) return
-  history.replaceState(null, '', location.pathname + location.search)
+  history.replaceState(null, '', `${location.pathname}${location.search}#/`)
+  dispatchEvent(new PopStateEvent('popstate')) // the router has seen the former address
   signIn(decodeURIComponent(token), null)
 }

@@ -1,8 +1,9 @@
 // A button that first says what it will do. What cannot be undone asks for a word to be typed.
-import { Alert, Button, Group, Modal, Text, TextInput, type ButtonProps } from '@mantine/core'
+import { Alert, Button, Group, Text, TextInput, type ButtonProps } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState, type ReactNode } from 'react'
 import { inWords } from '../api.js'
+import { Dialog } from './dialog.js'
 import { Entry } from './page.js'
 
 interface ConfirmProps extends ButtonProps {
@@ -21,9 +22,9 @@ export function Confirm ({ label, words, typed, isDangerous = false, act, ...but
   return (
     <>
       <Button variant='default' {...button} onClick={open}>{label}</Button>
-      <Modal opened={isOpen} onClose={close} title={label} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Dialog title={label} isOpen={isOpen} close={close}>
         <Question {...{ label, words, typed, isDangerous, act, close }} />
-      </Modal>
+      </Dialog>
     </>
   )
 }

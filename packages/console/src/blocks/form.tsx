@@ -1,36 +1,14 @@
 // Forms that are declared: a field is a row of a table. What the API says of a field stands at its input.
-import { useForm, type UseFormReturnType } from '@mantine/form'
-import { Alert, Button, Group, NativeSelect, Stack, Switch, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { Alert, Button, Checkbox, Group, NativeSelect, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import type { Answered } from '@ringledger/client'
 import { useState, type ReactNode } from 'react'
 import { inWords, Refused, useAction } from '../api.js'
-import type { Options } from './list.js'
+import type { Field, Form, Options, Values } from './fields.js'
 import { plain, Said } from './text.js'
-import { pairsOf, Variables, variablesOf } from './variables.js'
+import { inputOf, pairsOf, Variables, variablesOf } from './variables.js'
 
-export interface Field {
-  /** As the API names it. */
-  name: string
-  label: string
-  kind?: 'text' | 'long' | 'number' | 'switch' | 'variables' | 'date' | 'url'
-  /** One of these; of `number` fields the values are numbers. */
-  options?: Options
-  /** Shown as what can be typed. */
-  suggestions?: readonly string[]
-  hint?: string
-  isRequired?: boolean
-  /** Sent as null where it is empty, which takes away what was there. */
-  isNullable?: boolean
-  min?: number
-  max?: number
-  step?: number
-  most?: number
-  /** What the API takes where nothing is given; the input begins with it. */
-  usual?: string | number | boolean
-}
-
-export type Values = Record<string, unknown>
-export type Form = UseFormReturnType<Values>
+export type { Field, Form, Values } from './fields.js'
 
 /** What inputs show of the values of an answer, or of those that are usual. */
 export function shown (fields: readonly Field[], values: object = {}): Values {
@@ -38,6 +16,7 @@ export function shown (fields: readonly Field[], values: object = {}): Values {
     const value: unknown = Reflect.get(values, field.name) ?? field.usual
     if (field.kind === 'switch') return [field.name, value === true]
     if (field.kind === 'variables') return [field.name, pairsOf(Object(value))]
+    if (field.kind === 'several') return [field.name, value ?? []]
     return [field.name, value === undefined || value === null ? '' : String(value)]
   }))
 }
@@ -49,6 +28,7 @@ export function given (fields: readonly Field[], values: Values): Values {
     if (field.kind === 'variables') return [field.name, variablesOf(value)]
     if (typeof value !== 'string') return [field.name, value]
     if (value === '') return [field.name, field.isNullable ? null : field.usual]
+    if (field.kind === 'moment') return [field.name, new Date(value).toISOString()]
     return [field.name, field.kind === 'number' ? Number(value) : value]
   }))
 }
@@ -77,7 +57,9 @@ export function ApiForm<Data> ({ initial, save, saved, said, button, children }:
     setProblem([])
     action.mutate(values, {
       onError: (error) => {
-        const fields = error instanceof Refused ? Object.entries(error.fields) : []
+        const fields = error instanceof Refused
+          ? Object.entries(error.fields).map(([field, reasons]) => [inputOf(field, form), reasons] as const)
+          : []
         form.setErrors(Object.fromEntries(fields.map(([field, reasons]) => [field, reasons.map(plain).join('. ')])))
         const nowhere = fields.filter(([field]) => form.getInputNode(field) === null)
         setProblem([inWords(error), ...nowhere.map(([field, reasons]) => `${field}: ${reasons.join(', ')}`)])
@@ -105,7 +87,7 @@ export function ApiForm<Data> ({ initial, save, saved, said, button, children }:
 function about ({ hint, min, max, most, usual, kind }: Field): string {
   const range = min !== undefined && max !== undefined ? `${min} to ${max}.` : ''
   const length = most === undefined ? '' : `At most ${most} characters.`
-  const wont = usual === undefined || usual === '' || kind === 'switch' ? '' : `Usually ${usual}.`
+  const wont = usual === undefined || usual === '' || kind === 'switch' || kind === 'several' ? '' : `Usually ${usual}.`
   return [hint, range, length, wont].filter(Boolean).join(' ')
 }
 
@@ -120,16 +102,30 @@ export function Input ({ field, form, at = field.name }: { field: Field, form: F
   }
   if (kind === 'switch') return <Switch {...props} />
   if (kind === 'variables') return <Variables {...props} form={form} at={at} />
+  if (kind === 'several') return <Several {...props} options={options ?? []} />
   if (options) return <NativeSelect {...props} data={isRequired ? choose(options) : [...options]} />
   if (kind === 'long') return <Textarea {...props} maxLength={most} autosize minRows={3} maxRows={16} />
   return (
     <>
       <TextInput
-        {...props} type={kind} maxLength={most}
+        {...props} type={kind === 'moment' ? 'datetime-local' : kind} maxLength={most}
         {...(kind === 'number' && { min, max, step, inputMode: 'decimal' as const })} {...(list && { list })}
       />
       {list && <datalist id={list}>{suggestions.map((each) => <option key={each} value={each} />)}</datalist>}
     </>
+  )
+}
+
+function Several ({ options, ...props }: { options: Options, label: string }) {
+  return (
+    <Checkbox.Group {...props}>
+      <Group mt='xs'>
+        {options.map((each) => {
+          const { value, label } = typeof each === 'string' ? { value: each, label: plain(each) } : each
+          return <Checkbox key={value} value={value} label={label} />
+        })}
+      </Group>
+    </Checkbox.Group>
   )
 }
 

@@ -6,11 +6,10 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router'
 import { useRead } from '../api.js'
+import type { Options } from './fields.js'
 import { Loaded } from './page.js'
 
 export interface PageOf<Item> { data: Item[], meta: { next: string | null, total?: number, total_is_exact?: boolean } }
-
-export type Options = readonly (string | { value: string, label: string })[]
 
 export interface Filter {
   /** Of the query string. */

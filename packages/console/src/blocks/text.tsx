@@ -7,7 +7,7 @@ import { Link } from 'react-router'
 export const Said = ({ children }: { children: ReactNode }) => <bdi className='said'>{children}</bdi>
 
 export function To ({ to, children }: { to: string, children: ReactNode }) {
-  return <Anchor component={Link} to={to} className='said' dir='auto'>{children}</Anchor>
+  return <Anchor component={Link} to={to} className='said' dir='auto' inherit>{children}</Anchor>
 }
 
 const format = new Intl.DateTimeFormat(undefined, {

@@ -1,5 +1,5 @@
 // What an assistant can be set to, in the order of the form. A test compares the limits with those of the API document.
-import type { Field } from '../blocks/form.js'
+import type { Field } from '../blocks/fields.js'
 
 const share = { kind: 'number' as const, min: 0, max: 1, step: 0.05 }
 const flag = { kind: 'switch' as const }

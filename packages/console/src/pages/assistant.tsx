@@ -1,10 +1,11 @@
 // One assistant, and a new one.
 import { Alert, Button } from '@mantine/core'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { client, useAction, useRead, type Schemas } from '../api.js'
 import { Confirm } from '../blocks/confirm.js'
 import { Facts, Loaded, Page } from '../blocks/page.js'
+import { Tabs } from '../blocks/tabs.js'
 import { Said, State, Time } from '../blocks/text.js'
 import { AssistantForm } from './assistant-form.js'
 
@@ -21,12 +22,17 @@ export function NewAssistant () {
   )
 }
 
-export function Assistant () {
+export const Assistant = () => <AssistantPage>{(assistant) => <Settings assistant={assistant} />}</AssistantPage>
+
+/** What its settings, its history and its webhook have in common. */
+export function AssistantPage ({ children }: { children: (assistant: Schemas['Assistant']) => ReactNode }) {
   const id = Number(useParams().id)
+  const at = `/assistants/${id}`
   const query = useRead(['assistants', id], () => client.GET('/user/assistant/{id}', { params: { path: { id } } }))
   return (
     <Page title={query.data?.data.name ?? `Assistant ${id}`} actions={query.data && <Actions assistant={query.data.data} />}>
-      <Loaded query={query}>{({ data }) => <Settings assistant={data} />}</Loaded>
+      <Tabs label='Of this assistant' links={{ Settings: at, History: `${at}/history`, Webhook: `${at}/webhook` }} />
+      <Loaded query={query}>{({ data }) => children(data)}</Loaded>
     </Page>
   )
 }
@@ -49,13 +55,15 @@ function Actions ({ assistant: { id, status } }: { assistant: Schemas['Assistant
 }
 
 function Settings ({ assistant }: { assistant: Schemas['Assistant'] }) {
-  const [shown, setShown] = useState(assistant)
+  const [{ shown, version }, setShown] = useState({ shown: assistant, version: 0 })
   const [hasSaved, setSaved] = useState(false)
   const { id, revision } = shown
   const isNewer = assistant.revision !== revision
-  if (isNewer && hasSaved) {
+  const isSame = JSON.stringify(assistant.settings) === JSON.stringify(shown.settings)
+  const showNow = () => setShown({ shown: assistant, version: isSame ? version : version + 1 })
+  if (isNewer && (isSame || hasSaved)) {
     setSaved(false)
-    setShown(assistant)
+    showNow()
   }
   return (
     <>
@@ -67,13 +75,13 @@ function Settings ({ assistant }: { assistant: Schemas['Assistant'] }) {
           'Last change': <Time at={assistant.updated_at} />
         }}
       />
-      {isNewer && !hasSaved && (
+      {isNewer && !isSame && !hasSaved && (
         <Alert color='orange' variant='outline' title='The assistant was changed elsewhere meanwhile.'>
-          <Button variant='default' size='xs' onClick={() => setShown(assistant)}>Show it as it is now</Button> <Said>What you have typed is lost then.</Said>
+          <Button variant='default' size='xs' onClick={showNow}>Show it as it is now</Button> <Said>What you have typed is lost then.</Said>
         </Alert>
       )}
       <AssistantForm
-        key={revision} settings={shown.settings} button='Save changes' saved={() => setSaved(true)}
+        key={version} settings={shown.settings} button='Save changes' saved={() => setSaved(true)}
         save={(body) => client.PUT('/user/assistant/{id}', {
           params: { path: { id }, header: { 'If-Match': `"${revision}"` } }, body
         })}

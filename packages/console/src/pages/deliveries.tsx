@@ -2,19 +2,31 @@
 import type { Schemas } from '../api.js'
 import { client, useAction } from '../api.js'
 import { Confirm } from '../blocks/confirm.js'
-import { List } from '../blocks/list.js'
+import { List, type Column } from '../blocks/list.js'
 import { Page } from '../blocks/page.js'
+import { Secret } from '../blocks/secret.js'
 import { fromNow, plain, Said, State, Time, To } from '../blocks/text.js'
-import { lists, useAssistantOptions } from '../lists.js'
+import { lists, named, useAssistantOptions } from '../lists.js'
 
 const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
 const outcomes = ['delivered', 'gone', 'rejected', 'blocked', 'dns', 'connect', 'tls', 'connection', 'timeout', 'unknown']
-const named = (words: readonly string[]) => words.map((value) => ({ value, label: plain(value) }))
 
 /** Where it stands, in words. */
 export function standing ({ status, reason, next_attempt_at: next, attempt_count: count }: Schemas['DeliverySummary']): string {
   if (next !== null) return `${count === 0 ? 'Sent' : 'Tried again'} ${fromNow(next)}`
   return reason === null ? plain(status) : plain(reason)
+}
+
+export const deliveryColumns: Column<Schemas['DeliverySummary']>[] = [
+  { name: 'Made', show: ({ id, created_at }) => <To to={`/webhooks/${id}`}><Time at={created_at} /></To> },
+  { name: 'Status', show: ({ status }) => <State>{status}</State> },
+  { name: 'What next', show: standing },
+  { name: 'URL', show: ({ url }) => <Said>{url ?? '–'}</Said> },
+  { name: 'Last error', show: ({ last_error }) => <Said>{last_error ?? '–'}</Said> }
+]
+
+const callColumn: Column<Schemas['DeliverySummary']> = {
+  name: 'Call', show: ({ call_id }) => call_id === null ? 'Test' : <To to={`/calls/${call_id}`}>{call_id}</To>
 }
 
 export function Deliveries () {
@@ -24,6 +36,14 @@ export function Deliveries () {
   })
   return (
     <Page title='Webhooks'>
+      <details>
+        <summary>The secret that signs your webhooks</summary>
+        <Secret
+          name='of the user' words={() => 'Receivers verify by it. Assistants may have one of their own.'}
+          ask={() => client.GET('/user/webhook-secret')}
+          rotate={(body) => client.POST('/user/webhook-secret/rotate', { body })}
+        />
+      </details>
       <List
         name='deliveries'
         ask={lists.deliveries}
@@ -37,14 +57,7 @@ export function Deliveries () {
           { field: 'date_from', label: 'From (UTC)', type: 'date' },
           { field: 'date_to', label: 'Until (UTC)', type: 'date' }
         ]}
-        columns={[
-          { name: 'Made', show: ({ id, created_at }) => <To to={`/webhooks/${id}`}><Time at={created_at} /></To> },
-          { name: 'Status', show: ({ status }) => <State>{status}</State> },
-          { name: 'What next', show: standing },
-          { name: 'URL', show: ({ url }) => <Said>{url ?? '–'}</Said> },
-          { name: 'Last error', show: ({ last_error }) => <Said>{last_error ?? '–'}</Said> },
-          { name: 'Call', show: ({ call_id }) => call_id === null ? 'Test' : <To to={`/calls/${call_id}`}>{call_id}</To> }
-        ]}
+        columns={[...deliveryColumns, callColumn]}
         empty='No webhook yet. Give an assistant a webhook URL, switch its webhook on, and send a test.'
         bulk={(ids, clear) => (
           <Confirm

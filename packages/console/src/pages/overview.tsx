@@ -2,7 +2,7 @@
 import { Card, Group, List as Bullets, SimpleGrid, Text } from '@mantine/core'
 import { orThrow, type Answered } from '@ringledger/client'
 import { useQuery } from '@tanstack/react-query'
-import { client, useRead, type Schemas } from '../api.js'
+import { useRead, type Schemas } from '../api.js'
 import { Chart, type Series } from '../blocks/chart.js'
 import type { PageOf } from '../blocks/list.js'
 import { Loaded, Page, Section } from '../blocks/page.js'
@@ -102,12 +102,7 @@ const counts = [
 
 const beginnings = [
   { list: 'assistants', ask: lists.assistants, to: '/assistants/new', words: 'Create your first assistant: it takes calls, or makes them.' },
-  {
-    list: 'leads',
-    ask: (query: object) => client.GET('/user/leads', { params: { query } }),
-    to: '/leads/import',
-    words: 'Import the people to call from a file.'
-  }
+  { list: 'leads', ask: lists.leads, to: '/leads/import', words: 'Import the people to call from a file.' }
 ]
 
 function ToDo () {

@@ -1,0 +1,154 @@
+// A file of leads: dropped, looked at, sent, and what became of each row.
+import { Alert, Button, FileButton, Group, Progress, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { useNavigate, useParams } from 'react-router'
+import { client, useRead, type Schemas } from '../api.js'
+import { Download } from '../blocks/download.js'
+import { ApiForm, given, Inputs, shown, type Field } from '../blocks/form.js'
+import { List, Rows } from '../blocks/list.js'
+import { Facts, Loaded, Page, Section } from '../blocks/page.js'
+import { Said, State, Time, To } from '../blocks/text.js'
+import { lists, useCampaignOptions } from '../lists.js'
+import { failedRows, previewOf, type Preview } from './csv.js'
+
+const asCsv = { 'content-type': 'text/csv' }
+
+export function ImportLeads () {
+  const [chosen, setChosen] = useState<{ file: File, preview: Preview }>()
+  const take = async (file: File | null | undefined) => {
+    if (file) setChosen({ file, preview: await previewOf(file) })
+  }
+  return (
+    <Page title='Import leads'>
+      <div
+        className='drop'
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault()
+          void take(event.dataTransfer.files[0])
+        }}
+      >
+        <Stack align='center' gap='xs'>
+          <Text>Drop a CSV file here, or</Text>
+          <FileButton onChange={(file) => void take(file)} accept='.csv,.tsv,.txt,text/csv' inputProps={{ 'aria-label': 'File of leads' }}>
+            {(props) => <Button {...props} variant='default'>Choose a file</Button>}
+          </FileButton>
+          <Text size='sm' className='dim'>
+            The first line names the columns: phone_number, customer_name, email; every other column becomes a variable.
+            At most 100,000 rows and 64 MiB.
+          </Text>
+        </Stack>
+      </div>
+      {chosen && <Chosen key={chosen.file.name} {...chosen} />}
+    </Page>
+  )
+}
+
+function Chosen ({ file, preview: { columns, rows, problem } }: { file: File, preview: Preview }) {
+  const navigate = useNavigate()
+  const campaigns = useCampaignOptions()
+  const fields: Field[] = [
+    { name: 'campaign_id', label: 'Campaign', kind: 'number', isRequired: true, options: campaigns },
+    {
+      name: 'if_duplicate',
+      label: 'Numbers that the campaign has already',
+      usual: 'skip',
+      options: [{ value: 'skip', label: 'Leave them out' }, { value: 'allow', label: 'Add them again' }]
+    }
+  ]
+  return (
+    <>
+      <Section title={file.name}>
+        <Text mb='xs'>{(file.size / 1024).toLocaleString(undefined, { maximumFractionDigits: 1 })} KiB</Text>
+        {problem !== undefined
+          ? <Alert color='red' variant='outline' role='alert' title={problem} />
+          : <Rows
+              items={columns.map((column, index) => ({ ...column, sample: rows.map((cells) => cells[index]).filter(Boolean).join(' · ') }))}
+              idOf={({ name }) => name}
+              columns={[
+                { name: 'Column', show: ({ name }) => <Said>{name}</Said> },
+                { name: 'Becomes', show: ({ becomes }) => <Said>{becomes}</Said> },
+                { name: 'First rows', show: ({ sample }) => <Said>{sample}</Said> }
+              ]}
+            />}
+      </Section>
+      {problem === undefined && (
+        <ApiForm
+          initial={shown(fields)} button='Start the import'
+          save={(values) => client.POST('/user/leads/import', {
+            params: { query: given(fields, values) as { campaign_id: number, if_duplicate: Schemas['DuplicateRule'] } },
+            headers: asCsv,
+            body: file as never,
+            bodySerializer: (body: unknown) => body as Blob
+          })}
+          saved={({ data }) => void navigate(`/leads/import/${data.id}`)}
+        >
+          {(form) => <Inputs fields={fields} form={form} />}
+        </ApiForm>
+      )}
+    </>
+  )
+}
+
+const quickMs = 1_000
+
+export function LeadImport () {
+  const { id = '' } = useParams()
+  const path = { id }
+  const query = useRead(['imports', id], () => client.GET('/user/lead-import/{id}', { params: { path } }), {
+    pollMs: (found) => found?.data.status === 'processing' ? quickMs : false
+  })
+  const results = () => client.GET('/user/lead-import/{id}/results', { params: { path }, headers: { accept: 'text/csv' }, parseAs: 'blob' })
+  return (
+    <Page
+      title='Import of leads'
+      actions={
+        <>
+          <Download label='Download all results' file='import.csv' ask={results} />
+          <Download label='Download what failed' file='import-failed.csv' ask={results} change={failedRows} />
+        </>
+      }
+    >
+      <Loaded query={query}>{({ data }) => <Progressed found={data} />}</Loaded>
+      <Section title='Rows'>
+        <List
+          name={`imports/${id}/rows`}
+          ask={(query) => lists.results(id, query)}
+          idOf={({ row }) => row}
+          columns={[
+            { name: 'Row', show: ({ row }) => row },
+            { name: 'Outcome', show: ({ outcome }) => <State>{outcome}</State> },
+            { name: 'Lead', show: ({ lead_id }) => lead_id === null ? '–' : <To to={`/leads/${lead_id}`}>Lead {lead_id}</To> },
+            { name: 'Why', show: ({ errors }) => <Said>{Object.entries(errors ?? {}).map(([field, reasons]) => `${field} ${reasons.join(', ')}`).join('\n') || '–'}</Said> }
+          ]}
+          empty='No row is done yet.'
+        />
+      </Section>
+    </Page>
+  )
+}
+
+function Progressed ({ found }: { found: Schemas['LeadImport'] }) {
+  const { status, total, processed, created, duplicates, invalid, reason, created_at, finished_at } = found
+  const share = total === 0 ? 100 : 100 * processed / total
+  return (
+    <>
+      <Progress.Root size='lg'>
+        <Progress.Section value={share} aria-label={`${processed} of ${total} rows`} striped={status === 'processing'} />
+      </Progress.Root>
+      {reason !== null && <Alert color='red' variant='outline' role='alert' title={reason} />}
+      <Facts
+        facts={{
+          Status: <State>{status}</State>,
+          Rows: `${processed.toLocaleString()} of ${total.toLocaleString()}`,
+          'New leads': created.toLocaleString(),
+          'There already': duplicates.toLocaleString(),
+          Refused: invalid.toLocaleString(),
+          Begun: <Time at={created_at} />,
+          Ended: <Time at={finished_at} />
+        }}
+      />
+      <Group>{status !== 'processing' && <To to='/leads'>See all leads</To>}</Group>
+    </>
+  )
+}

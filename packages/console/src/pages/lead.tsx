@@ -1,0 +1,93 @@
+// One lead, a new one, and the calls with a lead.
+import { Card, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { useNavigate, useParams } from 'react-router'
+import { client, useAction, useRead, type Schemas } from '../api.js'
+import { Confirm } from '../blocks/confirm.js'
+import { Rows } from '../blocks/list.js'
+import { Facts, Loaded, Page, Section } from '../blocks/page.js'
+import { Said, State, Time } from '../blocks/text.js'
+import { VariableFacts } from '../blocks/variables.js'
+import { lists } from '../lists.js'
+import { callColumns } from './calls.js'
+import { LeadForm } from './lead-form.js'
+
+export function NewLead () {
+  const navigate = useNavigate()
+  return (
+    <Page title='New lead'>
+      <LeadForm
+        button='Create lead'
+        save={(body) => client.POST('/user/lead', { body: body as Schemas['LeadInput'] })}
+        saved={({ data }) => void navigate(`/leads/${data.id}`)}
+      />
+    </Page>
+  )
+}
+
+export function Lead () {
+  const id = Number(useParams().id)
+  const path = { id }
+  const navigate = useNavigate()
+  const query = useRead(['leads', id], () => client.GET('/user/lead/{id}', { params: { path } }))
+  const calls = useRead(['calls', 'of lead', id], () => lists.calls({ lead_id: id, per_page: 25 }))
+  const remove = useAction(() => client.DELETE('/user/lead/{id}', { params: { path } }), { then: () => void navigate('/leads') })
+  const lead = query.data?.data
+  return (
+    <Page
+      title={lead ? lead.phone_number : `Lead ${id}`}
+      actions={lead && (
+        <Confirm
+          label='Delete' isDangerous act={() => remove.mutateAsync(undefined)}
+          words='The lead and its other contacts are deleted. The number may be added to the campaign again.'
+        />
+      )}
+    >
+      <Loaded query={query}>{({ data }) => <Details key={data.id} lead={data} />}</Loaded>
+      <Section title='Calls'>
+        <Loaded query={calls} rows={2}>
+          {({ data }) => data.length === 0
+            ? <Text>There was no call yet.</Text>
+            : <Rows items={data} columns={callColumns} idOf={({ call_id }) => call_id} />}
+        </Loaded>
+      </Section>
+    </Page>
+  )
+}
+
+function Details ({ lead }: { lead: Schemas['FoundLead'] }) {
+  const [version, setVersion] = useState(0)
+  const { id, variables, status, campaign, created_at, updated_at, secondary_contacts: contacts } = lead
+  return (
+    <>
+      <Facts
+        facts={{
+          Status: <State>{status}</State>,
+          Campaign: <Said>{campaign.name}</Said>,
+          Created: <Time at={created_at} />,
+          'Last change': <Time at={updated_at} />
+        }}
+      />
+      <Section title='Variables'><VariableFacts values={variables} /></Section>
+      {contacts.length > 0 && (
+        <Section title='Other contacts'>
+          <Stack gap='sm'>
+            {contacts.map((contact) => (
+              <Card key={contact.id} withBorder>
+                <Facts facts={{ Number: contact.phone_number, Status: <State>{contact.status}</State> }} />
+                <VariableFacts values={contact.variables} />
+              </Card>
+            ))}
+          </Stack>
+        </Section>
+      )}
+      <details>
+        <summary>Change this lead</summary>
+        <LeadForm
+          key={version} lead={lead} button='Save changes' saved={() => setVersion(version + 1)}
+          save={(body) => client.PUT('/user/lead/{id}', { params: { path: { id } }, body })}
+        />
+      </details>
+    </>
+  )
+}

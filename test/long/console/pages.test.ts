@@ -1,0 +1,160 @@
+// Every page of a user, with much to show: for everybody, on every screen. With --snapshot ten of them become the
+// pictures of docs/console.md.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { frontDesk } from '../../../src/domain/examples.js'
+import { packageRoot } from '../../../src/package-root.js'
+import { hostileNames, screens, visit } from '../../support/console/visit.js'
+import { findChromium, openBrowser } from '../../support/ops/operator.js'
+import { answers, receiver } from '../../support/receivers/receiver.js'
+import { tried, webhookService } from '../../support/scenes/scenes.js'
+import { callReport, newAssistant } from '../../support/bodies/bodies.js'
+
+const chromium = findChromium()
+if (chromium === undefined) t.notOk(process.env.CI, 'without Chromium the console is not tried in a browser')
+else {
+  const service = await webhookService(t)
+  const { call, token } = service
+  const good = await receiver(t)
+  const failing = await receiver(t, answers(500, {}, 'try later'))
+  const engine = { headers: { authorization: `Bearer ${await token('engine', 'engine')}` } }
+  const create = async (body: object) => (await call('POST', '/user/assistant', newAssistant(body))).body.data.id
+  const assistants = [
+    await create({ assistant_name: 'Renewals', calls_direction: 'make', is_webhook_active: true, webhook_url: good.url }),
+    await create({ ...frontDesk, is_webhook_active: true, webhook_url: failing.url }),
+    await create({ assistant_name: 'Reminders', calls_direction: 'make' })
+  ]
+  await call('PUT', `/user/assistant/${assistants[0]}`, { speech_speed: 1.1, initial_message: 'Good morning! Is this a good moment?' })
+  const people = ['Ada Example', 'Grace Sample', 'Alan Specimen', 'Mary Model', 'Edsger Muster']
+  const leads: number[] = []
+  for (const [index, customer_name] of people.entries()) {
+    const body = { phone_number: `+1555123010${index}`, campaign_id: 1, variables: { customer_name, email: 'someone@example.com', plan: 'gold' } }
+    leads.push((await call('POST', '/user/lead', index === 0 ? { ...body, secondary_contacts: [{ phone_number: '+15551230199' }] } : body)).body.data.id)
+  }
+  const transcript = [
+    { role: 'assistant', text: 'Good morning, Ada! Your policy renews on the first. Shall I keep it as it is?', at: 0.4 },
+    { role: 'customer', text: 'Yes, please. Did the price change?', at: 6 },
+    { role: 'assistant', text: 'It did not. I have renewed it, and you will get a letter.', at: 10 },
+    { role: 'tool', text: 'renewed policy 1234', at: 14 }
+  ]
+  const statuses = ['completed', 'completed', 'no-answer', 'completed', 'voicemail', 'failed']
+  for (let index = 0; index < 60; index++) {
+    const ended = Date.now() - index * index * 20_000
+    await call('POST', `/engine/calls/renewal-${1000 - index}/completed`, callReport(assistants[index % 4 === 3 ? 1 : 0], {
+      lead_id: leads[index % leads.length],
+      status: statuses[index % 6],
+      direction: 'outbound',
+      from: '+15551230001',
+      to: '+15551230100',
+      started_at: new Date(ended - 42_000).toISOString(),
+      ended_at: new Date(ended).toISOString(),
+      transcript
+    }), engine)
+  }
+  const failed = await service.complete(assistants[1], tried(1))
+  await call('POST', '/user/blacklist', { phone_number: '+15551230150', reason: 'Asked us not to call' })
+  await call('POST', '/user/api-key', { name: 'Billing', scopes: ['read'] })
+  const browser = await openBrowser(t, chromium)
+
+  /** Ten of them have a picture. */
+  const pages: Record<string, string | undefined> = {
+    '': 'overview',
+    assistants: 'assistants',
+    'assistants/new': undefined,
+    [`assistants/${assistants[0]}`]: 'assistant',
+    [`assistants/${assistants[0]}/history`]: 'history',
+    [`assistants/${assistants[1]}/webhook`]: 'assistant-webhook',
+    campaigns: undefined,
+    leads: 'leads',
+    'leads/new': undefined,
+    'leads/import': undefined,
+    [`leads/${leads[0]}`]: 'lead',
+    calls: undefined,
+    'calls/renewal-1000': 'call',
+    webhooks: 'webhooks',
+    [`webhooks/${failed.id}`]: 'webhook',
+    numbers: undefined,
+    'do-not-call': undefined,
+    persons: undefined,
+    'api-keys': undefined,
+    nowhere: undefined
+  }
+  const folder = join(packageRoot, 'docs/console')
+  const takesPictures = process.env.TAP_SNAPSHOT === '1'
+
+  const narrow = { ...screens.phone, viewport: { width: 360, height: 740 } }
+  for (const [name, screen] of Object.entries({ ...screens, narrow })) {
+    t.test(`every page can be used on a ${name} screen`, async (t) => {
+      const { page, enter, open, barriers, problems, close } = await visit(browser, service.url, screen)
+      await enter(await token('1'))
+      for (const [path, picture] of Object.entries(pages)) {
+        await open(path)
+        if (takesPictures && name === 'wide' && picture !== undefined) {
+          await mkdir(folder, { recursive: true })
+          await page.waitForLoadState('networkidle')
+          await page.screenshot({ path: join(folder, `${picture}.png`) })
+        }
+        t.same(await barriers(), [], path)
+      }
+      t.same(problems, [])
+      await close()
+    })
+  }
+
+  t.test('names that are hostile are shown on every page that has them', async (t) => {
+    for (const [index, name] of hostileNames.entries()) {
+      await create({ assistant_name: name })
+      const campaign = (await call('POST', '/user/campaign', { name })).body.data.id
+      await call('POST', '/user/lead', { phone_number: `+1555123020${index}`, campaign_id: campaign, variables: { customer_name: name, [name.slice(0, 60)]: name } })
+      await call('POST', '/user/api-key', { name, scopes: ['read'] })
+      await call('POST', '/user/blacklist', { phone_number: `+1555123030${index}`, reason: name })
+    }
+    for (const screen of Object.values(screens)) {
+      const { page, enter, open, barriers, problems, close } = await visit(browser, service.url, screen)
+      await enter(await token('1'))
+      for (const path of ['assistants', 'campaigns', 'leads', 'api-keys', 'do-not-call']) {
+        await open(path)
+        for (const name of hostileNames) await page.getByText(name, { exact: true }).first().waitFor({ state: 'attached' })
+        t.same(await barriers(), [], path)
+        t.match(await page.title(), /· Ringledger$/)
+      }
+      await open('leads')
+      await page.locator('tbody a[href^="#/leads/"]').first().click()
+      t.same(await barriers(), [], 'a lead')
+      t.same(problems, [])
+      await close()
+    }
+  })
+
+  t.test('an API that is away is said, with a way to try again, and then it goes on', async (t) => {
+    const { page, enter, open, barriers, close } = await visit(browser, service.url, screens.phone)
+    await enter(await token('1'))
+    await page.route('**/user/campaigns*', (route) => route.abort())
+    await page.evaluate("location.hash = '#/campaigns'")
+    await page.getByText('Ringledger cannot be reached').waitFor({ timeout: 20_000 })
+    t.same(await barriers(), [])
+    await page.unroute('**/user/campaigns*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('link', { name: 'Spring renewals' }).waitFor()
+    await open('')
+    await close()
+  })
+
+  t.test('by keyboard alone one gets from page to page, and into a dialog and out of it', async (t) => {
+    const { page, enter, close } = await visit(browser, service.url, screens.wide)
+    await enter(await token('1'))
+    await page.getByRole('link', { name: 'Campaigns' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Campaigns' }).waitFor()
+    t.equal(await page.evaluate('document.activeElement.textContent'), 'Campaigns', 'the heading has the focus')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByLabel('Name').waitFor()
+    await page.getByRole('dialog').getByLabel('Name').focus()
+    await page.keyboard.type('Summer renewals')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Summer renewals' }).waitFor()
+    await close()
+  })
+}

@@ -1,0 +1,67 @@
+// Somebody at the console: a browser, what keeps people from using a page, and what went wrong on the way.
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { eventually } from '../eventually.js'
+
+/** A desktop in the light, and a phone in the dark. */
+export const screens = {
+  wide: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  phone: { viewport: { width: 390, height: 800 }, colorScheme: 'dark' }
+} as const
+
+/** What users write to break pages, and what they write in good faith. */
+export const hostileNames = [
+  '<img src=x onerror="document.title=\'taken\'">', 'x'.repeat(255), 'مساعد الاستقبال‮gnirts', '😀'.repeat(40)
+]
+
+export interface Visit {
+  page: Page
+  /** What the browser complained of: scripts that failed, and what the policy stopped. */
+  problems: string[]
+  /** Signs in by a link. */
+  enter (token: string): Promise<void>
+  /** Opens the page, which lies behind `#/`, and waits for its heading and for what it shows. */
+  open (path: string): Promise<void>
+  /** What axe finds, and whether the page is wider than the screen. */
+  barriers (): Promise<string[]>
+  close (): Promise<void>
+}
+
+export async function visit (browser: Browser, url: string, screen: BrowserContextOptions): Promise<Visit> {
+  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  const context = await browser.newContext({ ...screen, reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const problems: string[] = []
+  page.on('console', (message) => { if (/Security Policy|Uncaught/.test(message.text())) problems.push(message.text()) })
+  page.on('pageerror', ({ message }) => problems.push(message))
+  const settled = async () => {
+    await page.locator('h1').waitFor()
+    await eventually(async () => await page.locator('[aria-label="Loading"]').count() === 0)
+  }
+  return {
+    page,
+    problems,
+    async enter (token) {
+      await page.goto(`${url}/#token=${token}`)
+      await settled()
+    },
+    async open (path) {
+      await page.evaluate(`document.querySelector('h1').className = 'former'; location.hash = '#/${path}'`)
+      await page.locator('h1:not(.former)').waitFor()
+      await settled()
+    },
+    async barriers () {
+      await page.evaluate(axe)
+      const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })")
+      const isWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
+      return [
+        ...violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ').slice(0, 300)}`),
+        ...(isWide ? ['wider than the screen'] : [])
+      ]
+    },
+    close: () => context.close()
+  }
+}
