@@ -1,7 +1,6 @@
 // The frame of every page: who is signed in, where one can go, and the page itself.
 import { AppShell, Burger, Button, Group, NavLink, Text, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
 import { Link, Route, Routes, useLocation } from 'react-router'
 import { Failure } from './blocks/failure.js'
@@ -15,8 +14,6 @@ const components = new Map(pages.map((page) => [page, lazy(async () => ({ defaul
 
 export function Console () {
   const { token, role } = useSession()
-  const all = useQueryClient()
-  useEffect(() => all.clear(), [all, token]) // nobody sees what somebody else has read
   return token === null || role === null ? <SignIn /> : <Shell role={role} />
 }
 

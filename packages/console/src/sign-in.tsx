@@ -1,7 +1,7 @@
 // Asks for an API key or a token. The address stays what it is, so that who signs in comes back to where they were.
 import { Alert, Button, Center, Paper, PasswordInput, Text, Title } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { inWords, Refused, roleOf } from './api.js'
+import { inWords, queries, Refused, roleOf } from './api.js'
 import { Entry } from './blocks/page.js'
 import { signIn, signOut, useSession } from './session.js'
 
@@ -27,6 +27,7 @@ export function SignIn () {
       setRunning(false)
     }
   }
+  useEffect(() => queries.clear(), []) // nobody sees what somebody else has read
   useEffect(() => {
     document.title = 'Sign in · Ringledger'
     if (token !== null) void enter(token) // by a link
