@@ -9,7 +9,7 @@ import { bin, dataDir } from '../support/ringledger.js'
 const checkout = dataDir(t)
 const source = join(checkout, 'src/main.ts')
 for (const folder of ['bin', 'src']) mkdirSync(join(checkout, folder))
-for (const name of ['ringledger.js', 'compile.js', 'build.js', 'programs.js', 'write.js']) {
+for (const name of ['ringledger.js', 'compile.js', 'build.js', 'console.js', 'programs.js', 'write.js']) {
   copyFileSync(join(dirname(bin), name), join(checkout, 'bin', name))
 }
 symlinkSync(join(dirname(bin), '../node_modules'), join(checkout, 'node_modules'))
