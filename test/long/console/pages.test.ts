@@ -121,6 +121,7 @@ else {
       }
       await open('leads')
       await page.locator('tbody a[href^="#/leads/"]').first().click()
+      await page.getByRole('heading', { name: '+1555' }).waitFor()
       t.same(await barriers(), [], 'a lead')
       t.same(problems, [])
       await close()

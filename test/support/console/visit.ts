@@ -49,8 +49,11 @@ export async function visit (browser: Browser, url: string, screen: BrowserConte
       await settled()
     },
     async open (path) {
-      await page.evaluate(`document.querySelector('h1').className = 'former'; location.hash = '#/${path}'`)
-      await page.locator('h1:not(.former)').waitFor()
+      const isThere = new URL(page.url()).hash === `#/${path}`
+      if (!isThere) {
+        await page.evaluate(`document.querySelector('h1').className = 'former'; location.hash = '#/${path}'`)
+        await page.locator('h1:not(.former)').waitFor()
+      }
       await settled()
     },
     async barriers () {
