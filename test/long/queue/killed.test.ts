@@ -27,10 +27,14 @@ onEachQueue(t, {
     await r.end((await r.claim(r.worker)).attempts, answer(500))
     await r.pool.query("UPDATE ledger.webhook_due SET due_at = now() + interval '1 hour'")
     const isScheduled = "trigger = 'schedule'"
-    const before = [await r.rows('webhook_deliveries'), await r.rows('webhook_due', isScheduled)]
+    const seen = async () => [
+      (await r.rows('webhook_deliveries')).map(({ outcome: _last, status_code: _code, ...row }) => row),
+      await r.rows('webhook_due', isScheduled)
+    ]
+    const before = await seen()
     await r.ask(id)
     await killed(t, start)
-    t.same([await r.rows('webhook_deliveries'), await r.rows('webhook_due', isScheduled)], before, 'which left no trace')
+    t.same(await seen(), before, 'which left no trace but its outcome')
     start()
     await eventually(async () => (await r.delivery(id))?.status === 'delivered', withinMs)
     t.same(await attempts(), [
