@@ -35,7 +35,15 @@ const user: Omit<PageOfConsole, 'role'>[] = [
 ]
 
 const operator: Omit<PageOfConsole, 'role'>[] = [
-  { path: '', name: 'Overview', load: async () => (await import('./pages/ops/overview.js')).Overview }
+  { path: '', name: 'Overview', load: async () => (await import('./pages/ops/overview.js')).Overview },
+  { path: 'projections', name: 'Projections', load: async () => (await import('./pages/ops/projections.js')).Projections },
+  { path: 'projections/:name', load: async () => (await import('./pages/ops/projection.js')).Projection },
+  { path: 'parked', name: 'Parked events', load: async () => (await import('./pages/ops/parked.js')).Parked },
+  { path: 'deliveries', name: 'Deliveries', load: async () => (await import('./pages/ops/deliveries.js')).Deliveries },
+  { path: 'deliveries/:id', load: async () => (await import('./pages/ops/delivery.js')).Delivery },
+  { path: 'webhooks', name: 'Failing webhooks', load: async () => (await import('./pages/ops/webhooks.js')).Webhooks },
+  { path: 'work', name: 'Background', load: async () => (await import('./pages/ops/work.js')).Work },
+  { path: 'doctor', name: 'Doctor and settings', load: async () => (await import('./pages/ops/doctor.js')).Doctor }
 ]
 
 export const pages: readonly PageOfConsole[] = [

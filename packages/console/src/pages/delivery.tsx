@@ -1,5 +1,6 @@
 // One webhook: what was sent, and what came back at each attempt.
 import { Card, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useParams } from 'react-router'
 import { client, useAction, useRead, type Schemas } from '../api.js'
 import { Confirm } from '../blocks/confirm.js'
@@ -22,13 +23,32 @@ export function Delivery () {
         />
       }
     >
-      <Loaded query={query}>{({ data }) => <Details delivery={data} />}</Loaded>
+      <Loaded query={query}>
+        {({ data }) => {
+          const { call_id: call, assistant_id: assistant } = data
+          return (
+            <Details
+              delivery={data}
+              whose={{
+                Call: call === null ? 'Test' : <To to={`/calls/${call}`}>{call}</To>,
+                Assistant: assistant === null ? null : <To to={`/assistants/${assistant}`}>Assistant {assistant}</To>
+              }}
+            />
+          )
+        }}
+      </Loaded>
     </Page>
   )
 }
 
-function Details ({ delivery }: { delivery: Schemas['DeliveryDetails'] }) {
-  const { status, call_id: call, assistant_id: assistant, url, created_at, last_error, attempts, request } = delivery
+interface DetailsProps {
+  delivery: Schemas['DeliveryDetails']
+  /** What it is about. */
+  whose: Record<string, ReactNode>
+}
+
+export function Details ({ delivery, whose }: DetailsProps) {
+  const { status, url, created_at, last_error, attempts, request } = delivery
   return (
     <>
       <Facts
@@ -36,8 +56,7 @@ function Details ({ delivery }: { delivery: Schemas['DeliveryDetails'] }) {
           Status: <State>{status}</State>,
           'What next': standing(delivery),
           Made: <Time at={created_at} />,
-          Call: call === null ? 'Test' : <To to={`/calls/${call}`}>{call}</To>,
-          Assistant: assistant === null ? null : <To to={`/assistants/${assistant}`}>Assistant {assistant}</To>,
+          ...whose,
           URL: url && <Said>{url}</Said>,
           'Last error': last_error && <Said>{last_error}</Said>
         }}
@@ -67,7 +86,7 @@ function Attempt ({ attempt }: { attempt: Schemas['DeliveryAttempt'] }) {
           Error: error && <Said>{error}</Said>
         }}
       />
-      {excerpt !== null && excerpt !== '' && <Code label='Beginning of the answer'>{excerpt}</Code>}
+      {excerpt !== null && excerpt !== '' && <Code label={`Beginning of the answer to attempt ${n}, ${trigger}`}>{excerpt}</Code>}
     </Card>
   )
 }

@@ -1,0 +1,51 @@
+// What the doctor finds, and the settings of the process that answers.
+import { Text } from '@mantine/core'
+import { client, useRead } from '../../api.js'
+import { Rows } from '../../blocks/list.js'
+import { Loaded, Page, Section } from '../../blocks/page.js'
+import { Said, State } from '../../blocks/text.js'
+
+export const levels = { ok: 'green', skipped: 'grey', warning: 'orange', error: 'red' } as const
+const slowMs = 30_000
+
+export function Doctor () {
+  const checks = useRead(['checks'], () => client.GET('/ops/api/checks'), { pollMs: slowMs })
+  const settings = useRead(['settings'], () => client.GET('/ops/api/settings'), { pollMs: false })
+  return (
+    <Page title='Doctor and settings'>
+      <Section title='Checks'>
+        <Loaded query={checks} rows={12}>
+          {({ data }) => (
+            <Rows
+              items={data}
+              idOf={({ part, check }) => `${part} ${check}`}
+              columns={[
+                { name: 'Part', show: ({ part }) => part },
+                { name: 'Check', show: ({ check }) => check },
+                { name: 'Level', show: ({ level }) => <State colour={levels[level]}>{level}</State> },
+                { name: 'Found', show: ({ found }) => <Said>{found}</Said> },
+                { name: 'What mends it', show: ({ mend }) => <Said>{mend ?? '–'}</Said> }
+              ]}
+            />
+          )}
+        </Loaded>
+      </Section>
+      <Section title='Settings'>
+        <Text size='sm' className='dim'>Of the process that answers. Secrets are not shown, and of a URL only its origin.</Text>
+        <Loaded query={settings} rows={12}>
+          {({ data }) => (
+            <Rows
+              items={data}
+              idOf={({ name }) => name}
+              columns={[
+                { name: 'Setting', show: ({ name }) => name },
+                { name: 'Value', show: ({ value, is_set: isSet }) => <Said>{value || (isSet ? 'set, and secret' : '–')}</Said> },
+                { name: 'From', show: ({ is_set: isSet }) => isSet ? 'the environment' : 'the default' }
+              ]}
+            />
+          )}
+        </Loaded>
+      </Section>
+    </Page>
+  )
+}

@@ -1,0 +1,101 @@
+// What an operator does at the console: a replay and the way back, a parked event, a failing webhook; on a desktop and
+// a phone, with what keeps people from using each page.
+import t from 'tap'
+import { screens, visit } from '../../support/console/visit.js'
+import { proposed } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { findChromium, openBrowser } from '../../support/ops/operator.js'
+import { answers, receiver } from '../../support/receivers/receiver.js'
+import { tried, webhookService } from '../../support/scenes/scenes.js'
+
+t.setTimeout(240_000)
+const chromium = findChromium()
+if (chromium === undefined) t.notOk(process.env.CI, 'without Chromium the console is not tried in a browser')
+else {
+  const service = await webhookService(t)
+  const { parts: { pool, streams } } = service
+  const browser = await openBrowser(t, chromium)
+  const hostile = '<script>document.title = "taken"</script><img src=x onerror=alert(1)>'
+  const gone = await receiver(t, answers(410, {}, hostile))
+  const failing = await receiver(t, answers(500, {}, hostile))
+  const failed = await service.complete(await service.create(`${failing.url}?token=secret`), tried(1))
+  const token = await service.token('operator', 'ops')
+
+  for (const [name, screen] of Object.entries(screens)) {
+    t.test(`an operator replays, rolls back, gives an event up and resumes a webhook, on a ${name} screen`, async (t) => {
+      const assistant = await service.create(gone.url)
+      await service.complete(assistant, tried(1))
+      const malformed = proposed({ type: 'AssistantUpdated', data: { nonsense: hostile } })
+      await streams.append(`assistant-${assistant}`, [malformed], 0n)
+      await eventually(async () => (await pool.query("SELECT FROM ledger.parked_events WHERE consumer LIKE 'read_assistants%'")).rowCount !== 0)
+      const { page, enter, open, barriers, problems, close } = await visit(browser, service.url, screen)
+      const press = (label: string) => page.getByRole('button', { name: label, exact: true }).click()
+      const confirm = (label: string) => page.getByRole('dialog').getByRole('button', { name: label, exact: true }).click()
+
+      /** The newest action of all; and the page says so. */
+      const ended = async (action: string, message: RegExp) => {
+        const headers = { authorization: `Bearer ${token}` }
+        const newest = await eventually(async () => {
+          const [found] = (await service.call('GET', '/ops/api/actions', undefined, { headers })).body.data
+          return found?.action === action && found.state !== 'running' && found
+        })
+        t.match(newest, { state: 'done', message })
+        await page.getByText(message).first().waitFor()
+      }
+      await enter(token)
+      await page.getByText('What to look at first').waitFor()
+      t.same(await barriers(), [], 'the overview')
+      for (const path of ['projections', 'projections/catalog', 'projections/dispatcher', 'parked', 'deliveries', `deliveries/${failed.id}`, 'webhooks', 'work', 'doctor']) {
+        await open(path)
+        t.same(await barriers(), [], path)
+        t.match(await page.title(), /· Ringledger$/, 'what others have written runs nowhere')
+        t.notMatch(await page.content(), 'token=secret', 'a query may hold one')
+      }
+
+      await open('projections/catalog')
+      await page.getByText('There is no retained generation of catalog to go back to.').waitFor()
+      t.equal(await page.getByRole('button', { name: 'Rollback catalog' }).count(), 0, 'what cannot succeed is not offered')
+      await press('Replay catalog')
+      t.match(await page.getByRole('dialog').textContent(), /built anew from the log/, 'what it will do is said before')
+      t.same(await barriers(), [], 'the question')
+      await confirm('Replay catalog')
+      await ended('replay', /^Replayed catalog .* readers see generation 2 now/)
+      await press('Rollback catalog')
+      await confirm('Rollback catalog')
+      await ended('rollback', /^Readers of catalog see generation 1 again/)
+      await press('Drop catalog')
+      await confirm('Drop catalog')
+      await ended('drop', /^Dropped of catalog: generation 2/)
+
+      await open('parked')
+      t.match(await page.getByRole('main').textContent(), `assistant-${assistant}@1`)
+      const first = (label: string) => page.getByRole('button', { name: `${label} assistant-${assistant}`, exact: true }).first()
+      await first('Retry').click()
+      await confirm('Retry')
+      await page.getByRole('alert').getByText('stays parked, as it was').waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+      for (let n = 0; await page.getByText('Nothing is parked.').count() === 0; n++) { // the dispatcher parks it, too
+        await first('Skip').click()
+        await page.getByLabel('Why it is given up').fill('it was made by a test')
+        if (n === 0) t.same(await barriers(), [], 'why it is given up')
+        await confirm('Skip')
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+      }
+
+      await open('webhooks')
+      await press(`Resume ${gone.url}`)
+      await confirm('Resume')
+      await page.getByText('It is sent to again').waitFor()
+
+      const before = failing.received.length
+      await open(`deliveries?user_id=1&url=${encodeURIComponent(failing.url)}`)
+      await page.getByRole('main').getByRole('link').first().click()
+      await page.getByText('webhook-id:').waitFor()
+      await press('Send again')
+      await confirm('Send again')
+      await eventually(async () => failing.received.length > before)
+      t.same(problems, [])
+      await close()
+    })
+  }
+}
