@@ -39,7 +39,7 @@ const rooms = {
       ...LOG, 'src/(http|postgres|recovery|subscriptions)', 'src/(errors|package-root)[.]ts', SERVICES, 'projections',
       'src/features/webhooks/outcome[.]ts', 'workers/(deliveries|dispatch|operate|work)'
     ],
-    packages: [...WEB, 'typebox', 'ghtml', 'jose', 'pg']
+    packages: [...WEB, 'typebox', 'pg']
   },
   projections: {
     ours: [...LOG, 'src/(subscriptions|postgres)'],

@@ -22,7 +22,7 @@ import { addApiDocs } from './http/docs/openapi.js'
 import { correlationId, RequestLog, traceRequests } from './http/request-log.js'
 import { limitBodies, registerRateLimits, type RateLimit, registerReadSlots } from './http/limits.js'
 import type { OpsServices } from './ops/services.js'
-import { addOps, addOpsPages } from './ops/routes/routes.js'
+import { addOps } from './ops/routes.js'
 import type { ApiServices } from './services/services.js'
 
 export interface AppDeps {
@@ -74,7 +74,6 @@ export async function buildApp (deps: AppDeps): Promise<App> {
     await addApiDocs(scope, basePath, deps.publicUrl)
     addHealth(scope, healthChecks, undefined, deps.leaving)
     await addConsole(scope, basePath)
-    await addOpsPages(scope, deps.ops)
     await scope.register(async (api: App) => {
       api.addHook('preHandler', async (request, reply) => nameIgnoredParameters(request, reply))
       addFeatures(api, routes)

@@ -1,4 +1,4 @@
-// What an operator can do to a projection: the same from the command line and from the pages, told in the same words.
+// What an operator can do to a projection: the same from the command line and over HTTP, told in the same words.
 import { setFlagsFromString } from 'node:v8'
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'

@@ -84,7 +84,7 @@ function addOthers (program: Command): void {
     .addOption(json)
     .action(work(token, 'print'))
     .command('revoke')
-    .description('end a token before its time: it is refused within a second, and so is the session that it opened')
+    .description('end a token before its time: it is refused within a second, also in the console')
     .argument('<jti>', 'the claim jti of the token')
     .addOption(json)
     .action(work(token, 'revoke'))

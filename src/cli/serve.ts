@@ -77,7 +77,7 @@ interface Places {
   /** With BASE_PATH. */
   url: string
   docs: string
-  operate: string
+  console: string
   /** For programs that append, such as a call engine. */
   events?: string
   /** The folder of embedded data. */
@@ -92,7 +92,7 @@ export function placesOf (
   return {
     url: base,
     docs: `${base}/docs`,
-    operate: `${base}/ops`,
+    console: `${base}/`,
     ...(embedded.eventStoreUrl && { events: embedded.eventStoreUrl }),
     ...(embedded.folder && { data: embedded.folder })
   }
@@ -100,13 +100,13 @@ export function placesOf (
 
 /** On a terminal. The examples are only there when the secret was generated here: nobody else can have a token yet. */
 export async function welcome (
-  { url, docs, operate, events, data }: Places, config: CompleteConfig & { jwtSecretIsOurs: boolean }
+  { url, docs, console, events, data }: Places, config: CompleteConfig & { jwtSecretIsOurs: boolean }
 ): Promise<string> {
   return [
     `Ringledger ${packageVersion}`,
     `  listening  ${url}`,
     `  docs       ${docs}`,
-    `  operate    ${operate}`,
+    `  console    ${console}`,
     ...(events ? [`  events     ${events}`] : []),
     ...(data ? [`  data       ${data} (embedded back ends)`] : []),
     ...(config.jwtSecretIsOurs ? ['', ...await examples(url, config)] : []),

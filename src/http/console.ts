@@ -43,5 +43,5 @@ export async function addConsole (app: FastifyInstance, basePath: string): Promi
 }
 
 const about = (basePath: string) => ({
-  name: 'Ringledger', version: packageVersion, docs: `${basePath}/docs`, ops: `${basePath}/ops`, health: '/health/ready'
+  name: 'Ringledger', version: packageVersion, docs: `${basePath}/docs`, console: `${basePath}/`, health: '/health/ready'
 })

@@ -1,4 +1,4 @@
-// What operators do about parked events: the same from the command line and from the pages, told in the same words.
+// What operators do about parked events: the same from the command line and over HTTP, told in the same words.
 import type { Projection } from '../../projections/engine/projection.js'
 import { projectionNamed } from '../../projections/engine/operations.js'
 import { closeBreakers } from '../../projections/engine/circuit-breaker.js'

@@ -1,5 +1,4 @@
-// What the pages for operators and their API work with.
-import { hkdfSync } from 'node:crypto'
+// What the API for operators works with.
 import type { Action, OperationInput } from '../../projections/engine/operations.js'
 import { lastUnaccounted } from '../../workers/operate/audit.js'
 import { deliveryDay, queueStatus } from '../../workers/operate/stats.js'
@@ -16,7 +15,7 @@ const checkEveryMs = 10_000
 
 export type OpsServices = ReturnType<typeof opsServices>
 
-/** The services of the process, and what pages need besides. */
+/** The services of the process, and what the routes need besides. */
 export function opsServices (
   services: Services,
   /** @returns the id of the action; nothing while another one runs on that projection */
@@ -24,13 +23,10 @@ export function opsServices (
   /** What the doctor finds. */
   checks: () => Promise<Finding[]>
 ) {
-  const { pool, config: { basePath, secrets: { secretKey } } } = services
+  const { pool } = services
   return {
     ...services,
-    basePath,
     startAction,
-    /** The key of the sessions, 32 bytes; the same in every process of the deployment. */
-    sessionKey: new Uint8Array(hkdfSync('sha256', secretKey, '', 'ringledger ops session', 32)),
     projections: atMostEvery(lookEveryMs, () => projectionStatuses(services)),
     queue: atMostEvery(lookEveryMs, async (): Promise<Queue> =>
       ({ ...await queueStatus(pool), unaccounted: await lastUnaccounted(pool) ?? null })),

@@ -47,7 +47,7 @@ t.test('start and each role say by lines of the log what they do, from the first
   t.ok(started.some(({ msg, route }) => msg === 'request' && route === '/user/assistant'))
   t.equal(started.filter(({ msg }) => /listening/i.test(msg)).length, 1, 'where it listens is said once')
   t.match(started.find(({ msg }) => msg.includes('is listening')), {
-    level: 30, url: service.url, docs: `${service.url}/docs`, operate: `${service.url}/ops`, data: service.dataDir
+    level: 30, url: service.url, docs: `${service.url}/docs`, console: `${service.url}/`, data: service.dataDir
   })
   t.notMatch(service.process.stdout(), /eyJ/, 'a token to try with is for a terminal alone')
   for (const [index, { stdout }] of others.entries()) {

@@ -9,7 +9,6 @@ import { serveLog, scratchPostgres } from '../support/back-ends/back-ends.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { eventually } from '../support/eventually.js'
 import { leaksIn } from '../support/run/leaks.js'
-import { post } from '../support/ops/operator.js'
 import { answers, receiver } from '../support/receivers/receiver.js'
 import { localWebhooks, startService, token, type Request } from '../support/running-service.js'
 import { secrets } from '../support/auth/secrets.js'
@@ -111,7 +110,7 @@ t.test('what is refused: bodies, tokens, addresses, bytes', async () => {
   }
   await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${personal.metrics}` } })
   await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${personal.metrics}x` } })
-  for (const given of [ops, user, 'garbage']) await post(`${service.url}/ops/login`, { token: given, next: `/ops?${query}=${phone}` })
+  for (const token of [user, 'garbage']) await call('GET', `/ops/api/deliveries?user_id=${phone}&url=${email}`, undefined, { token })
   for (const bytes of [`GET /user/lead?phone=${phone} HTTP/9.9\r\n\r\n`, `${phone}\r\n\r\n`, `GET / HTTP/1.1\r\nHost: ${email}\r\nHost: b\r\n\r\n`]) {
     const socket = connectSocket(Number(new URL(service.url).port), '127.0.0.1')
     socket.on('error', () => {}).end(bytes)

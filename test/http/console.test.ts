@@ -12,7 +12,7 @@ t.test('programs are told where everything is', async (t) => {
   const answer = await fetch(url)
   t.equal(answer.status, 200)
   t.same(await answer.json(), {
-    name: 'Ringledger', version: packageVersion, docs: '/docs', ops: '/ops', health: '/health/ready'
+    name: 'Ringledger', version: packageVersion, docs: '/docs', console: '/', health: '/health/ready'
   })
 })
 
@@ -43,7 +43,7 @@ t.test('browsers get a page whose scripts are files of ours, kept for good, and 
 t.test('with a BASE_PATH it answers there, too, and leads below it', async (t) => {
   const { url } = await start(['api'], { BASE_PATH: '/voice' })
   for (const path of ['/', '/voice', '/voice/']) {
-    t.match(await (await fetch(url + path)).json(), { docs: '/voice/docs', ops: '/voice/ops' }, path)
+    t.match(await (await fetch(url + path)).json(), { docs: '/voice/docs', console: '/voice/' }, path)
     const page = await (await fetch(url + path, { headers: asBrowser })).text()
     const script = /src="(\/voice\/console\/[^"]+)"/.exec(page)?.[1] ?? ''
     t.equal((await fetch(url + script)).status, 200, `the script of ${path}`)

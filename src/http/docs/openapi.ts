@@ -97,6 +97,7 @@ export async function addApiDocs (app: FastifyInstance, basePath: string, public
   })
   await app.register(async (documents) => {
     documents.addHook('onRequest', async (request, reply) => await app.rateLimits.ofStranger(request, reply))
+    documents.addHook('onSend', async (_request, reply, payload) => forPhones(reply, payload))
     servePrepared(documents, `${basePath}/docs`)
     await documents.register(fastifySwaggerUi, {
       routePrefix: `${basePath}/docs`,
@@ -110,6 +111,12 @@ export async function addApiDocs (app: FastifyInstance, basePath: string, public
       }
     })
   })
+}
+
+/** The page of the plugin does not say that it fits a phone, so that a phone shows it as wide as a desk. */
+function forPhones (reply: FastifyReply, payload: unknown): unknown {
+  const isPage = String(reply.getHeader('content-type')).startsWith('text/html') && typeof payload === 'string'
+  return isPage ? payload.replace('<head>', '<head><meta name="viewport" content="width=device-width, initial-scale=1">') : payload
 }
 
 /** The routes of the page write the document anew for each request: these handlers take their place. */

@@ -124,7 +124,7 @@ export async function appAlone ({ basePath = '', publicUrl }: { basePath?: strin
     rateLimit: { perMinute: 0 },
     healthChecks: {},
     metrics: openMetrics(logger),
-    ops: { basePath, sessionKey: Buffer.alloc(32) } as never,
+    ops: unused,
     routes: unused
   })
 }

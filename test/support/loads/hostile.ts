@@ -54,8 +54,8 @@ async function hostileRound (
     socket.write(`${head.join('\r\n')}\r\n\r\n`)
     return socket
   }
-  const form = ['Content-Type: application/x-www-form-urlencoded', 'Transfer-Encoding: chunked']
-  const sockets = Array.from({ length: 200 }, () => open(['POST /ops/login HTTP/1.1', 'Host: x', ...form]))
+  const form = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
+  const sockets = Array.from({ length: 200 }, () => open(['POST /user/lead HTTP/1.1', 'Host: x', ...form]))
   for (const reader of [...readers, ...readers]) {
     const authorization = `Authorization: Bearer ${await token(reader)}`
     sockets.push(open(['GET /user/leads/export HTTP/1.1', 'Host: x', authorization], false))

@@ -1,5 +1,5 @@
-// An operator in a browser, and without one.
-import { chromium, type Browser, type Page } from 'playwright-core'
+// A browser, where there is one.
+import { chromium, type Browser } from 'playwright-core'
 import type { Test } from 'tap'
 import { onPath } from '../ringledger.js'
 
@@ -21,24 +21,3 @@ export async function openBrowser (t: Test, executablePath: string): Promise<Bro
   t.teardown(() => browser.close())
   return browser
 }
-
-/** Logs in by keyboard alone. */
-export async function logIn (page: Page, url: string, token: string): Promise<void> {
-  await page.goto(`${url}/ops`)
-  await page.locator('#token:focus').waitFor() // by itself, at the first rendering
-  await page.keyboard.insertText(token)
-  await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'Overview' }).waitFor()
-}
-
-/** A session without a browser: its cookie, and the token of its forms. */
-export async function session (url: string, token: string): Promise<{ cookie: string, csrf: string }> {
-  const answer = await post(`${url}/ops/login`, { token })
-  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const page = await (await fetch(`${url}/ops`, { headers: { cookie } })).text()
-  return { cookie, csrf: /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '' }
-}
-
-/** Sends a form as a browser does, and follows nothing. */
-export const post = (url: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
-  fetch(url, { method: 'POST', body: new URLSearchParams(fields), headers, redirect: 'manual' })

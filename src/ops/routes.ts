@@ -1,17 +1,25 @@
-// The service as a whole: what waits, the last day, durable work, settings, and what the doctor finds.
-import { listWork } from '../../../workers/work/requests.js'
-import type { App } from '../../http/app-types.js'
-import { only } from '../../http/auth.js'
-import { answered, One } from '../../http/docs/describe.js'
-import { All, day, Day, finding, Finding, queue, Queue, setting, Setting, work, Work } from '../answers.js'
-import type { OpsServices } from '../services.js'
+// The API for operators: projections and webhooks have files of their own; here is the service as a whole: what waits,
+// the last day, durable work, settings, and what the doctor finds.
+import { listWork } from '../../workers/work/requests.js'
+import type { App } from '../http/app-types.js'
+import { only } from '../http/auth.js'
+import { answered, One } from '../http/docs/describe.js'
+import { All, day, Day, finding, Finding, queue, Queue, setting, Setting, work, Work } from './answers.js'
+import { addProjections } from './routes-projections.js'
+import { addWebhooks } from './routes-webhooks.js'
+import type { OpsServices } from './services.js'
 
 const tags = ['operators']
 const security = [{ bearer: [] }]
 const onRequest = only('ops')
 const mostWork = 200
 
-export function addService (app: App, { pool, config, ...deps }: OpsServices): void {
+/** With a token of the role `ops`. */
+export function addOps (app: App, deps: OpsServices): void {
+  for (const add of [addProjections, addWebhooks, addService]) add(app, deps)
+}
+
+function addService (app: App, { pool, config, ...deps }: OpsServices): void {
   app.get('/ops/api/queue', {
     onRequest,
     schema: {

@@ -1,17 +1,17 @@
 // Projections as operators see them: how far each is, what can be done to it, what was done, and what is parked.
 import Type from 'typebox'
-import { findAction, newestActions, type ActionReport } from '../../../projections/engine/actions.js'
-import { actions, projectionNamed, UnknownProjection, type Action } from '../../../projections/engine/operations.js'
-import { dispatcher, ParkingRefused, parkedStreams } from '../../../projections/engine/parked.js'
-import { projections } from '../../../projections/index.js'
-import { inWords, withoutNul } from '../../domain/json.js'
-import { Rejection } from '../../domain/rejection.js'
-import type { App } from '../../http/app-types.js'
-import { only } from '../../http/auth.js'
-import { answered, example, One, refusal } from '../../http/docs/describe.js'
-import { action, ActionReport as Report, All, Done, parked, ParkedStream, projection, ProjectionStatus } from '../answers.js'
-import { closeBreaker, retryParked, skipParked } from '../parked.js'
-import type { OpsServices } from '../services.js'
+import { findAction, newestActions } from '../../projections/engine/actions.js'
+import { actions, projectionNamed, UnknownProjection, type Action } from '../../projections/engine/operations.js'
+import { dispatcher, ParkingRefused, parkedStreams } from '../../projections/engine/parked.js'
+import { projections } from '../../projections/index.js'
+import { inWords, isUuid, withoutNul } from '../domain/json.js'
+import { Rejection } from '../domain/rejection.js'
+import type { App } from '../http/app-types.js'
+import { only } from '../http/auth.js'
+import { answered, example, One, refusal } from '../http/docs/describe.js'
+import { action, ActionReport as Report, All, Done, parked, ParkedStream, projection, ProjectionStatus } from './answers.js'
+import { closeBreaker, retryParked, skipParked } from './parked.js'
+import type { OpsServices } from './services.js'
 
 const tags = ['operators']
 const security = [{ bearer: [] }]
@@ -108,7 +108,7 @@ function addActions (app: App, { pool }: OpsServices): void {
       response: { 200: answered('The action.', One(Report), { data: action }), 404: refusal(noAction) }
     })
   }, async ({ params: { id } }) => {
-    const found = await actionOf(pool, id)
+    const found = isUuid(id) ? await findAction(pool, id) : undefined
     if (!found) throw new Rejection('not-found', noAction)
     return { data: found }
   })
@@ -169,11 +169,7 @@ function addParked (app: App, deps: OpsServices): void {
 
 const isAction = (text: string): text is Action => (actions as readonly string[]).includes(text)
 
-export const isProjection = (name: string) => projections.some((known) => known.name === name)
-
-export async function actionOf (pool: OpsServices['pool'], id: string): Promise<ActionReport | undefined> {
-  return /^[0-9a-f-]{36}$/.test(id) ? await findAction(pool, id) : undefined
-}
+const isProjection = (name: string) => projections.some((known) => known.name === name)
 
 /** What cannot be done is told in the words of the command line. @throws Rejection */
 async function told (work: () => Promise<string>): Promise<{ message: string }> {
