@@ -1,8 +1,8 @@
 // What creating, renaming, deleting and importing a campaign leads to.
 import t from 'tap'
-import { campaignDecider, importedCampaignDecider, nameIn } from '../../../src/features/campaigns/model.js'
+import { CampaignBody, campaignDecider, importedCampaignDecider, nameIn } from '../../../src/features/campaigns/model.js'
 import type { CampaignEvent } from '../../../src/features/campaigns/events.js'
-import { invalid, scenarios } from '../../support/commands/given.js'
+import { invalid, scenarios, submitting } from '../../support/commands/given.js'
 
 const now = '2026-02-01T12:00:00.000Z'
 const ids = { campaign_id: 7, user_id: '1' }
@@ -31,7 +31,12 @@ t.test('a campaign is created under its id, once', async (t) => {
   given([created('Spring'), deleted]).when(create('Spring')).then(t, { code: 'id-taken' })
 })
 
-t.test('a name of characters that nobody sees is refused', async (t) => {
+t.test('a name has 1 to 255 characters, some of which show', async (t) => {
+  const named = submitting(CampaignBody, () => ({}), nameIn)
+  t.same(named({ name: 'x'.repeat(255) }), { made: 'x'.repeat(255) })
+  for (const body of [{}, { name: '' }, { name: 'x'.repeat(256) }, { name: 1 }, { name: null }]) {
+    t.match(named(body), { errors: { name: Array } }, JSON.stringify(body).slice(0, 20))
+  }
   for (const name of [' ', '\u200b', '\u00a0']) {
     given([]).when(create(name)).then(t, invalid({ name: ['must not be blank'] }))
     given([created('Spring')]).when(rename(name)).then(t, invalid({ name: ['must not be blank'] }))

@@ -1,5 +1,5 @@
-// What a body may hold, up to the last value: how many values, variables and fields of a schema. One that is made to
-// cost is answered in a moment, in few words, and nobody else waits for it.
+// How many values a body may hold, up to the last one. One that is made to cost is answered in a moment, in few words,
+// and nobody else waits for it.
 import t from 'tap'
 import { noStream } from '../../../src/log/event-log.js'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
@@ -42,47 +42,6 @@ t.test('a body holds 5,000 values, of any kind and wherever they are, and no mor
     t.equal((await call('PUT', path, { variables: { list: zeros(5_000) } })).status, 422, `PUT ${path}`)
   }
   t.equal((await call('POST', '/user/webhook-secret/rotate', zeros(5_000))).status, 422, 'a body that nobody reads')
-})
-
-t.test('variables are 1,000 at most, of an assistant and of each contact of a lead', async (t) => {
-  const most = ['must have at most 1000 entries']
-  const assistant = (count: number) => newAssistant({ variables: variables(count) })
-  const lead = (phone_number: string, own: number, contact: number) => newLead({
-    phone_number,
-    variables: variables(own),
-    secondary_contacts: [{ phone_number: '+15551239001', variables: variables(contact) }]
-  })
-  t.equal((await call('POST', '/user/assistant', assistant(1_000))).status, 201)
-  t.equal((await call('POST', '/user/lead', lead('+15551239002', 1_000, 1_000))).status, 200)
-  t.strictSame((await call('POST', '/user/assistant', assistant(1_001))).body.errors, { variables: most })
-  t.strictSame(
-    (await call('PUT', '/user/assistant/1', { variables: variables(1_001) })).body.errors, { variables: most }
-  )
-  t.strictSame((await call('POST', '/user/lead', lead('+15551239003', 1_001, 1_001))).body.errors, {
-    variables: most, 'secondary_contacts.0.variables': most
-  })
-})
-
-t.test('the names of variables have 255 characters at most', async (t) => {
-  const named = (length: number) => ({ ['n'.repeat(length)]: 1 })
-  const lead = (length: number) => newLead({
-    phone_number: `+1555123${9000 + length}`,
-    variables: named(length),
-    secondary_contacts: [{ phone_number: '+15551238001', variables: named(length) }]
-  })
-  t.equal((await call('POST', '/user/lead', lead(255))).status, 200)
-  const refused = ['must not have a name of more than 255 characters']
-  t.strictSame((await call('POST', '/user/lead', lead(256))).body.errors, {
-    variables: refused, 'secondary_contacts.0.variables': refused
-  })
-})
-
-t.test('a schema has 200 fields at most', async (t) => {
-  t.equal((await call('POST', '/user/assistant', newAssistant({ post_call_schema: fields(200) }))).status, 201)
-  const refused = { post_call_schema: ['must have at most 200 items'] }
-  const more = { post_call_schema: fields(201) }
-  t.strictSame((await call('POST', '/user/assistant', newAssistant(more))).body.errors, refused)
-  t.strictSame((await call('PUT', '/user/assistant/1', more)).body.errors, refused)
 })
 
 t.test('the report of a call holds 50,000 values by HTTP, and any number as an event', async (t) => {

@@ -1,7 +1,11 @@
 // Deciders as sentences: given these events, when this command comes, then these events follow, or a refusal.
 import type { Test } from 'tap'
 import { fold, type Decider } from '../../../src/domain/decider.js'
-import { Rejection, type FieldErrors, type RejectionCode } from '../../../src/domain/rejection.js'
+import type { TSchema } from 'typebox'
+import {
+  Rejection, soundFields, type Submitted, unstorable, type FieldErrors, type RejectionCode
+} from '../../../src/domain/rejection.js'
+import { refusedBy } from '../../../src/http/bodies.js'
 
 /** What a command was refused with; `errors` must match exactly when given. */
 export interface Refusal { code: RejectionCode, errors?: FieldErrors | undefined }
@@ -33,5 +37,24 @@ function attempt<Event> (decide: () => Event[]): Event[] | Refusal {
   } catch (error) {
     if (error instanceof Rejection) return { code: error.code, errors: error.errors }
     throw error
+  }
+}
+
+/** What a route makes of a body: by its schema, by the facts about what the schema took, and by the rules. */
+export function submitting<Body extends object, Facts, Made> (
+  schema: TSchema, factsOf: (fields: Partial<Body>) => Facts,
+  validate: (submitted: Submitted<Body>, facts: Facts) => Made
+) {
+  const refusedOf = refusedBy(schema)
+  return (given: object): { made: Made } | { errors: FieldErrors | undefined } => {
+    const refused = { ...unstorable(given), ...refusedOf(given) }
+    const body = given as Body // as far as nothing is refused
+    const submitted = Object.keys(refused).length === 0 ? { body } : { body, refused }
+    try {
+      return { made: validate(submitted, factsOf(soundFields<Body>(submitted))) }
+    } catch (error) {
+      if (error instanceof Rejection) return { errors: error.errors }
+      throw error
+    }
   }
 }
