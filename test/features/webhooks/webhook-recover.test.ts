@@ -20,18 +20,6 @@ t.test('an endpoint that was suspended is told to its user, and to nobody else',
   t.match(await get('/user/webhook-notices', '2'), { data: [], meta: { total: 0 } })
 })
 
-t.test('pages go on with after, newest first', async (t) => {
-  await parts.pool.query(`
-    INSERT INTO ledger.webhook_notices (user_id, type) SELECT '3', 'delivery_exhausted' FROM generate_series(1, 5)`)
-  const first = await get('/user/webhook-notices?per_page=3&after=', '3')
-  const second = await get(`/user/webhook-notices?per_page=3&after=${first.meta.next}`, '3')
-  const ids = [...first.data, ...second.data].map(({ id }: { id: number }) => id)
-  t.equal(ids.length, 5)
-  t.same(ids, ids.toSorted((a, b) => b - a))
-  t.equal(second.meta.next, null)
-  isRefusal(t, await call('GET', '/user/webhook-notices?after=x'), 422, 'no cursor of ours')
-})
-
 const longAgo = '2020-01-01'
 const recover = (id: number, body?: object, user = '1', key?: string) =>
   call('POST', `/user/assistant/${id}/webhook-recover`, body, {

@@ -101,6 +101,7 @@ type Pair = GenerateKeyPairResult & { alg: string, form?: object }
 
 class IssuerKeys {
   readonly #pairs = new Map<string, Pair>()
+  #published: GenerateKeyPairResult | undefined
 
   async published (): Promise<object[]> {
     return await Promise.all([...this.#pairs].map(async ([kid, { publicKey, alg, form }]) =>
@@ -114,9 +115,9 @@ class IssuerKeys {
     this.#pairs.set(kid, { ...pair, alg })
   }
 
-  /** Publishes a new RSA key in another form; `formOf` gets the usual form and the private one. */
+  /** Publishes one RSA key for all names, in another form; `formOf` gets the usual form and the private one. */
   async publish (kid: string, formOf: (proper: JWK, privateForm: JWK) => object): Promise<void> {
-    const pair = await generateKeyPair('RS256', { extractable: true })
+    const pair = this.#published ??= await generateKeyPair('RS256', { extractable: true })
     const proper = { ...await exportJWK(pair.publicKey), kid, alg: 'RS256', use: 'sig' }
     const form = formOf(proper, { ...proper, ...await exportJWK(pair.privateKey) })
     this.#pairs.set(kid, { ...pair, alg: 'RS256', form })

@@ -51,16 +51,9 @@ t.test('without a token that verifies every route is a 401, whatever else is wro
     answers.push([authorization, 401, await another('GET', '/user/me', { headers: { authorization } })])
   }
   for (const { method, path } of withBody) {
-    for (const [body, type] of [
-      ['{', 'application/json'],
-      ['x', 'text/plain'],
-      ['[]', 'application/json'],
-      [`"${'x'.repeat(2 ** 20)}"`, 'application/json']
-    ] as const) {
-      answers.push([
-        `${method} ${path} ${type}`, 401,
-        await call(method, path, body, { headers: { authorization: 'Bearer x', 'content-type': type } })
-      ])
+    for (const type of ['application/json', 'text/plain']) {
+      const headers = { authorization: 'Bearer x', 'content-type': type }
+      answers.push([`${method} ${path} ${type}`, 401, await call(method, path, '{', { headers })])
     }
   }
   for (const [title, status, answer] of answers) {
@@ -80,10 +73,7 @@ t.test('a token of another role is a 403 on every route', async (t) => {
 })
 
 t.test('a body that is not JSON, or has a key that is never accepted, is a 400', async (t) => {
-  const bodies = [
-    '{', '', 'x', '{"a":1,}', "{'a':1}", 'NaN', '{"a":01}', '{}{}', '{"__proto__":{}}', '{"variables":{"__proto__":1}}',
-    '{"a":{"constructor":{"prototype":{}}}}'
-  ]
+  const bodies = ['{', '', '{"variables":{"__proto__":1}}']
   for (const { method, path, isBodyOptional } of withBody) {
     for (const body of bodies.filter((body) => body !== '' || !isBodyOptional)) {
       isRefusal(t, await call(method, path, body, { headers: tokenFor(path) }), 400, `${method} ${path} ${body}`)
@@ -106,14 +96,8 @@ t.test('on a route that needs no body an empty one may be declared as JSON, and 
 
 t.test('a body that is not declared as JSON is a 415', async (t) => {
   for (const { method, path } of withBody) {
-    for (const type of notJson) {
-      isRefusal(
-        t,
-        await call(method, path, '{}', { headers: { ...tokenFor(path), 'content-type': type } }),
-        415,
-        `${method} ${path} ${type}`
-      )
-    }
+    const headers = { ...tokenFor(path), 'content-type': 'text/plain' }
+    isRefusal(t, await call(method, path, '{}', { headers }), 415, `${method} ${path}`)
   }
 })
 
@@ -135,18 +119,13 @@ t.test('a body over the limit is a 413', async (t) => {
 t.test('a body of another kind than an object is a 422 on `body` alone', async (t) => {
   for (const { method, path, isBodyOptional } of withBody) {
     const none = isBodyOptional ? [] : ['null', undefined]
-    for (const body of ['[]', '5', '"x"', 'false', ...none]) {
+    for (const body of ['[]', ...none]) {
       const answer = await call(method, path, body, { headers: tokenFor(path) })
       isRefusal(t, answer, 422, `${method} ${path} ${body}`)
       t.strictSame(answer.body.errors, { body: ['must be a JSON object'] })
     }
   }
 })
-
-const notJson = [
-  'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml',
-  'application/json, text/plain', 'json'
-]
 
 t.test('an impossible, an unknown and another user\'s id are a 404 with the same message', async (t) => {
   const odd = [
@@ -166,7 +145,7 @@ t.test('an impossible, an unknown and another user\'s id are a 404 with the same
     const own = owned[what]
     const ask = async (it: string, headers = {}) =>
       await call(method, `${path}${it}${rest}`, method === 'PUT' ? {} : undefined, { headers })
-    for (const it of odd) {
+    for (const it of what === 'Lead' ? odd : odd.slice(0, 3)) { // the path of a lead has all that no id may be
       const answer = await ask(it)
       isRefusal(t, answer, 404, `${method} ${path}${it.slice(0, 30)}${rest}`)
       t.equal(answer.body.message, `${what} not found or does not belong to the authenticated user`)

@@ -4,23 +4,9 @@ import { callStatuses, CompleteCallBody } from '../../../src/features/calls/even
 import { decode } from '../../../src/domain/events.js'
 import { leadStatuses } from '../../../src/features/leads/events.js'
 import { call } from '../../support/events/call-events.js'
-import type { TSchema } from 'typebox'
-import type { FieldErrors } from '../../../src/domain/rejection.js'
-import { fieldErrors } from '../../../src/http/field-errors.js'
-import { validatorCompiler } from '../../../src/http/bodies.js'
+import { refusedBy } from '../../../src/http/bodies.js'
 
-// What the app's own validators say of a body.
-/** Answers, for a body, every refused field with every reason; nothing for a body that the schema takes. */
-function refusals (schema: TSchema): (body: unknown) => FieldErrors {
-  const validate = validatorCompiler({ schema, method: 'POST', url: '/', httpPart: 'body' })
-  return (body) => {
-    const outcome: unknown = validate(body)
-    if (outcome === true) return {}
-    return fieldErrors(Reflect.get(validate, 'errors') ?? [])
-  }
-}
-
-const ofCall = refusals(CompleteCallBody)
+const ofCall = refusedBy(CompleteCallBody)
 const { call_id: callId, ...report } = call('c-1')
 
 t.test('a call report needs every field but lead_status', async (t) => {

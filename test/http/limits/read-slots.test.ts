@@ -3,7 +3,6 @@ import { once, EventEmitter } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
-import { hostileRun } from '../../support/loads/hostile.js'
 import { testService } from '../../support/service.js'
 import type { Teardown } from '../../support/teardown.js'
 import fastify from 'fastify'
@@ -66,14 +65,6 @@ t.test('a connection that ends while its requests wait behind one another leaves
   await unlock()
   const lists = await Promise.all(Array.from({ length: 6 }, () => call('GET', '/user/leads')))
   t.strictSame(lists.map(({ status }) => status), Array(6).fill(200))
-})
-
-t.test('a stranger, uploads and readers that do not read cost a good user no request', async (t) => {
-  const scene = { url, pool, token: service.token, rows: 2_000, times: 30, rounds: 1 }
-  const rounds = await hostileRun(t, scene)
-  const created = Array(30).fill(200)
-  t.match(rounds, [{ alone: { statuses: created }, beside: { statuses: created }, exported: 200 }])
-  t.strictSame(rounds[0]?.uploads, [202, 202, 202, 202, 202, 429, 429, 429])
 })
 
 const answering = new EventEmitter()

@@ -5,7 +5,6 @@ import { valueOf } from '../../support/running-service.js'
 import { eventually } from '../../support/eventually.js'
 import { webhookService } from '../../support/scenes/scenes.js'
 import { readFile } from 'node:fs/promises'
-import { testService } from '../../support/service.js'
 
 const { call, create, complete, parts, token, url } = await webhookService(t)
 const scrape = async () => {
@@ -51,9 +50,7 @@ t.test('suspended endpoints and parked events have their metrics', async (t) => 
 })
 
 t.test('every metric of every role is documented and recorded', async (t) => {
-  const METRICS_TOKEN = `${'m'.repeat(32)}1`
-  const { url } = await testService(t, ['api', 'projector', 'worker'], { METRICS_TOKEN })
-  const text = await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })).text()
+  const text = await scrape()
   const documents = await readFile('docs/operations.md', 'utf8')
   const measured = [...text.matchAll(/^# TYPE (ringledger_\w+)/gm)].map(([, name = '']) => name)
   t.ok(measured.length > 20)

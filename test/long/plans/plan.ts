@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { Pool } from 'pg'
 
 /**
- * The nodes of the plan of what `read` asks, as `<type> on <relation>`; what an index is asked as `Index Cond: …`.
+ * The nodes of the plan of what `read` asks, as `<type> on <relation>`.
  * Of what is prepared those of the plan that is kept for all values, too.
  */
 export async function planOf (pool: Pool, read: (db: Pool) => Promise<unknown>): Promise<string[]> {
@@ -50,7 +50,6 @@ async function explained (pool: Pool, options: string, text: string, values?: un
 function collect (node: unknown, nodes: string[]): void {
   if (typeof node !== 'object' || node === null) return
   if ('Node Type' in node && 'Relation Name' in node) nodes.push(`${node['Node Type']} on ${node['Relation Name']}`)
-  if ('Index Cond' in node) nodes.push(`Index Cond: ${node['Index Cond']}`)
   for (const inner of Object.values(node)) collect(inner, nodes)
 }
 
