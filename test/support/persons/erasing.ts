@@ -86,7 +86,7 @@ export interface PassingOptions {
 export async function workOn (options: PassingOptions, id: string): Promise<void> {
   const { connections: { pool }, log, withinMs = 300_000 } = options
   const signal = AbortSignal.timeout(withinMs)
-  const kinds = { [erasureKind]: kindOf(options) }
+  const kinds = { [erasureKind]: passing(options) }
   const turns = { pool, kinds, holder: `test ${randomUUID()}`, turnMs: 60_000, retryMs: 50, signal, log }
   while (await progressOf(pool, id)) {
     if (signal.aborted) throw new Error(`the erasure ${id} is stuck`)
@@ -95,7 +95,8 @@ export async function workOn (options: PassingOptions, id: string): Promise<void
   }
 }
 
-function kindOf ({ connections, log, pass }: PassingOptions): BackgroundKind<SealedRow, ErasureProgress> {
+/** An erasure that lets `pass` in before and after all that it does to the outside. */
+export function passing ({ connections, log, pass }: PassingOptions): BackgroundKind<SealedRow, ErasureProgress> {
   const around = <Given extends unknown[], Answer> (name: string, work: (...given: Given) => Promise<Answer>) =>
     async (...given: Given): Promise<Answer> => {
       await pass(`before ${name}`)

@@ -1,8 +1,7 @@
-// Persons whom one user knows in every way there is, and what has to be true of each once they are erased.
+// Persons who are known, and what has to be true of each once they are erased.
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import { callStream } from '../../../src/features/calls/events.js'
-import { personRequestStream } from '../../../src/features/persons/events.js'
 import { callReport, newAssistant, newLead } from '../bodies/bodies.js'
 import { call as reported } from '../events/call-events.js'
 import type { TestService } from '../service.js'
@@ -20,59 +19,6 @@ import { openEvents } from '../../../src/privacy/events.js'
 import { unseal, type SealedRow } from '../../../src/privacy/sealed-text.js'
 import { ownerOfPart } from '../../../workers/persons/exports.js'
 import type { ScratchRedis } from '../back-ends/redis.js'
-
-let numbers = 0
-
-export type KnownPerson = Awaited<ReturnType<typeof known>>
-
-export async function persons (service: TestService) {
-  const sent = await sender(service)
-  const assistant = (await sent.dataOf('POST', '/user/assistant', newAssistant())).id
-  return {
-    known: () => known(sent, assistant),
-    /** Asks for the erasure. @returns the id of the request */
-    ask: async ({ phoneNumber }: KnownPerson): Promise<string> => (await sent.dataOf('POST', '/user/person/erase', { phone_number: phoneNumber })).id,
-    /** Holds all that is answered and stored to what an erasure promises. */
-    isErased: (t: Test, person: KnownPerson, requestId: string) => isErased(t, sent, person, requestId)
-  }
-}
-
-/** A lead, a contact of another one, a call over HTTP, one that the engine appended, and a do-not-call entry. */
-async function known (sent: Sent, assistant_id: number) {
-  const phone_number = `+1555765${String(++numbers).padStart(4, '0')}`
-  const person = { phone_number, variables: { customer_name: 'Ada Hidden', email: 'ada@hidden.example' } }
-  const lead = await sent.dataOf('POST', '/user/lead', newLead(person))
-  const other = newLead({ phone_number: `${phone_number}9`, secondary_contacts: [person] })
-  const holder = await sent.dataOf('POST', '/user/lead', other)
-  const [byHttp, byEvent] = [`http-${phone_number.slice(1)}`, `event-${phone_number.slice(1)}`]
-  const report = { from: phone_number, lead_id: lead.id }
-  await sent.dataOf('POST', `/engine/calls/${byHttp}/completed`, callReport(assistant_id, report))
-  const data = reported(byEvent, { assistant_id, ...report })
-  const event = { id: randomUUID(), type: 'CallCompleted', metadata: {}, data }
-  await sent.service.parts.streams.append(callStream(byEvent), [event], -1n)
-  await Promise.all([byHttp, byEvent].map((id) => sent.isThere(`/user/call/${id}`)))
-  const entry = await sent.dataOf('POST', '/user/blacklist', { phone_number, reason: 'Ada Hidden asked' })
-  const ids: Record<'leadId' | 'holderId' | 'entryId', number> = { leadId: lead.id, holderId: holder.id, entryId: entry.id }
-  return { phoneNumber: phone_number, calls: [byHttp, byEvent], ...ids }
-}
-
-async function isErased (t: Test, sent: Sent, person: KnownPerson, requestId: string): Promise<void> {
-  const { phoneNumber, leadId, holderId, calls, entryId } = person
-  const { call, parts: { pool } } = sent.service
-  t.strictSame(await sent.typesOf(personRequestStream(requestId)), ['PersonRequested', 'PersonRequestCompleted'])
-  t.equal((await call('GET', `/user/lead/${leadId}`)).status, 404)
-  t.strictSame((await sent.dataOf('GET', `/user/lead/${holderId}`)).secondary_contacts, [])
-  for (const id of calls) {
-    t.match(await sent.dataOf('GET', `/user/call/${id}`), { erased: true, from: null, to: null, transcript: null })
-    t.strictSame(await sent.typesOf(callStream(id)), ['CallErased'], `${id} has nothing but its erasure`)
-    const { rows } = await pool.query('SELECT body FROM ledger.webhook_deliveries WHERE call_id = $1', [id])
-    t.strictSame(rows, [{ body: null }], `${id} has one delivery, without a body`)
-  }
-  const entries: Array<{ id: number, phone_number: null }> = await sent.dataOf('GET', '/user/blacklist?per_page=100')
-  t.strictSame(entries.filter(({ id }) => id === entryId).map(({ phone_number: number }) => number), [null])
-  t.equal((await call('POST', '/user/lead', newLead({ phone_number: phoneNumber }))).status, 422, 'the entry holds')
-  await hasNothingOf(t, sent.service, phoneNumber)
-}
 
 /** Also where the log hides it. Requests that came later, and their copies, have it sealed. */
 export async function hasNothingOf (t: Test, service: TestService, text: string): Promise<void> {
