@@ -1,12 +1,12 @@
 // What `ringledger completion` prints completes commands and options in the shell itself.
 import { spawnSync } from 'node:child_process'
 import t, { type Test } from 'tap'
-import { run } from '../support/ringledger.js'
+import { runWarm } from '../support/ringledger.js'
 
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0
 
 async function script (t: Test, shell: string): Promise<string> {
-  const { code, stdout, stderr } = await run(t, ['completion', shell])
+  const { code, stdout, stderr } = await runWarm(['completion', shell])
   t.equal(code, 0, stderr)
   return stdout
 }
@@ -38,5 +38,5 @@ t.test('zsh and fish take theirs', async (t) => {
     if (isThere(shell)) t.equal(spawnSync(shell, ['-n'], { input: completes }).status, 0, shell)
     else t.comment(`${shell} is not here: its script was not run`)
   }
-  t.match(await run(t, ['completion', 'tcsh']), { code: 1, stderr: /Allowed choices are bash, zsh, fish/ })
+  t.match(await runWarm(['completion', 'tcsh']), { code: 1, stderr: /Allowed choices are bash, zsh, fish/ })
 })

@@ -8,8 +8,9 @@ import t, { type Test } from 'tap'
 import { projections as known } from '../../projections/index.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
-import { dataDir, exampleCatalog, ringledger, run, runWarm, listeningUrl } from '../support/ringledger.js'
-import { openConnections } from '../support/http/open-connections.js'
+import {
+  dataDir, exampleCatalog, type Ringledger, ringledger, run, runWarm, listeningUrl, startedDataDir
+} from '../support/ringledger.js'
 import { loadedIn, recorder } from '../support/loads/loaded.js'
 import { connect, headOf } from '../support/back-ends/scratch-event-store.js'
 import { eventStoreOf, startService, type RunningService } from '../support/running-service.js'
@@ -28,14 +29,31 @@ async function begunPost (url: string, token: string): Promise<(body: object) =>
   }
 }
 
-const folder = dataDir(t)
+const folder = await startedDataDir(t)
+const env = { DATA_DIR: folder, PORT: '0', DRAIN_DELAY_MS: '1', PORRT: '1' }
+
+/** Gives a warning of Node when it is signalled. */
+const warns = "data:text/javascript,process.once('SIGWINCH',()=>process.emitWarning('careful'))"
+
+interface Line { level: number, time: number, msg: string, [fact: string]: unknown }
+
+/** Of a process that has stopped: lines of JSON and nothing else. */
+function linesOf (t: Test, { stdout, stderr }: Ringledger): Line[] {
+  t.equal(stderr(), '')
+  const lines = stdout().split('\n').filter(Boolean).map((text): Line => JSON.parse(text))
+  for (const { level, time, msg } of lines) if (!(level > 0 && time > 0 && msg)) t.fail(`no line of the log: ${msg}`)
+  t.match(lines[0], { msg: 'PORRT is no setting: did you mean PORT?' })
+  const said = lines.map(({ msg }) => msg).filter((msg) => msg !== 'request')
+  t.match(said.slice(-3), [/^Not ready any more; draining after/, 'Draining after SIGTERM ...', 'Stopped.'])
+  return lines
+}
 
 const beside = (...args: string[]) => runWarm(args, { DATA_DIR: folder })
 
 /** What holds beside a running start, in this order: the last one ends it. */
 const rules: Record<string, (t: Test, service: RunningService) => Promise<void>> = {
   'a second start on its DATA_DIR is refused, by name': async (t, service) => {
-    const { code, stderr, ms } = await run(t, ['start'], { DATA_DIR: folder, PORT: '0' })
+    const { code, stderr, ms } = await runWarm(['start'], { DATA_DIR: folder, PORT: '0' })
     t.equal(code, 1)
     t.match(stderr, `DATA_DIR ${folder} is in use by \`ringledger start\` (pid ${service.process.pid}`)
     t.ok(ms < 15_000)
@@ -123,35 +141,54 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     t.match({ code, stderr }, { code: 1, stderr: /PORT \d+ cannot be listened on: .*in use/ })
   },
 
-  'a command that it outlives ends by itself': async (t, service) => {
-    const projector = ringledger(t, ['projector'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn' })
-    await projector.says(listeningUrl)
-    projector.signal('SIGTERM')
-    t.equal((await projector.ended).code, 0)
+  'each role joins it, says in lines of JSON what it does, and ends by itself': async (t, service) => {
+    const RECORD_LOADS = join(folder, 'loaded-by-worker')
+    const roles = ['api', 'projector', 'worker']
+      .map((role) => ({
+        role,
+        process: ringledger(t, [role], {
+          ...env, NODE_OPTIONS: `--import=${warns}${role === 'worker' ? ` --import ${recorder}` : ''}`, RECORD_LOADS
+        })
+      }))
+    for (const { process: role } of roles) await role.says(listeningUrl)
+    for (const { process: role } of roles) process.kill(role.pid, 'SIGWINCH')
+    for (const { role, process } of roles) {
+      await process.says((stdout) => stdout.includes('careful') || undefined)
+      process.signal('SIGTERM')
+      t.equal((await process.ended).code, 0)
+      const lines = linesOf(t, process)
+      t.match(lines.find(({ msg }) => msg.includes('is listening')), { level: 30, role, url: listeningUrl(process.stdout()) })
+      t.match(lines.find(({ msg }) => msg === 'a warning of Node'), { level: 40, err: { message: 'careful' } })
+    }
+    const loaded = loadedIn(RECORD_LOADS).join('\n')
+    t.match(loaded, 'fastify')
+    t.notMatch(loaded, /opentelemetry|open-telemetry/, 'tracing is off')
     t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
   },
 
   'SIGTERM drains it: what is asked is answered, and no process is left': async (t, service) => {
     const token = await service.token('1')
-    const paths = { small: '/health/live', large: '/docs/json', json: '/user/lead', csv: '/user/leads/import?campaign_id=1' }
-    const connections = await openConnections(t, { url: service.url, token, ...paths })
     const answer = await begunPost(`${service.url}/user/assistant`, token)
     service.process.signal('SIGTERM')
     await service.process.says((stdout) => /Draining after SIGTERM/.exec(stdout) ?? undefined)
-    for (const { onStop } of connections) onStop()
     const { statusCode, headers } = await answer(newAssistant())
     t.equal(statusCode, 201)
     t.equal(headers.connection, 'close')
-    for (const { kind, ended } of connections) t.strictSame(await ended, { missing: 0, bytes: 0 }, kind)
     t.equal((await service.process.ended).code, 0)
-    t.match(service.process.stdout(), /"msg":"Stopped\."}\n$/)
+    const lines = linesOf(t, service.process)
+    t.ok(lines.some(({ msg }) => msg.startsWith('Starting Postgres')))
+    t.ok(lines.some(({ msg, route }) => msg === 'request' && route === '/user/assistant'))
+    t.match(lines.filter(({ msg }) => /listening/i.test(msg)), [{
+      level: 30, url: service.url, docs: `${service.url}/docs`, console: `${service.url}/`, data: folder
+    }], 'where it listens is said once')
+    t.notMatch(service.process.stdout(), /eyJ/, 'a token to try with is for a terminal alone')
     t.same(service.process.processes(), [])
     t.notOk(existsSync(join(folder, 'run.json')))
   }
 }
 
 t.test('commands beside a running start', async (t) => {
-  const service = await startService(t, { dataDir: folder })
+  const service = await startService(t, { dataDir: folder, env: { ...env, LOG_LEVEL: 'debug' } })
   for (const [title, rule] of Object.entries(rules)) await t.test(title, (t) => rule(t, service))
 })
 

@@ -3,25 +3,24 @@ import t from 'tap'
 import { collect } from '@ringledger/embedded-event-store/testing'
 import { event } from '@ringledger/event-transfer/testing'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { startedDataDir, run } from '../../support/ringledger.js'
+import { type Environment, startedDataDir, runWarm } from '../../support/ringledger.js'
 
-const scavenge = (t: Parameters<typeof run>[0], env: NonNullable<Parameters<typeof run>[2]>, ...more: string[]) =>
-  run(t, ['event-store', 'scavenge', ...more], env)
+const scavenge = (env: Environment, ...more: string[]) => runWarm(['event-store', 'scavenge', ...more], env)
 
 t.test('it says what was removed, in words and for programs', async (t) => {
   const { client, store: { url } } = await scratchEventStore(t)
   await client.appendToStream('a', [event(), event(), event()])
   await client.setStreamMetadata('a', { truncateBefore: 2 })
-  const { code, stdout, stderr } = await scavenge(t, { EVENTSTORE_URL: url })
+  const { code, stdout, stderr } = await scavenge({ EVENTSTORE_URL: url })
   t.equal(code, 0, stderr)
   t.match(stdout, /^Removed 2 events with \d+ bytes of data and metadata\.\n$/)
   t.same((await collect(client.readStream('a'))).map(({ event }) => event?.revision), [2n])
-  const again = await scavenge(t, { EVENTSTORE_URL: url }, '--json')
+  const again = await scavenge({ EVENTSTORE_URL: url }, '--json')
   t.match(JSON.parse(again.stdout), { scavenge_id: /^[0-9a-f-]{36}$/, events: 0, bytes: 0 })
 })
 
 t.test('without a URL it opens the embedded store of DATA_DIR', async (t) => {
-  const { code, stdout, stderr } = await scavenge(t, { DATA_DIR: await startedDataDir(t) })
+  const { code, stdout, stderr } = await scavenge({ DATA_DIR: await startedDataDir(t) })
   t.equal(code, 0, stderr)
   t.match(stdout, /^Removed 0 events /)
 })
@@ -29,7 +28,7 @@ t.test('without a URL it opens the embedded store of DATA_DIR', async (t) => {
 t.test('a real server is its operator\'s: it says how, and fails', async (t) => {
   const { client, store: { url } } = await scratchEventStore(t)
   await client.tombstoneStream('$embedded-event-store') // what only an embedded log has
-  const { code, stdout, stderr } = await scavenge(t, { EVENTSTORE_URL: url })
+  const { code, stdout, stderr } = await scavenge({ EVENTSTORE_URL: url })
   t.same([code, stdout], [1, ''])
   t.match(stderr, /leads to a real server, whose operator scavenges it: .*\/admin\/scavenge/)
 })

@@ -6,7 +6,7 @@ import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { eventStoreCluster } from '../../support/cluster/cluster.js'
 import { transferable } from '../../support/events/transferable.js'
 import * as otherCertificate from '../../support/receivers/hook-certificate.js'
-import { type Environment, run } from '../../support/ringledger.js'
+import { type Environment, runWarm } from '../../support/ringledger.js'
 import { event, written } from '@ringledger/event-transfer/testing'
 
 const certificate = {
@@ -46,7 +46,7 @@ async function secured (t: Test) {
   return { ...log, secure: url.replace(/\?.*/, '') }
 }
 
-const copy = (t: Test, args: readonly string[], env: Environment) => run(t, ['events', 'copy', '--json', ...args], env)
+const copy = (args: readonly string[], env: Environment) => runWarm(['events', 'copy', '--json', ...args], env)
 
 async function twoLogs (t: Test) {
   const [source, target] = [await secured(t), await secured(t)]
@@ -57,7 +57,7 @@ async function twoLogs (t: Test) {
 t.test('EVENTSTORE_CA_FILE counts for the source and for the target', async (t) => {
   const { source, target, isCopied } = await twoLogs(t)
   const env = { EVENTSTORE_URL: source.secure, EVENTSTORE_CA_FILE: ca }
-  const { code, stderr } = await copy(t, ['--to', target.secure], env)
+  const { code, stderr } = await copy(['--to', target.secure], env)
   t.equal(code, 0, stderr)
   await isCopied()
 })
@@ -65,10 +65,10 @@ t.test('EVENTSTORE_CA_FILE counts for the source and for the target', async (t) 
 t.test('--to-ca-file is the CA of the target where it has another one', async (t) => {
   const { source, target, isCopied } = await twoLogs(t)
   const env = { EVENTSTORE_URL: source.url, EVENTSTORE_CA_FILE: other }
-  const untrusted = await copy(t, ['--to', target.secure], env)
+  const untrusted = await copy(['--to', target.secure], env)
   t.match(untrusted, { code: 1, stderr: /^.*The target did not answer: its certificate is not trusted.* --to leads to it/m })
   t.notMatch(untrusted.stderr, /s3cret/)
-  const { code, stderr } = await copy(t, ['--to', target.secure, '--to-ca-file', ca], env)
+  const { code, stderr } = await copy(['--to', target.secure, '--to-ca-file', ca], env)
   t.equal(code, 0, stderr)
   await isCopied()
 })
@@ -76,7 +76,7 @@ t.test('--to-ca-file is the CA of the target where it has another one', async (t
 t.test('a CA file that cannot be read is refused by the setting that names it', async (t) => {
   const nowhere = '/nowhere/ca.pem'
   const refused = async (args: readonly string[], env: Environment = {}) =>
-    (await copy(t, ['--to', 'esdb://ringledger:s3cret@127.0.0.1', ...args], env)).stderr
+    (await copy(['--to', 'esdb://ringledger:s3cret@127.0.0.1', ...args], env)).stderr
   t.match(await refused(['--to-ca-file', nowhere]), /--to-ca-file cannot be read: \/nowhere\/ca\.pem/)
   t.match(await refused([], { EVENTSTORE_CA_FILE: nowhere }), /EVENTSTORE_CA_FILE cannot be read: \/nowhere\/ca\.pem/)
   t.match(await refused(['--to', `esdb://a?tlsCAFile=${nowhere}`]), /--to names a CA file that cannot be read/)
