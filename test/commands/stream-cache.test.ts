@@ -31,14 +31,11 @@ t.test('the bytes of all states together have a bound; a state that is larger, o
   t.end()
 })
 
-for (const [kind, count, bytes] of [['assistants', 140, 480 * 1024], ['calls', 560, 120 * 1024]] as const) {
-  t.test(`a small heap outlives ${count} ${kind} of ${bytes / 1024} KiB`, async (t) => {
-    const args = [store.url, kind, String(count), String(bytes), '8']
-    const { said, ended } = mainProcess(t, new URL('./commands-main.js', import.meta.url), args, { heapMb: 64 })
-    t.equal(await ended, 0)
-    t.strictSame(said, [{ handled: count }])
-  })
-}
+t.test('a small heap outlives 140 assistants of 480 KiB', async (t) => {
+  const { said, ended } = mainProcess(t, new URL('./commands-main.js', import.meta.url), [store.url, '140'], { heapMb: 64 })
+  t.equal(await ended, 0)
+  t.strictSame(said, [{ handled: 140 }])
+})
 
 const ways = { deleted: 'deleteStream', 'deleted for good': 'tombstoneStream' } as const
 for (const [way, method] of Object.entries(ways)) {

@@ -99,7 +99,7 @@ export const parts: Part[] = [
     name: 'properties',
     files: [
       'test/features/assistants/fuzz-update.test.ts',
-      'test/features/leads/fuzz-create.test.ts', 'test/projections/engine/model.test.ts', 'test/commands/phone-claims.test.ts',
+      'test/features/leads/fuzz-create.test.ts', 'test/projections/engine/model.test.ts', 'test/projections/engine/storable.test.ts', 'test/commands/phone-claims.test.ts',
       'packages/embedded-event-store/test/model.test.ts', 'packages/event-transfer/test/export.test.ts'
     ],
     env: { FUZZ_TIMES: '15' },

@@ -1,6 +1,7 @@
 // The event and the rows before it decide whether it can be projected: Postgres stores all that can be decoded, and
 // every query of ours reads, finds and compares what is stored.
 import t, { type Test } from 'tap'
+import { runs } from '@ringledger/embedded-postgres/testing'
 import {
   assistants, findAssistant, findAssistantHistory, findAssistants
 } from '../../../projections/assistants.js'
@@ -208,6 +209,6 @@ t.test('only events that cannot be decoded or contradict the rows are parked, wh
       SELECT user_id FROM read_model.assistants UNION SELECT user_id FROM read_model.leads
       UNION SELECT user_id FROM read_model.calls WHERE user_id IS NOT NULL ORDER BY user_id LIMIT 6`)
     for (const { user_id } of users) await isFound(t, user_id)
-  }), { numRuns: 8, endOnFailure: true })
+  }), { numRuns: runs(3), endOnFailure: true })
   t.ok(stored > 20, `${stored} were stored`)
 })

@@ -14,7 +14,7 @@ const table = new pg.Client({ connectionString: postgres.url })
 await table.connect()
 t.teardown(() => table.end())
 
-const streams = 20
+const streams = 10
 const each = 1_000
 const events = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Happened', data: {} }))
 const left = async () => Number((await table.query(
