@@ -1,24 +1,29 @@
-// Many requests at once, over two processes, one of which is killed: nothing twice, nothing lost.
+// Many requests at once, over two APIs: nothing twice, nothing lost.
 import t from 'tap'
-import { apiProcess, testService } from '../../support/service.js'
+import { testService } from '../../support/service.js'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { eventsAfter } from '../../support/back-ends/scratch-event-store.js'
-import type { Answer } from '../../support/running-service.js'
+import { type Answer, caller, type Call } from '../../support/running-service.js'
 
-const service = await testService(t, ['projector'])
+const service = await testService(t)
 const { streams } = service.parts
-const processes = await Promise.all([apiProcess(t, service), apiProcess(t, service)])
-for (const { call } of processes) {
+const user = await service.token('1')
+const apiAt = (url: string): { call: Call } => {
+  const send = caller(url)
+  return { call: (method, path, request) => send(method, path, { token: user, ...request }) }
+}
+const apis = [apiAt(service.url), apiAt((await service.start(['api'])).url)] as const
+for (const { call } of apis) {
   await eventually(async () => (await call('POST', '/user/assistant', { body: newAssistant() })).status === 201)
 }
 
-/** So many requests at once, to both processes in turn. */
+/** So many requests at once, to both in turn. */
 async function atOnce (
   count: number, method: string, path: string, body: (index: number) => object
 ): Promise<Answer[]> {
   return await Promise.all(Array.from({ length: count }, (_, index) => {
-    const { call } = processes[index % processes.length] ?? processes[0]
+    const { call } = apis[index % apis.length] ?? apis[0]
     return call(method, path, { body: body(index) })
   }))
 }
@@ -36,7 +41,7 @@ t.test('50 identical leads at once are one lead', async (t) => {
   }
   const [lead] = ids(answers)
   const { body } = await eventually(async () => {
-    const found = await processes[0].call('GET', '/user/leads?phone_number=%2B15551230500')
+    const found = await apis[0].call('GET', '/user/leads?phone_number=%2B15551230500')
     return Array.isArray(found.body.data) && found.body.data.length > 0 && found
   }) || { body: {} }
   t.match(body.data, [{ id: lead }])
@@ -60,7 +65,7 @@ t.test('20 updates of different fields at once all stand, one revision each', as
     ['voice_stability', 1], ['speech_speed', 1.1], ['allow_interruptions', false], ['max_call_duration', 700],
     ['record_call', true]
   ] as const
-  const [first] = processes
+  const [first] = apis
   const id = (await first.call('POST', '/user/assistant', { body: newAssistant() })).body.data?.id
   const answers =
     await atOnce(changes.length, 'PUT', `/user/assistant/${id}`, (index) => Object.fromEntries([changes[index] ?? []]))

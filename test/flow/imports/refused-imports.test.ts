@@ -70,7 +70,6 @@ t.test('campaigns and rules', async (t) => {
 t.test('bodies that are too large or of another type', async (t) => {
   const large = { phone_number: numberOf(1), variables: { note: 'x'.repeat(2 ** 21) } }
   t.equal((await sendJson({ campaign_id: 1, leads: [large] })).status, 413)
-  t.equal((await sendCsv(`phone_number\n${`${numberOf(1)}\n`.repeat(100_001)}`)).status, 422)
   for (const type of ['text/csv; charset=latin1', 'text/plain']) {
     const { status, body } = await sendCsv('phone_number\n', 'campaign_id=1', { 'content-type': type })
     t.match({ status, body }, { status: 415, body: { message: /JSON or CSV, both in UTF-8/ } }, type)

@@ -21,6 +21,9 @@ const create = (key?: string) =>
   call('POST', '/user/assistant', { body: newAssistant(), ...(key !== undefined && keyed(key)) })
 await backAfter(create, 201)
 const assistant: number = (await create()).body.data.id
+/** Other programs slow down an outage and what was before it alike. */
+const usualMs = await backAfter(create, 201)
+const within = (ms: number) => ms + 20 * usualMs
 
 const everything = () => [
   create(), create(randomUUID()), call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: 1.1 } }),
@@ -53,11 +56,11 @@ for (const [manner, away, back, withinMs] of [
   t.test(`while it ${manner}, requests fail in bounded time and write nothing; then it is over`, async (t) => {
     const before = await streams.head()
     await away()
-    await Promise.all([saysAway(t, everything(), withinMs), goesOn(t)])
+    await Promise.all([saysAway(t, everything(), within(withinMs)), goesOn(t)])
     t.strictSame(await ofUsers(before), [])
     await back()
     const ms = await backAfter(create, 201)
-    t.ok(ms < 5_000, `back after ${ms} ms, read model included`)
+    t.ok(ms < within(5_000), `back after ${ms} ms, read model included`)
   })
 }
 
@@ -78,12 +81,11 @@ t.test('a command whose append stands is answered though Postgres has died since
   const key = randomUUID()
   await create() // the event store was heard of a moment ago
   const before = await streams.head()
-  store.freeze() // the append waits here while Postgres goes
+  store.loseAnswersAfter('AssistantCreated')
   const creating = create(key)
-  await eventually(async () =>
-    (await service.parts.pool.query('SELECT FROM ledger.idempotency_keys WHERE key = $1', [key])).rowCount === 1)
+  await eventually(async () => (await ofUsers(before)).length === 1)
   await postgres.close()
-  store.cut() // it is sent again, and stands
+  store.cut() // it is followed up
   const { status, headers, body } = await creating
   t.equal(status, 201)
   t.equal(headers.get('x-read-model'), 'pending')
@@ -107,10 +109,10 @@ t.test('after a restart of Postgres and a kill -9 of the event store it is over 
   await backAfter(create, 201)
   await cluster.restart()
   const restarted = await backAfter(create, 201)
-  t.ok(restarted < 5_000, `back ${restarted} ms after Postgres, which the event store needs as well`)
+  t.ok(restarted < within(5_000), `back ${restarted} ms after Postgres, which the event store needs as well`)
   await process.kill()
   t.equal((await create()).status, 503)
   await process.start()
   const started = await backAfter(create, 201)
-  t.ok(started < 5_000, `back ${started} ms after the event store`)
+  t.ok(started < within(5_000), `back ${started} ms after the event store`)
 })

@@ -45,5 +45,9 @@ t.test(`${rows} rows are imported while another user creates leads`, async (t) =
   t.ok(at(beside, 0.99) <= mostSlower * at(alone, 0.99), `p99 of others is at most ${mostSlower} times what it was`)
 })
 
+t.test('a file of more than 100,000 leads is refused', async (t) => {
+  t.equal((await sendCsv(`phone_number\n${`${numberOf(1)}\n`.repeat(100_001)}`)).status, 422)
+})
+
 const at = (times: readonly number[], quantile: number) =>
   Math.round(times.toSorted((one, other) => one - other)[Math.floor(times.length * quantile)] ?? 0)
