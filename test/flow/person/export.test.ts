@@ -2,12 +2,14 @@
 import t from 'tap'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
+import { erasing } from '../../support/persons/erasing.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])
 const { call, parts: { pool, streams } } = service
 const keys = apiKeys(service)
+const erase = erasing(service)
 const phone_number = '+15557654321'
 const other = '+15557654322'
 
@@ -72,14 +74,14 @@ t.test('calls of a contact whose lead was erased are theirs still, whatever numb
   const body = newLead({ phone_number: gone, secondary_contacts: [{ phone_number: contact }] })
   const { secondary_contacts: [{ id }] } = (await call('POST', '/user/lead', body)).body.data
   await report(assistant, 'of-contact', { from: 'anonymous', lead_id: id })
-  await ended((await call('POST', '/user/person/erase', { phone_number: gone })).body.data.id)
+  await erase(gone)
   t.match(await exportOf(contact), { contacts: [], calls: [{ call_id: 'of-contact', from: 'anonymous' }] })
 })
 
 t.test('a do-not-call entry whose number was erased is told of: it holds', async (t) => {
   const gone = '+15557654341'
   const { id } = (await call('POST', '/user/blacklist', { phone_number: gone, reason: 'Asked for it' })).body.data
-  await ended((await call('POST', '/user/person/erase', { phone_number: gone })).body.data.id)
+  await erase(gone)
   t.match(await exportOf(gone), { leads: [], calls: [], blacklist_entry: { id, phone_number: null, reason: null } })
   t.equal((await call('DELETE', `/user/blacklist/${id}`)).status, 200)
   t.match(await exportOf(gone), { blacklist_entry: null })

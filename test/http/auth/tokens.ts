@@ -88,7 +88,6 @@ export async function tokenIssuer (t: Teardown) {
     publish: keys.publish.bind(keys),
     /** Answers instead of the issuer, while it is set. */
     answer: undefined as ((response: ServerResponse) => void) | undefined,
-    withdraw: keys.withdraw.bind(keys),
     /** `down`: every connection is cut; `broken`: the answers hold no keys. */
     state: 'up' as 'up' | 'down' | 'broken',
     sign: keys.sign.bind(keys),
@@ -121,10 +120,6 @@ class IssuerKeys {
     const proper = { ...await exportJWK(pair.publicKey), kid, alg: 'RS256', use: 'sig' }
     const form = formOf(proper, { ...proper, ...await exportJWK(pair.privateKey) })
     this.#pairs.set(kid, { ...pair, alg: 'RS256', form })
-  }
-
-  withdraw (kid: string): void {
-    this.#pairs.delete(kid)
   }
 
   async sign (kid: string, claims: JWTPayload, header: object = {}): Promise<string> {

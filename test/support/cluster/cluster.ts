@@ -13,8 +13,6 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { createRequire } from 'node:module'
 import status from '@eventstore/db-client/generated/status_pb.js'
 
-export type Cluster = Awaited<ReturnType<typeof eventStoreCluster>>
-
 /** The first member leads. */
 export async function eventStoreCluster (
   t: Teardown, target: { port: number }, { size = 3, ...options }: MemberOptions & { size?: number } = {}
@@ -120,8 +118,6 @@ async function follow (member: Member, call: Call): Promise<void> {
       call.write(next)
     }
   }
-  const stopWaiting = member.onCatchUp(sendHeld)
-  call.on('close', stopWaiting)
   call.on('cancelled', () => reading.cancel())
   call.on('error', () => reading.cancel())
   for await (const answer of reading as AsyncIterable<streams.ReadResp>) {
@@ -280,7 +276,6 @@ export class Member {
   readonly #proxy: TcpProxy
   readonly #open = new Set<{ kind: CallKind, end (error: grpc.ServiceError): void }>()
   #sees: bigint | undefined
-  #seeMore = new Set<() => void>()
 
   private constructor (
     readonly target: InstanceType<typeof streamsService.StreamsClient>, serverPort: number,
@@ -341,29 +336,14 @@ export class Member {
     this.#proxy.freeze()
   }
 
-  /** It goes on; what was asked meanwhile is lost with its connections. */
-  thaw (): void {
-    this.#proxy.cut()
-  }
-
-  /** Nothing later than this position is replicated to it, until `catchUp`. */
+  /** Nothing later than this position is replicated to it. */
   stayBehind (position: bigint): void {
     this.#sees = position
-  }
-
-  catchUp (): void {
-    this.#sees = undefined
-    for (const go of [...this.#seeMore]) go()
   }
 
   /** Whether it has what stands at this position: a leader has all. */
   sees (position: bigint): boolean {
     return this.role === 'leader' || this.#sees === undefined || position <= this.#sees
-  }
-
-  onCatchUp (go: () => void): () => void {
-    this.#seeMore.add(go)
-    return () => { this.#seeMore.delete(go) }
   }
 
   /** A scavenge takes the event at this position, which stays in the embedded store. */

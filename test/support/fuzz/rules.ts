@@ -24,7 +24,7 @@ const hangsAfterMs = 15_000
 export const places = 24
 
 /** How many bodies are thrown at a route. */
-export const bodyCount = runs(100)
+export const bodyCount = process.env.FUZZ_TIMES === undefined ? 100 : runs(250)
 
 /** The seed of this run, printed; `FUZZ_SEED` repeats a run. `npm test` has a fixed one. Gives the file time. */
 export function fuzzSeed (t: Test): number {

@@ -19,7 +19,6 @@ import { projections } from '../../../projections/index.js'
 import { watchedPool, type Watching } from '../postgres/statements.js'
 import { mainProcess } from '../ringledger.js'
 
-export type ReplayRig = Awaited<ReturnType<typeof replayRig>>
 export type ReplayDatabase = Awaited<ReturnType<typeof replayDatabase>>
 
 /** `isSealed`: what a process of the service is to read as well, which takes no person in plain. */
