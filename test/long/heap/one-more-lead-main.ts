@@ -8,7 +8,7 @@ process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [url = '', contact = ''] = process.argv.slice(2)
 const handle = handleOn(new EventLog(new EventStoreConnection(url)))
 const outcome = await handle(leadRequest(1, contact, true)).then(
-  ({ revision }) => ({ revision: Number(revision) }),
+  () => 'created',
   (error: unknown) => ({ refused: error instanceof Rejection ? error.errors : String(error) }))
 process.stdout.write(`${JSON.stringify(outcome)}\n`)
 process.exit()

@@ -40,8 +40,8 @@ async function start (t: Test, role: string, more: Environment = {}) {
   return { role, process, url }
 }
 
-/** A worker has begun an attempt by then, at a receiver that never answers. */
-async function underWay (t: Test, apiUrl: string): Promise<void> {
+/** A worker has begun an attempt by then, at a receiver that never answers. @returns the assistant */
+async function underWay (t: Test, apiUrl: string): Promise<number> {
   const call = caller(apiUrl)
   const [user, engine] = [await token(secrets.JWT_SECRET, '1'), await token(secrets.JWT_SECRET, 'engine', 'engine')]
   const hook = await receiver(t, () => {})
@@ -50,6 +50,7 @@ async function underWay (t: Test, apiUrl: string): Promise<void> {
   const report = callReport(created.data?.id ?? 0)
   await call('POST', `/engine/calls/${randomUUID()}/completed`, { token: engine, body: report })
   await eventually(() => hook.received.length === 1)
+  return created.data?.id ?? 0
 }
 
 async function endsInTime (t: Test, { role, process }: Awaited<ReturnType<typeof start>>): Promise<void> {
@@ -61,19 +62,25 @@ async function endsInTime (t: Test, { role, process }: Awaited<ReturnType<typeof
   t.ok(tookMs < endsWithinMs, `${role} took ${Math.round(tookMs)} ms`)
 }
 
-t.test('a worker that Redis does not answer hands over an attempt that hangs', { skip: noRedis() }, async (t) => {
-  const redis = new URL((await scratchRedis(t)).url)
-  const redisProxy = await tcpProxy(t, Number(redis.port))
-  const REDIS_URL = Object.assign(redis, { port: String(redisProxy.port) }).href
-  const roles = await Promise.all(['api', 'projector', 'worker'].map((role) => start(t, role, { REDIS_URL })))
-  await underWay(t, roles[0]?.url ?? '')
-  redisProxy.freeze()
-  await Promise.all(roles.map((role) => endsInTime(t, role)))
-  const { rows } = await pool.query('SELECT outcome, error FROM ledger.webhook_attempts')
-  t.strictSame(rows, [{ outcome: 'unknown', error: 'handed over while this worker stopped' }])
-  const { rows: [delivery] } = await pool.query<{ status: string }>('SELECT status FROM ledger.webhook_deliveries')
-  t.equal(delivery?.status, 'scheduled')
-})
+for (const [how, silence] of [['frozen', 'freeze'], ['gone', 'close']] as const) {
+  t.test(`with Redis ${how} a worker is not ready, and hands over an attempt that hangs`, { skip: noRedis() }, async (t) => {
+    const redis = new URL((await scratchRedis(t)).url)
+    const redisProxy = await tcpProxy(t, Number(redis.port))
+    const REDIS_URL = Object.assign(redis, { port: String(redisProxy.port) }).href
+    const roles = await Promise.all(['api', 'projector', 'worker'].map((role) => start(t, role, { REDIS_URL })))
+    const [api, , worker] = roles.map(({ url }) => url)
+    const assistant = await underWay(t, api ?? '')
+    const readiness = async () => (await fetch(`${worker}/health/ready`)).status
+    await eventually(async () => await readiness() === 200)
+    await redisProxy[silence]()
+    await eventually(async () => await readiness() === 503, 5_000)
+    await Promise.all(roles.map((role) => endsInTime(t, role)))
+    const { rows } = await pool.query(`
+      SELECT status, tried.outcome, error FROM ledger.webhook_attempts tried JOIN ledger.webhook_deliveries ON id = delivery_id
+      WHERE assistant_id = $1`, [assistant])
+    t.strictSame(rows, [{ status: 'scheduled', outcome: 'unknown', error: 'handed over while this worker stopped' }])
+  })
+}
 
 t.test('a role ends in time and with status 0 though no connection to Postgres answers', async (t) => {
   const roles = await Promise.all(['api', 'projector', 'worker'].map((role) => start(t, role)))
