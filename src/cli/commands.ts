@@ -1,7 +1,7 @@
 // The command line: every command with its arguments and options, in the order of the help texts.
 // What a command does is loaded when it runs, so that a help text is quick.
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
-import { outcomes } from '../features/webhooks/outcome.js'
+import type { Outcome } from '../features/webhooks/outcome.js'
 import { packageVersion } from '../package-root.js'
 
 /** The program with every command. */
@@ -248,6 +248,9 @@ function addWebhooks (program: Command): void {
   const webhooks = () => import('./webhooks.js')
   const group = program.command('webhooks').description('deliveries: what became of them, and sending them again')
   const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
+  const outcomes: Outcome[] = [
+    'delivered', 'gone', 'rejected', 'blocked', 'dns', 'connect', 'tls', 'connection', 'timeout', 'unknown'
+  ]
   group.command('list')
     .description('deliveries, newest first')
     .addOption(ofUser)
