@@ -81,7 +81,7 @@ export const parts: Part[] = [
     name: 'persons-at-once',
     files: ['test/long/persons-at-once'],
     guards: ['src/privacy', 'workers/persons', 'src/features/persons'],
-    minutes: 15
+    minutes: 10
   },
   {
     name: 'persons-odd',
