@@ -76,6 +76,7 @@ export async function claim (pool: Pool, assistants: readonly string[], claiming
     try {
       if (!prepared.has(client.connection)) await client.query(preparing)
       prepared.add(client.connection)
+      // pg answers several statements with a result each, and its types do not say so.
       return await client.query(text) as unknown as [QueryResult<Record<'open' | 'busy', string[]>>, QueryResult<ClaimRow>]
     } catch (error) {
       isBroken(error as Error) // it may be committed: what nobody knows of is made again when no attempt lasts so long

@@ -4,22 +4,23 @@ import { useDisclosure } from '@mantine/hooks'
 import type { Answered } from '@ringledger/client'
 import type { ReactNode } from 'react'
 import { Dialog } from './dialog.js'
-import { ApiForm, given, Inputs, shown, type Field, type Values } from './form.js'
+import { ApiForm, given, Inputs, shown, type Field } from './form.js'
 
-interface FormDialogProps<Data> {
+interface FormDialogProps<Body, Data> {
   /** On the button that opens it, and on the one that sends it. */
   label: string
   words?: ReactNode
+  /** They declare what `Body` has; the API checks it. */
   fields: readonly Field[]
   values?: object
-  save: (body: Values) => Promise<Answered<Data>>
+  save: (body: Body) => Promise<Answered<Data>>
   saved?: (data: Data) => void
   said?: string
   isMain?: boolean
 }
 
-export function FormDialog<Data> (
-  { label, words, fields, values, save, saved, said, isMain = false }: FormDialogProps<Data>
+export function FormDialog<Body, Data> (
+  { label, words, fields, values, save, saved, said, isMain = false }: FormDialogProps<Body, Data>
 ) {
   const [isOpen, { open, close }] = useDisclosure()
   const done = (data: Data) => {
@@ -32,8 +33,8 @@ export function FormDialog<Data> (
       <Dialog title={label} isOpen={isOpen} close={close}>
         {words && <Text component='div' mb='md'>{words}</Text>}
         <ApiForm
-          initial={shown(fields, values)} save={(inputs) => save(given(fields, inputs))} saved={done} button={label}
-          {...(said !== undefined && { said })}
+          initial={shown(fields, values)} save={(inputs) => save(given(fields, inputs) as Body)} saved={done}
+          button={label} {...(said !== undefined && { said })}
         >
           {(form) => <Inputs fields={fields} form={form} />}
         </ApiForm>

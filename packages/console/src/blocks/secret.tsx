@@ -40,7 +40,7 @@ export function Secret ({ name, ask, rotate, words, rotateLabel = 'Change the se
           label={rotateLabel} said='There is a new secret' saved={() => setShown(true)}
           words='The former secret signs beside the new one for some hours, so that receivers can be changed one after the other.'
           fields={[{ name: 'overlap_hours', label: 'Hours', kind: 'number', min: 0, max: 168, usual: 24, hint: '0 ends the former one at once.' }]}
-          save={(body) => rotate(body)}
+          save={rotate}
         />
         {children}
       </Group>

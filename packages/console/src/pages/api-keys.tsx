@@ -30,7 +30,7 @@ export function ApiKeys () {
       actions={
         <FormDialog
           label='New API key' isMain fields={fields}
-          save={(body) => client.POST('/user/api-key', { body: body as unknown as Schemas['ApiKeyInput'] })}
+          save={(body: Schemas['ApiKeyInput']) => client.POST('/user/api-key', { body })}
           saved={({ data }) => setMade(data)}
         />
       }

@@ -38,8 +38,8 @@ function History ({ id, revision: present }: Schemas['Assistant']) {
             : <FormDialog
                 label='Restore' fields={fields}
                 words='All settings become what they were after this change. It is one more change: you can go back again.'
-                save={(body) => client.POST('/user/assistant/{id}/restore', {
-                  params: { path: { id } }, body: { revision, without_phone_number: body.without_phone_number === true }
+                save={(body: { without_phone_number: boolean }) => client.POST('/user/assistant/{id}/restore', {
+                  params: { path: { id } }, body: { revision, ...body }
                 })}
               />
         }

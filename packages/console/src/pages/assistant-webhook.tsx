@@ -65,9 +65,8 @@ const Recover = ({ id, isOff }: { id: number, isOff: boolean }) => isOff
     <FormDialog
       label='Send what was missed' fields={recovery}
       words='What failed or was not sent is sent from the beginning of its schedule, the oldest first.'
-      save={(body) => client.POST('/user/assistant/{id}/webhook-recover', {
-        params: { path: { id } }, body: body as unknown as Schemas['RecoverBody']
-      })}
+      save={(body: Schemas['RecoverBody']) =>
+        client.POST('/user/assistant/{id}/webhook-recover', { params: { path: { id } }, body })}
     />
     )
 

@@ -18,7 +18,7 @@ export function Campaigns () {
       actions={
         <FormDialog
           label='New campaign' isMain fields={fields}
-          save={(body) => client.POST('/user/campaign', { body: body as unknown as Named })}
+          save={(body: Named) => client.POST('/user/campaign', { body })}
         />
       }
     >
@@ -45,7 +45,7 @@ function Actions ({ id, name }: Named & { id: number }) {
     <div className='buttons'>
       <FormDialog
         label='Rename' fields={fields} values={{ name }}
-        save={(body) => client.PUT('/user/campaign/{id}', { params, body: body as unknown as Named })}
+        save={(body: Named) => client.PUT('/user/campaign/{id}', { params, body })}
       />
       <Confirm
         label='Delete' isDangerous act={() => remove.mutateAsync(undefined)}

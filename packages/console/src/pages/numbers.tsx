@@ -20,7 +20,7 @@ export function Numbers () {
       actions={
         <FormDialog
           label='Add a number' isMain fields={[number]}
-          save={(body) => client.POST('/user/phone-number', { body: body as unknown as Numbered })}
+          save={(body: Numbered) => client.POST('/user/phone-number', { body })}
         />
       }
     >
@@ -56,7 +56,7 @@ export function DoNotCall () {
         <FormDialog
           label='Add a number' isMain fields={[number, { name: 'reason', label: 'Why', most: 255 }]}
           words='Nobody is called on this number any more: its leads are set to blacklisted, and no new one is taken.'
-          save={(body) => client.POST('/user/blacklist', { body: body as unknown as Numbered })}
+          save={(body: Numbered) => client.POST('/user/blacklist', { body })}
         />
       }
     >
