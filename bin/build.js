@@ -17,8 +17,7 @@ const isRare = (name) => name.startsWith('@opentelemetry/')
 /** Below the checkout, and below each of its packages. */
 const sourceFolders = { own: ['src', 'projections', 'workers', 'bench', 'test', 'docs/webhooks', 'docs/call-engine', 'docs/asyncapi', 'docs/site', 'examples'], packages: ['src', 'test'] }
 
-/** Names are kept, because errors are told by theirs. */
-const common = { bundle: true, keepNames: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
+const common = { bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const packages = bundledPackages()

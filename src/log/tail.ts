@@ -143,6 +143,8 @@ export class Tail {
 const mostEvents = 500
 /** How long a deferred event waits for others. */
 const deferredMs = 250
+/** A reader whose last batch had so many events rests so long first: fewer, larger transactions while much arrives. */
+const busy = { events: 4, restMs: 10 }
 /** So long the events of others are passed without a word: at once when the last batch had some, and else. */
 const passingMs = { busy: 250, idle: 2_000 }
 
@@ -156,8 +158,10 @@ export class TailReader {
   #position: bigint
   #passing: number = passingMs.busy
   #isPressed = false
+  #restsUntil = 0
   #deferredTimer: NodeJS.Timeout | undefined
   #passingTimer: NodeJS.Timeout | undefined
+  #restTimer: NodeJS.Timeout | undefined
   #wake = () => {}
 
   constructor (private readonly tail: Tail, private readonly options: FollowOptions) {
@@ -207,7 +211,8 @@ export class TailReader {
   }
 
   #isDue (): boolean {
-    return this.#hasUrgent || this.#found.length >= mostEvents || (this.#isPressed && this.#seen > this.#position)
+    if (this.#found.length >= mostEvents || (this.#isPressed && this.#seen > this.#position)) return true
+    return this.#hasUrgent && performance.now() >= this.#restsUntil
   }
 
   #take (): Batch {
@@ -217,18 +222,21 @@ export class TailReader {
     this.#hasUrgent = this.#isPressed = false
     this.#passing = events.length > 0 ? passingMs.busy : passingMs.idle
     this.#position = this.#seen
+    this.#restsUntil = events.length < busy.events ? 0 : performance.now() + busy.restMs
     return { events, position: this.#position }
   }
 
   #setTimers (): void {
-    if (this.#found.length > 0) this.#deferredTimer ??= setTimeout(() => this.press(), deferredMs)
+    if (this.#hasUrgent) this.#restTimer ??= setTimeout(() => this.press(), this.#restsUntil - performance.now())
+    else if (this.#found.length > 0) this.#deferredTimer ??= setTimeout(() => this.press(), deferredMs)
     else if (this.#seen > this.#position) this.#passingTimer ??= setTimeout(() => this.press(), this.#passing)
   }
 
   #clearTimers (): void {
     clearTimeout(this.#deferredTimer)
     clearTimeout(this.#passingTimer)
-    this.#deferredTimer = this.#passingTimer = undefined
+    clearTimeout(this.#restTimer)
+    this.#deferredTimer = this.#passingTimer = this.#restTimer = undefined
   }
 }
 
