@@ -58,6 +58,16 @@ t.test('a deferred event comes with one that is not, or a moment later', async (
   await eventually(() => typesOf(each) === 'AABA')
 })
 
+t.test('a reader of many events rests for a moment, and goes on', async (t) => {
+  const { streams } = shared()
+  const each = follower(t, streams, { eventTypes: ['A', 'B'], isDeferred: ({ type }) => type === 'B', after: await direct.head() })
+  await happen(direct, ['A', 'A', 'A', 'A'])
+  await eventually(() => typesOf(each) === 'AAAA')
+  await happen(direct, ['B', 'A'])
+  await eventually(() => typesOf(each) === 'AAAABA')
+  t.equal(each.positions.length, 2)
+})
+
 t.test('an event that cannot be opened fails those who take it, and no other', async (t) => {
   const broken: Streams = {
     ...direct,
