@@ -454,7 +454,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test webhook
-         * @description One request of the type `webhook.test` to the webhook_url of the assistant, signed like any other, with every field of a call and sample values; also while the webhook is off. It is not repeated when it fails. A success resumes a suspended webhook. At most 10 a minute for each assistant.
+         * @description One request of the type `webhook.test` to the webhook_url of the assistant, signed like any other, with every field of a call and sample values, also for the names of post_call_schema; also while the webhook is off. It is not repeated when it fails. A success resumes a suspended webhook. At most 10 a minute for each assistant.
          */
         post: operations["testWebhook"];
         delete?: never;

@@ -99,8 +99,8 @@ const testWebhookSchema = {
   operationId: 'testWebhook',
   summary: 'Send a test webhook',
   description: 'One request of the type `webhook.test` to the webhook_url of the assistant, signed like any other, with ' +
-    'every field of a call and sample values; also while the webhook is off. It is not repeated when it fails. A ' +
-    'success resumes a suspended webhook. At most 10 a minute for each assistant.',
+    'every field of a call and sample values, also for the names of post_call_schema; also while the webhook is off. It ' +
+    'is not repeated when it fails. A success resumes a suspended webhook. At most 10 a minute for each assistant.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   params: assistantPath,
@@ -124,10 +124,12 @@ export function testWebhook (app: App, services: ApiServices): void {
         await services.positions.orNotKnown('deliveries', () => findWebhookUrl(services.pool, id), isFollowed)
         return assistant
       },
-      write: async (ledger, { assistant_id: id, settings: { assistant_name: name, webhook_url: url } }) => {
+      write: async (ledger, { assistant_id: id, settings }) => {
+        const { assistant_name: name, webhook_url: url, post_call_schema: schema } = settings
+        const body = testOf({ id, name }, schema, new Date().toISOString())
         const requested = url === null
           ? { kind: 'refused' as const, why: 'the assistant has no webhook_url' }
-          : await requestTest(ledger, { userId: user.id, url, body: testOf({ id, name }, new Date().toISOString()) })
+          : await requestTest(ledger, { userId: user.id, url, body })
         return answerAttempt(reply, requested, testSent)
       }
     })

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { ApiKeyItem, CreateApiKeyBody, NewKeyAnswer } from '../../features/api-keys/model.js'
 import type { CreateAssistantBody, UpdateAssistantBody } from '../../features/assistants/validate.js'
 import type { AssistantSummary, HistoryEntry } from '../../features/assistants/model.js'
-import { defaultSettings } from '../../features/assistants/events.js'
+import { defaultSettings, type PostCallField } from '../../features/assistants/events.js'
 import type { EntryAnswer } from '../../features/blacklist/model.js'
 import type { CompleteCallBody } from '../../features/calls/events.js'
 import type { CallReport, CallSummary } from '../../features/calls/model.js'
@@ -114,10 +114,17 @@ const webhookCall: WebhookCall = {
 export const webhookPayload: WebhookPayload =
   { type: 'call.completed', timestamp: '2026-01-31T12:01:13.042Z', data: webhookCall }
 
+const samples = { string: 'a text', number: 1.5, bool: true }
+
 /** What a test of this assistant's webhook is: every field, and a call that there never was. */
-export const testOf = (assistant: WebhookCall['assistant'], timestamp: string): WebhookTest =>
-  ({ type: 'webhook.test', timestamp, data: { ...webhookCall, call_id: 'sample', assistant } })
-export const webhookTest = testOf(webhookCall.assistant, '2026-01-31T11:59:00.000Z')
+export const testOf = (
+  assistant: WebhookCall['assistant'], schema: readonly Pick<PostCallField, 'name' | 'type'>[], timestamp: string
+): WebhookTest => {
+  const extracted_variables = Object.fromEntries(schema.map(({ name, type }) => [name, samples[type]]))
+  return { type: 'webhook.test', timestamp, data: { ...webhookCall, call_id: 'sample', assistant, extracted_variables } }
+}
+export const webhookTest =
+  testOf(webhookCall.assistant, [{ name: 'renewed', type: 'bool' }], '2026-01-31T11:59:00.000Z')
 
 /** The only page of a list with these items. */
 export const page = (perPage: number, ...data: object[]) =>

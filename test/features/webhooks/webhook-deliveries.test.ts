@@ -112,13 +112,14 @@ t.test('the eleventh test in a minute is a 429 that says when to try again', asy
   await eventually(() => hook.received.length === 10)
 })
 
-t.test('a test goes to the URL that the assistant has now', async (t) => {
+t.test('a test goes to the URL that the assistant has now, with a sample for each field of its schema', async (t) => {
   const [former, present] = [await receiver(t), await receiver(t)]
   const assistant = await create(former.url)
   await call('PUT', `/user/assistant/${assistant}`, { webhook_url: present.url })
   t.equal((await call('POST', `/user/assistant/${assistant}/webhook-test`)).status, 202)
   await eventually(() => present.received.length === 1)
   t.equal(former.received.length, 0)
+  t.same(JSON.parse(String(present.received[0]?.body)).data.extracted_variables, { status: true, summary: 'a text' })
 })
 
 t.test('a suspended webhook resumes by a successful test, by resuming, and by setting it active again', async (t) => {

@@ -78,7 +78,8 @@ export const statuses = (rows: Row[]) => rows.map(({ status, reason }) => [statu
 export const id = deliveryId('c-1')
 
 export const sendTest = ({ pool }: Pick<Rig, 'pool'>, { url }: Receiver, id = 1) =>
-  inTransaction(pool, (tx) => requestTest(tx, { userId: '1', url, body: testOf({ id, name: 'Front desk' }, new Date().toISOString()) }))
+  inTransaction(pool, (tx) =>
+    requestTest(tx, { userId: '1', url, body: testOf({ id, name: 'Front desk' }, [], new Date().toISOString()) }))
 
 export const attemptsOf = async (r: Pick<Rig, 'attempts'>) =>
   (await r.attempts()).map(({ trigger, n, outcome }) => [trigger, n, outcome])
