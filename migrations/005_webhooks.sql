@@ -81,6 +81,17 @@ CREATE INDEX webhook_deliveries_of_user ON ledger.webhook_deliveries (user_id, c
   INCLUDE (assistant_id, call_id, status, outcome, status_code);
 CREATE INDEX webhook_deliveries_kept ON ledger.webhook_deliveries (created_at)
   WHERE body IS NOT NULL AND status NOT IN ('scheduled', 'held');
+CREATE INDEX webhook_deliveries_rest ON ledger.webhook_deliveries (created_at)
+  WHERE body IS NULL OR status IN ('scheduled', 'held');
+-- What its user looks for among a million: nothing of a call whose receiver answered 200 at once.
+CREATE INDEX webhook_deliveries_failed ON ledger.webhook_deliveries (user_id, outcome, created_at DESC, id DESC)
+  WHERE outcome <> 'delivered';
+CREATE INDEX webhook_deliveries_answered ON ledger.webhook_deliveries (user_id, status_code, created_at DESC, id DESC)
+  WHERE status_code <> 200;
+CREATE INDEX webhook_deliveries_ended ON ledger.webhook_deliveries (user_id, status, created_at DESC, id DESC)
+  WHERE status IN ('exhausted', 'cancelled');
+CREATE INDEX webhook_deliveries_over ON ledger.webhook_deliveries (status, created_at DESC, id DESC) INCLUDE (reason)
+  WHERE status IN ('exhausted', 'cancelled', 'skipped'); -- of all users
 CREATE INDEX webhook_deliveries_held ON ledger.webhook_deliveries (finished_at) WHERE status = 'held';
 
 -- An attempt to make, or that runs; the row goes when there is none.

@@ -60,7 +60,8 @@ export function addWebhooks (app: App, deps: OpsServices): void {
     schema: {
       operationId: 'listDeliveriesOfAll',
       summary: 'List the webhook deliveries of all users',
-      description: 'Newest first, without their attempts.',
+      description: 'Newest first, without their attempts. Filters look at the newest 50,000 of the days that are asked for; ' +
+        'those by user, by call and by a final status look at all.',
       tags,
       security,
       querystring: Filter,

@@ -1201,7 +1201,7 @@ export interface paths {
         };
         /**
          * List the webhook deliveries of all users
-         * @description Newest first, without their attempts.
+         * @description Newest first, without their attempts. Filters look at the newest 50,000 of the days that are asked for; those by user, by call and by a final status look at all.
          */
         get: operations["listDeliveriesOfAll"];
         put?: never;

@@ -10,11 +10,11 @@ import type { Page } from '../../../src/postgres/page.js'
 import { migrate } from '../../../src/postgres/migrate.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import {
-  fillBusyUser, fillCalls, fillDeliveries, fillLeads, leastOf, planOf, spreadOf
+  fillBusyUser, fillCalls, fillDeliveries, fillLeads, leastOf, pagesRead, planOf, spreadOf
 } from './plan.js'
 import { listFilters } from './list-filters.js'
 import { scratchPostgres } from '../../support/back-ends/back-ends.js'
-import { findDelivery, listDeliveries } from '../../../workers/deliveries/read.js'
+import { findDelivery, listDeliveries, type DeliveryFilter } from '../../../workers/deliveries/read.js'
 
 const count = 1_000_000
 const postgres = await scratchPostgres(t)
@@ -122,6 +122,20 @@ t.test('nor does one without statistics, such as that of a replay that has just 
     t.notOk(nodes.includes('Seq Scan on leads'), `${name}: ${nodes.join(', ')}`)
   }
   await pool.query('ANALYZE read_leads_g1.leads')
+})
+
+t.test('what a filter of deliveries matches is read, and no more: of a user, or of the newest of all', async (t) => {
+  const pagesFor = (filter: DeliveryFilter) =>
+    pagesRead(pool, (db) => listDeliveries(db, filter, { page: 1, perPage: 50 }))
+  const rare: DeliveryFilter[] = [{ outcome: 'dns' }, { statusCode: 410 }, { statusCode: 204 }, { status: 'cancelled' }]
+  for (const filter of rare) {
+    const pages = await pagesFor({ userId: '1', ...filter })
+    t.ok(pages < 100, `${JSON.stringify(filter)} of a user: ${pages} pages`)
+  }
+  for (const filter of [{}, ...rare, { status: 'held' as const }, { reason: 'none' }, { url: 'https://none' }]) {
+    const pages = await pagesFor(filter)
+    t.ok(pages < 20_000, `${JSON.stringify(filter)} of all: ${pages} pages`)
+  }
 })
 
 t.test('one lead is found by its key, its contacts by theirs, and a delivery by its id', async (t) => {
