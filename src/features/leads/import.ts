@@ -6,9 +6,10 @@ import { idAt } from '../../domain/decider.js'
 import { type FieldErrors, Rejection, soundFields, type Submitted } from '../../domain/rejection.js'
 import { firstOfRow } from '../../http/field-errors.js'
 import type { Services } from '../../services/services.js'
-import { type Listed, numbersOf } from '../blacklist/model.js'
+import type { Listed } from '../blacklist/model.js'
 import { type CreateLeadBody, isDuplicate, leadDecider, validateLead } from './decide.js'
 import { leadStream } from './events.js'
+import { numbersOf } from './model.js'
 
 type Importing = Pick<Services, 'phoneHash'> & { handle: HandleCommand }
 

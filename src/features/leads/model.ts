@@ -20,6 +20,12 @@ export interface Contact {
   updated_at: string
 }
 
+interface Numbered { phone_number?: string, secondary_contacts?: { phone_number: string }[] }
+
+/** Of the lead and its secondary contacts. */
+export const numbersOf = ({ phone_number, secondary_contacts = [] }: Numbered): string[] =>
+  [phone_number, ...secondary_contacts.map((contact) => contact.phone_number)].flatMap((number) => number ?? [])
+
 export interface Lead extends Contact {
   user_id: string
   campaign_id: number

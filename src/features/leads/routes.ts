@@ -17,14 +17,14 @@ import {
 } from '../../http/filters.js'
 import { PageOf, Paging } from '../../http/lists.js'
 import type { ApiServices } from '../../services/services.js'
-import { type Listed, numbersOf } from '../blacklist/model.js'
+import type { Listed } from '../blacklist/model.js'
 import {
   chosenStatuses, CreateLeadBody, leadDecider, type LeadFacts, leadNotFound, numbersToAsk, oneLeadDecider,
   UpdateLeadBody, validateLead, validateLeadChanges
 } from './decide.js'
 import { leadStream } from './events.js'
 import {
-  createdLead, describeLead, type Lead, LeadAnswer, leadAsListed, type OneLeadState, withCalling
+  createdLead, describeLead, type Lead, LeadAnswer, leadAsListed, numbersOf, type OneLeadState, withCalling
 } from './model.js'
 
 /** The lead as reads show it, also when it was deleted: what was answered under a key is answered again. */
