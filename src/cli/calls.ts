@@ -1,6 +1,6 @@
 // `ringledger calls complete`: reports a completed call as the call engine would, by event.
 import { randomUUID } from 'node:crypto'
-import { assistantOwner } from '../commands/facts.js'
+import { assistantOwner } from '../commands/assistants.js'
 import { commandHandler } from '../commands/handle.js'
 import { decode } from '../domain/events.js'
 import { callDecider, validateReport } from '../features/calls/model.js'

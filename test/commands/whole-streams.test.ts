@@ -1,7 +1,7 @@
 // Whole streams are read for one user a few at a time: many retries, or many cold streams, hold up nobody else.
 import t from 'tap'
 import { commandHandler } from '../../src/commands/handle.js'
-import { pastAssistants } from '../../src/commands/facts.js'
+import { pastAssistants } from '../../src/commands/assistants.js'
 import { EventLog, type Streams } from '../../src/log/event-log.js'
 import { createRequest, handleOn, updateRequest } from '../support/commands/handle-on.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'

@@ -1,4 +1,4 @@
-// What commands have to know of assistants that only the log says: whose they are, and what they were.
+// What only the log says of an assistant: whose it is, and what it was.
 import { LRUCache } from 'lru-cache'
 import { tryDecode } from '../domain/events.js'
 import { assistantStream } from '../features/assistants/events.js'
