@@ -9,7 +9,7 @@ import { beginning, readPage, type Page, type Paged } from '../src/postgres/page
 import type { Positions } from './engine/positions.js'
 import type { LogPosition, Projection, Rows } from './engine/projection.js'
 import { iso, table } from './engine/table.js'
-import { blockIndex, searchedBy, wordIndex, wordsOf, type Searched } from './search.js'
+import { searchedBy, searchIndexes, wordsOf, type Searched } from './search.js'
 
 const voices = table<{ id: number, name: string }>({
   name: 'voices', key: 'id', columns: { id: 'bigint', name: 'text' }
@@ -46,8 +46,7 @@ const campaignTable = table<CampaignRow>({
   indexes: [
     '(user_id, id DESC) WHERE is_deleted IS NOT TRUE',
     '(user_id, updated_at) WHERE is_deleted IS NOT TRUE',
-    wordIndex(),
-    blockIndex('id')
+    ...searchIndexes('id', 'is_deleted IS NOT TRUE')
   ]
 })
 
@@ -74,7 +73,7 @@ const phoneNumberTable = table<PhoneNumberRow>({
 
 export const catalog: Projection = {
   name: 'catalog',
-  version: 5,
+  version: 6,
   eventTypes: [
     'VoiceAdded', 'LanguageAdded', 'ModelAdded', ...campaignEventTypes, ...phoneNumberEventTypes,
     'PhoneNumberClaimed' // has no row, but an id that was given out
@@ -232,7 +231,7 @@ export async function takesLeads (
 }
 
 const byName: Searched = {
-  table: 'campaigns', those: 'true', id: 'id', first: 'id', type: 'bigint', rowsOf: (hits) => hits
+  table: 'campaigns', those: 'is_deleted IS NOT TRUE', id: 'id', first: 'id', type: 'bigint', rowsOf: (hits) => hits
 }
 
 /** A page of the user's campaigns, newest first. */

@@ -8,7 +8,7 @@ import { afterCall, peopleAfter, type Person } from '../src/features/leads/model
 import { blacklistTable, entryKey, projectEntry } from './blacklist.js'
 import { CannotProject, type LogPosition, type Projection, type RowKey, type Rows } from './engine/projection.js'
 import { table } from './engine/table.js'
-import { blockIndex, calledAlso, calledIndex, type Searched, wordIndex, wordsOf } from './search.js'
+import { calledAlso, calledIndex, searchIndexes, type Searched, wordsOf } from './search.js'
 
 export interface LeadRow extends Omit<Person, 'is_erased'> {
   /** Searches compare these words of name, e-mail and number. */
@@ -43,14 +43,16 @@ const leadTable = table<LeadRow>({
     '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
     '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
     '(user_id, phone_number COLLATE "C")',
-    wordIndex('coalesce(primary_id, id)'),
+    ...searchIndexes('created_at', 'primary_id IS NULL', 'coalesce(primary_id, id)'),
     calledIndex,
-    `${blockIndex('created_at')} WHERE primary_id IS NULL`,
     '(user_id, updated_at) WHERE primary_id IS NULL',
     '(user_id, updated_at) WHERE primary_id IS NOT NULL',
     '(primary_id, place) WHERE primary_id IS NOT NULL'
   ]
 })
+
+/** What lists ask of a lead beside its words. */
+const listed = 'id, primary_id, user_id, campaign_id, phone_number, status, created_at, updated_at'
 
 /** A lead is found by its own words, or by those of one of its contacts. */
 export const searchedLeads: Searched = {
@@ -60,10 +62,9 @@ export const searchedLeads: Searched = {
   first: 'created_at',
   type: 'timestamptz',
   rowsOf: (hits) => `(
-    SELECT leads.* FROM ${hits} hit CROSS JOIN LATERAL (
-      SELECT hit.* WHERE hit.primary_id IS NULL UNION ALL
-      SELECT * FROM read_model.leads WHERE id = hit.primary_id) leads
-    WHERE hit.status <> 'deleted')`
+    WITH hit AS MATERIALIZED (SELECT ${listed} FROM ${hits} hit WHERE status <> 'deleted')
+    TABLE hit UNION ALL SELECT lead.* FROM hit CROSS JOIN LATERAL (
+      SELECT ${listed} FROM read_model.leads WHERE id = hit.primary_id OFFSET 0) lead WHERE hit.primary_id IS NOT NULL)`
 }
 
 function projectLead (event: LeadEvent, { stream }: LogPosition, rows: Rows): void {
@@ -127,7 +128,7 @@ const callTable = table<{ call_id: string }>({
 
 export const leads: Projection = {
   name: 'leads',
-  version: 16,
+  version: 17,
   eventTypes: [
     'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes,
     ...callEventTypes

@@ -29,9 +29,12 @@ function wordsAsked (search: string): string[] {
 
 /**
  * The rows with so many ids in succession are a block, and the index keeps the words of a user's block together. A
- * search reads a user's blocks one by one, the newest first, until its page is full.
+ * search reads a user's blocks one by one, the newest first, until its page is full. So many blocks are a span: of a
+ * span that is not reached only the first row is looked up.
  */
-const blockOf = (id: string) => `${id} / 4096`
+const [idsOfBlock, blocksOfSpan] = [4_096, 16]
+const blockOf = (id: string) => `${id} / ${idsOfBlock}`
+const span = `id / ${idsOfBlock * blocksOfSpan}`
 
 /** Stands before each word in the index. Two users may have the same, as rows are compared with their user, too. */
 const mark = (userId: string, block: string) => `to_hex(hashtext(${userId})) || to_hex(${block}) || ':'`
@@ -39,11 +42,12 @@ const mark = (userId: string, block: string) => `to_hex(hashtext(${userId})) || 
 const lexemes = (id: string) =>
   `array_to_tsvector(string_to_array(${mark('user_id', blockOf(id))} || replace(words, ' ', ' ' || ${mark('user_id', blockOf(id))}), ' '))`
 
-/** Each block is asked alone: what was not merged into the index yet would be read for each again. */
-export const wordIndex = (id = 'id') => `USING gin (${lexemes(id)}) WITH (fastupdate = off)`
-
-/** The blocks of a user, and the first row of each in the order of the list. */
-export const blockIndex = (first: string) => `(user_id, (${blockOf('id')}) DESC, ${first} DESC)`
+/** Of words, and of the first rows of blocks and spans in the order of the list; `INCLUDE` spares reading these. */
+export const searchIndexes = (first: string, where: string, id = 'id') => [
+  // Each block is asked alone: what was not merged into the index yet would be read for each again.
+  `USING gin (${lexemes(id)}) WITH (fastupdate = off)`,
+  ...[blockOf('id'), span].map((part) => `(user_id, (${part}) DESC, ${first} DESC) INCLUDE (id) WHERE ${where}`)
+]
 
 /** SQL: a condition on rows that are read in another order; its value is `patternsOf`. */
 export const hasWords = (table: string) => `(' ' || ${table}.words) LIKE ALL(?::text[])`
@@ -80,59 +84,87 @@ function askedOf (search: string): string {
   return [longest, ...rare].filter(Boolean).map((word) => `'@${word}':*`).join(' & ')
 }
 
-const hitsIn = ({ table, id }: Searched, block: string, { user, asked, patterns }: Asked) => `(
-  SELECT * FROM read_model.${table}
-  WHERE ${lexemes(id)} @@ replace(${asked}, '@', ${mark(user, block)})::tsquery
-  AND ${hasWords(table).replace('?', patterns)} OFFSET 0)`
+/** As SQL. */
+const hitsOf = (table: string, condition: string, patterns: string) => `(
+  SELECT * FROM read_model.${table} WHERE (${condition}) AND ${hasWords(table).replace('?', patterns)} OFFSET 0)`
 
-/** Parameters, as SQL. */
-interface Asked { user: string, asked: string, patterns: string }
+/** What the index is asked for, as SQL: the words of a user's block. */
+const atBlock = (asked: string, user: string, block: string) => `replace(${asked}, '@', ${mark(user, block)})`
 
-/** The blocks of a user, with the first row of each; `DISTINCT` would read all rows. */
-function blocksOf ({ table, those, first }: Searched, user: string): string {
+/**
+ * Postgres reads all rows of each word before it compares them: so the first word, mostly the rarest, is asked alone
+ * before. Of an index the condition on the user is no use, and Postgres would take one.
+ */
+const probed = (table: string, lexemes: string, query: string, user: string) => `
+  CASE WHEN ${query} NOT LIKE '% & %' OR (SELECT count(*) > 0 FROM (
+    SELECT FROM read_model.${table}
+    WHERE ${lexemes} @@ split_part(${query}, ' & ', 1)::tsquery AND user_id || '' = ${user} LIMIT 10) rows) THEN ${query} END`
+
+/** The blocks or spans of a user in which the list has rows, one after the other: `DISTINCT` would read all rows. */
+function partsOf (part: string, { table, those }: Searched, user: string): string {
   const next = (below: string) => `
-    SELECT ${blockOf('id')} AS block, ${first} AS first FROM read_model.${table}
-    WHERE user_id = ${user} AND ${those} ${below} ORDER BY ${blockOf('id')} DESC, ${first} DESC LIMIT 1`
-  return `
-  block AS (
-    (${next('')}) UNION ALL
-    SELECT next.* FROM block CROSS JOIN LATERAL (${next(`AND ${blockOf('id')} < block.block`)}) next)`
+    SELECT ${part} AS id FROM read_model.${table}
+    WHERE user_id = ${user} AND ${those} ${below} ORDER BY ${part} DESC LIMIT 1`
+  return `part AS ((${next('')}) UNION ALL SELECT next.* FROM part CROSS JOIN LATERAL (${next(`AND ${part} < part.id`)}) next)`
 }
+
+/** Where so many ids are given out, any plan takes the index of words. */
+const isLarge = (table: string) => `(SELECT max(id) > 10000 FROM read_model.${table}) AS is_large`
+
+/** In a span with so few rows of the first word these are read at once. */
+const mostOfSpan = 100
 
 /**
  * Finds rows for a page, block by block, until so many are before the first row of the next block: ids are nearly, and
  * not always, in the order of the list. A step keeps what its own block has, and of the rows so far only how many are
- * before the next block, and where the others are.
+ * before the next block, and where the others are. A span behind the first is one step as long as the words are rare.
  */
 export function searchedBy (searched: Searched, userId: string, search: string | undefined): Search | undefined {
   if (search === undefined) return undefined
-  const { table, those, first, type, rowsOf } = searched
+  const { table, those, id, first, type, rowsOf } = searched
   return ({ where, range, needed, value }) => {
-    const [user, asked] = [`${value(userId)}::text`, `${value(askedOf(search))}::text`]
-    const hits = hitsIn(searched, 'blocks.ids[n + 1]', { user, asked, patterns: value(patternsOf(search)) })
-    const isInRange = ['true', ...range].join(' AND ')
+    const [user, asked, patterns] = [`${value(userId)}::text`, `${value(askedOf(search))}::text`, value(patternsOf(search))]
+    const inOrder = (parts: string, part: string) => `
+      coalesce(array_agg(id ORDER BY first DESC), '{}') AS blocks, array_agg(first ORDER BY first DESC) AS firsts
+      FROM ${parts} CROSS JOIN LATERAL (
+        SELECT ${first} AS first FROM read_model.${table}
+        WHERE ${[`user_id = ${user}`, those, `${part} = part.id`, ...range].join(' AND ')} ORDER BY ${first} DESC LIMIT 1) row`
+    const blocks = `generate_series(0, ${blocksOfSpan - 1}) nth
+      CROSS JOIN LATERAL (SELECT spans.blocks[walk.n + 1] * ${blocksOfSpan} + nth AS id) part`
+    const firstWord = atBlock(`split_part(${asked}, ' & ', 1)`, user, 'part.id')
+    const allWords = atBlock(asked, user, 'now.blocks[1]')
+    const hits = hitsOf(table, `${lexemes(id)} @@ (CASE WHEN few.ids IS NULL THEN ${allWords} END)::tsquery OR id = ANY(few.ids)`, patterns)
     return `
-  ${blocksOf(searched, user)},
-  blocks AS MATERIALIZED (
-    SELECT coalesce(array_agg(block ORDER BY first DESC), '{}') AS ids, array_agg(first ORDER BY first DESC) AS firsts
-    FROM block WHERE ${range.length === 0} OR EXISTS (
-      SELECT FROM read_model.${table}
-      WHERE user_id = ${user} AND ${those} AND ${blockOf('id')} = block.block AND ${isInRange})),
+  ${partsOf(span, searched, user)},
+  spans AS MATERIALIZED (SELECT ${inOrder('part', span)}),
   walk AS (
-    SELECT 0 AS n, '{}'::bigint[] AS ids, '{}'::${type}[] AS firsts, 0::bigint AS before, '{}'::${type}[] AS others
+    SELECT 0 AS n, true AS is_busy, '{}'::bigint[] AS blocks, '{}'::${type}[] AS nexts,
+      '{}'::bigint[] AS ids, '{}'::${type}[] AS firsts, 0::bigint AS before, '{}'::${type}[] AS others
     UNION ALL
-    SELECT n + 1, more.ids, more.firsts, walk.before + met.before, met.others
-    FROM walk CROSS JOIN blocks CROSS JOIN LATERAL (
-      SELECT coalesce(array_agg(id), '{}') AS ids, coalesce(array_agg(first), '{}') AS firsts
-      FROM (SELECT DISTINCT id, ${first} AS first
-            FROM ${rowsOf(hits)} ${table} ${where}) found) more
+    SELECT now.n, CASE WHEN walk.blocks = '{}' THEN walk.n > 0 AND few.ids IS NULL ELSE is_busy END, now.blocks[2:], now.firsts[2:],
+      more.ids, more.firsts, walk.before + met.before, met.others
+    FROM walk CROSS JOIN spans CROSS JOIN LATERAL (
+      SELECT CASE WHEN cardinality(ids) <= ${mostOfSpan} THEN ids END AS ids FROM (
+        SELECT CASE WHEN walk.blocks = '{}' AND NOT is_busy THEN ARRAY(
+          SELECT hit.id FROM ${blocks} CROSS JOIN LATERAL (
+            SELECT id FROM read_model.${table} WHERE ${lexemes(id)} @@ (${firstWord})::tsquery OFFSET 0) hit
+          LIMIT ${mostOfSpan} + 1) END AS ids) asked OFFSET 0) few
     CROSS JOIN LATERAL (
-      SELECT count(*) FILTER (WHERE first > blocks.firsts[n + 2]) AS before,
-        coalesce(array_agg(first) FILTER (WHERE first <= blocks.firsts[n + 2]), '{}') AS others
-      FROM unnest(walk.others || more.firsts) first) met
-    WHERE ${asked} <> '' AND n < cardinality(blocks.ids) AND walk.before < ${needed}),
+      SELECT walk.n, walk.blocks, nexts AS firsts WHERE walk.blocks <> '{}' UNION ALL
+      SELECT walk.n + 1, '{NULL}', '{NULL}' WHERE few.ids IS NOT NULL UNION ALL
+      SELECT walk.n + 1, ${inOrder(blocks, blockOf('id'))} HAVING walk.blocks = '{}' AND few.ids IS NULL) now
+    CROSS JOIN LATERAL (
+      SELECT coalesce(array_agg(id), '{}') AS ids, coalesce(array_agg(first), '{}') AS firsts
+      FROM (SELECT DISTINCT id, ${first} AS first FROM ${rowsOf(hits)} ${table} ${where}) found) more
+    CROSS JOIN LATERAL (SELECT greatest(now.firsts[2], spans.firsts[now.n + 1]) AS first) next
+    CROSS JOIN LATERAL (
+      SELECT count(*) FILTER (WHERE met > next.first) AS before,
+        coalesce(array_agg(met) FILTER (WHERE met <= next.first), '{}') AS others
+      FROM unnest(walk.others || more.firsts) met) met
+    WHERE ${asked} <> '' AND (walk.blocks <> '{}' OR walk.n < cardinality(spans.blocks)) AND walk.before < ${needed}),
   walked AS MATERIALIZED (
-    SELECT ${asked} = '' OR max(n) = max(cardinality(blocks.ids)) AS is_whole FROM walk, blocks),
+    SELECT ${asked} = '' OR bool_or(n = cardinality(spans.blocks) AND walk.blocks = '{}') AS is_whole, ${isLarge(table)}
+    FROM walk, spans),
   found AS MATERIALIZED (SELECT unnest(ids) AS id${first === 'id' ? '' : `, unnest(firsts) AS ${first}`} FROM walk)`
   }
 }
@@ -141,10 +173,11 @@ export function searchedBy (searched: Searched, userId: string, search: string |
 export async function hasMoreHits (
   db: Pool | PoolClient, searched: Searched, userId: string, search: string, most: number
 ): Promise<boolean> {
+  const { table, id } = searched
+  const query = probed(table, lexemes(id), atBlock('$2::text', '$1', 'part.id'), '$1')
   const { rowCount } = await db.query(`
-    WITH RECURSIVE ${blocksOf(searched, '$1')}
-    SELECT FROM block CROSS JOIN LATERAL ${
-      hitsIn(searched, 'block.block', { user: '$1', asked: '$2::text', patterns: '$3' })} hit
+    WITH RECURSIVE ${partsOf(blockOf('id'), searched, '$1')}
+    SELECT FROM part CROSS JOIN LATERAL ${hitsOf(table, `${lexemes(id)} @@ (${query})::tsquery`, '$3')} hit
     WHERE $2::text <> '' AND hit.user_id = $1 LIMIT $4::bigint + 1`, [userId, askedOf(search), patternsOf(search), most])
   return (rowCount ?? 0) > most
 }
@@ -176,22 +209,15 @@ export const calledIndex = `USING gin (${calledLexemes}) WITH (fastupdate = off)
 /** Of so few leads of a day the calls of the day are read at once; and so many of a lead. */
 const most = { leads: 100, calls: 1_000 }
 
-/**
- * Finds calls for a page day by day, backwards; by half hours in the first day and in those with many leads. Postgres
- * reads all rows of each word before it compares them: so a day is asked for the first word, mostly the rarest, alone
- * before. The user is named twice there, lest Postgres expects so many rows that it reads the table for one of them.
- */
+/** Finds calls for a page day by day, backwards; by half hours in the first day and in those with many leads. */
 export function searchedCalls (userId: string, search: string): Search {
   return ({ where, range, needed, value }) => {
     const [user, asked, patterns] = [`${value(userId)}::text`, `${value(askedOf(search))}::text`, value(patternsOf(search))]
     const at = (mark: string, number: string) => `replace(${asked}, '@', to_hex(hashtext(${user})) || '${mark}' || ${number} || ':')`
     const leadsOf = (query: string) => `(
       SELECT id FROM read_model.leads WHERE called <> '' AND ${calledLexemes} @@ (${query})::tsquery
-      AND user_id = ${user} AND ${hasWords('leads').replace('?', patterns)} OFFSET 0) lead`
-    const ofDay = `CASE
-      WHEN ${asked} NOT LIKE '% & %' OR (SELECT count(*) > 0 FROM (
-        SELECT FROM read_model.leads WHERE called <> '' AND ${calledLexemes} @@ split_part(${at('d', 'day')}, ' & ', 1)::tsquery
-        AND user_id = ${user} AND user_id || '' = ${user} LIMIT 10) leads) THEN ${at('d', 'day')} END`
+      AND user_id || '' = ${user} AND ${hasWords('leads').replace('?', patterns)} OFFSET 0) lead`
+    const ofDay = probed('leads', `called <> '' AND ${calledLexemes}`, at('d', 'day'), user)
     const next = `
       SELECT floor(extract(epoch FROM ended_at) / ${secondsOfHalf}) AS half FROM read_model.calls
       WHERE ${[`user_id = ${user}`, ...range].join(' AND ')} AND ended_at < walk.before ORDER BY ended_at DESC LIMIT 1`
@@ -218,7 +244,8 @@ export function searchedCalls (userId: string, search: string): Search {
         ORDER BY ended_at DESC, position DESC LIMIT ${most.calls}) call) found
     WHERE ${asked} <> '' AND count < ${needed}),
   walked AS MATERIALIZED (
-    SELECT count < ${most.calls} AND (${asked} = '' OR (${next}) IS NULL) AS is_whole FROM walk ORDER BY before LIMIT 1),
+    SELECT count < ${most.calls} AND (${asked} = '' OR (${next}) IS NULL) AS is_whole, ${isLarge('leads')}
+    FROM walk ORDER BY before LIMIT 1),
   found AS MATERIALIZED (SELECT unnest(ids) AS id, unnest(ends) AS ended_at, unnest(positions) AS position FROM walk)`
   }
 }

@@ -32,7 +32,7 @@ export interface Conditions {
 
 /**
  * SQL of a search, which chooses the rows: the table `found` has the keys of the first in the order, as many as are
- * `needed` at least, and `is_whole` of `walked` says whether these are all.
+ * `needed` at least; `walked` says by `is_whole` whether these are all, and by `is_large` whether a plan may be kept.
  */
 export type Search = (asked: {
   where: string
@@ -75,6 +75,7 @@ interface Bounds { rows: string, offset: string }
 interface Answer<Item> {
   total?: string
   is_whole?: boolean
+  is_large?: boolean
   items: Item[]
   last: string[] | null
   given: number
@@ -85,7 +86,8 @@ interface Answer<Item> {
  * Reads a page of at most 1 MiB, but of one row at least. A statement with filters has no name, and only the conditions
  * that were asked for, so that each is planned for its own values: a user with ten rows and one with a million need
  * different plans. Where one index has all that is asked for, one plan is good for everybody, and to make it takes
- * longer than to read a page by it: so that statement is prepared.
+ * longer than to read a page by it: so that statement is prepared. A search is prepared once its table is large: a plan
+ * that was made for ten rows would read a million one by one, until Postgres has new statistics.
  */
 export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): Promise<Paged<Item>> {
   const { from, order } = query
@@ -98,7 +100,7 @@ export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): P
     conditions.push(afterKeys(order, keys))
     range.push(notBefore(order, keys[0]))
   }
-  const name = nameOf(query, page)
+  const name = query.search && !large.get(db)?.has(from) ? undefined : nameOf(query, page)
   // Of a number in its text Postgres knows what it means for the plan that it keeps.
   const inText = (number: number) => name === undefined ? `${value(number)}::bigint` : String(number)
   const bounds = { rows: inText(page.perPage), offset: inText('page' in page ? (page.page - 1) * page.perPage : 0) }
@@ -108,8 +110,12 @@ export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): P
   const text = rowsOf(query, bounds, `FROM ${from} ${where}`, 'page' in page, found)
   const { rows: [answer] } = await db.query<Answer<Item>>({ ...(name !== undefined && { name }), text, values })
   if (!answer) throw new Error('a query without FROM gave no row')
+  if (answer.is_large) large.set(db, (large.get(db) ?? new Set()).add(from))
   return pageOf(answer, page, query.matches === 'many')
 }
+
+/** Lists of which plans of searches may be kept. */
+const large = new WeakMap<Pool, Set<string>>()
 
 /** Of pages whose statements are prepared: defaults and the most. A session keeps 150 to 350 KiB for each statement. */
 const usualSizes = [10, 15, 100]
@@ -118,11 +124,11 @@ const usualSizes = [10, 15, 100]
 function nameOf (query: PageQuery, page: Page): string | undefined {
   const { name, own, indexed = {}, range = [], filters = [], search } = query
   const [by = 'all', ...others] = Object.entries(indexed).flatMap(([key, filter]) => isAsked(filter) ? key : [])
-  if (name === undefined || search || !own.every(isAsked) || others.length > 0) return undefined
+  if (name === undefined || !own.every(isAsked) || others.length > 0) return undefined
   if ([...range, ...filters].some(isAsked)) return undefined
   if (!usualSizes.includes(page.perPage) || ('page' in page && page.page > 1)) return undefined
   const which = 'page' in page ? 'counted' : page.after.length > 0 ? 'after' : 'first'
-  return `page-${name}-${by}-${page.perPage}-${which}`
+  return `page-${name}-${search ? 'searched-' : ''}${by}-${page.perPage}-${which}`
 }
 
 /**
@@ -136,9 +142,9 @@ function rowsOf (
   const keys = columnsOf(order, key)
   const all = searched ? 'FROM found' : matches
   const total = counts && query.matches !== 'many'
-    ? `(SELECT count(*) FROM (SELECT ${all} LIMIT ${mostCounted + 1}) counted) AS total,
-         ${searched ? '(SELECT is_whole FROM walked)' : true} AS is_whole,`
+    ? `(SELECT count(*) FROM (SELECT ${all} LIMIT ${mostCounted + 1}) counted) AS total,`
     : ''
+  const walked = searched ? '(SELECT is_whole FROM walked) AS is_whole, (SELECT is_large FROM walked) AS is_large,' : ''
   return `
   WITH RECURSIVE ${searched ? `${searched},` : ''} chosen AS MATERIALIZED (
     SELECT row_number() OVER (ORDER BY ${orderBy(order)}) AS n, * FROM (
@@ -152,7 +158,7 @@ function rowsOf (
         SELECT ${item} AS item FROM (SELECT ${columns} FROM ${from} WHERE ${key} = chosen.${key}) page OFFSET 0) made
       OFFSET 0) one
     WHERE chosen.n <= ${rows} AND (chosen.n = 1 OR given.bytes + one.bytes <= ${mostBytes}))
-  SELECT ${total}
+  SELECT ${total} ${walked}
          (SELECT coalesce(json_agg(item ORDER BY n), '[]') FROM given WHERE n > 0) AS items,
          (SELECT ${keysOf(order)} FROM chosen WHERE n = (SELECT max(n) FROM given)) AS last,
          (SELECT max(n)::integer FROM given) AS given,

@@ -79,14 +79,14 @@ export async function spreadOf (pool: Pool, read: () => Promise<unknown>): Promi
 
 /**
  * `count` leads, a second apart: half of them user 1's, the others of 50 users; a third of user 1's have a contact. The
- * first tenth has a word of its own, and of two words each has one.
+ * first tenth has a word of its own, and of two words each has one. Of `every` ids one is a lead's.
  */
-export async function fillLeads (pool: Pool, count: number): Promise<void> {
+export async function fillLeads (pool: Pool, count: number, every = 1): Promise<void> {
   await pool.query(`
     INSERT INTO read_leads_g1.leads
       (id, primary_id, place, user_id, campaign_id, phone_number, variables, words, called, status,
        stream, created_at, updated_at)
-    SELECT i, CASE WHEN i % 6 = 5 THEN i - 1 END, CASE WHEN i % 6 = 5 THEN 1 ELSE 0 END, user_id, i % 20, phone_number,
+    SELECT i * $2, CASE WHEN i % 6 = 5 THEN (i - 1) * $2 END, CASE WHEN i % 6 = 5 THEN 1 ELSE 0 END, user_id, i % 20, phone_number,
       json_build_object('customer_name', 'Ada Example' || i % 1000, 'email', 'ada@example.com'),
       'ada example' || i % 1000 || ' example com ' || substr(phone_number, 2) || CASE WHEN i * 10 < $1 THEN ' former' ELSE '' END
         || CASE WHEN i % 4 < 2 THEN ' left' ELSE ' right' END,
@@ -95,7 +95,7 @@ export async function fillLeads (pool: Pool, count: number): Promise<void> {
       'lead-' || i % 20 || '-0123456789abcdef0123456789abcdef', at, at
     FROM (SELECT i, CASE WHEN i % 2 = 0 OR i % 6 = 5 THEN '1' ELSE (2 + i % 50)::text END AS user_id,
       '+1555' || lpad((i * 7919 % 10000000)::text, 7, '0') AS phone_number,
-      timestamptz '2026-01-01' + i * interval '1 second' AS at FROM generate_series(1::bigint, $1) i) numbered`, [count])
+      timestamptz '2026-01-01' + i * interval '1 second' AS at FROM generate_series(1::bigint, $1) i) numbered`, [count, every])
   await pool.query('VACUUM ANALYZE read_leads_g1.leads')
 }
 
