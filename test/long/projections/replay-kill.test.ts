@@ -31,11 +31,12 @@ async function projected (t: Test): Promise<ReplayDatabase> {
 
 type Point = readonly [at: string, nth: number]
 
-/** Every statement that a command sends when nothing disturbs it, and again some that it sends often. */
+/** Every statement that a command sends when nothing disturbs it, and again some that it sends often by its work. */
 async function everyPoint (t: Test, db: ReplayDatabase, command: Command): Promise<Point[]> {
   const { said, ended } = start(db.databaseUrl, command)
   t.equal(await ended, 0, command)
-  const often = distinct(said).filter((statement) => said.filter((other) => other === statement).length >= 6)
+  const byWork = said.filter((statement) => !statement.startsWith('UPDATE ledger.leases')) // renewals come by time
+  const often = distinct(byWork).filter((statement) => said.filter((other) => other === statement).length >= 6)
   return [
     ...distinct(said).map((statement) => [exactly(statement), 1] as const),
     ...often.map((statement) => [exactly(statement), 3] as const)
