@@ -226,7 +226,7 @@ export function searchedCalls (userId: string, search: string): Search {
     SELECT 'infinity'::timestamptz AS before, NULL::numeric AS busy, 0::bigint AS count,
       '{}'::text[] AS ids, '{}'::timestamptz[] AS ends, '{}'::bigint[] AS positions
     UNION ALL
-    SELECT to_timestamp(since * ${secondsOfHalf}), CASE WHEN is_busy THEN day END, count + cardinality(found.ids), found.*
+    SELECT since_at, CASE WHEN is_busy THEN day END, count + cardinality(found.ids), found.*
     FROM walk CROSS JOIN LATERAL (
       SELECT half, floor(half / ${halvesOfDay}) AS day, floor(half / ${halvesOfEight}) AS eight FROM (${next}) half OFFSET 0) next
     CROSS JOIN LATERAL (
@@ -236,11 +236,12 @@ export function searchedCalls (userId: string, search: string): Search {
       SELECT leads > ${most.leads} AS is_busy, CASE WHEN leads > ${most.leads} THEN half ELSE day * ${halvesOfDay} END AS since,
         CASE WHEN leads > ${most.leads} THEN ${at('h', 'half')} || ' | ' || ${at('e', 'eight')}
           WHEN leads > 0 THEN ${at('d', 'day')} END AS query OFFSET 0) span
+    CROSS JOIN LATERAL (SELECT to_timestamp(since * ${secondsOfHalf}) AS since_at OFFSET 0) start
     CROSS JOIN LATERAL (
       SELECT coalesce(array_agg(call.id), '{}') AS ids, coalesce(array_agg(ended_at), '{}'), coalesce(array_agg(position), '{}')
       FROM ${leadsOf('query')} CROSS JOIN LATERAL (
         SELECT id, ended_at, position FROM read_model.calls ${where} AND lead_id = lead.id
-        AND ended_at >= to_timestamp(since * ${secondsOfHalf}) AND ended_at < before
+        AND ended_at >= since_at AND ended_at < before
         ORDER BY ended_at DESC, position DESC LIMIT ${most.calls}) call) found
     WHERE ${asked} <> '' AND count < ${needed}),
   walked AS MATERIALIZED (
