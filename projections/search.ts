@@ -95,10 +95,12 @@ const atBlock = (asked: string, user: string, block: string) => `replace(${asked
  * Postgres reads all rows of each word before it compares them: so the first word, mostly the rarest, is asked alone
  * before. Of an index the condition on the user is no use, and Postgres would take one.
  */
-const probed = (table: string, lexemes: string, query: string, user: string) => `
-  CASE WHEN ${query} NOT LIKE '% & %' OR (SELECT count(*) > 0 FROM (
+const probed = (table: string, lexemes: string, asked: string, user: string, queryOf: (words: string) => string) => `
+  CASE WHEN ${asked} NOT LIKE '% & %' OR (SELECT count(*) > 0 FROM (
     SELECT FROM read_model.${table}
-    WHERE ${lexemes} @@ split_part(${query}, ' & ', 1)::tsquery AND user_id || '' = ${user} LIMIT 10) rows) THEN ${query} END`
+    WHERE ${lexemes} @@ (${queryOf(firstOf(asked))})::tsquery AND user_id || '' = ${user} LIMIT 10) rows) THEN ${queryOf(asked)} END`
+
+const firstOf = (asked: string) => `split_part(${asked}, ' & ', 1)`
 
 /** The blocks or spans of a user in which the list has rows, one after the other: `DISTINCT` would read all rows. */
 function partsOf (part: string, { table, those }: Searched, user: string): string {
@@ -131,7 +133,7 @@ export function searchedBy (searched: Searched, userId: string, search: string |
         WHERE ${[`user_id = ${user}`, those, `${part} = part.id`, ...range].join(' AND ')} ORDER BY ${first} DESC LIMIT 1) row`
     const blocks = `generate_series(0, ${blocksOfSpan - 1}) nth
       CROSS JOIN LATERAL (SELECT spans.blocks[walk.n + 1] * ${blocksOfSpan} + nth AS id) part`
-    const firstWord = atBlock(`split_part(${asked}, ' & ', 1)`, user, 'part.id')
+    const firstWord = atBlock(firstOf(asked), user, 'part.id')
     const allWords = atBlock(asked, user, 'now.blocks[1]')
     const hits = hitsOf(table, `${lexemes(id)} @@ (CASE WHEN few.ids IS NULL THEN ${allWords} END)::tsquery OR id = ANY(few.ids)`, patterns)
     return `
@@ -174,7 +176,7 @@ export async function hasMoreHits (
   db: Pool | PoolClient, searched: Searched, userId: string, search: string, most: number
 ): Promise<boolean> {
   const { table, id } = searched
-  const query = probed(table, lexemes(id), atBlock('$2::text', '$1', 'part.id'), '$1')
+  const query = probed(table, lexemes(id), '$2::text', '$1', (words) => atBlock(words, '$1', 'part.id'))
   const { rowCount } = await db.query(`
     WITH RECURSIVE ${partsOf(blockOf('id'), searched, '$1')}
     SELECT FROM part CROSS JOIN LATERAL ${hitsOf(table, `${lexemes(id)} @@ (${query})::tsquery`, '$3')} hit
@@ -213,11 +215,13 @@ const most = { leads: 100, calls: 1_000 }
 export function searchedCalls (userId: string, search: string): Search {
   return ({ where, range, needed, value }) => {
     const [user, asked, patterns] = [`${value(userId)}::text`, `${value(askedOf(search))}::text`, value(patternsOf(search))]
-    const at = (mark: string, number: string) => `replace(${asked}, '@', to_hex(hashtext(${user})) || '${mark}' || ${number} || ':')`
+    const at = (words: string, mark: string, number: string) => `replace(${words}, '@', to_hex(hashtext(${user})) || '${mark}' || ${number} || ':')`
     const leadsOf = (query: string) => `(
       SELECT id FROM read_model.leads WHERE called <> '' AND ${calledLexemes} @@ (${query})::tsquery
       AND user_id || '' = ${user} AND ${hasWords('leads').replace('?', patterns)} OFFSET 0) lead`
-    const ofDay = probed('leads', `called <> '' AND ${calledLexemes}`, at('d', 'day'), user)
+    const inTime = (queryOf: (words: string) => string) => probed('leads', `called <> '' AND ${calledLexemes}`, asked, user, queryOf)
+    const ofDay = inTime((words) => at(words, 'd', 'day'))
+    const ofHalf = inTime((words) => `${at(words, 'h', 'half')} || ' | ' || ${at(words, 'e', 'eight')}`)
     const next = `
       SELECT floor(extract(epoch FROM ended_at) / ${secondsOfHalf}) AS half FROM read_model.calls
       WHERE ${[`user_id = ${user}`, ...range].join(' AND ')} AND ended_at < walk.before ORDER BY ended_at DESC LIMIT 1`
@@ -234,8 +238,8 @@ export function searchedCalls (userId: string, search: string): Search {
         SELECT count(*) FROM (SELECT FROM ${leadsOf(ofDay)} LIMIT ${most.leads + 1}) leads) END AS leads OFFSET 0) met
     CROSS JOIN LATERAL (
       SELECT leads > ${most.leads} AS is_busy, CASE WHEN leads > ${most.leads} THEN half ELSE day * ${halvesOfDay} END AS since,
-        CASE WHEN leads > ${most.leads} THEN ${at('h', 'half')} || ' | ' || ${at('e', 'eight')}
-          WHEN leads > 0 THEN ${at('d', 'day')} END AS query OFFSET 0) span
+        CASE WHEN leads > ${most.leads} THEN ${ofHalf}
+          WHEN leads > 0 THEN ${at(asked, 'd', 'day')} END AS query OFFSET 0) span
     CROSS JOIN LATERAL (SELECT to_timestamp(since * ${secondsOfHalf}) AS since_at OFFSET 0) start
     CROSS JOIN LATERAL (
       SELECT coalesce(array_agg(call.id), '{}') AS ids, coalesce(array_agg(ended_at), '{}'), coalesce(array_agg(position), '{}')
