@@ -59,7 +59,7 @@ function newestOfAll (isFiltered: boolean, parts: readonly string[]): Search {
   looked AS MATERIALIZED (
     SELECT * FROM (${newest.join(' UNION ALL ')}) parts ORDER BY created_at DESC, id DESC ${most}),
   found AS (SELECT id, created_at FROM looked d ${where}),
-  walked AS (SELECT ${isFiltered ? `count(*) < ${mostFiltered} AS is_whole FROM looked` : 'true AS is_whole'})`
+  walked AS (SELECT ${isFiltered ? `count(*) < ${mostFiltered}` : true} AS is_whole, false AS is_large${isFiltered ? ' FROM looked' : ''})`
   }
 }
 
