@@ -81,7 +81,7 @@ const doors = [
   { to: { ours: 'src/tracing/open-telemetry[.]ts' }, notFrom: ['src/cli'], except: 'dynamic' },
   { to: { package: 'bullmq' }, from: ['workers/queue/(queue|back-ends/[^/]+)[.]ts', ...TRIED] },
   { to: { package: 'ioredis' }, from: ['workers/queue/back-ends/redis[.]ts', 'src/services', 'src/cli/doctor/back-ends[.]ts', ...TRIED] },
-  { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard|kept-connections)[.]ts', ...TRIED] },
+  { to: { package: 'undici' }, from: ['workers/deliver/(post|guard|connections)[.]ts', ...TRIED] },
   { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', 'src/config[.]ts', ...TRIED] },
   { to: { package: 'csv-parse' }, from: ['src/http/csv[.]ts', ...TRIED] },
   { to: { package: 'standardwebhooks' }, from: ['src/cli/journey[.]ts', 'docs/webhooks', 'packages/client', ...TRIED] },

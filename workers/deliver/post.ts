@@ -3,9 +3,8 @@ import { setMaxListeners } from 'node:events'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { request, type Dispatcher } from 'undici'
 import { Blocked, NameNotResolved, guardedConnector, type GuardOptions, type Resolve } from './guard.js'
-import { openAgents, type OpenAgent } from './kept-connections.js'
+import { openConnections, type Connections, type OpenAgent } from './connections.js'
 import type { Result, Stage } from '../../src/features/webhooks/outcome.js'
-import { watchFailed, type FailedConnections } from './stale.js'
 
 export interface Post {
   url: string
@@ -30,25 +29,16 @@ export interface Poster {
 
 /** HTTP/1.1, no redirects, no proxy of the environment, checked addresses only. `openAgent` makes what sends. */
 export function openPoster (guard: GuardOptions, resolve?: Resolve, openAgent?: OpenAgent): Poster {
-  const failed = watchFailed()
-  const agents = openAgents(failed.watching(guardedConnector(guard, resolve)), openAgent)
-  return {
-    post: (message) => send(agents.next(), failed, message),
-    close: () => {
-      failed.close()
-      return agents.destroy()
-    }
-  }
+  const connections = openConnections(guardedConnector(guard, resolve), openAgent)
+  return { post: (message) => send(connections, message), close: () => connections.close() }
 }
 
-async function send (
-  agent: Dispatcher, failed: FailedConnections, { url, headers, body, timeoutMs, signal }: Post
-): Promise<Result> {
-  const attempt = new Attempt(timeoutMs, signal)
-  const options = { dispatcher: agent, method: 'POST' as const, headers, body, signal: attempt.signal }
+async function send (connections: Connections, { url, headers, body, timeoutMs, signal }: Post): Promise<Result> {
+  const attempt = startAttempt(timeoutMs, signal)
+  const options = { dispatcher: connections.next(), method: 'POST' as const, headers, body, signal: attempt.signal }
   // A restarted receiver has closed all kept connections: this repeats until none is left and a new one is opened.
   const requestFresh = (): Promise<Dispatcher.ResponseData> => request(url, options).catch((error: unknown) => {
-    if (failed.isStale(error)) return requestFresh()
+    if (connections.isStale(error)) return requestFresh()
     throw error
   })
   try {
@@ -62,8 +52,8 @@ async function send (
     }
   } catch (error) {
     signal.throwIfAborted()
-    if (attempt.isLate) return { kind: 'failure', stage: 'timeout', message: `no answer within ${timeoutMs} ms` }
-    const answer = error instanceof Error && unreadable.has(error.name) && answerIn(failed.begunOf(error))
+    if (attempt.isLate()) return { kind: 'failure', stage: 'timeout', message: `no answer within ${timeoutMs} ms` }
+    const answer = error instanceof Error && unreadable.has(error.name) && answerIn(connections.begunOf(error))
     return answer || { kind: 'failure', stage: stageOf(error), message: messageOf(error) }
   } finally {
     attempt.end()
@@ -74,31 +64,25 @@ async function send (
  * Its signal is aborted at its deadline, or when the worker hurries. `AbortSignal.any` would leave an entry with the
  * signal of the worker for each attempt, for as long as the process lives, until no further one fits.
  */
-class Attempt {
-  isLate = false
-  readonly #controller = new AbortController()
-  readonly #timer: NodeJS.Timeout
-
-  constructor (timeoutMs: number, private readonly hurry: AbortSignal) {
-    this.#timer = setTimeout(() => {
-      this.isLate = true
-      this.#controller.abort()
-    }, timeoutMs)
-    setMaxListeners(0, hurry) // as many as there are attempts at once
-    if (hurry.aborted) this.#abort()
-    else hurry.addEventListener('abort', this.#abort)
+function startAttempt (timeoutMs: number, hurry: AbortSignal) {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    abort()
+  }, timeoutMs)
+  setMaxListeners(0, hurry) // as many as there are attempts at once
+  if (hurry.aborted) abort()
+  else hurry.addEventListener('abort', abort)
+  return {
+    signal: controller.signal,
+    isLate: () => isLate,
+    end () {
+      clearTimeout(timer)
+      hurry.removeEventListener('abort', abort)
+    }
   }
-
-  get signal (): AbortSignal {
-    return this.#controller.signal
-  }
-
-  end (): void {
-    clearTimeout(this.#timer)
-    this.hurry.removeEventListener('abort', this.#abort)
-  }
-
-  readonly #abort = (): void => this.#controller.abort()
 }
 
 /** undici obeys a signal only when it is connected, after up to five seconds; this obeys it before that. */
@@ -127,20 +111,26 @@ function answerIn (begun?: Buffer): Result | undefined {
 async function excerptOf (
   body: Dispatcher.ResponseData['body'], encoding?: string | string[]
 ): Promise<{ excerpt: string, truncated: boolean }> {
+  const read = await readSome(body, readAtMost)
+  const bytes = await unpacked(read.bytes, encoding)
+  const excerpt = bytes.subarray(0, keepAtMost).toString('utf8').replaceAll('\0', '\uFFFD')
+  return { excerpt, truncated: !read.isWhole || Math.max(read.bytes.length, bytes.length) > keepAtMost }
+}
+
+/** Until there is more than `most`, or it breaks. */
+async function readSome (source: AsyncIterable<Buffer>, most: number): Promise<{ bytes: Buffer, isWhole: boolean }> {
   const chunks: Buffer[] = []
   let size = 0
-  let isComplete = false
   try {
-    for await (const chunk of body) {
+    for await (const chunk of source) {
       chunks.push(chunk)
       size += chunk.length
-      if (size > readAtMost) break
+      if (size > most) break
     }
-    isComplete = size <= keepAtMost
-  } catch {}
-  const bytes = await unpacked(Buffer.concat(chunks), encoding)
-  const excerpt = bytes.subarray(0, keepAtMost).toString('utf8').replaceAll('\0', '�')
-  return { excerpt, truncated: !isComplete || bytes.length > keepAtMost }
+    return { bytes: Buffer.concat(chunks), isWhole: size <= most }
+  } catch {
+    return { bytes: Buffer.concat(chunks), isWhole: false }
+  }
 }
 
 const flush = { finishFlush: constants.Z_SYNC_FLUSH } // the rest may not have been read
@@ -153,17 +143,9 @@ const unpackers = new Map([
 async function unpacked (bytes: Buffer, encoding?: string | string[]): Promise<Buffer> {
   const unpacker = unpackers.get(String(encoding ?? '').trim().toLowerCase())?.()
   if (!unpacker) return bytes
-  const chunks: Buffer[] = []
-  let size = 0
-  try {
-    unpacker.end(bytes)
-    for await (const chunk of unpacker as AsyncIterable<Buffer>) {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > keepAtMost) break
-    }
-  } catch {}
-  return size > 0 ? Buffer.concat(chunks) : bytes
+  unpacker.end(bytes)
+  const read = await readSome(unpacker as AsyncIterable<Buffer>, keepAtMost)
+  return read.bytes.length > 0 ? read.bytes : bytes
 }
 
 function stageOf (error: unknown): Stage {

@@ -2,14 +2,13 @@
 import type { Pool } from 'pg'
 import type { Attempt } from '../deliveries/claim.js'
 import { openHeaders } from '../deliveries/options.js'
-import { requestHeaders } from '../deliveries/request-headers.js'
 import { webhookUrlProblem, type UrlRules } from './guard.js'
 import type { Result } from '../../src/features/webhooks/outcome.js'
 import type { Poster } from './post.js'
 import { unseal, type SecretKeys } from '../../src/privacy/sealed-text.js'
 import { tracing, type SpanOptions } from '../../src/tracing/tracing.js'
 import { currentSecret } from './secrets.js'
-import { signedHeaders } from './sign.js'
+import { requestHeaders, signedHeaders } from './sign.js'
 
 export interface SendOptions {
   pool: Pool
@@ -49,25 +48,22 @@ const spanOptions = ({ deliveryId, trigger, n, traceparent }: Attempt): SpanOpti
 async function post (
   attempt: Attempt, signal: AbortSignal, options: SendOptions, traced?: { traceparent: string }
 ): Promise<Result> {
-  const { url, body } = attempt
+  const { url, body, deliveryId: id, n, startedAt: at } = attempt
   const problem = webhookUrlProblem(url, options.rules)
   if (problem !== undefined) return { kind: 'failure', stage: 'blocked', message: `the webhook URL ${problem}` }
   const own = openHeaders(options.keys, attempt.userId, attempt.headers)
   attempt.headerNames = Object.keys(own)
+  const numbered = { id, attempt: n, at }
+  const secrets = await secretsOf(attempt, options)
   return await options.poster.post({
     url,
-    headers: { ...own, ...await headersOf(attempt, options), ...traced },
+    headers: {
+      ...own, ...requestHeaders(numbered, options.version), ...signedHeaders({ ...numbered, body, secrets }), ...traced
+    },
     body,
     timeoutMs: attempt.isSuspect ? Math.min(suspectMs, options.timeoutMs) : options.timeoutMs,
     signal
   })
-}
-
-async function headersOf (attempt: Attempt, options: SendOptions): Promise<Record<string, string>> {
-  const { deliveryId: id, n, body, startedAt: at } = attempt
-  const numbered = { id, attempt: n, at }
-  const secrets = await secretsOf(attempt, options)
-  return { ...requestHeaders(numbered, options.version), ...signedHeaders({ ...numbered, body, secrets }) }
 }
 
 async function secretsOf ({ userId, secrets }: Attempt, { pool, keys }: SendOptions): Promise<string[]> {

@@ -1,17 +1,36 @@
-// Signs a body by Standard Webhooks, so that receivers know who sent it, when, and that nothing was changed.
+// What the request of an attempt carries, signed by Standard Webhooks: so receivers know who sent it, when, and that
+// nothing was changed.
 import { createHmac, randomBytes } from 'node:crypto'
-import { attemptHeaders, type NumberedAttempt } from '../deliveries/request-headers.js'
 
-export interface Signable extends NumberedAttempt {
+interface NumberedAttempt {
+  /** The `webhook-id`: the same at every attempt. */
+  id: string
+  /** Number of the attempt, from 1 on. */
+  attempt: number
+  at: Date
+}
+
+interface Signable extends NumberedAttempt {
   body: Buffer
   /** `whsec_…`, the newest first; during a rotation the previous one signs too. */
   secrets: readonly string[]
 }
 
 /** A new secret: 32 random bytes, the size that Standard Webhooks recommends (24 to 64). */
-export function newSecret (): string {
-  return `whsec_${randomBytes(32).toString('base64')}`
-}
+export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+
+const attemptHeaders = ({ id, attempt, at }: NumberedAttempt) => ({
+  'webhook-id': id,
+  'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+  'webhook-attempt': String(attempt)
+})
+
+/** All but the signature, as its user is shown them. @param version of Ringledger */
+export const requestHeaders = (attempt: NumberedAttempt, version: string) => ({
+  'content-type': 'application/json',
+  'user-agent': `Ringledger/${version}`,
+  ...attemptHeaders(attempt)
+})
 
 /** The headers that receivers verify. @throws Error when a secret is not `whsec_` and base64 */
 export function signedHeaders ({ id, attempt, body, at, secrets }: Signable): Record<string, string> {

@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from 'pg'
 import type { Delivery, DeliveryRequest, DeliverySummary } from '../../src/features/webhooks/model.js'
 import type { Outcome } from '../../src/features/webhooks/outcome.js'
 import { readPage, type Filter, type Page, type Paged, type Search } from '../../src/postgres/page.js'
-import { requestHeaders } from './request-headers.js'
+import { requestHeaders } from '../deliver/sign.js'
 
 /** An absent field filters nothing. Only operators leave the user out. */
 export interface DeliveryFilter {

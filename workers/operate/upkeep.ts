@@ -10,8 +10,7 @@ import { notifyDue } from '../deliveries/due-channel.js'
 import { askForAttempt } from '../deliveries/pending.js'
 import type { Notice } from '../../src/features/webhooks/model.js'
 import { noticeOf } from '../deliveries/notices.js'
-import { requestHeaders } from '../deliveries/request-headers.js'
-import { signedHeaders } from '../deliver/sign.js'
+import { requestHeaders, signedHeaders } from '../deliver/sign.js'
 
 /** Where operators are told what users are told. */
 export interface AlertHook {

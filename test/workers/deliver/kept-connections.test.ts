@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { Agent, buildConnector, request, type Dispatcher } from 'undici'
-import { hurriedMs, keptMs, openAgents } from '../../../workers/deliver/kept-connections.js'
+import { hurriedMs, keptMs, openConnections } from '../../../workers/deliver/connections.js'
 import { eventually } from '../../support/eventually.js'
 import { rawServer } from './servers.js'
 import { cert, key } from '../../support/receivers/hook-certificate.js'
@@ -20,12 +20,12 @@ const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
 t.test('a connection is kept for a minute, and for seconds only while too many are open', async (t) => {
   const { url, connections } = await rawServer(t, (socket) => { socket.on('data', () => socket.write(ok)) })
   const keeps = new Map<Dispatcher, number>()
-  const agents = openAgents(buildConnector({}), (connect, keepAliveTimeout) => {
+  const agents = openConnections(buildConnector({}), (connect, keepAliveTimeout) => {
     const agent = new Agent({ connect, keepAliveTimeout })
     keeps.set(agent, keepAliveTimeout)
     return agent
   }, 2)
-  t.teardown(() => agents.destroy())
+  t.teardown(() => agents.close())
   const send = async () => {
     const dispatcher = agents.next()
     const { body } = await request(url, { dispatcher })

@@ -1,0 +1,89 @@
+// Connections to receivers. They are kept for the next webhooks, since to open one costs more than to send, most of all
+// over TLS; of those that fail, some were stale, which costs a request but no attempt, and some had begun to answer.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { LRUCache } from 'lru-cache'
+import { Agent, type buildConnector, type Dispatcher } from 'undici'
+import { maxCachedSessions } from './guard.js'
+
+export type OpenAgent = (connect: buildConnector.connector, keepAliveTimeout: number) => Dispatcher
+
+/** Where the receiver does not say itself for how long it keeps them. */
+export const keptMs = 60_000
+/** While this many are open: receivers that are called once each must not use up what a process may open. */
+const mostKept = 500
+export const hurriedMs = 4_000
+/** Of an answer, in bytes: its status line counts, whatever else is in them. */
+const maxHeaderSize = 64 * 1024
+const keepAtMost = 16 * 1024
+
+export interface Connections {
+  /** Sends the next request. */
+  next (): Dispatcher
+  /** Whether `error` ended a request without any answer, on a connection that had answered other requests. */
+  isStale (error: unknown): boolean
+  /** The beginning of the answer that `error` ended. */
+  begunOf (error: unknown): Buffer | undefined
+  close (): Promise<void>
+}
+
+interface Exchange { readBefore: number, answer: Buffer }
+
+const sendHeaders = 'undici:client:sendHeaders'
+
+const usualAgent: OpenAgent = (connect, keepAliveTimeout) =>
+  new Agent({ connect, allowH2: false, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout })
+
+/**
+ * Connections are opened by `connect`, and kept for a minute; for some seconds while `most` or more are open. Sockets
+ * are watched: undici reports some errors without a connection, and all of them without a request.
+ */
+export function openConnections (
+  connect: buildConnector.connector, openAgent: OpenAgent = usualAgent, most = mostKept
+): Connections {
+  let open = 0
+  // undici resumes the TLS session of a host as long as nobody collects it: it holds none itself.
+  const sessions = new LRUCache<string, Buffer>({ max: maxCachedSessions })
+  const exchanges = new WeakMap<Socket, Exchange>()
+  const failed = new WeakMap<object, Exchange & { isStale: boolean }>()
+  const failureOf = (error: unknown) => error instanceof Error ? failed.get(error) : undefined
+  const watching: buildConnector.connector = (options, callback) => connect(options, (...outcome) => {
+    const [, socket] = outcome
+    if (socket) {
+      open += 1
+      socket.once('close', () => { open -= 1 })
+      socket.on('error', (error) => {
+        const last = exchanges.get(socket)
+        if (last) failed.set(error, { ...last, isStale: last.readBefore > 0 && socket.bytesRead === last.readBefore })
+      })
+      if (socket instanceof TLSSocket) socket.on('session', (session) => sessions.set(options.hostname, session))
+    }
+    callback(...outcome)
+  })
+  const patient = openAgent(watching, keptMs)
+  const hurried = openAgent(watching, hurriedMs)
+  subscribe(sendHeaders, note)
+  return {
+    next: () => open < most ? patient : hurried,
+    isStale: (error) => failureOf(error)?.isStale ?? false,
+    begunOf: (error) => failureOf(error)?.answer,
+    async close () {
+      unsubscribe(sendHeaders, note)
+      await Promise.all([patient.destroy(), hurried.destroy()])
+    }
+  }
+
+  function note (message: unknown): void {
+    if (typeof message !== 'object' || message === null || !('socket' in message)) return
+    const { socket } = message
+    if (!(socket instanceof Socket)) return
+    if (!exchanges.has(socket)) socket.on('data', (chunk: Buffer) => { keep(exchanges.get(socket), chunk) })
+    exchanges.set(socket, { readBefore: socket.bytesRead, answer: Buffer.alloc(0) })
+  }
+}
+
+function keep (exchange: Exchange | undefined, chunk: Buffer): void {
+  if (!exchange || exchange.answer.length >= keepAtMost) return
+  exchange.answer = Buffer.concat([exchange.answer, chunk.subarray(0, keepAtMost)])
+}
