@@ -1,7 +1,7 @@
 // `ringledger webhooks`: deliveries of all users, what became of them, and sending them again.
-import { changeOptions, findOptions, findWebhookUser } from '../../workers/deliveries/options.js'
+import { changeOptions, findOptions } from '../../workers/deliveries/options.js'
 import { findDelivery, listDeliveries } from '../../workers/deliveries/read.js'
-import { troubledWebhooks } from '../../workers/deliveries/webhooks.js'
+import { findWebhook, troubledWebhooks } from '../../workers/deliveries/webhooks.js'
 import { audit } from '../../workers/operate/audit.js'
 import { recover as recoverDeliveries } from '../../workers/operate/recoveries.js'
 import { redeliver as redeliverOne } from '../../workers/operate/redeliver.js'
@@ -149,10 +149,10 @@ export async function options (
   const given = clear ? { headers: {}, max_per_second: null } : readOptions(headers, maxPerSecond)
   const found = await withConnections('ringledger webhooks options', async ({ pool }, _log, config) => {
     const keys = secretKeys(config)
-    const userId = await findWebhookUser(pool, assistantId)
-    if (userId === undefined) return undefined
+    const webhook = await findWebhook(pool, assistantId)
+    if (!webhook) return undefined
     if (Object.keys(given).length === 0) return await findOptions(pool, keys, assistantId)
-    return await inTransaction(pool, (tx) => changeOptions(tx, keys, { assistantId, userId }, given))
+    return await inTransaction(pool, (tx) => changeOptions(tx, keys, { assistantId, userId: webhook.user_id }, given))
   })
   if (!found) throw new Error(`there is no assistant ${assistantId}`)
   if (json) return printJson(found)

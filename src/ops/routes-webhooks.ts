@@ -1,9 +1,8 @@
 // Webhooks of all users: deliveries, and those that fail or are suspended.
 import Type from 'typebox'
 import { findDelivery, findRequest, listDeliveries } from '../../workers/deliveries/read.js'
-import { troubledWebhooks } from '../../workers/deliveries/webhooks.js'
+import { endInterruption, troubledWebhooks } from '../../workers/deliveries/webhooks.js'
 import { redeliver } from '../../workers/operate/redeliver.js'
-import { endInterruption } from '../../workers/operate/resume.js'
 import { Id, UserId, withoutNul } from '../domain/json.js'
 import { invalid, Rejection } from '../domain/rejection.js'
 import { CallId } from '../features/calls/events.js'

@@ -50,10 +50,3 @@ export async function changeOptions (
   ])
   return row && toOptions(keys, row)
 }
-
-/** Whose the assistant is, as the dispatcher knows by now. */
-export async function findWebhookUser (pool: Pool, assistantId: number): Promise<string | undefined> {
-  const { rows: [row] } = await pool.query<{ user_id: string }>(
-    'SELECT user_id FROM ledger.webhooks WHERE assistant_id = $1 AND deleted_at IS NULL', [assistantId])
-  return row?.user_id
-}

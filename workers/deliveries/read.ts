@@ -1,7 +1,7 @@
-// Deliveries as their owners and operators read them. What waits for a webhook that is off or suspended is shown as
-// held, though nothing changed in its row.
+// Deliveries and notices as their owners and operators read them. What waits for a webhook that is off or suspended is
+// shown as held, though nothing changed in its row.
 import type { Pool, PoolClient } from 'pg'
-import type { Delivery, DeliveryRequest, DeliverySummary } from '../../src/features/webhooks/model.js'
+import type { Delivery, DeliveryRequest, DeliverySummary, Notice } from '../../src/features/webhooks/model.js'
 import type { Outcome } from '../../src/features/webhooks/outcome.js'
 import { readPage, type Filter, type Page, type Paged, type Search } from '../../src/postgres/page.js'
 import { requestHeaders } from '../deliver/sign.js'
@@ -128,7 +128,7 @@ export async function findWholeDeliveries (
 }
 
 /** UTC with milliseconds, as every time in an answer. */
-const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+export const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** Where a delivery `d` went last or will go, and what came of it. A query may hold a secret. */
 const last = `(
@@ -225,4 +225,22 @@ function withoutQuery (text: string): string {
   if (!URL.canParse(text)) return text
   const url = new URL(text)
   return url.origin + url.pathname
+}
+
+/** What a notice `n` is made of, as JSON. */
+export const noticeOf = (n: string) => `
+  'id', ${n}.id, 'type', ${n}.type, 'assistant_id', ${n}.assistant_id, 'delivery_id', ${n}.delivery_id,
+  'reason', ${n}.reason, 'at', ${iso(`${n}.at`)}`
+
+/** A page of the user's notices, newest first. The statement that records an outcome writes them. */
+export async function listNotices (pool: Pool, userId: string, page: Page): Promise<Paged<Notice>> {
+  return await readPage(pool, {
+    name: 'notices',
+    columns: 'id, type, assistant_id, delivery_id, reason, at',
+    from: 'ledger.webhook_notices',
+    key: 'id',
+    own: [['user_id = ?', userId]],
+    order: { direction: 'DESC', by: { id: 'bigint' } },
+    item: `json_build_object(${noticeOf('page')})`
+  }, page)
 }

@@ -3,6 +3,8 @@
 import type { Pool, PoolClient } from 'pg'
 import type { Interruption } from '../../src/features/webhooks/model.js'
 import { beginning } from './claim.js'
+import { notifyDue } from './due-channel.js'
+import { iso } from './read.js'
 
 type Database = Pool | PoolClient
 
@@ -77,11 +79,11 @@ export async function changeWebhooks (tx: PoolClient, changes: readonly WebhookC
 }
 
 /**
- * Ends the suspension or the pause of an assistant's webhook, and what waits for a retry is due.
+ * Ends the suspension or the pause of an assistant's webhook: what waits for a retry is due. Operators name no user.
  * @param to where it has to go: a former URL gets nothing of what waits for a new one, which resumes by itself
  * @returns how many deliveries were held, at most `mostAtOnce`; nothing where it is neither suspended nor paused
  */
-export async function resumeWebhook (
+export async function endInterruption (
   tx: PoolClient, assistantId: string, userId?: string, to?: string
 ): Promise<number | undefined> {
   const { rows: [resumed] } = await tx.query<{ held: number }>(`
@@ -99,14 +101,17 @@ export async function resumeWebhook (
     FROM hook WHERE w.assistant_id = hook.assistant_id RETURNING hook.held`, [assistantId, userId ?? null, to ?? null])
   if (!resumed) return undefined
   await hasten(tx, assistantId, mostAtOnce)
+  await notifyDue(tx, assistantId)
   return resumed.held
 }
 
-/** Where an assistant's webhook goes, as the dispatcher knows by now; undefined where it does not know of it. */
-export async function findWebhookUrl (pool: Pool, assistantId: number): Promise<string | null | undefined> {
-  const { rows: [found] } = await pool.query<{ url: string | null }>(
-    'SELECT url FROM ledger.webhooks WHERE assistant_id = $1', [assistantId])
-  return found?.url
+/** Whose an assistant's webhook is and where it goes, as the dispatcher knows by now. */
+export async function findWebhook (
+  pool: Pool, assistantId: number
+): Promise<{ user_id: string, url: string | null } | undefined> {
+  const { rows: [found] } = await pool.query<{ user_id: string, url: string | null }>(
+    'SELECT user_id, url FROM ledger.webhooks WHERE assistant_id = $1 AND deleted_at IS NULL', [assistantId])
+  return found
 }
 
 /** A webhook that operators should look at: it fails, or nothing is sent to it. Times in ISO 8601. */
@@ -131,7 +136,6 @@ const isOn = 'off_since IS NULL AND deleted_at IS NULL'
 const [isSuspended, isPaused] = ['suspended_at IS NOT NULL', '(suspended_at IS NULL AND paused_until > now())']
 /** It has failed three times or more since its last success. */
 export const isFailing = `failing_since IS NOT NULL AND failures_in_row >= 3 AND suspended_at IS NULL AND ${isOn}`
-const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 const interruption = `
   CASE WHEN suspended_at IS NOT NULL THEN 'suspended' ELSE 'paused' END AS state,

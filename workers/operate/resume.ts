@@ -1,12 +1,10 @@
-// Lets deliveries go on that wait for somebody: those of a restored database, those of a webhook that is suspended.
-import type { Pool, PoolClient } from 'pg'
+// Lets the deliveries of a restored database go on.
+import type { Pool } from 'pg'
 import { dispatcherCheckpoint } from '../../src/recovery/same-log.js'
 import { type MarkedLog, readDatabaseState } from '../../src/recovery/markers.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { notifyDue } from '../deliveries/due-channel.js'
 import { cancelRestored } from '../deliveries/pending.js'
-import { resumeWebhook } from '../deliveries/webhooks.js'
 
 export interface Resumed {
   /** Calls up to this position get deliveries that are not sent. */
@@ -35,16 +33,4 @@ export async function resumeWebhooks (pool: Pool, streams: MarkedLog): Promise<R
       ON CONFLICT (id) DO UPDATE SET revision = $2, position = $3, calls_known = true`, [id, revision, position])
   })
   return { position, cancelled }
-}
-
-/**
- * Ends the suspension or the pause of an assistant's webhook, and notifies workers. Operators name no user.
- * @returns how many deliveries were held; nothing when it is not interrupted
- */
-export async function endInterruption (
-  tx: PoolClient, assistantId: string, userId?: string, to?: string
-): Promise<number | undefined> {
-  const held = await resumeWebhook(tx, assistantId, userId, to)
-  if (held !== undefined) await notifyDue(tx, assistantId)
-  return held
 }

@@ -7,23 +7,13 @@ import { isFailing } from '../deliveries/webhooks.js'
 
 const none = { scheduled: 0, delivered: 0, held: 0, exhausted: 0, cancelled: 0, skipped: 0 }
 
-export interface Stats {
-  statuses: Record<string, number>
-  due: { waiting: number, under_way: number, oldest: string | null }
-  suspended_endpoints: number
-  failing_endpoints: number
-}
-
-export async function webhookStats (pool: Pool): Promise<Stats> {
+export async function webhookStats (pool: Pool) {
   const { rows: counts } = await pool.query<{ status: string, count: string }>(`
     SELECT CASE WHEN ${isHeld} THEN 'held' ELSE status END AS status, count(*) FROM ledger.webhook_deliveries d GROUP BY 1`)
-  const { waiting, running, oldest, suspended, failing } = await countDue(pool)
-  return {
-    statuses: { ...none, ...Object.fromEntries(counts.map(({ status, count }) => [status, Number(count)])) },
-    due: { waiting, under_way: running, oldest: oldest?.toISOString() ?? null },
-    suspended_endpoints: suspended,
-    failing_endpoints: failing
-  }
+  const { due: waiting, in_flight: under_way, oldest_due: oldest, ...endpoints } = await queueStatus(pool)
+  const { suspended_endpoints, failing_endpoints } = endpoints
+  const statuses = { ...none, ...Object.fromEntries(counts.map(({ status, count }) => [status, Number(count)])) }
+  return { statuses, due: { waiting, under_way, oldest }, suspended_endpoints, failing_endpoints }
 }
 
 export interface Due {
@@ -71,18 +61,8 @@ export async function countDue (pool: Pool): Promise<Due> {
   return { ...due, waiting: due.waiting ?? 0, oldestSeconds: due.oldestSeconds ?? 0 }
 }
 
-/** What the queue does now. Times in ISO 8601. */
-export interface QueueStatus {
-  /** Attempts that are due, and that a worker could make. */
-  due: number
-  in_flight: number
-  held: number
-  oldest_due: string | null
-  suspended_endpoints: number
-  failing_endpoints: number
-}
-
-export async function queueStatus (pool: Pool): Promise<QueueStatus> {
+/** What the queue does now: `due` are attempts that a worker could make. Times in ISO 8601. */
+export async function queueStatus (pool: Pool) {
   const [due, pending] = await Promise.all([countDue(pool), countPending(pool)])
   const { waiting, running, oldest, suspended, failing } = due
   return {
@@ -121,31 +101,17 @@ export async function countRecentAttempts (pool: Pool): Promise<{ outcome: strin
   return rows
 }
 
-export interface DeliveryHour {
-  /** When it begins, ISO 8601. */
-  hour: string
-  /** Attempts that were started in it, by outcome. Where only a part was looked at, an estimate. */
-  attempts: Record<string, number>
-  /** From the row of a call to the end of the attempt that delivered it, in seconds; null where none was. */
-  latency: { p50: number, p99: number } | null
-}
-
-export interface DeliveryDay {
-  hours: DeliveryHour[]
-  /** 1 when every attempt was looked at, less when a sample was. */
-  share: number
-}
-
 /** More are not read for a chart: of a larger log it is drawn from a sample. */
 const mostAttempts = 100_000
 
 interface Row { hour: Date, outcomes: Record<string, number> | null, p50: number | null, p99: number | null }
 
 /**
- * By an estimate of how many attempts there are, all of them or a sample of their pages are read. `TABLESAMPLE` takes
- * no sub-select, so the share is a number in the text.
+ * By the hour, attempts that were started in it, by outcome, and the seconds from the row of a call to the end of the
+ * attempt that delivered it. By an estimate of how many attempts there are, all of them are read or a `share`, and then
+ * numbers are estimates. `TABLESAMPLE` takes no sub-select, so the share is a number in the text.
  */
-export async function deliveryDay (pool: Pool): Promise<DeliveryDay> {
+export async function deliveryDay (pool: Pool) {
   const share = Math.min(1, mostAttempts / Math.max(await estimatedAttempts(pool), 1))
   const { rows } = await pool.query<Row>(sql(share))
   return {

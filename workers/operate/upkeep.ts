@@ -9,7 +9,7 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 import { notifyDue } from '../deliveries/due-channel.js'
 import { askForAttempt } from '../deliveries/pending.js'
 import type { Notice } from '../../src/features/webhooks/model.js'
-import { noticeOf } from '../deliveries/notices.js'
+import { noticeOf } from '../deliveries/read.js'
 import { requestHeaders, signedHeaders } from '../deliver/sign.js'
 
 /** Where operators are told what users are told. */

@@ -1,6 +1,7 @@
 // The routes of the options of an assistant's webhook.
 import Type from 'typebox'
-import { changeOptions, findOptions, findWebhookUser } from '../../../workers/deliveries/options.js'
+import { changeOptions, findOptions } from '../../../workers/deliveries/options.js'
+import { findWebhook } from '../../../workers/deliveries/webhooks.js'
 import { type App, assistantPath } from '../../http/app-types.js'
 import { only } from '../../http/auth.js'
 import { received } from '../../http/bodies.js'
@@ -55,7 +56,7 @@ export function addWebhookOptions (app: App, services: ApiServices): void {
       const given = validateOptions(received(request, reply, WebhookOptionsBody))
       const { assistant_id: id } = await ownAssistant(services, request.user.id, request.params.id)
       const isChange = Object.keys(given).length > 0
-      if (isChange) await positions.orNotKnown('deliveries', () => findWebhookUser(pool, id))
+      if (isChange) await positions.orNotKnown('deliveries', () => findWebhook(pool, id))
       return { given, isChange, assistantId: id, userId: request.user.id }
     },
     async write (ledger, { given, isChange, ...whose }) {

@@ -1,14 +1,12 @@
 // The routes of webhooks: what became of them, and how they are sent again.
 import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { listNotices } from '../../../workers/deliveries/notices.js'
-import { findDelivery, findRequest, listDeliveries } from '../../../workers/deliveries/read.js'
-import { findWebhookUrl } from '../../../workers/deliveries/webhooks.js'
+import { findDelivery, findRequest, listDeliveries, listNotices } from '../../../workers/deliveries/read.js'
+import { endInterruption, findWebhook } from '../../../workers/deliveries/webhooks.js'
 import { requestRedelivery, requestTest } from '../../../workers/operate/redeliver.js'
 import {
   lostStatuses, recoverable, requestRecovery, requestRecoveryOf, type RecoveryRequest, type Requested
 } from '../../../workers/operate/recoveries.js'
-import { endInterruption } from '../../../workers/operate/resume.js'
 import type { Answer } from '../../commands/idempotency.js'
 import { Id, inWords, uuid } from '../../domain/json.js'
 import {
@@ -120,8 +118,8 @@ export function testWebhook (app: App, services: ApiServices): void {
       async prepare () {
         const assistant = await ownAssistant(services, user.id, params.id)
         const { assistant_id: id, settings: { webhook_url: url } } = assistant
-        const isFollowed = (known?: string | null) => url === null || known === url
-        await services.positions.orNotKnown('deliveries', () => findWebhookUrl(services.pool, id), isFollowed)
+        const isFollowed = (known?: { url: string | null }) => url === null || known?.url === url
+        await services.positions.orNotKnown('deliveries', () => findWebhook(services.pool, id), isFollowed)
         return assistant
       },
       write: async (ledger, { assistant_id: id, settings }) => {

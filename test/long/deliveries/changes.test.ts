@@ -6,7 +6,7 @@ import { inTransaction } from '../../../src/postgres/transaction.js'
 import type { PoolClient } from 'pg'
 import { percentile } from '../../../bench/support/statistics.js'
 import { findWaiting } from '../../../workers/deliveries/reconcile.js'
-import { continueHastening, resumeWebhook } from '../../../workers/deliveries/webhooks.js'
+import { continueHastening, endInterruption } from '../../../workers/deliveries/webhooks.js'
 
 const many = Number(process.env.PENDING ?? 20_000)
 /** What a change of few takes says nothing. */
@@ -33,7 +33,7 @@ const changes: Array<[title: string, change: (tx: PoolClient) => Promise<unknown
   ['switching on', (tx) => changeAs(tx, [{}]), 1_000],
   ['another URL', (tx) => changeAs(tx, [{ url: `${url}/new` }]), 1_000],
   ['suspending', suspending, 0],
-  ['resuming', (tx) => resumeWebhook(tx, '1'), 1_000]
+  ['resuming', (tx) => endInterruption(tx, '1'), 1_000]
 ]
 
 t.test('a change of a webhook is one row, and makes 1,000 due', async (t) => {

@@ -7,7 +7,7 @@ import { judge, outcomeOf, type Result } from '../../../src/features/webhooks/ou
 import { claim, type Attempt, type Claiming } from '../../../workers/deliveries/claim.js'
 import { recordOutcomes, type Ended, type Recorded } from '../../../workers/deliveries/outcome.js'
 import { addDeliveries, askForAttempt } from '../../../workers/deliveries/pending.js'
-import { changeWebhooks, resumeWebhook, type WebhookChange } from '../../../workers/deliveries/webhooks.js'
+import { changeWebhooks, endInterruption, type WebhookChange } from '../../../workers/deliveries/webhooks.js'
 import { openSender } from '../../../workers/deliveries/sender.js'
 import { enlist } from '../../../workers/deliveries/workers.js'
 import { openPoster } from '../../../workers/deliver/post.js'
@@ -59,7 +59,7 @@ export async function ruleRig (t: Test) {
 export const driving = (pool: Pool) => ({
   /** Sets webhooks as their assistants' settings say. */
   change: (...changes: Array<Partial<WebhookChange>>) => inTransaction(pool, (tx) => changeAs(tx, changes)),
-  resume: (assistant = 1) => inTransaction(pool, (tx) => resumeWebhook(tx, String(assistant))),
+  resume: (assistant = 1) => inTransaction(pool, (tx) => endInterruption(tx, String(assistant))),
 
   /** Adds so many deliveries. @returns their ids */
   async add (count = 1, { assistant = 1, user = '1', to = url } = {}): Promise<string[]> {

@@ -1,6 +1,6 @@
 // What users are told of their webhooks, and the daily look whether a suspended one works again.
 import t from 'tap'
-import { listNotices } from '../../../workers/deliveries/notices.js'
+import { listNotices } from '../../../workers/deliveries/read.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { probeSuspended } from '../../../workers/operate/upkeep.js'
 import { answer, ruleRig } from '../../support/workers/sender-rig.js'

@@ -11,7 +11,7 @@ import {
   addDeliveries, askForAttempt, beginAnew, cancelHeld, cancelRestored, eraseDeliveries, removePayloads
 } from '../../../workers/deliveries/pending.js'
 import { findWaiting } from '../../../workers/deliveries/reconcile.js'
-import { continueHastening, resumeWebhook } from '../../../workers/deliveries/webhooks.js'
+import { continueHastening, endInterruption } from '../../../workers/deliveries/webhooks.js'
 import { dismiss, enlist, heartbeat, removeSilent } from '../../../workers/deliveries/workers.js'
 
 const gate = 4_711
@@ -75,7 +75,7 @@ const statements: Record<string, (pool: Pool) => Promise<unknown>> = {
   'another URL': changes({ url: `${url}/new` }),
   off: changes({ is_on: false }),
   on: changes({ assistant_id: 2 }),
-  resume: (pool) => inTransaction(pool, (tx) => resumeWebhook(tx, '1')),
+  resume: (pool) => inTransaction(pool, (tx) => endInterruption(tx, '1')),
   hastening: continueHastening,
   heartbeat: (pool) => heartbeat(pool, mine),
   'closing the silent': async (pool) => [await removeSilent(pool, steady), await closeLost(pool)],

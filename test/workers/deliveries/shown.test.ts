@@ -5,11 +5,10 @@ import { randomUUID } from 'node:crypto'
 import {
   findDelivery, findRequest, listDeliveries, type DeliveryFilter
 } from '../../../workers/deliveries/read.js'
-import { findInterruption, troubledWebhooks } from '../../../workers/deliveries/webhooks.js'
+import { endInterruption, findInterruption, troubledWebhooks } from '../../../workers/deliveries/webhooks.js'
 import {
   countDue, countPending, countRecentAttempts, deliveryDay, queueStatus, webhookStats
 } from '../../../workers/operate/stats.js'
-import { endInterruption } from '../../../workers/operate/resume.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { answer, ruleRig, url } from '../../support/workers/sender-rig.js'
 
