@@ -12,7 +12,7 @@ import { pageOf, sourcesIn } from './sources.js'
 const own = join(packageRoot, 'docs/site')
 const options = { fields: ['words', 'text', 'title'], storeFields: ['words', 'title', 'href', 'text'] }
 /** Of pictures that pages show. */
-const folders = ['docs/performance']
+const folders = ['docs/performance', 'docs/console']
 /** Of a section as many characters are kept to be shown where it is found. */
 const shown = 240
 
