@@ -23,7 +23,7 @@ export const ErrorAnswer = Type.Object({
     type: 'object',
     additionalProperties: Type.Array(Type.String()),
     description: 'Every refused field with every reason; paths have dots. ' +
-      'Of more than 500 fields the first 500, and `body` says that there are more.'
+      'Beyond 500 fields, `body` says that there are more.'
   }))
 }, { title: 'Error' })
 

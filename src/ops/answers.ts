@@ -38,8 +38,8 @@ const Generation = Type.Object({
     description: 'building by a replay; ready to be swapped in; active, which readers see; retained, to go back to; dropping.'
   }),
   complete: Type.Boolean({ description: 'False while it is filled for the first time.' }),
-  code_version: Type.Integer({ description: 'Of the code that folds it.' }),
-  present_version: Type.Integer({ description: 'Of the code of this release.' }),
+  code_version: Type.Integer({ description: 'Version of the code that folds it.' }),
+  present_version: Type.Integer({ description: 'Version of the code of this release.' }),
   position: Type.String({ description: 'In the log, as text: it may be larger than a number of JSON.' }),
   behind: Type.String({ description: 'How far the log is ahead, in positions.' }),
   updated_at: Type.String({ description: 'When its rows or its position changed last; `never` before.' }),
@@ -51,7 +51,7 @@ const Generation = Type.Object({
 
 export const ProjectionStatus = Type.Object({
   name: Type.String({ description: 'A projection, or `dispatcher`: that of webhooks, which has no generations.' }),
-  state: Type.Enum(['running', 'paused', 'stopped', 'filling'], { title: 'ProjectionState', description: 'Of what readers see.' }),
+  state: Type.Enum(['running', 'paused', 'stopped', 'filling'], { title: 'ProjectionState', description: 'How the generation is that readers see.' }),
   problem: Words('Why it is stopped.'),
   position: Type.String({ description: 'In the log, as text.' }),
   lag_events: Count('How far the log is ahead. Beyond 10,000 events it is not exact.'),
@@ -72,7 +72,7 @@ export const ParkedStream = Type.Object({
   generation: Nullable(Type.Integer(), { description: 'Null of the dispatcher, which has none.' }),
   stream: Text,
   events: Count('So many of its events are parked.'),
-  revision: Type.String({ description: 'Of the first of them, as the following.' }),
+  revision: Type.String({ description: 'Revision of the first parked event. The fields below describe the same event.' }),
   position: Text,
   type: Text,
   error: Text,
@@ -110,7 +110,7 @@ export const Work = Type.Object({
   turns: Count(),
   failures: Count('Turns in a row that kept nothing.'),
   waits_for: Words('What it waits for.'),
-  last_error: Words('Of the last turn that failed; of a failed one why it was given up.'),
+  last_error: Words('What the last failed turn said, or why failed work was given up.'),
   created_at: At,
   due_at: Type.String({ description: 'When its next turn is due at the earliest.' }),
   finished_at: MaybeAt('When it failed.')

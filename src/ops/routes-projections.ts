@@ -30,13 +30,13 @@ const actionPath = Type.Object({
 })
 const Input = Type.Object({
   accept_differences: Type.Optional(Type.Boolean({
-    description: 'Of a replay: it swaps although rows differ from those that readers see.'
+    description: 'A replay swaps although its rows differ from those that readers see.'
   })),
   generation: Type.Optional(Type.Integer({
-    minimum: 1, maximum: 999_999_999, description: 'Of a drop: only this one; all retained ones when it is absent.'
+    minimum: 1, maximum: 999_999_999, description: 'A drop removes only this generation. Without it, a drop removes all retained ones.'
   }))
 }, { title: 'ProjectionActionInput' })
-const Begun = Type.Object({ id: Type.String({ description: 'Of the action.' }) }, { title: 'BegunAction' })
+const Begun = Type.Object({ id: Type.String({ description: 'Id of the action.' }) }, { title: 'BegunAction' })
 
 const noProjection = (given: string) => new Rejection('not-found', `There is no projection ${given}.`)
 const noAction = 'There is no such action.'
@@ -120,7 +120,7 @@ const RetryBody = Type.Object({
 }, { title: 'RetryParked' })
 const SkipBody = Type.Object({
   ...RetryBody.properties,
-  revision: Type.String({ pattern: '^[0-9]{1,18}$', description: 'Of the event.', ...inWords('must be a revision, such as 0') }),
+  revision: Type.String({ pattern: '^[0-9]{1,18}$', description: 'Revision of the event.', ...inWords('must be a revision, such as 0') }),
   reason: Type.String({ minLength: 1, maxLength: 200, ...withoutNul, description: 'Why it is given up, for those who come later.' })
 }, { title: 'SkipParked' })
 const staysParked = { 404: refusal('there is no projection nothing'), 409: refusal('leads has not parked lead-1') }
@@ -129,7 +129,7 @@ function addParked (app: App, deps: OpsServices): void {
   app.get('/ops/api/parked', {
     onRequest,
     schema: schema('listParked', 'List the streams with parked events',
-      `Of every generation and of the dispatcher, the longest parked first; ${mostParked} at most.`, {
+      `Streams of every generation and of the dispatcher, the longest parked first; ${mostParked} at most.`, {
         response: { 200: answered('All of them.', All(ParkedStream), { data: [parked] }) }
       })
   }, async () => {

@@ -43,7 +43,7 @@ const Filter = Type.Object({
   reason: Type.Optional(Type.String({
     minLength: 1, maxLength: 64, ...withoutNul, description: 'Why it is held, exhausted, cancelled or skipped.'
   })),
-  outcome: Type.Optional(Type.Enum([...outcomes], { title: 'AttemptOutcome', description: 'Of the attempt that ended last.' })),
+  outcome: Type.Optional(Type.Enum([...outcomes], { title: 'AttemptOutcome', description: 'How the newest attempt ended.' })),
   status_code: Type.Optional(Type.Integer({
     minimum: 100, maximum: 999, description: 'What the receiver answered to that attempt.'
   })),

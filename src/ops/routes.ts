@@ -69,7 +69,7 @@ function addService (app: App, { pool, config, ...deps }: OpsServices): void {
     schema: {
       operationId: 'listSettings',
       summary: 'List the settings',
-      description: 'Of the process that answers. No secret is told.',
+      description: 'The process that answers shows its own settings, and no secret.',
       tags,
       security,
       response: { 200: answered('All of them.', All(Setting), { data: [setting] }) }

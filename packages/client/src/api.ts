@@ -354,7 +354,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for a copy of what is known of a person
-         * @description Of all of yours with this phone number, as one JSON document. One of your own phone numbers is no person. This needs a token, not a key.
+         * @description Writes one JSON document with all that you have about this phone number. One of your own phone numbers is no person. This needs a token, not a key.
          */
         post: operations["exportPerson"];
         delete?: never;
@@ -1141,7 +1141,7 @@ export interface paths {
         };
         /**
          * List the streams with parked events
-         * @description Of every generation and of the dispatcher, the longest parked first; 200 at most.
+         * @description Streams of every generation and of the dispatcher, the longest parked first; 200 at most.
          */
         get: operations["listParked"];
         put?: never;
@@ -1361,7 +1361,7 @@ export interface paths {
         };
         /**
          * List the settings
-         * @description Of the process that answers. No secret is told.
+         * @description The process that answers shows its own settings, and no secret.
          */
         get: operations["listSettings"];
         put?: never;
@@ -1455,7 +1455,7 @@ export interface components {
         Error: {
             /** @description What is wrong, for a person to read. */
             message: string;
-            /** @description Every refused field with every reason; paths have dots. Of more than 500 fields the first 500, and `body` says that there are more. */
+            /** @description Every refused field with every reason; paths have dots. Beyond 500 fields, `body` says that there are more. */
             errors?: {
                 [key: string]: string[];
             };
@@ -1933,7 +1933,7 @@ export interface components {
         ChangedSecondaryContact: {
             /**
              * Format: int64
-             * @description Of a secondary contact that the lead has and keeps; without it, it is a new one.
+             * @description Id of a secondary contact that the lead keeps. A contact without an id is a new one.
              */
             id?: number;
             /** @description Phone number in E.164 format. */
@@ -2114,7 +2114,7 @@ export interface components {
         /** @enum {string} */
         PersonRequestStatus: "processing" | "completed" | "failed";
         BegunPersonRequest: {
-            /** @description Of the request. */
+            /** @description Id of the request. */
             id: string;
             type: components["schemas"]["PersonRequestType"];
             /** @description Failed: it is not tried again. */
@@ -2335,7 +2335,7 @@ export interface components {
             statuses?: components["schemas"]["RecoverableStatus"][];
         };
         WebhookOptions: {
-            /** @description Of each value its last four characters are shown, and of one of eight or fewer none. */
+            /** @description The last four characters of each value are shown; none where it has eight or fewer. */
             headers: {
                 [key: string]: string;
             };
@@ -2379,7 +2379,7 @@ export interface components {
         HistoryEntry: {
             /**
              * Format: int64
-             * @description Of the assistant after the change; its ETag.
+             * @description Revision of the assistant after the change: its ETag.
              */
             revision: number;
             event: components["schemas"]["AssistantEventType"];
@@ -2446,10 +2446,10 @@ export interface components {
             outcome: components["schemas"]["ImportedRowOutcome"];
             /**
              * Format: int64
-             * @description Of the lead that was created.
+             * @description Id of the lead that was created.
              */
             lead_id: number | null;
-            /** @description Of an invalid row, by field, as a 422 has them; `row` where it has too many or too few cells, and how many more errors there are than the first 5. Null of further rows, where an import has 20 MiB of errors. */
+            /** @description Why the row is invalid, by field, as in a 422; `row` where it has too many or too few cells, and how many more errors there are than the first 5. Null of further rows, where an import has 20 MiB of errors. */
             errors: {
                 [key: string]: string[];
             } | null;
@@ -2621,7 +2621,7 @@ export interface components {
             data: components["schemas"]["Listing"];
         };
         PersonRequest: {
-            /** @description Of the request. */
+            /** @description Id of the request. */
             id: string;
             type: components["schemas"]["PersonRequestType"];
             /** @description Failed: it is not tried again. */
@@ -2651,7 +2651,7 @@ export interface components {
             api_key: components["schemas"]["UsedApiKey"] | null;
             /**
              * Format: int64
-             * @description Of the user; 0 for no limit.
+             * @description How many requests the user may make in a minute; 0 for no limit.
              */
             rate_limit_per_minute: number;
         };
@@ -2684,11 +2684,11 @@ export interface components {
             method: string;
             /** @description Without its query, which may hold a secret. */
             url: string;
-            /** @description Of the newest attempt, without its signature and your own. */
+            /** @description Headers of the newest attempt, without its signature and your own. */
             headers: {
                 [key: string]: string;
             };
-            /** @description Of your own headers; their values are not kept. Empty until it has ended. */
+            /** @description Names of your own headers; their values are not kept. Empty until the attempt has ended. */
             header_names: string[];
             /** @description Byte for byte; null when it is no longer kept. */
             body: string | null;
@@ -2755,12 +2755,12 @@ export interface components {
             complete: boolean;
             /**
              * Format: int64
-             * @description Of the code that folds it.
+             * @description Version of the code that folds it.
              */
             code_version: number;
             /**
              * Format: int64
-             * @description Of the code of this release.
+             * @description Version of the code of this release.
              */
             present_version: number;
             /** @description In the log, as text: it may be larger than a number of JSON. */
@@ -2805,7 +2805,7 @@ export interface components {
         Projection: {
             /** @description A projection, or `dispatcher`: that of webhooks, which has no generations. */
             name: string;
-            /** @description Of what readers see. */
+            /** @description How the generation is that readers see. */
             state: components["schemas"]["ProjectionState"];
             /** @description Why it is stopped. */
             problem: string | null;
@@ -2836,16 +2836,16 @@ export interface components {
             data: components["schemas"]["Projection"][];
         };
         ProjectionActionInput: {
-            /** @description Of a replay: it swaps although rows differ from those that readers see. */
+            /** @description A replay swaps although its rows differ from those that readers see. */
             accept_differences?: boolean;
             /**
              * Format: int64
-             * @description Of a drop: only this one; all retained ones when it is absent.
+             * @description A drop removes only this generation. Without it, a drop removes all retained ones.
              */
             generation?: number;
         };
         BegunAction: {
-            /** @description Of the action. */
+            /** @description Id of the action. */
             id: string;
         };
         OneBegunAction: {
@@ -2874,7 +2874,7 @@ export interface components {
              * @description So many of its events are parked.
              */
             events: number;
-            /** @description Of the first of them, as the following. */
+            /** @description Revision of the first parked event. The fields below describe the same event. */
             revision: string;
             position: string;
             type: string;
@@ -2896,7 +2896,7 @@ export interface components {
             projection: string;
             /** @description Whose events are parked. */
             stream: string;
-            /** @description Of the event. */
+            /** @description Revision of the event. */
             revision: string;
             /** @description Why it is given up, for those who come later. */
             reason: string;
@@ -3071,7 +3071,7 @@ export interface components {
             failures: number;
             /** @description What it waits for. */
             waits_for: string | null;
-            /** @description Of the last turn that failed; of a failed one why it was given up. */
+            /** @description What the last failed turn said, or why failed work was given up. */
             last_error: string | null;
             /** @description ISO 8601, UTC. */
             created_at: string;
@@ -3133,7 +3133,7 @@ export interface components {
             id: number;
             /**
              * Format: int64
-             * @description Of a secondary contact: the lead that it belongs to. Absent for a lead.
+             * @description The lead that a secondary contact belongs to. Absent for a lead.
              */
             primary_lead_id?: number;
             /** @description E.164. */
@@ -3585,7 +3585,7 @@ export interface components {
         CallId: string;
         /** @description Where it stands. */
         Status: components["schemas"]["DeliveryStatus"];
-        /** @description Of the attempt that ended last. */
+        /** @description How the newest attempt ended. */
         Outcome: components["schemas"]["AttemptOutcome"];
         /** @description What the receiver answered to that attempt. */
         StatusCode: number;
@@ -6783,7 +6783,7 @@ export interface operations {
                 call_id?: components["parameters"]["CallId"];
                 /** @description Where it stands. */
                 status?: components["parameters"]["Status"];
-                /** @description Of the attempt that ended last. */
+                /** @description How the newest attempt ended. */
                 outcome?: components["parameters"]["Outcome"];
                 /** @description What the receiver answered to that attempt. */
                 status_code?: components["parameters"]["StatusCode"];
@@ -7399,7 +7399,7 @@ export interface operations {
                 status?: components["parameters"]["Status"];
                 /** @description Why it is held, exhausted, cancelled or skipped. */
                 reason?: string;
-                /** @description Of the attempt that ended last. */
+                /** @description How the newest attempt ended. */
                 outcome?: components["parameters"]["Outcome"];
                 /** @description What the receiver answered to that attempt. */
                 status_code?: components["parameters"]["StatusCode"];

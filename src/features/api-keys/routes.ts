@@ -134,7 +134,7 @@ const Me = Type.Object({
     properties: { id: { type: 'integer' }, name: { type: 'string' } },
     description: 'The API key that was sent; null with a JWT.'
   }),
-  rate_limit_per_minute: Type.Integer({ minimum: 0, description: 'Of the user; 0 for no limit.' })
+  rate_limit_per_minute: Type.Integer({ minimum: 0, description: 'How many requests the user may make in a minute; 0 for no limit.' })
 }, { title: 'Me' })
 const me = { id: '1', scopes: ['read', 'write'], api_key: null, rate_limit_per_minute: 600 }
 const meSchema = {

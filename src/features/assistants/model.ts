@@ -161,7 +161,7 @@ export function summarize ({ assistant_id, settings, status }: Assistant): Assis
 const AnyValue = (description: string) => Type.Unsafe<Json>({ description })
 
 export const HistoryEntry = Type.Object({
-  revision: Type.Integer({ minimum: 0, description: 'Of the assistant after the change; its ETag.' }),
+  revision: Type.Integer({ minimum: 0, description: 'Revision of the assistant after the change: its ETag.' }),
   event: Type.Enum([...assistantEventTypes], { title: 'AssistantEventType' }),
   at: Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] }),
   changes: Type.Array(Type.Object({

@@ -21,7 +21,7 @@ export const blacklistEvents = {
   }), Type.Object({ ...ids, sealed: Type.Optional(Sealed), deleted_at: Instant() })),
   /** The digest in the name of its stream stands for the number. */
   BlacklistEntryErased: firstVersion(Type.Object({
-    ...ids, created_at: Instant({ description: 'Of the entry.' }), erased_at: Instant()
+    ...ids, created_at: Instant({ description: 'When the entry was added.' }), erased_at: Instant()
   }))
 }
 export type BlacklistEvent = EventOf<typeof blacklistEvents>

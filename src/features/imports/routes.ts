@@ -194,11 +194,11 @@ async function ownImport (
 const Result = Type.Object({
   row: Type.Integer({ minimum: 1, description: 'Number of the row in the list or the file. The first row after the header line is 1; empty rows count.' }),
   outcome: Type.Enum(['created', 'duplicate', 'invalid'], { title: 'ImportedRowOutcome' }),
-  lead_id: Nullable(GivenId(), { description: 'Of the lead that was created.' }),
+  lead_id: Nullable(GivenId(), { description: 'Id of the lead that was created.' }),
   errors: Type.Unsafe<FieldErrors | null>({
     type: ['object', 'null'],
     additionalProperties: Type.Array(Type.String()),
-    description: 'Of an invalid row, by field, as a 422 has them; `row` where it has too many or too few cells, and how ' +
+    description: 'Why the row is invalid, by field, as in a 422; `row` where it has too many or too few cells, and how ' +
       'many more errors there are than the first 5. Null of further rows, where an import has 20 MiB of errors.'
   })
 }, { title: 'ImportedRow' })

@@ -117,7 +117,7 @@ const Status = Type.Optional(Type.Enum(settable, {
 }))
 
 const ChangedContactBody = Type.Object({
-  id: Type.Optional(Id({ description: 'Of a secondary contact that the lead has and keeps; without it, it is a new one.' })),
+  id: Type.Optional(Id({ description: 'Id of a secondary contact that the lead keeps. A contact without an id is a new one.' })),
   ...SecondaryContactBody.properties,
   status: Status
 }, { title: 'ChangedSecondaryContact' })

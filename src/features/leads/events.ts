@@ -82,7 +82,7 @@ export const leadEvents = {
     digests: Type.Optional(Type.Array(Type.Object({
       contact_id: GivenId(), number_digest: Type.String({ pattern: '^[0-9a-f]{32}$' })
     }, { title: 'DigestOfContact' }), {
-      description: 'Of the numbers of contacts that only went with their lead: so they are found when they are erased too.'
+      description: 'Digests of the numbers of contacts that only went with their lead: so they are found when they are erased too.'
     })),
     erased_at: Instant()
   }))

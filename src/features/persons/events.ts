@@ -15,7 +15,7 @@ export const personRequestEvents = {
     ...ids,
     type: RequestType,
     number_digest: Type.String({
-      pattern: '^[0-9a-f]{32}$', description: 'Of the phone number, keyed by LEAD_DIGEST_KEY: nobody reads the number from it.'
+      pattern: '^[0-9a-f]{32}$', description: 'Digest of the phone number, keyed by LEAD_DIGEST_KEY: nobody reads the number from it.'
     }),
     requested_at: Instant()
   })),

@@ -86,7 +86,7 @@ const At = (description: string) =>
   Type.String({ description: `ISO 8601, UTC. ${description}`.trim(), examples: ['2026-01-31T12:00:00.000Z'] })
 
 const begun = {
-  id: Type.String({ description: 'Of the request.' }),
+  id: Type.String({ description: 'Id of the request.' }),
   type: RequestType,
   status: Type.Enum(['processing', 'completed', 'failed'], {
     title: 'PersonRequestStatus', description: 'Failed: it is not tried again.'

@@ -52,7 +52,7 @@ const tooManyExports = 'A hundred of your exports are being made or kept: try ag
 const exportPersonSchema = {
   operationId: 'exportPerson',
   summary: 'Ask for a copy of what is known of a person',
-  description: 'Of all of yours with this phone number, as one JSON document. One of your own phone numbers is no person. This ' +
+  description: 'Writes one JSON document with all that you have about this phone number. One of your own phone numbers is no person. This ' +
     'needs a token, not a key.',
   tags: ['persons'],
   security: [{ bearer: [] }],

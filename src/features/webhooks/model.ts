@@ -60,9 +60,9 @@ export const DeliveryRequest = Type.Object({
   method: Type.String(),
   url: Type.String({ description: 'Without its query, which may hold a secret.' }),
   headers: Type.Record(Type.String(), Type.String(), {
-    description: 'Of the newest attempt, without its signature and your own.'
+    description: 'Headers of the newest attempt, without its signature and your own.'
   }),
-  header_names: Type.Array(Type.String(), { description: 'Of your own headers; their values are not kept. Empty until it has ended.' }),
+  header_names: Type.Array(Type.String(), { description: 'Names of your own headers; their values are not kept. Empty until the attempt has ended.' }),
   body: Nullable(Type.String(), { description: 'Byte for byte; null when it is no longer kept.' })
 }, { title: 'DeliveryRequest' })
 export type DeliveryRequest = Static<typeof DeliveryRequest>

@@ -34,7 +34,7 @@ export const WebhookOptions = Type.Object({
   headers: Type.Unsafe<OwnHeaders>({
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'Of each value its last four characters are shown, and of one of eight or fewer none.'
+    description: 'The last four characters of each value are shown; none where it has eight or fewer.'
   }),
   max_per_second: MaxPerSecond
 }, { title: 'WebhookOptions' })

@@ -14,7 +14,7 @@ const assistant = Type.Object({
 
 const WebhookLead = Type.Object({
   id: Id({ description: 'The lead, or the secondary contact, that was called.' }),
-  primary_lead_id: Type.Optional(Id({ description: 'Of a secondary contact: the lead that it belongs to. Absent for a lead.' })),
+  primary_lead_id: Type.Optional(Id({ description: 'The lead that a secondary contact belongs to. Absent for a lead.' })),
   phone_number: PhoneNumber({ description: 'E.164.' }),
   variables: StoredVariables,
   status: LeadStatus({ description: 'As it stands after the call.' }),

@@ -322,7 +322,7 @@ const listDeliveriesSchema = {
     assistant_id: Type.Optional(Id({ description: 'Only those of this assistant.' })),
     call_id: Type.Optional(Type.String({ ...CallId, description: 'Only that of this call.' })),
     status: Type.Optional(DeliverySummary.properties.status),
-    outcome: Type.Optional(Type.Enum([...outcomes], { title: 'AttemptOutcome', description: 'Of the attempt that ended last.' })),
+    outcome: Type.Optional(Type.Enum([...outcomes], { title: 'AttemptOutcome', description: 'How the newest attempt ended.' })),
     status_code: Type.Optional(Type.Integer({
       minimum: 100, maximum: 999, description: 'What the receiver answered to that attempt.'
     })),
