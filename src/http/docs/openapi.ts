@@ -102,6 +102,7 @@ export async function addApiDocs (app: FastifyInstance, basePath: string, public
     await documents.register(fastifySwaggerUi, {
       routePrefix: `${basePath}/docs`,
       staticCSP: pageCsp,
+      theme: { css: [{ filename: 'one-server.css', content: withoutServers }] },
       uiConfig: {
         layout: 'BaseLayout',
         docExpansion: 'list',
@@ -112,6 +113,9 @@ export async function addApiDocs (app: FastifyInstance, basePath: string, public
     })
   })
 }
+
+/** There is one server to choose, by a select that has no name for a reader of screens. */
+const withoutServers = '.swagger-ui .scheme-container .schemes .schemes-server-container { display: none }'
 
 /** The page of the plugin does not say that it fits a phone, so that a phone shows it as wide as a desk. */
 function forPhones (reply: FastifyReply, payload: unknown): unknown {

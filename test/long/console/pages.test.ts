@@ -102,6 +102,18 @@ else {
     })
   }
 
+  t.test('the reference of the API has no critical barrier', async (t) => {
+    for (const width of [390, 1280]) {
+      const { page, barriers, problems, close } = await visit(browser, service.url, { viewport: { width, height: 800 } })
+      await page.goto(`${service.url}/docs`)
+      await page.locator('.opblock-summary-control').nth(3).click()
+      await page.getByText('Request body').first().waitFor()
+      t.same(await barriers('critical'), [], `at ${width} pixels`)
+      t.same(problems, [])
+      await close()
+    }
+  })
+
   t.test('names that are hostile are shown on every page that has them', async (t) => {
     for (const [index, name] of hostileNames.entries()) {
       await create({ assistant_name: name })

@@ -24,8 +24,8 @@ export interface Visit {
   enter (token: string): Promise<void>
   /** Opens the page, which lies behind `#/`, and waits for its heading and for what it shows. */
   open (path: string): Promise<void>
-  /** What axe finds, and whether the page is wider than the screen. */
-  barriers (): Promise<string[]>
+  /** What axe finds, all or what is critical, and whether the page is wider than the screen. */
+  barriers (which?: 'all' | 'critical'): Promise<string[]>
   close (): Promise<void>
 }
 
@@ -56,12 +56,12 @@ export async function visit (browser: Browser, url: string, screen: BrowserConte
       }
       await settled()
     },
-    async barriers () {
+    async barriers (which = 'all') {
       await page.evaluate(axe)
       const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })")
       const isWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
       return [
-        ...violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ').slice(0, 300)}`),
+        ...violations.filter(({ impact }) => which === 'all' || impact === which).map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ').slice(0, 300)}`),
         ...(isWide ? ['wider than the screen'] : [])
       ]
     },
