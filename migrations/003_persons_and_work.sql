@@ -40,6 +40,8 @@ CREATE TABLE ledger.work (
 );
 CREATE INDEX work_accepted ON ledger.work (kind, user_id, created_at, id)
   WHERE state = 'accepted';
+CREATE INDEX work_imports ON ledger.work (user_id, created_at DESC, id DESC)
+  WHERE kind = 'lead-import' AND state <> 'prepared';
 CREATE INDEX work_prepared ON ledger.work (created_at) WHERE state = 'prepared';
 CREATE INDEX work_failed ON ledger.work (finished_at) WHERE state = 'failed';
 CREATE INDEX work_finished ON ledger.work (kind, finished_at) WHERE finished_at IS NOT NULL;

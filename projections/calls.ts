@@ -317,3 +317,20 @@ export async function findCall (db: Pool, userId: string, callId: string): Promi
   })
   return rows[0]
 }
+
+/** How many of one status there are in an hour, which is numbered since 1970. */
+export interface HourCount { hour: number, status: string, count: number }
+
+/** Calls by the hour that they ended in, from `from` and before `to`: the newest of them, one more than `most`. */
+export async function countCalls (db: Pool, userId: string, from: Date, to: Date, most: number): Promise<HourCount[]> {
+  const { rows } = await db.query<HourCount>({
+    name: 'count-calls',
+    text: `
+    SELECT floor(extract(epoch FROM ended_at) / 3600)::integer AS hour, status, count(*)::integer AS count
+    FROM (SELECT ended_at, status FROM read_model.calls WHERE user_id = $1 AND ended_at >= $2 AND ended_at < $3
+      ORDER BY ended_at DESC, position DESC LIMIT $4 + 1) newest
+    GROUP BY 1, 2`,
+    values: [userId, from, to, most]
+  })
+  return rows
+}

@@ -4,10 +4,11 @@ import type { ApiServices } from '../services/services.js'
 import { addApiKeyCommands, getMe, listApiKeys } from './api-keys/routes.js'
 import { addAssistantCommands, addAssistantQueries } from './assistants/routes.js'
 import { addToBlacklist, deleteFromBlacklist, isBlacklisted, listBlacklist } from './blacklist/routes.js'
+import { getDay } from './calls/routes-day.js'
 import { completeCall, exportCalls, getCall, listCalls } from './calls/routes.js'
 import { addCampaigns } from './campaigns/routes.js'
 import { addCatalog } from './catalog/routes.js'
-import { getLeadImport, importLeads, listImportResults } from './imports/routes.js'
+import { getLeadImport, importLeads, listImportResults, listLeadImports } from './imports/routes.js'
 import { createLead, deleteLead, exportLeads, getLead, listLeads, updateLead } from './leads/routes.js'
 import { downloadPerson, erasePerson, exportPerson, getPersonRequest } from './persons/routes.js'
 import { addPhoneNumbers } from './phone-numbers/routes.js'
@@ -30,8 +31,9 @@ const routes = [
   redeliverWebhook, redeliverWebhooks, testWebhook, resumeWebhook,
   rotateWebhookSecret, changeAssistantSecret, recoverWebhooks,
   addWebhookOptions,
-  addAssistantQueries, listLeads, getLead, exportLeads, getLeadImport, listImportResults, listCalls, getCall,
-  exportCalls, addCatalog, listApiKeys, listBlacklist, isBlacklisted, getPersonRequest, downloadPerson, getMe,
+  addAssistantQueries, listLeads, getLead, exportLeads, getLeadImport, listLeadImports, listImportResults,
+  listCalls, getCall,
+  exportCalls, getDay, addCatalog, listApiKeys, listBlacklist, isBlacklisted, getPersonRequest, downloadPerson, getMe,
   getWebhookSecret, getAssistantWebhookSecret, listWebhookDeliveries, getWebhookDelivery, listWebhookNotices
 ]
 

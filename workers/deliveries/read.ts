@@ -1,6 +1,7 @@
 // Deliveries and notices as their owners and operators read them. What waits for a webhook that is off or suspended is
 // shown as held, though nothing changed in its row.
 import type { Pool, PoolClient } from 'pg'
+import type { HourCount } from '../../projections/calls.js'
 import type { Delivery, DeliveryRequest, DeliverySummary, Notice } from '../../src/features/webhooks/model.js'
 import type { Outcome } from '../../src/features/webhooks/outcome.js'
 import { readPage, type Filter, type Page, type Paged, type Search } from '../../src/postgres/page.js'
@@ -89,6 +90,29 @@ export async function listDeliveries (
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'uuid' } },
     item: `json_build_object('user_id', page.user_id, ${summary})`
   }, page)
+}
+
+/**
+ * Webhooks of calls and tests by the hour that they were made in, from `from` and before `to`: the newest of them, one
+ * more than `most`.
+ */
+export async function countDeliveries (
+  pool: Pool, userId: string, from: Date, to: Date, most: number
+): Promise<HourCount[]> {
+  const { rows } = await pool.query<HourCount>({
+    name: 'count-deliveries',
+    text: `
+    SELECT hour, CASE WHEN ${isHeld} THEN 'held' ELSE d.status END AS status, sum(count)::integer AS count
+    FROM (
+      SELECT floor(extract(epoch FROM created_at) / 3600)::integer AS hour, assistant_id, status, min(call_id) AS call_id,
+        count(*) AS count
+      FROM (SELECT created_at, assistant_id, status, call_id FROM ledger.webhook_deliveries
+        WHERE user_id = $1 AND created_at >= $2 AND created_at < $3 ORDER BY created_at DESC, id DESC LIMIT $4 + 1) newest
+      GROUP BY 1, assistant_id, status, call_id IS NULL) d
+    GROUP BY 1, 2`,
+    values: [userId, from, to, most]
+  })
+  return rows
 }
 
 /** Whether `text` may be the id of a delivery. */

@@ -1,5 +1,6 @@
 // The rows of requests as their routes see them: prepared, accepted, read, counted; and how workers hear of them.
 import type { Pool, PoolClient } from 'pg'
+import { type Page, type Paged, readPage } from '../../src/postgres/page.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 
@@ -100,6 +101,25 @@ export async function findRequest<Progress extends object> (
     SELECT id, kind, state, progress, reason, created_at, finished_at FROM ledger.work
     WHERE id = $1 AND kind = ANY($2) AND user_id = $3 AND state <> 'prepared'`, [id, kinds, userId])
   return found
+}
+
+/** Imports of this user that were accepted, the newest first: an index has those alone. */
+export async function listImports<Progress extends object> (
+  pool: Pool, userId: string, page: Page
+): Promise<Paged<RequestStatus<Progress>>> {
+  const { items, ...paged } = await readPage<RequestStatus<Progress>>(pool, {
+    name: 'imports',
+    columns: 'id, kind, state, progress, reason, created_at, finished_at',
+    from: 'ledger.work',
+    key: 'id',
+    own: [['user_id = ?', userId], ["kind = 'lead-import'"], ["state <> 'prepared'"]],
+    order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'uuid' } },
+    item: `json_build_object('id', page.id, 'kind', page.kind, 'state', page.state, 'progress', page.progress,
+      'reason', page.reason, 'created_at', page.created_at, 'finished_at', page.finished_at)`
+  }, page)
+  const dates = ({ created_at, finished_at }: RequestStatus) =>
+    ({ created_at: new Date(created_at), finished_at: finished_at && new Date(finished_at) })
+  return { ...paged, items: items.map((item) => ({ ...item, ...dates(item) })) }
 }
 
 /** Durable work as operators see it. */

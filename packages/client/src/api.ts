@@ -675,6 +675,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/user/lead-imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your imports
+         * @description The newest first. An import is kept for 30 days after its end.
+         */
+        get: operations["listLeadImports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/user/lead-import/{id}/results": {
         parameters: {
             query?: never;
@@ -747,6 +767,26 @@ export interface paths {
          * @description All that fit the filters, by id, as they were at one instant; what each call was about is asked for by its id. In CSV, what a spreadsheet would take for a formula begins with an apostrophe.
          */
         get: operations["exportCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/user/day": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See your last day by the hour
+         * @description Calls in the hour that they ended in, and webhooks in the hour that they were made in.
+         */
+        get: operations["getDay"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2435,6 +2475,10 @@ export interface components {
         FoundLeadImport: {
             data: components["schemas"]["LeadImport"];
         };
+        LeadImportPage: {
+            data: components["schemas"]["LeadImport"][];
+            meta: components["schemas"]["PageMeta"];
+        };
         /** @enum {string} */
         ImportedRowOutcome: "created" | "duplicate" | "invalid";
         ImportedRow: {
@@ -2551,6 +2595,27 @@ export interface components {
         };
         OneCall: {
             data: components["schemas"]["Call"];
+        };
+        HourCounts: {
+            /** @description When the hour begins: ISO 8601, UTC. */
+            hour: string;
+            /** @description How many by status. A status that none has is absent. */
+            counts: {
+                [key: string]: number;
+            };
+        };
+        HoursOfDay: {
+            /** @description 24 hours, oldest first. The last one has not ended yet. */
+            hours: components["schemas"]["HourCounts"][];
+            /** @description False where there are more than 100,000: then the newest of them are counted. */
+            is_exact: boolean;
+        };
+        OwnDay: {
+            calls: components["schemas"]["HoursOfDay"];
+            deliveries: components["schemas"]["HoursOfDay"];
+        };
+        OneOwnDay: {
+            data: components["schemas"]["OwnDay"];
         };
         Voice: {
             /**
@@ -5861,6 +5926,68 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    listLeadImports: {
+        parameters: {
+            query?: {
+                /** @description From 1, which is the default; a page after the last one is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Items on a page. */
+                per_page?: components["parameters"]["PerPage15"];
+                /** @description `meta.next` of the page before, instead of `page`: as fast at the end of a long list as at its beginning, and no item is missed or met twice while others are added. Empty for the first page. */
+                after?: components["parameters"]["After"];
+            };
+            header?: {
+                /** @description What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422. */
+                "X-Read-Position"?: components["parameters"]["Position"];
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page that was asked for. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "3f1d7c52-6c0e-4d0b-9d0a-5f6c1f6a2b10",
+                     *           "status": "completed",
+                     *           "total": 3,
+                     *           "processed": 3,
+                     *           "created": 1,
+                     *           "duplicates": 1,
+                     *           "invalid": 1,
+                     *           "reason": null,
+                     *           "created_at": "2026-01-31T11:58:00.000Z",
+                     *           "finished_at": "2026-01-31T11:58:02.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 15,
+                     *         "total": 1,
+                     *         "last_page": 1,
+                     *         "next": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LeadImportPage"];
+                };
+            };
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
     listLeadImportResults: {
         parameters: {
             query?: {
@@ -6203,6 +6330,66 @@ export interface operations {
                      */
                     "text/csv": string;
                     "application/x-ndjson": string;
+                };
+            };
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getDay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422. */
+                "X-Read-Position"?: components["parameters"]["Position"];
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The last 24 hours. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-Read-Position": components["headers"]["Position"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "calls": {
+                     *           "hours": [
+                     *             {
+                     *               "hour": "2026-01-31T12:00:00.000Z",
+                     *               "counts": {
+                     *                 "completed": 41,
+                     *                 "no-answer": 7
+                     *               }
+                     *             }
+                     *           ],
+                     *           "is_exact": true
+                     *         },
+                     *         "deliveries": {
+                     *           "hours": [
+                     *             {
+                     *               "hour": "2026-01-31T12:00:00.000Z",
+                     *               "counts": {
+                     *                 "delivered": 40,
+                     *                 "scheduled": 1
+                     *               }
+                     *             }
+                     *           ],
+                     *           "is_exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OneOwnDay"];
                 };
             };
             422: components["responses"]["E422"];

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { takesLeads } from '../../../projections/catalog.js'
 import {
-  acceptRequest, countUnfinished, findRequest, prepareRequest, type RequestStatus
+  acceptRequest, countUnfinished, findRequest, listImports, prepareRequest, type RequestStatus
 } from '../../../workers/work/requests.js'
 import { type ImportProgress, leadImportKind, nothingDone } from '../../../workers/imports/lead-imports.js'
 import { eachResult, listResults, type RowResult } from '../../../workers/imports/rows.js'
@@ -18,7 +18,7 @@ import { importedRow, importId, leadImport, page } from '../../http/docs/example
 import { bom, type Exported, onlyCsv, sendExport } from '../../http/exports.js'
 import { Bursts, onceGone, untilGone } from '../../http/limits.js'
 import { PageOf, Paging } from '../../http/lists.js'
-import { itemErrors, readHeaders, reading } from '../../http/read-position.js'
+import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
 import type { ApiServices } from '../../services/services.js'
 import { DuplicateRule, type LeadImportEvent, LeadImportStatus, leadImportStream } from './events.js'
 import {
@@ -173,12 +173,35 @@ const getLeadImportSchema = {
 
 export function getLeadImport (app: App, { pool, positions }: ApiServices): void {
   const options = { schema: getLeadImportSchema, ...reading('leads', positions) }
-  app.get('/user/lead-import/:id', options, async ({ user, params }) => {
-    const { id, state, progress, reason, created_at, finished_at } = await ownImport(pool, user.id, params.id)
-    const { total = 0, processed = 0, created = 0, duplicates = 0, invalid = 0 } = progress
-    const counts = { total, processed, created, duplicates, invalid }
-    const times = { created_at: created_at.toISOString(), finished_at: finished_at?.toISOString() ?? null }
-    return { data: { id, status: state === 'accepted' ? 'processing' as const : state, ...counts, reason, ...times } }
+  app.get('/user/lead-import/:id', options, async ({ user, params }) =>
+    ({ data: describe(await ownImport(pool, user.id, params.id)) }))
+}
+
+function describe ({ id, state, progress, reason, created_at, finished_at }: RequestStatus<ImportProgress>) {
+  const { total = 0, processed = 0, created = 0, duplicates = 0, invalid = 0 } = progress
+  const counts = { total, processed, created, duplicates, invalid }
+  const times = { created_at: created_at.toISOString(), finished_at: finished_at?.toISOString() ?? null }
+  return { id, status: state === 'accepted' ? 'processing' as const : state, ...counts, reason, ...times }
+}
+
+const pagingOfImports = new Paging('lead-imports', 15, ['time', 'uuid'])
+
+const listLeadImportsSchema = {
+  operationId: 'listLeadImports',
+  summary: 'List your imports',
+  description: 'The newest first. An import is kept for 30 days after its end.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  querystring: Type.Object({ ...pagingOfImports.parameters }),
+  response: { 200: answered('The page that was asked for.', PageOf(LeadImport), page(15, leadImport)), ...readErrors }
+}
+
+export function listLeadImports (app: App, { pool, positions }: ApiServices): void {
+  const options = { schema: listLeadImportsSchema, ...reading('leads', positions, pagingOfImports) }
+  app.get('/user/lead-imports', options, async ({ user, query }) => {
+    const found = await listImports<ImportProgress>(pool, user.id, pagingOfImports.requested(query))
+    return pagingOfImports.answer(query, { ...found, items: found.items.map(describe) })
   })
 }
 

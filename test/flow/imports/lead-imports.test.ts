@@ -42,6 +42,19 @@ t.test('leads in JSON become leads, row by row', async (t) => {
   t.equal((await pool.query('SELECT FROM ledger.lead_import_parts')).rowCount, 0, 'the rows themselves are gone')
 })
 
+t.test('a user finds their imports again, the newest first', async (t) => {
+  const { id } = (await sendJson({ campaign_id: 1, leads: [{ phone_number: numberOf(4) }] })).body.data
+  const newest = await ended(id)
+  const unsent = randomUUID()
+  await pool.query("INSERT INTO ledger.work (id, kind, user_id, input) VALUES ($1, 'lead-import', '1', '{}')", [unsent])
+  const { data, meta } = (await call('GET', '/user/lead-imports')).body
+  t.same(data[0], newest)
+  t.equal(data.length, 2)
+  t.equal(meta.total, 2)
+  t.same((await call('GET', '/user/lead-imports', undefined, { user: '2' })).body.data, [])
+  await pool.query('DELETE FROM ledger.work WHERE id = $1', [unsent])
+})
+
 t.test('a row with a history that cannot be read is refused, and the others are leads', async (t) => {
   const [told, gone, listed] = [numberOf(900), numberOf(901), numberOf(902)]
   const idOf = async (path: string, body: object) => (await call('POST', path, body)).body.data.id
