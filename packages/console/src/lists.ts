@@ -12,6 +12,7 @@ export const lists = {
   deliveries: (query: object) => client.GET('/user/webhook-deliveries', { params: { query } }),
   keys: (query: object) => client.GET('/user/api-keys', { params: { query } }),
   blacklist: (query: object) => client.GET('/user/blacklist', { params: { query } }),
+  imports: (query: object) => client.GET('/user/lead-imports', { params: { query } }),
   leads: (query: object) => client.GET('/user/leads', { params: { query } }),
   history: (id: number, query: object) => client.GET('/user/assistant/{id}/history', { params: { path: { id }, query } }),
   results: (id: string, query: object) => client.GET('/user/lead-import/{id}/results', { params: { path: { id }, query } }),

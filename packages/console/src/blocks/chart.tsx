@@ -11,6 +11,10 @@ interface ChartProps {
   bars: readonly { name: string, amounts: readonly number[] }[]
 }
 
+const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' })
+/** In the zone of the viewer. */
+export const hourName = (at: string | number) => hour.format(new Date(at))
+
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0)
 
 export function Chart ({ title, series, bars }: ChartProps) {

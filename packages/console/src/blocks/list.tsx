@@ -55,7 +55,7 @@ export function List<Item> ({ name, ask, columns, idOf, empty, filters = [], bul
             <>
               <Rows {...{ items: data, columns, idOf }} {...(bulk && { marked, setMarked })} />
               <Group justify='space-between'>
-                <Text size='sm' className='dim'>{counted(meta)}</Text>
+                <Text size='sm' className='dim'>{meta.total !== undefined && `${countOf(meta)} in all`}</Text>
                 <Group gap='xs'>
                   {address.has('after') && <Button variant='default' onClick={() => go()}>First page</Button>}
                   {meta.next !== null && <Button variant='default' onClick={() => go(meta.next ?? '')}>Next page</Button>}
@@ -68,10 +68,9 @@ export function List<Item> ({ name, ask, columns, idOf, empty, filters = [], bul
   )
 }
 
-function counted ({ total, total_is_exact: isExact }: PageOf<unknown>['meta']): string {
-  if (total === undefined) return ''
-  return `${isExact === false ? 'More than ' : ''}${total.toLocaleString()} in all`
-}
+/** Such as "3" and "More than 10,000". */
+export const countOf = ({ total = 0, total_is_exact: isExact }: PageOf<unknown>['meta']) =>
+  `${isExact === false ? 'More than ' : ''}${total.toLocaleString()}`
 
 /** Another filter begins at the first page. */
 function changed (present: URLSearchParams, field: string, value: string | undefined): URLSearchParams {

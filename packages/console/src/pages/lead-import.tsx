@@ -5,11 +5,18 @@ import { useNavigate, useParams } from 'react-router'
 import { client, useRead, type Schemas } from '../api.js'
 import { Download } from '../blocks/download.js'
 import { ApiForm, given, Inputs, shown, type Field } from '../blocks/form.js'
-import { List, Rows } from '../blocks/list.js'
+import { List, Rows, type Column } from '../blocks/list.js'
 import { Facts, Loaded, Page, Section } from '../blocks/page.js'
 import { Said, State, Time, To } from '../blocks/text.js'
 import { lists, useCampaignOptions } from '../lists.js'
 import { failedRows, previewOf, type Preview } from './csv.js'
+
+const importColumns: Column<Schemas['LeadImport']>[] = [
+  { name: 'Rows', show: ({ processed, total }) => `${processed.toLocaleString()} of ${total.toLocaleString()}` },
+  { name: 'New leads', show: ({ created }) => created.toLocaleString() },
+  { name: 'There already', show: ({ duplicates }) => duplicates.toLocaleString() },
+  { name: 'Refused', show: ({ invalid }) => invalid.toLocaleString() }
+]
 
 const asCsv = { 'content-type': 'text/csv' }
 
@@ -40,6 +47,19 @@ export function ImportLeads () {
         </Stack>
       </div>
       {chosen && <Chosen key={chosen.file.name} {...chosen} />}
+      <Section title='Imports of the last 30 days'>
+        <List
+          name='imports'
+          ask={lists.imports}
+          idOf={({ id }) => id}
+          columns={[
+            { name: 'Begun', show: ({ id, created_at }) => <To to={`/leads/import/${id}`}><Time at={created_at} /></To> },
+            { name: 'Status', show: ({ status }) => <State>{status}</State> },
+            ...importColumns
+          ]}
+          empty='There is none.'
+        />
+      </Section>
     </Page>
   )
 }
@@ -129,7 +149,7 @@ export function LeadImport () {
 }
 
 function Progressed ({ found }: { found: Schemas['LeadImport'] }) {
-  const { status, total, processed, created, duplicates, invalid, reason, created_at, finished_at } = found
+  const { status, total, processed, reason, created_at, finished_at } = found
   const share = total === 0 ? 100 : 100 * processed / total
   return (
     <>
@@ -140,10 +160,7 @@ function Progressed ({ found }: { found: Schemas['LeadImport'] }) {
       <Facts
         facts={{
           Status: <State>{status}</State>,
-          Rows: `${processed.toLocaleString()} of ${total.toLocaleString()}`,
-          'New leads': created.toLocaleString(),
-          'There already': duplicates.toLocaleString(),
-          Refused: invalid.toLocaleString(),
+          ...Object.fromEntries(importColumns.map(({ name, show }) => [name, show(found)])),
           Begun: <Time at={created_at} />,
           Ended: <Time at={finished_at} />
         }}

@@ -31,7 +31,7 @@ export function Doctor () {
         </Loaded>
       </Section>
       <Section title='Settings'>
-        <Text size='sm' className='dim'>Of the process that answers. Secrets are not shown, and of a URL only its origin.</Text>
+        <Text size='sm' className='dim'>The process that answers shows its own. Secrets are hidden, and a URL is cut to its origin.</Text>
         <Loaded query={settings} rows={12}>
           {({ data }) => (
             <Rows

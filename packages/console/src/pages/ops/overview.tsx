@@ -1,7 +1,7 @@
 // How the service is: what to look at first, what waits to be sent, and the last day.
 import { Card, List as Bullets, SimpleGrid, Text } from '@mantine/core'
 import { client, useRead, type Schemas } from '../../api.js'
-import { Chart, type Series } from '../../blocks/chart.js'
+import { Chart, hourName, type Series } from '../../blocks/chart.js'
 import { Facts, Loaded, Page, Section } from '../../blocks/page.js'
 import { fromNow, Said, State, To } from '../../blocks/text.js'
 import { levels } from './doctor.js'
@@ -70,7 +70,6 @@ function Queue () {
 const attemptSeries: Series[] = [{ name: 'Delivered', colour: 'green' }, { name: 'Failed', colour: 'red' }]
 const commandSeries: Series[] =
   [{ name: 'Accepted', colour: 'green' }, { name: 'Refused', colour: 'orange' }, { name: 'Failed', colour: 'red' }]
-const hourName = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' })
 
 function Day () {
   const day = useRead(['day'], () => client.GET('/ops/api/day'), { pollMs: slowMs })
@@ -99,7 +98,7 @@ function Day () {
 function barOfHour ({ hour, attempts }: Schemas['HourOfAttempts']) {
   const delivered = attempts.delivered ?? 0
   const all = Object.values(attempts).reduce((sum, count) => sum + count, 0)
-  return { name: hourName.format(new Date(hour)), amounts: [delivered, all - delivered] }
+  return { name: hourName(hour), amounts: [delivered, all - delivered] }
 }
 
 /** Of the newest hour in which something was delivered. */
@@ -117,6 +116,6 @@ function barsOfCommands (commands: readonly Schemas['CommandsOfTenMinutes'][]) {
     const from = first + hour * hourMs
     const within = commands.filter(({ at }) => Date.parse(at) >= from && Date.parse(at) < from + hourMs)
     const sum = (kind: 'accepted' | 'refused' | 'failed') => within.reduce((total, each) => total + each[kind], 0)
-    return { name: hourName.format(from), amounts: [sum('accepted'), sum('refused'), sum('failed')] }
+    return { name: hourName(from), amounts: [sum('accepted'), sum('refused'), sum('failed')] }
   })
 }
