@@ -67,6 +67,13 @@ else {
       await confirm('Drop catalog')
       await ended('drop', /^Dropped of catalog: generation 2/)
 
+      for (const [action, message] of [['Pause', /^catalog is paused/], ['Resume', /^catalog goes on/]] as const) {
+        await press(`${action} catalog`)
+        await confirm(`${action} catalog`)
+        await ended(action.toLowerCase(), message)
+      }
+      await page.getByRole('button', { name: 'Pause catalog', exact: true }).waitFor()
+
       await open('parked')
       t.match(await page.getByRole('main').textContent(), `assistant-${assistant}@1`)
       const first = (label: string) => page.getByRole('button', { name: `${label} assistant-${assistant}`, exact: true }).first()

@@ -36,7 +36,10 @@ export function ApiKeys () {
       }
     >
       {made && (
-        <Alert color='green' variant='outline' role='status' title='Keep this key now: it is shown this once.' withCloseButton onClose={() => setMade(undefined)}>
+        <Alert
+          color='green' variant='outline' role='status' title='Keep this key now: it is shown this once.'
+          withCloseButton closeButtonLabel='Close' onClose={() => setMade(undefined)}
+        >
           <Code label='The new key'>{made.key}</Code>
           <Group mt='xs'>
             <CopyButton value={made.key}>

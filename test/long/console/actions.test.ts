@@ -1,0 +1,224 @@
+// What the journeys do not do: each action that a user has, pressed on a phone, and what the API says then. A page
+// follows what is written, here and elsewhere, and rests while nobody sees it.
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import { customerNumber } from '../../../src/domain/examples.js'
+import { screens, visit } from '../../support/console/visit.js'
+import { eventually } from '../../support/eventually.js'
+import { findChromium, openBrowser } from '../../support/ops/operator.js'
+import { answers, receiver } from '../../support/receivers/receiver.js'
+import { tried, webhookService } from '../../support/scenes/scenes.js'
+
+const chromium = findChromium()
+if (chromium === undefined) t.notOk(process.env.CI, 'without Chromium the console is not tried in a browser')
+else {
+  const service = await webhookService(t)
+  const { call, get, url } = service
+  const hook = await receiver(t, answers(500))
+  const assistant = await service.create(hook.url)
+  const failed = [await service.complete(assistant, tried(1)), await service.complete(assistant, tried(1))]
+  const lead = (await call('POST', '/user/lead', { phone_number: customerNumber, campaign_id: 1 })).body.data.id
+  hook.answer = answers(204)
+  const browser = await openBrowser(t, chromium)
+  const { page, enter, open, barriers, problems } = await visit(browser, url, screens.phone)
+  await enter(await service.token('1'))
+
+  const main = page.getByRole('main')
+  const dialog = page.getByRole('dialog')
+  const said = (words: string | RegExp) => page.getByRole('status').getByText(words).first().waitFor()
+  const press = (label: string) => main.getByRole('button', { name: label, exact: true }).first().click()
+  const pressInDialog = async (label: string) => {
+    await dialog.getByRole('button', { name: label, exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
+  }
+  /** Presses the button, fills in what its dialog asks for, and presses it there. */
+  const act = async (label: string, fields: Record<string, string> = {}) => {
+    await press(label)
+    for (const [field, text] of Object.entries(fields)) await dialog.getByLabel(field).first().fill(text)
+    await pressInDialog(label)
+  }
+  const code = (label: string) => main.getByRole('region', { name: label })
+  const mayCall = async (key: string) =>
+    (await fetch(`${url}/user/me`, { headers: { authorization: `Bearer ${key}` } })).status === 200
+  const secretOf = async (path: string) => (await get(path)).data.secret
+
+  t.test('a key is shown once, and refused when it is revoked', async (t) => {
+    await open('api-keys')
+    await act('New API key', { Name: 'Nightly <b>import</b>' })
+    const key = await code('The new key').textContent() ?? ''
+    t.ok(await mayCall(key))
+    t.same(await barriers(), [])
+    await page.reload()
+    await press('Revoke')
+    t.match(await dialog.textContent(), 'Nightly <b>import</b>')
+    await pressInDialog('Revoke')
+    await eventually(async () => !await mayCall(key))
+    await main.getByText('There is no key yet').waitFor()
+    t.notMatch(await page.content(), key)
+  })
+
+  t.test('secrets are hidden, shown and changed: of the user, and of one assistant', async (t) => {
+    await open('webhooks')
+    await main.getByText('The secret that signs').click()
+    await press('Show the secret')
+    const first = await code('Secret').textContent()
+    t.equal(first, await secretOf('/user/webhook-secret'))
+    await act('Change the secret', { Hours: '1' })
+    await main.getByText('The former one signs as well').waitFor()
+    await eventually(async () => await code('Secret').textContent() !== first)
+    const mine = await secretOf('/user/webhook-secret')
+    t.equal(await code('Secret').textContent(), mine)
+    t.same(await barriers(), [])
+
+    await open(`assistants/${assistant}/webhook`)
+    await act('Give it a new secret of its own')
+    await main.getByText('This secret is of this assistant alone').waitFor()
+    t.not(await code('Secret').textContent(), mine)
+    await act('Go back to your secret')
+    await main.getByText('The assistant has no secret of its own').waitFor()
+    t.equal(await code('Secret').textContent(), mine)
+  })
+
+  t.test('what goes with a webhook is set, shown in part, and taken away', async (t) => {
+    await open(`assistants/${assistant}/webhook`)
+    await press('Add one')
+    await main.getByPlaceholder('Name').fill('x-shop')
+    await main.getByPlaceholder('Value').fill('a-long-secret')
+    await main.locator('[data-path="max_per_second"]').fill('0')
+    await press('Save')
+    await main.locator('[data-path="max_per_second"][aria-invalid="true"]').waitFor()
+    await main.locator('[data-path="max_per_second"]').fill('5')
+    await press('Save')
+    await main.getByText('…cret').waitFor()
+    t.match((await get(`/user/assistant/${assistant}/webhook-options`)).data, { max_per_second: 5, headers: { 'x-shop': '…cret' } })
+    t.same(await barriers(), [])
+    await act('Remove these headers')
+    await main.getByText('No headers of your own').waitFor()
+    t.match((await get(`/user/assistant/${assistant}/webhook-options`)).data, { max_per_second: 5, headers: {} })
+  })
+
+  t.test('webhooks are sent again: one as a test, marked ones, and what was missed', async (t) => {
+    await open(`assistants/${assistant}/webhook`)
+    await act('Send a test')
+    await main.getByRole('heading', { name: 'Webhook' }).waitFor()
+    await main.locator('.state', { hasText: 'Delivered' }).first().waitFor()
+
+    await open(`webhooks?assistant_id=${assistant}&status=scheduled`)
+    for (const { id } of failed) await main.getByLabel(`Mark ${id}`).check()
+    t.same(await barriers(), [])
+    await act('Send 2 again')
+    await said('2 webhooks are sent again')
+    for (const { id } of failed) await service.delivery(id, ({ status }) => status === 'delivered')
+    await main.getByText('Nothing matches these filters').waitFor()
+
+    await open(`assistants/${assistant}/webhook`)
+    await act('Send what was missed', { 'Made from': '2026-01-31T12:00' })
+    t.same(await barriers(), [])
+  })
+
+  t.test('an assistant is switched off and on, and deleted', async (t) => {
+    const path = `assistants/${await service.create(hook.url)}`
+    await open(path)
+    for (const [button, status] of [['Switch off', 'inactive'], ['Switch on', 'active']] as const) {
+      await press(button)
+      await eventually(async () => (await get(`/user/${path.replace('s/', '/')}`)).data.status === status)
+      await main.locator('.state', { hasText: new RegExp(status, 'i') }).first().waitFor()
+    }
+    await act('Delete')
+    await main.getByRole('heading', { name: 'Assistants' }).waitFor()
+    t.equal(await main.locator(`a[href="#/${path}"]`).count(), 0)
+  })
+
+  for (const { at, added, removed, name } of [
+    { at: 'campaigns', added: { label: 'New campaign', fields: { Name: 'Autumn' } }, removed: 'Delete', name: 'Autumn' },
+    { at: 'numbers', added: { label: 'Add a number', fields: { 'Phone number': '+15551230177' } }, removed: 'Release', name: '+15551230177' },
+    { at: 'do-not-call', added: { label: 'Add a number', fields: { 'Phone number': '+15551230178', Why: 'asked us' } }, removed: 'Allow calls', name: '+15551230178' }
+  ]) {
+    t.test(`${at}: one is added, seen at once, and taken away`, async (t) => {
+      await open(at)
+      await act(added.label, added.fields)
+      const row = main.getByRole('row').filter({ hasText: name })
+      await row.waitFor()
+      if (at === 'campaigns') {
+        await row.getByRole('button', { name: 'Rename' }).click()
+        await dialog.getByLabel('Name').fill(`${name} renewals`)
+        await pressInDialog('Rename')
+        await main.getByText(`${name} renewals`).waitFor()
+      }
+      t.same(await barriers(), [])
+      await row.getByRole('button', { name: removed }).click()
+      await pressInDialog(removed)
+      await row.waitFor({ state: 'detached' })
+    })
+  }
+
+  t.test('a lead is changed', async (t) => {
+    await open(`leads/${lead}`)
+    await main.getByText('Change this lead').click()
+    await main.getByLabel('Variables: value of customer_name').fill('مريم <i>')
+    await press('Add another contact')
+    await main.locator('[data-path="secondary_contacts.0.phone_number"]').fill('12')
+    await press('Save changes')
+    await main.locator('[data-path="secondary_contacts.0.phone_number"][aria-invalid="true"]').waitFor()
+    t.same(await barriers(), [])
+    await main.locator('[data-path="secondary_contacts.0.phone_number"]').fill('+15551230133')
+    await press('Save changes')
+    await main.getByText('مريم <i>').first().waitFor()
+    t.match((await get(`/user/lead/${lead}`)).data, { secondary_contacts: [{ phone_number: '+15551230133' }] })
+  })
+
+  t.test('a copy of a person is made and kept, and the person is erased once their number is typed', async (t) => {
+    await open('persons')
+    const number = main.getByLabel('Phone number')
+    await number.fill('0123')
+    await main.getByText('A phone number begins with +').waitFor()
+    await number.fill(customerNumber)
+    await act('Make a copy')
+    const saving = page.waitForEvent('download')
+    await main.getByRole('button', { name: 'Download the copy' }).click({ timeout: 60_000 })
+    t.match(await readFile(await (await saving).path(), 'utf8'), customerNumber)
+    await press('Erase the person')
+    const erase = dialog.getByRole('button', { name: 'Erase the person' })
+    t.ok(await erase.isDisabled())
+    await dialog.getByLabel('to confirm').fill(customerNumber)
+    t.same(await barriers(), [])
+    await pressInDialog('Erase the person')
+    await main.getByText('Erasure', { exact: true }).waitFor()
+    await main.locator('.state', { hasText: 'Completed' }).waitFor({ timeout: 60_000 })
+    t.equal((await call('GET', `/user/lead/${lead}`)).status, 404)
+  })
+
+  t.test('a list shows what was written here at once, what others write soon, and rests while nobody sees it', async (t) => {
+    await page.clock.install()
+    await page.reload()
+    await main.getByRole('heading').first().waitFor()
+    const positions: Array<string | undefined> = []
+    page.on('request', (request) => {
+      if (request.method() === 'GET' && request.url().includes('/user/campaigns')) positions.push(request.headers()['x-read-position'])
+    })
+    await open('campaigns')
+    const written = page.waitForResponse((response) => response.request().method() === 'POST')
+    await act('New campaign', { Name: 'Mine' })
+    const position = (await written).headers()['x-read-position']
+    await main.getByText('Mine', { exact: true }).waitFor()
+    t.ok(positions.includes(position), 'it asks for what it wrote')
+
+    await call('POST', '/user/campaign', { name: 'Of somebody else' })
+    await main.getByText('Of somebody else').waitFor()
+
+    const see = async (state: string) => await page.evaluate(`
+      Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+    await see('hidden')
+    await page.clock.runFor(10_000) // a look may be under way
+    const before = positions.length
+    await call('POST', '/user/campaign', { name: 'Of the night' })
+    await page.clock.runFor(120_000)
+    t.equal(positions.length, before, 'it rests')
+    await see('visible')
+    await page.clock.runFor(10_000)
+    await main.getByText('Of the night').waitFor()
+  })
+
+  t.test('nothing went wrong on the way', async (t) => t.same(problems, []))
+}
