@@ -102,7 +102,7 @@ export async function addApiDocs (app: FastifyInstance, basePath: string, public
     await documents.register(fastifySwaggerUi, {
       routePrefix: `${basePath}/docs`,
       staticCSP: pageCsp,
-      theme: { css: [{ filename: 'one-server.css', content: withoutServers }] },
+      theme: { css: [{ filename: 'own.css', content: ownStyle }] },
       uiConfig: {
         layout: 'BaseLayout',
         docExpansion: 'list',
@@ -114,8 +114,13 @@ export async function addApiDocs (app: FastifyInstance, basePath: string, public
   })
 }
 
-/** There is one server to choose, by a select that has no name for a reader of screens. */
-const withoutServers = '.swagger-ui .scheme-container .schemes .schemes-server-container { display: none }'
+/**
+ * There is one server to choose, by a select that has no name for a reader of screens; and no answer has links, whose
+ * column is too wide for a phone.
+ */
+const ownStyle = `
+.swagger-ui .scheme-container .schemes .schemes-server-container { display: none }
+.swagger-ui .responses-table .response-col_links { display: none }`
 
 /** The page of the plugin does not say that it fits a phone, so that a phone shows it as wide as a desk. */
 function forPhones (reply: FastifyReply, payload: unknown): unknown {

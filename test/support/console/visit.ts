@@ -26,13 +26,22 @@ export interface Visit {
   open (path: string): Promise<void>
   /** What axe finds, all or what is critical, and whether the page is wider than the screen. */
   barriers (which?: 'all' | 'critical'): Promise<string[]>
+  /** How far parts of the page have moved without anybody's doing since it was opened: 0.1 is seen (web.dev/cls). */
+  shift (): Promise<number>
   close (): Promise<void>
 }
+
+const watchShifts = `
+  globalThis.shift = 0
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) globalThis.shift += value
+  }).observe({ type: 'layout-shift', buffered: true })`
 
 export async function visit (browser: Browser, url: string, screen: BrowserContextOptions): Promise<Visit> {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   const context = await browser.newContext({ ...screen, reducedMotion: 'reduce' })
   const page = await context.newPage()
+  await page.addInitScript(watchShifts)
   page.setDefaultTimeout(15_000)
   const problems: string[] = []
   page.on('console', (message) => { if (/Security Policy|Uncaught/.test(message.text())) problems.push(message.text()) })
@@ -51,7 +60,7 @@ export async function visit (browser: Browser, url: string, screen: BrowserConte
     async open (path) {
       const isThere = new URL(page.url()).hash === `#/${path}`
       if (!isThere) {
-        await page.evaluate(`document.querySelector('h1').className = 'former'; location.hash = '#/${path}'`)
+        await page.evaluate(`shift = 0; document.querySelector('h1').classList.add('former'); location.hash = '#/${path}'`)
         await page.locator('h1:not(.former)').waitFor()
       }
       await settled()
@@ -65,6 +74,7 @@ export async function visit (browser: Browser, url: string, screen: BrowserConte
         ...(isWide ? ['wider than the screen'] : [])
       ]
     },
+    shift: () => page.evaluate<number>('shift'),
     close: () => context.close()
   }
 }

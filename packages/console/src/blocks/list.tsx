@@ -87,7 +87,7 @@ function Filters ({ filters }: { filters: readonly Filter[] }) {
     setAddress((present) => changed(present, field, value), { replace: true })
   const setSoon = useDebouncedCallback(set, 300)
   return (
-    <Group gap='sm' align='end' role='search'>
+    <div className='filters' role='search'>
       {filters.map(({ field, label, options, type }) => options
         ? (
           <NativeSelect
@@ -101,7 +101,7 @@ function Filters ({ filters }: { filters: readonly Filter[] }) {
             onChange={({ currentTarget }) => setSoon(field, currentTarget.value.trim())}
           />
           ))}
-    </Group>
+    </div>
   )
 }
 

@@ -44,13 +44,15 @@ export function Lead () {
       )}
     >
       <Loaded query={query}>{({ data }) => <Details key={data.id} lead={data} />}</Loaded>
-      <Section title='Calls'>
-        <Loaded query={calls} rows={2}>
-          {({ data }) => data.length === 0
-            ? <Text>There was no call yet.</Text>
-            : <Rows items={data} columns={callColumns} idOf={({ call_id }) => call_id} />}
-        </Loaded>
-      </Section>
+      {lead && (
+        <Section title='Calls'>
+          <Loaded query={calls} rows={2}>
+            {({ data }) => data.length === 0
+              ? <Text>There was no call yet.</Text>
+              : <Rows items={data} columns={callColumns} idOf={({ call_id }) => call_id} />}
+          </Loaded>
+        </Section>
+      )}
     </Page>
   )
 }
