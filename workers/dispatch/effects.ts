@@ -9,7 +9,7 @@ import type { Effects, LogPosition, Refused, Statement } from '../../projections
 import { hidden } from '../../projections/engine/table.js'
 import { addedSql, addingSql, eraseDeliveries } from '../deliveries/pending.js'
 import { changeWebhooks, lockWebhooks, mostAtOnce, type WebhookChange } from '../deliveries/webhooks.js'
-import { callType, deliveryId } from './delivery-id.js'
+import { callType, deliveryId } from './payload.js'
 
 export interface DispatcherOptions {
   pool: Pool

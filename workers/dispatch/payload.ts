@@ -1,9 +1,16 @@
-// The body that a receiver gets for a call: built once, stored, and sent byte for byte.
+// What a receiver gets for a call: its id, and its body, which is built once, stored, and sent byte for byte.
 import type { AssistantSettings } from '../../src/features/assistants/events.js'
 import type { CallCompleted } from '../../src/features/calls/events.js'
 import type { TruncatedCall, WebhookCall, WebhookPayload } from '../../src/features/webhooks/payload.js'
 import type { Json, JsonObject } from '../../src/domain/json.js'
 import type { ContactVariables, LeadStatus } from '../../src/features/leads/events.js'
+import { uuidV5 } from '../../src/log/stored.js'
+
+export const callType = 'call.completed'
+const idNamespace = '3f1d5f0e-6b4c-5a53-9a8e-0f8f3b7c2d61'
+
+/** The `webhook-id` of a call: always the same for one call. */
+export const deliveryId = (callId: string) => uuidV5(idNamespace, `${callId}:${callType}`)
 
 /** The settings that decide whether and what to send. */
 export const relevantSettings = [

@@ -1,7 +1,7 @@
 // A call that nobody can be told of by webhook is told to operators: listed, shown with what is wrong, counted, logged.
 import t from 'tap'
 import { noStream } from '../../../src/log/event-log.js'
-import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { callCompleted, proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'

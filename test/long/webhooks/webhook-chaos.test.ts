@@ -4,7 +4,7 @@ import { type CallLoad, callLoad } from './call-load.js'
 import { type Chaos, chaos, freePort } from '@ringledger/embedded-postgres/testing'
 import { type ScratchRedis, noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 import { Webhook } from 'standardwebhooks'
-import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { recover } from '../../../workers/operate/recoveries.js'
 import { eventsAfter, unbatched } from '../../support/back-ends/scratch-event-store.js'
 import {

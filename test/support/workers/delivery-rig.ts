@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { testOf } from '../../../src/http/docs/examples.js'
 import { requestTest } from '../../../workers/operate/redeliver.js'

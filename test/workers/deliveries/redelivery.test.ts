@@ -2,7 +2,7 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { redeliver } from '../../../workers/operate/redeliver.js'
-import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
 import { deliveryRig, attemptsOf, ended, failedOnce, id, row, sendTest } from '../../support/workers/delivery-rig.js'
 import { onEachQueue } from '../../support/back-ends/redis.js'

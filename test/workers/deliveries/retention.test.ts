@@ -1,7 +1,7 @@
 // Deliveries, payloads and attempts that are old enough are cancelled or removed, a bounded number at a time.
 import t from 'tap'
 import { redeliver } from '../../../workers/operate/redeliver.js'
-import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { cancelHeld } from '../../../workers/deliveries/pending.js'
 import { assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'

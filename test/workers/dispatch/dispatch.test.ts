@@ -1,7 +1,7 @@
 // What becomes of a call: a delivery, or a row with the reason why there is none.
 import t from 'tap'
 import { callStatuses } from '../../../src/features/calls/events.js'
-import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { deliveryId } from '../../../workers/dispatch/payload.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings
 } from '../../support/events/call-events.js'
