@@ -13,8 +13,8 @@ import { giveTurn } from '../../workers/work/run.js'
 import { dispatcher } from '../../workers/dispatch/dispatch.js'
 import { erasures, type ErasureProgress } from '../../workers/persons/erasures.js'
 import { parkedEvents } from '../../workers/persons/of-person.js'
-import { erasureKind, exportKind, prepareErasure } from '../../workers/persons/erasure-rows.js'
-import { mostOfUser, personExports, prepareExport, readExport } from '../../workers/persons/exports.js'
+import { erasureKind, exportKind, mostOfUser, preparePersonRequest } from '../../workers/persons/erasure-rows.js'
+import { personExports, readExport } from '../../workers/persons/exports.js'
 import { commandHandler } from '../commands/handle.js'
 import { findRequest } from '../commands/person-requests.js'
 import { PhoneClaims, holdToLeadDigestKey } from '../commands/phone-numbers.js'
@@ -55,7 +55,7 @@ async function withPerson<Result> (
  */
 async function request (
   kind: PersonRequestType, { pool, keys, streams, phoneHash: digest, person: { userId, phoneNumber } }: Scene,
-  prepare: typeof prepareExport, tooMany: string
+  tooMany: string
 ): Promise<{ id: string, position: bigint }> {
   const id = randomUUID()
   await holdToLeadDigestKey(streams, digest)
@@ -63,7 +63,7 @@ async function request (
   if (await new PhoneClaims(handle, digest).isOwn(userId, phoneNumber, { correlationId: id })) {
     throw new Error(`<phone> is one of the phone numbers of user ${userId}, and no person`)
   }
-  if (!await prepare(pool, keys, { id, userId, phoneNumber })) throw new Error(tooMany)
+  if (!await preparePersonRequest(pool, keys, kind, { id, userId, phoneNumber })) throw new Error(tooMany)
   const now = new Date().toISOString()
   const command = { type: 'request', kind, userId, number_digest: digest(phoneNumber), commandId: id, now } as const
   const { position } = await handle({
@@ -122,7 +122,7 @@ async function * exportNow (scene: Scene): AsyncGenerator<string, void> {
   })
   try {
     const tooMany = `${mostOfUser} exports of this user are being made or kept, each for a day`
-    const { id, position } = await request('export', scene, prepareExport, tooMany)
+    const { id, position } = await request('export', scene, tooMany)
     await positions.reached('deliveries', position, dispatchedWithinMs)
     const kinds = { [exportKind]: personExports({ ...scene, sources: ['leads', 'calls'] }) }
     const isMade = await untilEnded(scene, id, kinds, madeWithinMs, notMadeYet)
@@ -155,7 +155,7 @@ async function eraseNow (scene: Scene): Promise<string> {
   const holder = `person erase ${process.pid}`
   const following = follow(scene, holder, stopping.signal)
   try {
-    const { id } = await request('erasure', scene, prepareErasure, 'a hundred erasures of this user are under way')
+    const { id } = await request('erasure', scene, 'a hundred erasures of this user are under way')
     const kinds = { [erasureKind]: erasures(scene) }
     const late = 'the erasure is not done yet: a worker that runs goes on with it'
     const isDone = await untilEnded(scene, id, kinds, doneWithinMs, late)

@@ -4,6 +4,7 @@ import { type Person, hasErased } from '../../projections/persons.js'
 import { seal, type SecretKeys, unseal, type SealedRow } from '../../src/privacy/sealed-text.js'
 import { prepareRequest } from '../work/requests.js'
 import { findRequest } from '../../src/commands/person-requests.js'
+import type { PersonRequestType } from '../../src/features/persons/events.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { dispatcherCheckpoint } from '../../src/recovery/same-log.js'
 import type { Services } from '../../src/services/services.js'
@@ -14,8 +15,8 @@ import { listingKey } from '../dispatch/known.js'
 export const erasureKind = 'person-erasure'
 export const exportKind = 'person-export'
 
-/** Erasures of a user that have not ended: one is worked on, the others wait. */
-const mostErasures = 100
+/** Of a user: erasures that have not ended, and exports that are made or kept, of many megabytes each. */
+export const mostOfUser = 100
 
 interface WaitingRequest { id: string, type: string, waits_for: string }
 
@@ -31,11 +32,12 @@ export async function waitingRequests (pool: Pool): Promise<WaitingRequest[]> {
  * Comes before its event; after that it is accepted. Only this row has the number at rest, encrypted.
  * @returns false when the user has so many that no other may be
  */
-export async function prepareErasure (
-  pool: Pool, keys: SecretKeys, { id, userId, phoneNumber }: Person & { id: string }
+export async function preparePersonRequest (
+  pool: Pool, keys: SecretKeys, kind: PersonRequestType, { id, userId, phoneNumber }: Person & { id: string }
 ): Promise<boolean> {
   const input = seal(keys, userId, phoneNumber)
-  return await prepareRequest(pool, { id, kind: erasureKind, userId, input }, mostErasures)
+  const countsKept = kind === 'export'
+  return await prepareRequest(pool, { id, kind: `person-${kind}`, userId, input, countsKept }, mostOfUser)
 }
 
 type LedgerServices = Pick<Services, 'pool' | 'streams' | 'keys' | 'phoneHash'>

@@ -1,7 +1,7 @@
 // Exports of persons, as requests in the background: each is made in one transaction, and kept for a day in parts, each
 // encrypted by itself and bound to its place.
 import type { Pool, PoolClient } from 'pg'
-import { digested, findPerson } from '../../projections/persons.js'
+import { digested, findPerson, type Person } from '../../projections/persons.js'
 import { endRequest, findRequest } from '../../src/commands/person-requests.js'
 import type { CallReport } from '../../src/features/calls/model.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
@@ -9,26 +9,7 @@ import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy
 import type { Services } from '../../src/services/services.js'
 import { findWholeDeliveries } from '../deliveries/read.js'
 import type { BackgroundKind } from '../work/kind.js'
-import { prepareRequest } from '../work/requests.js'
-import { exportKind } from './erasure-rows.js'
 import { parkedEventsOf, parkedOf } from './of-person.js'
-
-/** Exports of a user that are being made or kept: each may have many megabytes. */
-export const mostOfUser = 100
-
-/** What a user asks for. The number is in E.164. */
-export interface NewPersonRequest { id: string, userId: string, phoneNumber: string }
-
-/**
- * Comes before its event; after that it is accepted. Only this row has the number at rest, encrypted.
- * @returns false when the user has so many that no other may be
- */
-export async function prepareExport (
-  pool: Pool, keys: SecretKeys, { id, userId, phoneNumber }: NewPersonRequest
-): Promise<boolean> {
-  const input = seal(keys, userId, phoneNumber)
-  return await prepareRequest(pool, { id, kind: exportKind, userId, input, countsKept: true }, mostOfUser)
-}
 
 export interface ExportWork extends Pick<Services, 'pool' | 'streams' | 'positions' | 'keys' | 'phoneHash'> {
   /** What has to have come as far as a request. */
@@ -65,7 +46,7 @@ export function personExports (work: ExportWork): BackgroundKind<SealedRow, { wa
 
 /** An erasure waits for the lock of the row; one that came since the snapshot has changed the row: it is made anew. */
 async function exportPerson (
-  { pool, keys, phoneHash, find = findPerson }: ExportWork, asked: NewPersonRequest, signal: AbortSignal
+  { pool, keys, phoneHash, find = findPerson }: ExportWork, asked: Person & { id: string }, signal: AbortSignal
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ') // all of the document is of one instant
@@ -81,7 +62,7 @@ type Visit<Item> = (items: Item[]) => Promise<void>
 type Write = (text: string, ofCall?: string) => Promise<void>
 
 async function writeDocument (
-  tx: PoolClient, { userId, phoneNumber }: NewPersonRequest, known: ReturnType<typeof findPerson>, write: Write
+  tx: PoolClient, { userId, phoneNumber }: Person & { id: string }, known: ReturnType<typeof findPerson>, write: Write
 ): Promise<void> {
   const now = new Date().toISOString()
   await write(`{\n"phone_number": ${JSON.stringify(phoneNumber)},\n"exported_at": ${JSON.stringify(now)}`)

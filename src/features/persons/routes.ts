@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { acceptRequest, progressOf } from '../../../workers/work/requests.js'
-import { prepareErasure } from '../../../workers/persons/erasure-rows.js'
-import { hasExport, prepareExport, readExport } from '../../../workers/persons/exports.js'
+import { preparePersonRequest } from '../../../workers/persons/erasure-rows.js'
+import { hasExport, readExport } from '../../../workers/persons/exports.js'
 import { findOwnRequest, findRequest } from '../../commands/person-requests.js'
 import { Rejection, problem, soundBody, type Submitted } from '../../domain/rejection.js'
 import { type App, ErrorAnswer, personRequestPath } from '../../http/app-types.js'
@@ -73,11 +73,10 @@ interface PersonCommand {
   failed: string
   started: string
   tooMany: string
-  prepare: typeof prepareExport
 }
 
 function askFor (
-  kind: PersonRequestType, { path, schema, failed, started, tooMany, prepare }: PersonCommand,
+  kind: PersonRequestType, { path, schema, failed, started, tooMany }: PersonCommand,
   app: App, services: ApiServices
 ): void {
   const { handle, pool, keys } = services
@@ -87,7 +86,7 @@ function askFor (
     ...asked(kind, services, request),
     async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
       const asked = { id, userId: request.user.id, phoneNumber }
-      const isTaken = await hasEnded(services, id) || await prepare(pool, keys, asked)
+      const isTaken = await hasEnded(services, id) || await preparePersonRequest(pool, keys, kind, asked)
       if (!isTaken) throw new Rejection('too-many', tooMany)
     },
     stream: (_body, _ids, _facts, commandId) => personRequestStream(commandId),
@@ -106,8 +105,7 @@ export const exportPerson = (app: App, services: ApiServices) => askFor('export'
   schema: exportPersonSchema,
   failed: 'Starting the export failed',
   started: exportStarted,
-  tooMany: tooManyExports,
-  prepare: prepareExport
+  tooMany: tooManyExports
 }, app, services)
 
 const erasureStarted = 'Erasure started'
@@ -133,8 +131,7 @@ export const erasePerson = (app: App, services: ApiServices) => askFor('erasure'
   schema: erasePersonSchema,
   failed: 'Starting the erasure failed',
   started: erasureStarted,
-  tooMany: tooManyErasures,
-  prepare: prepareErasure
+  tooMany: tooManyErasures
 }, app, services)
 
 const getPersonRequestSchema = {

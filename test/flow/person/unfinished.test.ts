@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { personRequestStream } from '../../../src/features/persons/events.js'
 import {
-  beginExport, type ExportWork, mostOfUser, personExports, prepareExport, readExport
+  beginExport, type ExportWork, personExports, readExport
 } from '../../../workers/persons/exports.js'
 import { giveTurn, tidying } from '../../../workers/work/run.js'
-import { exportKind, prepareErasure } from '../../../workers/persons/erasure-rows.js'
+import { exportKind, mostOfUser, preparePersonRequest } from '../../../workers/persons/erasure-rows.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { eventually } from '../../support/eventually.js'
 import { newLead } from '../../support/bodies/bodies.js'
@@ -93,7 +93,7 @@ t.test('one that this database does not know any more has failed', async (t) => 
 
 t.test('what was prepared and never appended is not worked on, and forgotten', async (t) => {
   const id = randomUUID()
-  await prepareExport(pool, work.keys, { id, userId: '1', phoneNumber: phone_number })
+  await preparePersonRequest(pool, work.keys, 'export', { id, userId: '1', phoneNumber: phone_number })
   t.equal(await work1(id), false)
   await tidying({ pool, kinds: kindsOn(work), mayWork: () => true, orphanedAfterMs: 0 }).run({ isFirst: true, signal })
   t.equal((await pool.query('SELECT FROM ledger.work WHERE id = $1', [id])).rowCount, 0)
@@ -101,15 +101,15 @@ t.test('what was prepared and never appended is not worked on, and forgotten', a
 
 t.test('a user asks for so many at once, others for theirs', async (t) => {
   const asked = Array.from({ length: mostOfUser + 20 }, () =>
-    prepareExport(pool, work.keys, { id: randomUUID(), userId: '7', phoneNumber: phone_number }))
+    preparePersonRequest(pool, work.keys, 'export', { id: randomUUID(), userId: '7', phoneNumber: phone_number }))
   t.equal((await Promise.all(asked)).filter((isTaken) => isTaken).length, mostOfUser, 'also at the same time')
   const { status, headers } = await call('POST', '/user/person/export', { phone_number }, { user: '7' })
   t.match([status, headers.get('retry-after')], [429, '10'])
   const erasure = { id: randomUUID(), userId: '7', phoneNumber: phone_number }
-  await prepareErasure(pool, work.keys, erasure)
+  await preparePersonRequest(pool, work.keys, 'erasure', erasure)
   await pool.query("UPDATE ledger.work SET state = 'completed' WHERE id = $1", [erasure.id])
-  for (let nth = 0; nth < mostOfUser; nth += 1) await prepareErasure(pool, work.keys, { ...erasure, id: randomUUID() })
-  t.ok(await prepareErasure(pool, work.keys, erasure), 'a retry of one that was taken is not refused')
+  for (let nth = 0; nth < mostOfUser; nth += 1) await preparePersonRequest(pool, work.keys, 'erasure', { ...erasure, id: randomUUID() })
+  t.ok(await preparePersonRequest(pool, work.keys, 'erasure', erasure), 'a retry of one that was taken is not refused')
   const erasing = await call('POST', '/user/person/erase', { phone_number }, { user: '7' })
   t.match([erasing.status, erasing.headers.get('retry-after')], [429, '10'])
   t.equal((await call('POST', '/user/person/export', { phone_number }, { user: '8' })).status, 202)
@@ -117,7 +117,7 @@ t.test('a user asks for so many at once, others for theirs', async (t) => {
 
 t.test('a long document is kept in parts, and read as it was written', async (t) => {
   const place = { id: randomUUID(), userId: '1' }
-  await prepareExport(pool, work.keys, { ...place, phoneNumber: phone_number })
+  await preparePersonRequest(pool, work.keys, 'export', { ...place, phoneNumber: phone_number })
   const pieces = Array.from({ length: 40 }, (_, nth) => `${nth} ${'é'.repeat(20_000)}`)
   await inTransaction(pool, async (tx) => {
     const { write, end } = await beginExport(tx, work.keys, place)

@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { findPerson } from '../../../projections/persons.js'
 import { exportKind } from '../../../workers/persons/erasure-rows.js'
-import { type ExportWork, personExports, prepareExport, readExport } from '../../../workers/persons/exports.js'
+import { preparePersonRequest } from '../../../workers/persons/erasure-rows.js'
+import { type ExportWork, personExports, readExport } from '../../../workers/persons/exports.js'
 import { acceptRequest, progressOf } from '../../../workers/work/requests.js'
 import { giveTurn } from '../../../workers/work/run.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
@@ -58,7 +59,7 @@ async function textOf (id: string): Promise<string> {
 /** A copy that another worker makes, and that has read all but the do-not-call entry of its snapshot. */
 async function beingMade (phoneNumber: string): Promise<{ id: string, finish: () => Promise<void> }> {
   const id = randomUUID() // the worker of the service does not know its event
-  await prepareExport(pool, parts.keys, { id, userId: '1', phoneNumber })
+  await preparePersonRequest(pool, parts.keys, 'export', { id, userId: '1', phoneNumber })
   await acceptRequest(pool, id)
   let [mayEnd, hasRead] = [() => {}, () => {}]
   const ends = new Promise<void>((resolve) => { mayEnd = resolve })

@@ -6,7 +6,7 @@ import { keyBytes } from '../../../src/services/complete-config.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { EventLog } from '../../../src/log/event-log.js'
 import { PersonKeys } from '../../../src/privacy/person-keys.js'
-import { prepareErasure } from '../../../workers/persons/erasure-rows.js'
+import { preparePersonRequest } from '../../../workers/persons/erasure-rows.js'
 import { currentSecret, userSecrets } from '../../../workers/deliver/secrets.js'
 import { seal, unseal, type SecretKeys } from '../../../src/privacy/sealed-text.js'
 import { changeOptions, findOptions } from '../../../workers/deliveries/options.js'
@@ -46,7 +46,7 @@ const setHeaders = (keys: SecretKeys) => inTransaction(pool, (tx) =>
   changeOptions(tx, keys, { assistantId: 1, userId: '1' }, { headers: { 'x-tenant': 'tenant-4711' } }))
 await setHeaders(keysOf(first))
 const erasure = { id: randomUUID(), userId: '1', phoneNumber: '+15550000001' }
-await prepareErasure(pool, keysOf(first), erasure)
+await preparePersonRequest(pool, keysOf(first), 'erasure', erasure)
 const personKeys = (keys: SecretKeys) => new PersonKeys({ pool, streams, secretKeys: keys, digest: (text) => text.replaceAll('-', '_') })
 const makers = personKeys(keysOf(second))
 const [ofPerson] = (await makers.toSealFor(['user-number'])).values()
