@@ -29,33 +29,6 @@ export const addedSql = `
   SELECT DISTINCT added.assistant_id::text AS id FROM added LEFT JOIN ledger.webhooks w USING (assistant_id)
   WHERE added.status = 'scheduled' AND (w.assistant_id IS NULL OR (w.waits_since IS NULL AND ${isOpen('w')}))`
 
-export interface NewDelivery {
-  id: string
-  call_id: string | null
-  type: string
-  user_id: string | null
-  assistant_id: number | null
-  position?: string | null
-  traceparent?: string | null
-  body: string | null
-  /** Why it is not to be sent. */
-  skipped?: string | null
-}
-
-const newSql = `
-  WITH given AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1) AS g (id uuid, call_id text, type text, user_id text, assistant_id bigint,
-      position bigint, traceparent text, body text, skipped text)
-  ), ${addingSql('$2::float8')} ${addedSql}`
-
-/** @returns the assistants of which something is to be sent now */
-export async function addDeliveries (
-  db: Database, deliveries: readonly NewDelivery[], firstDelayMs = 0
-): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(newSql, [JSON.stringify(deliveries), firstDelayMs])
-  return rows.map(({ id }) => id)
-}
-
 /**
  * Asks for one more attempt beside the schedule: a redelivery, a test or a probe. What was asked for and is not made
  * yet is made once more. @returns the assistant; nothing where there is nothing to send

@@ -4,8 +4,7 @@ import type { Pool } from 'pg'
 import { text } from '../../../bench/support/speech.js'
 import { random } from '../../../bench/support/random.js'
 import { keepMonths } from '../../../workers/deliveries/retention.js'
-import { addDeliveries } from '../../../workers/deliveries/pending.js'
-import { answer, deliveryOf, senderRig, url, type SenderRig } from '../../support/workers/sender-rig.js'
+import { addDeliveries, answer, deliveryOf, senderRig, url, type SenderRig } from '../../support/workers/sender-rig.js'
 import { randomUUID } from 'node:crypto'
 
 const batches = 200

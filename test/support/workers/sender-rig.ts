@@ -6,7 +6,7 @@ import { inTransaction } from '../../../src/postgres/transaction.js'
 import { judge, outcomeOf, type Result } from '../../../src/features/webhooks/outcome.js'
 import { claim, type Attempt, type Claiming } from '../../../workers/deliveries/claim.js'
 import { recordOutcomes, type Ended, type Recorded } from '../../../workers/deliveries/outcome.js'
-import { addDeliveries, askForAttempt } from '../../../workers/deliveries/pending.js'
+import { addedSql, addingSql, askForAttempt } from '../../../workers/deliveries/pending.js'
 import { changeWebhooks, endInterruption, type WebhookChange } from '../../../workers/deliveries/webhooks.js'
 import { openSender } from '../../../workers/deliveries/sender.js'
 import { enlist } from '../../../workers/deliveries/workers.js'
@@ -106,6 +106,13 @@ export const changeAs = (tx: PoolClient, changes: Array<Partial<WebhookChange>>)
 
 export const deliveryOf = (id: string, assistant = 1, user = '1') =>
   ({ id, call_id: id, type: 'call.completed', user_id: user, assistant_id: assistant, body: '{}' })
+
+/** Adds deliveries in one statement, as the dispatcher does. */
+export const addDeliveries = (pool: Pool, deliveries: ReadonlyArray<ReturnType<typeof deliveryOf>>) => pool.query(`
+  WITH given AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1) AS g (id uuid, call_id text, type text, user_id text, assistant_id bigint,
+      position bigint, traceparent text, body text, skipped text)
+  ), ${addingSql('0')} ${addedSql}`, [JSON.stringify(deliveries)])
 
 export interface SendingOptions {
   redis?: Pick<ScratchRedis, 'url'> | undefined

@@ -4,11 +4,13 @@ import pg, { type Pool } from 'pg'
 import t from 'tap'
 import { setTimeout as delay } from 'node:timers/promises'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { answer, changeAs, deliveryOf, driving, endedAs, senderRig, url } from '../../support/workers/sender-rig.js'
+import {
+  addDeliveries, answer, changeAs, deliveryOf, driving, endedAs, senderRig, url
+} from '../../support/workers/sender-rig.js'
 import { claim, type Attempt } from '../../../workers/deliveries/claim.js'
 import { closeLost, recordOutcomes } from '../../../workers/deliveries/outcome.js'
 import {
-  addDeliveries, askForAttempt, beginAnew, cancelHeld, cancelRestored, eraseDeliveries, removePayloads
+  askForAttempt, beginAnew, cancelHeld, cancelRestored, eraseDeliveries, removePayloads
 } from '../../../workers/deliveries/pending.js'
 import { findWaiting } from '../../../workers/deliveries/reconcile.js'
 import { continueHastening, endInterruption } from '../../../workers/deliveries/webhooks.js'
