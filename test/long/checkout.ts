@@ -21,6 +21,8 @@ export function checkout (t: Teardown, isWanted = (_file: string) => true): stri
   for (const name of readdirSync(from)) if (name !== '@ringledger') symlinkSync(join(from, name), join(to, name))
   for (const name of readdirSync(join(folder, 'packages'))) {
     symlinkSync(join(folder, 'packages', name), join(to, '@ringledger', name))
+    const itsOwn = join('packages', name, 'node_modules')
+    if (existsSync(join(packageRoot, itsOwn))) symlinkSync(join(packageRoot, itsOwn), join(folder, itsOwn))
   }
   return folder
 }
