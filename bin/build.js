@@ -17,7 +17,8 @@ const isRare = (name) => name.startsWith('@opentelemetry/')
 /** Below the checkout, and below each of its packages. */
 const sourceFolders = { own: ['src', 'projections', 'workers', 'bench', 'test', 'docs/webhooks', 'docs/call-engine', 'docs/asyncapi', 'docs/site', 'examples'], packages: ['src', 'test'] }
 
-const common = { bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
+/** Names are kept, because errors are told by theirs. */
+const common = { bundle: true, keepNames: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const packages = bundledPackages()
@@ -111,7 +112,7 @@ function removeUnused () {
 
 /** Changes with the packages and with how they are bundled. */
 function versionsOf () {
-  const files = [join(root, 'package-lock.json'), fileURLToPath(import.meta.url)].filter((file) => existsSync(file))
+  const files = [join(root, 'package-lock.json'), ...['build.js', 'write.js'].map((name) => join(root, 'bin', name))].filter((file) => existsSync(file))
   const hash = files.reduce((hash, file) => hash.update(readFileSync(file)), createHash('sha256'))
   return hash.digest('hex').slice(0, 12)
 }
