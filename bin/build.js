@@ -112,7 +112,8 @@ function removeUnused () {
 
 /** Changes with the packages and with how they are bundled. */
 function versionsOf () {
-  const files = [join(root, 'package-lock.json'), ...['build.js', 'write.js'].map((name) => join(root, 'bin', name))].filter((file) => existsSync(file))
+  const names = ['package-lock.json', 'bin/build.js', 'bin/write.js']
+  const files = names.map((name) => join(root, name)).filter((file) => existsSync(file))
   const hash = files.reduce((hash, file) => hash.update(readFileSync(file)), createHash('sha256'))
   return hash.digest('hex').slice(0, 12)
 }

@@ -84,7 +84,7 @@ function askedOf (search: string): string {
   return [longest, ...rare].filter(Boolean).map((word) => `'@${word}':*`).join(' & ')
 }
 
-/** As SQL. */
+/** SQL: the rows that meet the condition and have all words. */
 const hitsOf = (table: string, condition: string, patterns: string) => `(
   SELECT * FROM read_model.${table} WHERE (${condition}) AND ${hasWords(table).replace('?', patterns)} OFFSET 0)`
 
@@ -93,7 +93,7 @@ const atBlock = (asked: string, user: string, block: string) => `replace(${asked
 
 /**
  * Postgres reads all rows of each word before it compares them: so the first word, mostly the rarest, is asked alone
- * before. Of an index the condition on the user is no use, and Postgres would take one.
+ * before. `user_id || ''` keeps Postgres from an index on the user, by which it would read all rows of the user.
  */
 const probed = (table: string, lexemes: string, asked: string, user: string, queryOf: (words: string) => string) => `
   CASE WHEN ${asked} NOT LIKE '% & %' OR (SELECT count(*) > 0 FROM (

@@ -15,7 +15,7 @@ import { listingKey } from '../dispatch/known.js'
 export const erasureKind = 'person-erasure'
 export const exportKind = 'person-export'
 
-/** Of a user: erasures that have not ended, and exports that are made or kept, of many megabytes each. */
+/** A user has at most so many unfinished erasures, and so many exports that are made or kept: each has megabytes. */
 export const mostOfUser = 100
 
 interface WaitingRequest { id: string, type: string, waits_for: string }
@@ -36,8 +36,8 @@ export async function preparePersonRequest (
   pool: Pool, keys: SecretKeys, kind: PersonRequestType, { id, userId, phoneNumber }: Person & { id: string }
 ): Promise<boolean> {
   const input = seal(keys, userId, phoneNumber)
-  const countsKept = kind === 'export'
-  return await prepareRequest(pool, { id, kind: `person-${kind}`, userId, input, countsKept }, mostOfUser)
+  const asked = kind === 'export' ? { kind: exportKind, countsKept: true } : { kind: erasureKind }
+  return await prepareRequest(pool, { ...asked, id, userId, input }, mostOfUser)
 }
 
 type LedgerServices = Pick<Services, 'pool' | 'streams' | 'keys' | 'phoneHash'>

@@ -22,7 +22,7 @@ export interface Contact {
 
 interface Numbered { phone_number?: string, secondary_contacts?: { phone_number: string }[] }
 
-/** Of the lead and its secondary contacts. */
+/** Lists the phone numbers of a lead and of its secondary contacts. */
 export const numbersOf = ({ phone_number, secondary_contacts = [] }: Numbered): string[] =>
   [phone_number, ...secondary_contacts.map((contact) => contact.phone_number)].flatMap((number) => number ?? [])
 
