@@ -17,7 +17,9 @@ export class Refused extends Error {
 
 /** The body of a success. @throws Refused */
 export function orThrow<Data> ({ data, error, response }: Answered<Data>): Data {
-  if (data === undefined) throw new Refused(response.status, error?.message ?? response.statusText, error?.errors)
+  if (data === undefined) { // a proxy answers without a message, and HTTP/2 has no text for a status
+    throw new Refused(response.status, error?.message ?? (response.statusText || `status ${response.status}`), error?.errors)
+  }
   return data
 }
 

@@ -10,15 +10,21 @@ export { Refused } from '@ringledger/client'
 /** With BASE_PATH: this module lies in `/console/` below it. */
 export const baseUrl = new URL('..', import.meta.url).href.replace(/\/$/, '')
 
+/** How long a page waits for the first byte of what it reads, in milliseconds. The API itself gives up after 5 s. */
+const silentMs = 10_000
+
 /** Sends a request as who is signed in. A 401 ends the session: the page asks for a token, and stays where it is. */
 async function send (request: Request): Promise<Response> {
   const { token } = currentSession()
-  const answer = await fetch(request)
+  const silence = new AbortController()
+  const timer = request.method === 'GET' ? setTimeout(() => silence.abort(), silentMs) : undefined
+  const answer = await fetch(request, { signal: AbortSignal.any([request.signal, silence.signal]) })
+    .finally(() => clearTimeout(timer))
   if (answer.status === 401 && token !== null) expire(token)
   return answer
 }
 
-export const client = connect({ url: baseUrl, token: () => currentSession().token ?? '', fetch: send, attempts: 3 })
+export const client = connect({ url: baseUrl, token: () => currentSession().token ?? '', fetch: send, attempts: 2 })
 
 /** Whose token it is. @throws Refused */
 export async function roleOf (token: string): Promise<Role> {
@@ -80,5 +86,6 @@ export function useAction<Input, Data> (
 export function inWords (error: unknown): string {
   if (!(error instanceof Refused)) return 'Ringledger cannot be reached. Check your connection.'
   if (error.status === 503) return `Ringledger is busy. ${error.message}`
+  if (error.status >= 500) return `Ringledger could not answer this (${error.message}).`
   return error.message
 }

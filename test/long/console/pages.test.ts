@@ -2,10 +2,11 @@
 // pictures of docs/console.md.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Route } from 'playwright-core'
 import t from 'tap'
 import { frontDesk } from '../../../src/domain/examples.js'
 import { packageRoot } from '../../../src/package-root.js'
-import { hostileNames, screens, visit } from '../../support/console/visit.js'
+import { hostileNames, narrow, screens, visit } from '../../support/console/visit.js'
 import { findChromium, openBrowser } from '../../support/ops/operator.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
 import { tried, webhookService } from '../../support/scenes/scenes.js'
@@ -83,7 +84,6 @@ else {
   const folder = join(packageRoot, 'docs/console')
   const takesPictures = process.env.TAP_SNAPSHOT === '1'
 
-  const narrow = { ...screens.phone, viewport: { width: 360, height: 740 } }
   for (const [name, screen] of Object.entries({ ...screens, narrow })) {
     t.test(`every page can be used on a ${name} screen`, async (t) => {
       const { page, enter, open, barriers, shift, problems, close } = await visit(browser, service.url, screen)
@@ -146,10 +146,19 @@ else {
   t.test('an API that is away is said, with a way to try again, and then it goes on', async (t) => {
     const { page, enter, open, barriers, close } = await visit(browser, service.url, screens.phone)
     await enter(await token('1'))
-    await page.route('**/user/campaigns*', (route) => route.abort())
-    await page.evaluate("location.hash = '#/campaigns'")
-    await page.getByText('Ringledger cannot be reached').waitFor({ timeout: 20_000 })
-    t.same(await barriers(), [])
+    const ways: ReadonlyArray<[string, (route: Route) => unknown]> = [
+      ['Ringledger could not answer this (Bad Gateway).', (route) => route.fulfill({ status: 502, body: '<html>nginx</html>' })],
+      ['Ringledger cannot be reached', (route) => route.abort()],
+      ['Ringledger cannot be reached', () => {}] // it never answers
+    ]
+    for (const [said, way] of ways) {
+      await page.route('**/user/campaigns*', way)
+      await page.reload()
+      await page.evaluate("location.hash = '#/campaigns'")
+      await page.locator('[aria-label="Loading"]').first().waitFor()
+      await page.getByText(said).waitFor({ timeout: 40_000 })
+      t.same(await barriers(), [], said)
+    }
     await page.unroute('**/user/campaigns*')
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('link', { name: 'Spring renewals' }).waitFor()

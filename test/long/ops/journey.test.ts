@@ -1,7 +1,7 @@
 // What an operator does at the console: a replay and the way back, a parked event, a failing webhook; on a desktop and
 // a phone, with what keeps people from using each page.
 import t from 'tap'
-import { screens, visit } from '../../support/console/visit.js'
+import { narrow, screens, visit } from '../../support/console/visit.js'
 import { proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { findChromium, openBrowser } from '../../support/ops/operator.js'
@@ -52,10 +52,14 @@ else {
       t.same(await barriers(), [], 'the overview')
       for (const path of ['projections', 'projections/catalog', 'projections/dispatcher', 'parked', 'deliveries', `deliveries/${failed.id}`, 'webhooks', 'work', 'doctor']) {
         await open(path)
-        t.same(await barriers(), [], path)
+        for (const { viewport } of name === 'phone' ? [screen, narrow] : [screen]) {
+          await page.setViewportSize(viewport)
+          t.same(await barriers(), [], `${path}, ${viewport.width} pixels wide`)
+        }
         t.match(await page.title(), /· Ringledger$/, 'what others have written runs nowhere')
         t.notMatch(await page.content(), 'token=secret', 'a query may hold one')
       }
+      await page.setViewportSize(screen.viewport)
 
       await open('projections/catalog')
       await page.getByText('There is no retained generation of catalog to go back to.').waitFor()

@@ -11,6 +11,8 @@ export const screens = {
   phone: { viewport: { width: 390, height: 800 }, colorScheme: 'dark' }
 } as const
 
+export const narrow = { ...screens.phone, viewport: { width: 360, height: 740 } }
+
 /** What users write to break pages, and what they write in good faith. */
 export const hostileNames = [
   '<img src=x onerror="document.title=\'taken\'">', 'x'.repeat(255), 'مساعد الاستقبال‮gnirts', '😀'.repeat(40)
