@@ -144,8 +144,8 @@ export function measureBackground (
       })
     })
   ofKind('background_requests_pending', 'Requests in the background that have not ended.', ({ count }) => count)
-  ofKind('background_requests_failing', 'Of them, those whose last turns kept nothing.', ({ failing }) => failing)
-  ofKind('background_oldest_seconds', 'Age of the oldest of them; 0 when there is none.', ({ oldestSeconds }) => oldestSeconds)
+  ofKind('background_requests_failing', 'Requests in the background whose last turns kept nothing.', ({ failing }) => failing)
+  ofKind('background_oldest_seconds', 'Age of the oldest request in the background; 0 when there is none.', ({ oldestSeconds }) => oldestSeconds)
 }
 
 /** Rows of imports that this process has done. @returns what is told of a part that was kept */
