@@ -1,6 +1,6 @@
 // What every route that changes something does: validate, claim, decide, append, read back, keep the answer.
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static, TObject } from 'typebox'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
+import Type, { type Static, type TObject } from 'typebox'
 import type { Origin, Outcome, HandleCommand } from '../commands/handle.js'
 import {
   KeyInFlight, mayHaveWritten, type Claim, type Idempotency, type LedgerCommand, type Try
@@ -22,7 +22,8 @@ import { traceParentOf } from './request-log.js'
 export interface CommandRoute<
   Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer
 > {
-  body: Schema
+  /** Absent where it has none. */
+  body?: Schema
   /** What `validate` and the stream need to look up. */
   facts? (fields: Partial<Static<Schema>>): Promise<Facts>
   /** What the body asks for. @throws Rejection `invalid` with every field that is wrong */
@@ -67,15 +68,10 @@ export interface CommandServices {
   positions: Positions
 }
 
-/** Options of a command's route: who may send it, what its 500 says, and which headers it takes. */
-export const command = (role: Role, failure: string, ...requestHeaders: RequestHeader[]) =>
-  ({ attachValidation: true, onRequest: only(role), config: { failure, requestHeaders } })
-
-/** The same for a route that no API key may call. */
-export function tokenCommand (...given: Parameters<typeof command>) {
-  const { config, ...options } = command(...given)
-  return { ...options, config: { ...config, isClosedToKeys: true } }
-}
+/** Options of a command's route: who may send it, what its 500 says, which headers it takes, what is documented. */
+export const command = <Schema extends FastifySchema>(
+  role: Role, failure: string, requestHeaders: RequestHeader[], schema: Schema, config: FastifyContextConfig = {}
+) => ({ schema, attachValidation: true, onRequest: only(role), config: { failure, requestHeaders, ...config } })
 
 /** Handles one request. @throws Rejection, and what the back ends throw: errors.ts turns it into the answer */
 export type HandleRoute = ReturnType<typeof commandRoutes>
@@ -90,7 +86,7 @@ export function commandRoutes ({ idempotency, commands, ids, positions }: Comman
   > (
     request: FastifyRequest, reply: FastifyReply, route: CommandRoute<Schema, Facts, Command, State, Event, Answer>
   ): Promise<Answer> {
-    const submitted = received(request, reply, route.body)
+    const submitted = received(request, reply, route.body ?? noBody as unknown as Schema)
     const asking = askRules(submitted, route)
     await asking.catch(() => {}) // an answer that was given needs no facts
     if (submitted.refused) (await asking).validated()
@@ -174,6 +170,7 @@ const keptHeaders = (reply: FastifyReply) => Object.fromEntries(['x-read-positio
   reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : []))
 
 const none = { kind: undefined, count: 0 }
+const noBody = Type.Object({})
 
 /** The call engine is not a user. */
 function senderOf (request: FastifyRequest) {

@@ -40,6 +40,10 @@ export interface Exported<Item> {
   columns: ReadonlyArray<readonly [name: string, cellOf: (item: Item) => Cell]>
 }
 
+/** Columns that hold what the item has under their names. */
+export const namesAsColumns = <const Name extends string>(names: readonly Name[]) => names.map((name) =>
+  [name, (item: { readonly [name in Name]?: Cell }) => item[name]] as const)
+
 /** Hands on all items, part by part, from one snapshot. */
 export type ReadAll<Item> = (visit: (items: Item[]) => Promise<void>, signal: AbortSignal) => Promise<void>
 

@@ -1,7 +1,10 @@
 // Filters that several lists take: how a phone number begins, a search, days and instants.
-import Type from 'typebox'
-import { documentedAs, inWords, withoutNul } from '../domain/json.js'
+import Type, { type Static, type TObject } from 'typebox'
+import { documentedAs, Id, inWords, withoutNul } from '../domain/json.js'
 import type { FieldErrors } from '../domain/rejection.js'
+import { CallId } from '../features/calls/events.js'
+import { DeliverySummary } from '../features/webhooks/model.js'
+import { outcomes } from '../features/webhooks/outcome.js'
 
 /** The name of the format, for the validator. */
 export const dayOrInstant = 'day-or-instant'
@@ -101,3 +104,21 @@ export const updatedFrom = { updated_from: Type.Optional(DayOrInstant(`${since}.
 
 /** `why` is what else than their own events changes what is shown. */
 export const updatedFromAlso = (why: string) => ({ updated_from: Type.Optional(DayOrInstant(`${since}, also ${why}.`)) })
+
+/** Of deliveries: those of a user and those of all. */
+export const deliveryFilters = {
+  assistant_id: Type.Optional(Id({ description: 'Only those of this assistant.' })),
+  call_id: Type.Optional(Type.String({ ...CallId, description: 'Only that of this call.' })),
+  status: Type.Optional(DeliverySummary.properties.status),
+  outcome: Type.Optional(Type.Enum([...outcomes], { title: 'AttemptOutcome', description: 'How the newest attempt ended.' })),
+  status_code: Type.Optional(Type.Integer({
+    minimum: 100, maximum: 999, description: 'What the receiver answered to that attempt.'
+  })),
+  ...dateRange('made')
+}
+
+export function deliveryFilterOf (query: Static<TObject<typeof deliveryFilters>>) {
+  const { assistant_id: assistantId, call_id: callId, status, outcome, status_code: statusCode } = query
+  const times = { createdFrom: earliest(query.date_from), createdTo: latest(query.date_to) }
+  return { assistantId, callId, status, outcome, statusCode, ...times }
+}

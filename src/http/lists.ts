@@ -31,7 +31,7 @@ const Meta = Type.Object({
 export const PageOf = <Item extends TSchema>(item: Item) =>
   Type.Object({ data: Type.Array(item), meta: Meta }, { title: `${titleOf(item)}Page` })
 
-interface PageParameters { page?: number, per_page: number, after?: string }
+export interface PageParameters { page?: number, per_page: number, after?: string }
 export type RequestedPage = { perPage: number } & ({ page: number } | { after: string[] })
 
 /** What was found for a page: see `Paged` of the read model. */

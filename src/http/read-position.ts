@@ -1,13 +1,13 @@
 // How new an answer is: every GET says what position it reads at, and waits for the one that it is given. A command is
 // answered from the read model, as soon as that has seen the command's events. An ETag says what was shown: it is the
 // revision of a stream, or where no one stream is all of it, a digest.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import Type from 'typebox'
 import type { Positions } from '../../projections/engine/positions.js'
 import { invalid, type FieldErrors, unstorable } from '../domain/rejection.js'
-import { ErrorAnswer, type App } from './app-types.js'
+import type { App } from './app-types.js'
 import { only } from './auth.js'
 import { requestHeaders } from './docs/describe.js'
 import { rangeErrors } from './filters.js'
@@ -23,15 +23,18 @@ export class BehindPosition extends Error {
   override readonly name = 'BehindPosition'
 }
 
-/** What every GET takes and may answer besides 200. */
-export const readHeaders = Type.Object({
+declare module 'fastify' {
+  interface FastifyInstance {
+    positions: Positions
+  }
+}
+
+const headers = Type.Object({
   'x-read-position': Type.Optional(Type.String({ description: requestHeaders['X-Read-Position'].description }))
 })
-export const readErrors = { 422: ErrorAnswer }
-export const itemErrors = { 404: ErrorAnswer, ...readErrors }
 
 /** One, or those that a query string asks for. */
-type Sources = Source | ((query: object) => Source[])
+export type Sources = Source | ((query: object) => Source[])
 
 /**
  * Options of a user's GET that reads from `source`, a list with `paging`: refuses a query string that does not fit with
@@ -39,11 +42,11 @@ type Sources = Source | ((query: object) => Source[])
  * the first row is read.
  * @throws Rejection `invalid`, TooManyReads, BehindPosition
  */
-export function reading (
-  source: Sources, positions: Positions, paging?: Paging,
-  kind: ReadKind = paging ? 'list' : 'item'
+export function reading<Schema extends FastifySchema> (
+  source: Sources, schema: Schema, kind: ReadKind = 'item', paging?: Paging
 ) {
   return {
+    schema: { headers, ...schema },
     attachValidation: true,
     onRequest: only('user'),
     async preHandler (request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -51,6 +54,7 @@ export function reading (
       const ofQuery = { ...paging?.problems(query), ...rangeErrors(query), ...queryErrors(request) }
       const errors = { ...ofQuery, ...headerErrors(request) }
       if (Object.keys(errors).length > 0) throw invalid(errors)
+      const { positions } = request.server
       await request.server.acquireReadSlot(kind, request, reply)
       const sources = typeof source === 'function' ? source(query) : [source]
       const wanted = askedPosition(request)
@@ -66,6 +70,18 @@ export function reading (
     }
   }
 }
+
+/** Options of a user's GET of what has no position. */
+export const readingNow = <Schema extends FastifySchema>(
+  schema: Schema, config: FastifyContextConfig = {}, kind: ReadKind = 'item'
+) => ({
+    schema,
+    config,
+    onRequest: only('user'),
+    async preHandler (request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      await request.server.acquireReadSlot(kind, request, reply)
+    }
+  })
 
 /** What is wrong with the query string of a route that validates it by its schema alone. */
 export function queryErrors ({ query, validationError }: FastifyRequest): FieldErrors {

@@ -3,7 +3,13 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { actions } from '../../projections/engine/operations.js'
 import { Id, Nullable } from '../domain/json.js'
 import { DeliveryDetails, DeliverySummary } from '../features/webhooks/model.js'
+import { only } from '../http/auth.js'
 import { deliveryDetails, deliverySummary } from '../http/docs/examples.js'
+
+/** Options of a route for operators. */
+export const forOperators = <Schema extends object>(
+  operationId: string, summary: string, description: string, schema: Schema
+) => ({ onRequest: only('ops'), schema: { operationId, summary, description, tags: ['operators'], ...schema } })
 
 const Text = Type.String()
 const Words = (description: string) => Nullable(Text, { description })

@@ -7,15 +7,11 @@ import { projections } from '../../projections/index.js'
 import { inWords, isUuid, withoutNul } from '../domain/json.js'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
-import { only } from '../http/auth.js'
 import { answered, example, One, refusal } from '../http/docs/describe.js'
-import { action, ActionReport as Report, All, Done, parked, ParkedStream, projection, ProjectionStatus } from './answers.js'
+import { action, ActionReport as Report, All, Done, forOperators, parked, ParkedStream, projection, ProjectionStatus } from './answers.js'
 import { closeBreaker, retryParked, skipParked } from './parked.js'
 import type { OpsServices } from './services.js'
 
-const tags = ['operators']
-const security = [{ bearer: [] }]
-const onRequest = only('ops')
 const mostActions = 50
 const mostParked = 200
 
@@ -42,22 +38,15 @@ const noProjection = (given: string) => new Rejection('not-found', `There is no 
 const noAction = 'There is no such action.'
 const isBusy = (given: string) => `Another action runs on ${given}: wait until it has ended.`
 
-const schema = <Own extends object>(operationId: string, summary: string, description: string, own: Own) =>
-  ({ operationId, summary, description, tags, security, ...own })
-
 export function addProjections (app: App, deps: OpsServices): void {
-  app.get('/ops/api/projections', {
-    onRequest,
-    schema: schema('listProjections', 'List the projections',
-      'With their generations, how far they are behind the log, and what can be done to each now. The dispatcher is last.', {
-        response: { 200: answered('All of them.', All(ProjectionStatus), { data: [projection] }) }
-      })
-  }, async () => ({ data: await deps.projections() }))
+  app.get('/ops/api/projections', forOperators('listProjections', 'List the projections',
+    'With their generations, how far they are behind the log, and what can be done to each now. The dispatcher is last.', {
+      response: { 200: answered('All of them.', All(ProjectionStatus), { data: [projection] }) }
+    }), async () => ({ data: await deps.projections() }))
 
   app.post('/ops/api/projections/:name/:action', {
-    onRequest,
     config: { isBodyOptional: true },
-    schema: schema('actOnProjection', 'Replay, verify, roll back, drop, pause or resume a projection',
+    ...forOperators('actOnProjection', 'Replay, verify, roll back, drop, pause or resume a projection',
       'A process of its own does it, and stops with the service. Asked again, a replay goes on where it stood.', {
         params: ActionOn,
         body: example(Input, { accept_differences: false }),
@@ -76,38 +65,29 @@ export function addProjections (app: App, deps: OpsServices): void {
     return await reply.code(202).send({ data: { id } })
   })
 
-  app.post('/ops/api/projections/:name/close-breaker', {
-    onRequest,
-    schema: schema('closeBreaker', 'Let a stopped projection go on',
-      'For one that stands still because it refused too many streams within a minute. It parks what it refuses.', {
-        params: ByName,
-        response: {
-          200: answered('It goes on.', Done, { message: 'leads goes on within seconds, and parks what it refuses.' }),
-          404: refusal('There is no projection nothing.'),
-          409: refusal('leads does not stand still: its circuit breaker is closed')
-        }
-      })
-  }, async ({ params: { name } }) => await told(() => closeBreaker(deps, projectionNamed(name))))
+  app.post('/ops/api/projections/:name/close-breaker', forOperators('closeBreaker', 'Let a stopped projection go on',
+    'For one that stands still because it refused too many streams within a minute. It parks what it refuses.', {
+      params: ByName,
+      response: {
+        200: answered('It goes on.', Done, { message: 'leads goes on within seconds, and parks what it refuses.' }),
+        404: refusal('There is no projection nothing.'),
+        409: refusal('leads does not stand still: its circuit breaker is closed')
+      }
+    }), async ({ params: { name } }) => await told(() => closeBreaker(deps, projectionNamed(name))))
 
   addActions(app, deps)
   addParked(app, deps)
 }
 
 function addActions (app: App, { pool }: OpsServices): void {
-  app.get('/ops/api/actions', {
-    onRequest,
-    schema: schema('listProjectionActions', 'List what was done to projections', `The newest ${mostActions}, newest first.`, {
-      response: { 200: answered('The newest.', All(Report), { data: [action] }) }
-    })
-  }, async () => ({ data: await newestActions(pool, mostActions) }))
+  app.get('/ops/api/actions', forOperators('listProjectionActions', 'List what was done to projections', `The newest ${mostActions}, newest first.`, {
+    response: { 200: answered('The newest.', All(Report), { data: [action] }) }
+  }), async () => ({ data: await newestActions(pool, mostActions) }))
 
-  app.get('/ops/api/actions/:id', {
-    onRequest,
-    schema: schema('getProjectionAction', 'See how an action gets on', 'Those of the last 90 days.', {
-      params: actionPath,
-      response: { 200: answered('The action.', One(Report), { data: action }), 404: refusal(noAction) }
-    })
-  }, async ({ params: { id } }) => {
+  app.get('/ops/api/actions/:id', forOperators('getProjectionAction', 'See how an action gets on', 'Those of the last 90 days.', {
+    params: actionPath,
+    response: { 200: answered('The action.', One(Report), { data: action }), 404: refusal(noAction) }
+  }), async ({ params: { id } }) => {
     const found = isUuid(id) ? await findAction(pool, id) : undefined
     if (!found) throw new Rejection('not-found', noAction)
     return { data: found }
@@ -126,44 +106,35 @@ const SkipBody = Type.Object({
 const staysParked = { 404: refusal('there is no projection nothing'), 409: refusal('leads has not parked lead-1') }
 
 function addParked (app: App, deps: OpsServices): void {
-  app.get('/ops/api/parked', {
-    onRequest,
-    schema: schema('listParked', 'List the streams with parked events',
-      `Streams of every generation and of the dispatcher, the longest parked first; ${mostParked} at most.`, {
-        response: { 200: answered('All of them.', All(ParkedStream), { data: [parked] }) }
-      })
-  }, async () => {
+  app.get('/ops/api/parked', forOperators('listParked', 'List the streams with parked events',
+    `Streams of every generation and of the dispatcher, the longest parked first; ${mostParked} at most.`, {
+      response: { 200: answered('All of them.', All(ParkedStream), { data: [parked] }) }
+    }), async () => {
     const names = [...projections.map(({ name }) => name), dispatcher]
     return { data: await parkedStreams(deps.pool, names, mostParked) }
   })
 
-  app.post('/ops/api/parked/retry', {
-    onRequest,
-    schema: schema('retryParked', 'Project the parked events of a stream', 'All of them, or none.', {
-      body: example(RetryBody, { projection: parked.projection, stream: parked.stream }),
-      response: {
-        200: answered('None is parked any more.', Done, {
-          message: '1 events of lead-1 went into leads (generation 1); none of its events is parked any more.'
-        }),
-        ...staysParked
-      }
-    })
-  }, async ({ body: { projection, stream } }) => await told(() => retryParked(deps, projection, stream)))
-
-  app.post('/ops/api/parked/skip', {
-    onRequest,
-    schema: schema('skipParked', 'Give an event up for good', 'In rebuilds too. Its stream goes on without it.', {
-      body: example(SkipBody, {
-        projection: parked.projection, stream: parked.stream, revision: parked.revision, reason: 'Written by hand, and wrong.'
+  app.post('/ops/api/parked/retry', forOperators('retryParked', 'Project the parked events of a stream', 'All of them, or none.', {
+    body: example(RetryBody, { projection: parked.projection, stream: parked.stream }),
+    response: {
+      200: answered('None is parked any more.', Done, {
+        message: '1 events of lead-1 went into leads (generation 1); none of its events is parked any more.'
       }),
-      response: {
-        200: answered('It is given up.', Done, {
-          message: 'leads skips lead-1@4 from now on, in rebuilds too. No event of the stream is parked any more.'
-        }),
-        ...staysParked
-      }
-    })
-  }, async ({ body: { projection, stream, revision, reason } }) =>
+      ...staysParked
+    }
+  }), async ({ body: { projection, stream } }) => await told(() => retryParked(deps, projection, stream)))
+
+  app.post('/ops/api/parked/skip', forOperators('skipParked', 'Give an event up for good', 'In rebuilds too. Its stream goes on without it.', {
+    body: example(SkipBody, {
+      projection: parked.projection, stream: parked.stream, revision: parked.revision, reason: 'Written by hand, and wrong.'
+    }),
+    response: {
+      200: answered('It is given up.', Done, {
+        message: 'leads skips lead-1@4 from now on, in rebuilds too. No event of the stream is parked any more.'
+      }),
+      ...staysParked
+    }
+  }), async ({ body: { projection, stream, revision, reason } }) =>
     await told(() => skipParked(deps, projection, stream, BigInt(revision), reason)))
 }
 

@@ -2,16 +2,12 @@
 // the last day, durable work, settings, and what the doctor finds.
 import { listWork } from '../../workers/work/requests.js'
 import type { App } from '../http/app-types.js'
-import { only } from '../http/auth.js'
 import { answered, One } from '../http/docs/describe.js'
-import { All, day, Day, finding, Finding, queue, Queue, setting, Setting, work, Work } from './answers.js'
+import { All, day, Day, finding, Finding, forOperators, queue, Queue, setting, Setting, work, Work } from './answers.js'
 import { addProjections } from './routes-projections.js'
 import { addWebhooks } from './routes-webhooks.js'
 import type { OpsServices } from './services.js'
 
-const tags = ['operators']
-const security = [{ bearer: [] }]
-const onRequest = only('ops')
 const mostWork = 200
 
 /** With a token of the role `ops`. */
@@ -20,42 +16,21 @@ export function addOps (app: App, deps: OpsServices): void {
 }
 
 function addService (app: App, { pool, config, ...deps }: OpsServices): void {
-  app.get('/ops/api/queue', {
-    onRequest,
-    schema: {
-      operationId: 'getWebhookQueue',
-      summary: 'See what waits to be sent',
-      description: 'The delivery log in numbers.',
-      tags,
-      security,
+  app.get('/ops/api/queue', forOperators('getWebhookQueue', 'See what waits to be sent',
+    'The delivery log in numbers.', {
       response: { 200: answered('As of now.', One(Queue), { data: queue }) }
-    }
-  }, async () => ({ data: await deps.queue() }))
+    }), async () => ({ data: await deps.queue() }))
 
-  app.get('/ops/api/day', {
-    onRequest,
-    schema: {
-      operationId: 'getLastDay',
-      summary: 'See the last day',
-      description: 'Attempts by the hour and commands by ten minutes, of the last 24 hours. It is counted once a minute.',
-      tags,
-      security,
+  app.get('/ops/api/day', forOperators('getLastDay', 'See the last day',
+    'Attempts by the hour and commands by ten minutes, of the last 24 hours. It is counted once a minute.', {
       response: { 200: answered('The last 24 hours, oldest first.', One(Day), { data: day }) }
-    }
-  }, async () => ({ data: await deps.day() }))
+    }), async () => ({ data: await deps.day() }))
 
-  app.get('/ops/api/work', {
-    onRequest,
-    schema: {
-      operationId: 'listWork',
-      summary: 'List what is done in the background',
-      description: 'Imports, exports, erasures and recoveries that have not ended, the oldest first, and behind them those ' +
-        `that failed within a day; ${mostWork} at most.`,
-      tags,
-      security,
+  app.get('/ops/api/work', forOperators('listWork', 'List what is done in the background',
+    'Imports, exports, erasures and recoveries that have not ended, the oldest first, and behind them those ' +
+      `that failed within a day; ${mostWork} at most.`, {
       response: { 200: answered('All of it.', All(Work), { data: [work] }) }
-    }
-  }, async () => ({
+    }), async () => ({
     data: (await listWork(pool, mostWork)).map((each) => ({
       ...each,
       created_at: each.created_at.toISOString(),
@@ -64,27 +39,13 @@ function addService (app: App, { pool, config, ...deps }: OpsServices): void {
     }))
   }))
 
-  app.get('/ops/api/settings', {
-    onRequest,
-    schema: {
-      operationId: 'listSettings',
-      summary: 'List the settings',
-      description: 'The process that answers shows its own settings, and no secret.',
-      tags,
-      security,
+  app.get('/ops/api/settings', forOperators('listSettings', 'List the settings',
+    'The process that answers shows its own settings, and no secret.', {
       response: { 200: answered('All of them.', All(Setting), { data: [setting] }) }
-    }
-  }, async () => ({ data: [...config.settings] }))
+    }), async () => ({ data: [...config.settings] }))
 
-  app.get('/ops/api/checks', {
-    onRequest,
-    schema: {
-      operationId: 'listChecks',
-      summary: 'Run the checks of the doctor',
-      description: 'On the back ends of the process that answers, at most once in ten seconds. A check takes three seconds at most.',
-      tags,
-      security,
+  app.get('/ops/api/checks', forOperators('listChecks', 'Run the checks of the doctor',
+    'On the back ends of the process that answers, at most once in ten seconds. A check takes three seconds at most.', {
       response: { 200: answered('What was found.', All(Finding), { data: [finding] }) }
-    }
-  }, async () => ({ data: await deps.checks() }))
+    }), async () => ({ data: await deps.checks() }))
 }

@@ -4,21 +4,19 @@ import Type, { type Static } from 'typebox'
 import { findAssistant, findAssistantHistory, findAssistants, withoutReleased } from '../../../projections/assistants.js'
 import { idAt } from '../../domain/decider.js'
 import { documentedAs, Nullable } from '../../domain/json.js'
-import { etagOfRevision, itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
-import { Message, type App, assistantPath, pathId } from '../../http/app-types.js'
+import { etagOfRevision, reading } from '../../http/read-position.js'
+import { Message, assistantPath, pathId } from '../../http/app-types.js'
 import { command, type Handled } from '../../http/command-route.js'
-import { answered, example, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
-import {
-  assistant, assistantSummary, changedAssistant, historyEntry, newAssistant, page
-} from '../../http/docs/examples.js'
+import { answered, example, invalid, One, refusal, withMessage, writeHeaders } from '../../http/docs/describe.js'
+import { assistant, assistantSummary, changedAssistant, historyEntry, newAssistant } from '../../http/docs/examples.js'
 import { earliest, updatedFromAlso } from '../../http/filters.js'
 import { refusedBy } from '../../http/bodies.js'
-import { PageOf, Paging } from '../../http/lists.js'
 import { inTransaction } from '../../postgres/transaction.js'
 import { type CatalogAnswer, type CatalogQuestion, lookUpCatalog } from '../../../projections/catalog.js'
 import { webhookUrlProblem } from '../../../workers/deliver/guard.js'
 import { endInterruption, findInterruption } from '../../../workers/deliveries/webhooks.js'
 import type { ApiServices } from '../../services/services.js'
+import { list, route } from '../route.js'
 import { assistantStream, AssistantSettings } from './events.js'
 import {
   assistantDecider, assistantNotFound, AssistantSummary, HistoryEntry, summarize,
@@ -39,49 +37,70 @@ export async function ownAssistant (
   return found
 }
 
-const shared = { tags: ['assistants'], security: [{ bearer: [] }] }
-const notFound = refusal('Assistant not found or does not belong to the authenticated user')
-const Answer = Type.Object({ message: Type.String(), data: AssistantSummary }, { title: 'AssistantAnswer' })
-const answer = (message: string) => answered(
-  'The assistant as it stands after the command.', Answer, { message, data: assistantSummary }, ['ETag', ...writeHeaders]
-)
+const tags = ['assistants']
+const notFound = refusal(assistantNotFound().message)
+const after = (message: string) => withMessage('The assistant as it stands after the command.', AssistantSummary, {
+  message, data: assistantSummary
+}, ['ETag', ...writeHeaders], 'AssistantAnswer')
 
 const created = 'Assistant created successfully'
-const createSchema = {
-  ...shared,
+const createAssistant = route('POST', '/user/assistant', command('user', 'Assistant creation failed', ['Idempotency-Key'], {
+  tags,
   operationId: 'createAssistant',
   summary: 'Create an assistant',
   description: 'Optional fields that are left out get their defaults.',
   body: example(CreateAssistantBody, newAssistant),
   response: {
-    201: answer(created),
+    201: after(created),
     422: invalid({
       assistant_name: ['must be at most 255 characters'],
       voice_id: ['must be an available voice'],
       'post_call_schema.0.name': ['is required']
     })
   }
-}
+}), (services) => (request, reply) => services.handle(request, reply.code(201), {
+  body: CreateAssistantBody,
+  facts: (body) => lookUpFacts(services, request.user.id, body),
+  validate: validateNewAssistant,
+  ids: () => ({ kind: 'assistant', count: 1 }),
+  stream: (_body, ids) => assistantStream(idAt(ids, 0)),
+  isNew: true,
+  decider: assistantDecider,
+  etag: true,
+  answer: (handled) => answerWith(services, created, handled)
+}))
+
+const onOwn = (id: number) => ({ stream: () => assistantStream(id), isForOwner: true, decider: assistantDecider })
 
 const updated = 'Assistant updated successfully'
-const updateSchema = {
-  ...shared,
+const updateAssistant = route('PUT', '/user/assistant/:id', command('user', 'Assistant update failed', ['Idempotency-Key', 'If-Match'], {
+  tags,
   operationId: 'updateAssistant',
   summary: 'Update an assistant',
   description: 'Only the given fields change; objects and arrays are replaced whole.',
   params: assistantPath,
   body: example(UpdateAssistantBody, changedAssistant),
   response: {
-    200: answer(updated),
+    200: after(updated),
     404: notFound,
     422: invalid({
       webhook_url: ['is required when is_webhook_active is true'], speech_speed: ['must be between 0.7 and 1.2']
     })
   }
-}
+}), (services) => (request, reply) => services.handle(request, reply, {
+  ...onOwn(pathId(request.params.id, assistantNotFound)),
+  body: UpdateAssistantBody,
+  facts: (body) => lookUpFacts(services, request.user.id, body),
+  validate: validateChanges,
+  etag: true,
+  async answer (handled) {
+    if (handled.body.is_webhook_active) await resumeWebhook(services, handled.state, request.log)
+    return await answerWith(services, updated, handled)
+  }
+}))
 
-const restoreSchema = {
-  ...shared,
+const restoreAssistant = route('POST', '/user/assistant/:id/restore', command('user', 'Assistant restore failed', ['Idempotency-Key', 'If-Match'], {
+  tags,
   operationId: 'restoreAssistant',
   summary: 'Restore the settings of a past revision',
   description: 'An update with what differs from them; its status stays. What is set anew is held to the rules of ' +
@@ -89,91 +108,49 @@ const restoreSchema = {
   params: assistantPath,
   body: example(RestoreAssistantBody, { revision: 0 }),
   response: {
-    200: answer(updated),
+    200: after(updated),
     404: notFound,
     422: invalid({ voice_id: ['must be an available voice'], phone_number_id: ['must be one of your phone numbers'] })
   }
-}
+}), (services) => (request, reply) => {
+  const id = pathId(request.params.id, assistantNotFound)
+  return services.handle(request, reply, {
+    ...onOwn(id),
+    body: RestoreAssistantBody,
+    facts: (body) => lookUpPast(services, request.user.id, id, body),
+    validate: validateRestore,
+    etag: true,
+    answer: (handled) => answerWith(services, updated, handled)
+  })
+})
 
 const deleted = 'Assistant deleted successfully'
-const deleteSchema = {
-  ...shared,
+const deleteAssistant = route('DELETE', '/user/assistant/:id', command('user', 'Assistant deletion failed', ['Idempotency-Key', 'If-Match'], {
+  tags,
   operationId: 'deleteAssistant',
   summary: 'Delete an assistant',
   description: 'It is not found any more. Calls of it that are reported later are recorded, and their webhooks sent as ' +
     'its settings said.',
   params: assistantPath,
   response: { 200: answered('It is deleted.', Message, { message: deleted }, writeHeaders), 404: notFound }
-}
+}), ({ handle }) => (request, reply) => handle(request, reply, {
+  ...onOwn(pathId(request.params.id, assistantNotFound)),
+  validate: () => ({ type: 'delete' as const }),
+  answer: ({ readBack }) => readBack({ source: 'assistants', folded: () => ({ message: deleted }) })
+}))
 
-export function addAssistantCommands (app: App, services: ApiServices): void {
-  const { handle, pool } = services
-  const onOwn = (id: number) => ({ stream: () => assistantStream(id), isForOwner: true, decider: assistantDecider })
-
-  const creating = command('user', 'Assistant creation failed', 'Idempotency-Key')
-  app.post('/user/assistant', { schema: createSchema, ...creating }, (request, reply) => handle(request, reply.code(201), {
-    body: CreateAssistantBody,
-    facts: (body) => lookUpFacts(services, request.user.id, body),
-    validate: validateNewAssistant,
-    ids: () => ({ kind: 'assistant', count: 1 }),
-    stream: (_body, ids) => assistantStream(idAt(ids, 0)),
-    isNew: true,
-    decider: assistantDecider,
-    etag: true,
-    answer: (handled) => answerWith(created, handled)
-  }))
-
-  const updating = command('user', 'Assistant update failed', 'Idempotency-Key', 'If-Match')
-  app.put('/user/assistant/:id', { schema: updateSchema, ...updating }, async (request, reply) => {
-    return await handle(request, reply, {
-      ...onOwn(pathId(request.params.id, assistantNotFound)),
-      body: UpdateAssistantBody,
-      facts: (body) => lookUpFacts(services, request.user.id, body),
-      validate: validateChanges,
-      etag: true,
-      async answer (handled) {
-        if (handled.body.is_webhook_active) await resumeWebhook(services, handled.state, request.log)
-        return await answerWith(updated, handled)
-      }
-    })
+async function answerWith ({ pool }: ApiServices, message: string, { state, readBack }: Handled<AssistantState>) {
+  if (!state) throw new Error('a handled assistant command left no assistant')
+  const data = await readBack({
+    source: 'assistants',
+    folded: () => summarize(state),
+    async read () {
+      const found = await findAssistant(pool, state.user_id, state.assistant_id)
+      return found && summarize(found)
+    },
+    isAllInStream: true
   })
-
-  const restoring = command('user', 'Assistant restore failed', 'Idempotency-Key', 'If-Match')
-  app.post('/user/assistant/:id/restore', { schema: restoreSchema, ...restoring }, async (request, reply) => {
-    const id = pathId(request.params.id, assistantNotFound)
-    return await handle(request, reply, {
-      ...onOwn(id),
-      body: RestoreAssistantBody,
-      facts: (body) => lookUpPast(services, request.user.id, id, body),
-      validate: validateRestore,
-      etag: true,
-      answer: (handled) => answerWith(updated, handled)
-    })
-  })
-
-  const deleting = command('user', 'Assistant deletion failed', 'Idempotency-Key', 'If-Match')
-  app.delete('/user/assistant/:id', { schema: deleteSchema, ...deleting }, async (request, reply) => {
-    return await handle(request, reply, {
-      ...onOwn(pathId(request.params.id, assistantNotFound)),
-      body: Type.Object({}),
-      validate: () => ({ type: 'delete' as const }),
-      answer: ({ readBack }) => readBack({ source: 'assistants', folded: () => ({ message: deleted }) })
-    })
-  })
-
-  async function answerWith (message: string, { state, readBack }: Handled<AssistantState>) {
-    if (!state) throw new Error('a handled assistant command left no assistant')
-    const data = await readBack({
-      source: 'assistants',
-      folded: () => summarize(state),
-      async read () {
-        const found = await findAssistant(pool, state.user_id, state.assistant_id)
-        return found && summarize(found)
-      },
-      isAllInStream: true
-    })
-    return { message, data }
-  }
+  return { message, data }
 }
 
 /** A suspended webhook is still active in the log, so a body that switches it on changes nothing there: it resumes. */
@@ -253,13 +230,38 @@ const AssistantAnswer = Type.Object({
   webhook: Webhook
 }, { title: 'Assistant' })
 
-const getSchema = {
-  ...shared,
+const PartOfName = Type.String({
+  minLength: 1, maxLength: 255, description: 'A part of the name, whatever its case and accents.'
+})
+
+const listAssistants = list('/user/assistants', {
+  source: 'assistants',
+  perPage: 10,
+  keys: ['time', 'whole'],
+  item: AssistantSummary,
+  example: assistantSummary,
+  filters: {
+    name: Type.Optional(PartOfName),
+    status: Type.Optional(AssistantSummary.properties.status),
+    type: Type.Optional(AssistantSummary.properties.type),
+    search: Type.Optional({ ...PartOfName, title: 'PartOfName' }),
+    ...updatedFromAlso('because their phone number was released')
+  },
+  tags,
+  operationId: 'listAssistants',
+  summary: 'List your assistants',
+  description: 'Newest first.'
+}, ({ pool }, page, { user, query: { name, search, status, type, updated_from } }) => {
+  const filter = { userId: user.id, name, searched: search, status, type, updatedFrom: earliest(updated_from) }
+  return findAssistants(pool, filter, page)
+})
+
+const getAssistant = route('GET', '/user/assistant/:id', reading('assistants', {
+  tags,
   operationId: 'getAssistant',
   summary: 'Get an assistant',
   description: 'Its settings can be sent back by PUT as they are. With `revision` it is as it was then; the state of ' +
     'its webhook is then only whether it was on. A phone number that was released is null in either.',
-  headers: readHeaders,
   params: assistantPath,
   querystring: Type.Object({
     revision: Type.Optional(Type.Integer({
@@ -270,81 +272,36 @@ const getSchema = {
     }))
   }),
   response: {
-    200: answered('The assistant with all its settings.', One(AssistantAnswer), { data: assistant }, ['ETag']),
-    ...itemErrors,
-    404: notFound
+    200: answered('The assistant with all its settings.', One(AssistantAnswer), { data: assistant }, ['ETag']), 404: notFound
   }
-}
+}), (services) => async ({ user, params, query }, reply) => {
+  const found = await find(services, user.id, pathId(params.id, assistantNotFound), query.revision)
+  if (!found) throw assistantNotFound()
+  const { settings, revision, created_at, updated_at, number_released_at } = found
+  const webhook = await webhookOf(found, query.revision === undefined ? services.pool : undefined)
+  const beside = [number_released_at, webhook.reason !== null && webhook].filter(Boolean)
+  reply.header('etag', etagOfRevision(revision, beside))
+  return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook } }
+})
 
-const ofHistory = new Paging('assistant-history', 15, ['whole'])
-const historySchema = {
-  ...shared,
+const getHistory = list('/user/assistant/:id/history', {
+  source: 'assistants',
+  perPage: 15,
+  keys: ['whole'],
+  item: HistoryEntry,
+  example: historyEntry,
+  params: assistantPath,
+  refusals: { 404: notFound },
+  tags,
   operationId: 'getAssistantHistory',
   summary: 'Get the history of an assistant',
   description: 'What changed when, from what to what, newest first. ' +
-    'Who changed it is nobody but its owner.',
-  headers: readHeaders,
-  params: assistantPath,
-  querystring: Type.Object(ofHistory.parameters),
-  response: {
-    200: answered('The page that was asked for.', PageOf(HistoryEntry), page(15, historyEntry)),
-    ...itemErrors,
-    404: notFound
-  }
-}
-
-const PartOfName = Type.String({
-  minLength: 1, maxLength: 255, description: 'A part of the name, whatever its case and accents.'
+    'Who changed it is nobody but its owner.'
+}, async ({ pool }, page, { user, params }) => {
+  const found = await findAssistantHistory(pool, user.id, pathId(params.id, assistantNotFound), page)
+  if (!found) throw assistantNotFound()
+  return found
 })
-const ofList = new Paging('assistants', 10, ['time', 'whole'])
-const listSchema = {
-  ...shared,
-  operationId: 'listAssistants',
-  summary: 'List your assistants',
-  description: 'Newest first.',
-  headers: readHeaders,
-  querystring: Type.Object({
-    name: Type.Optional(PartOfName),
-    status: Type.Optional(AssistantSummary.properties.status),
-    type: Type.Optional(AssistantSummary.properties.type),
-    search: Type.Optional({ ...PartOfName, title: 'PartOfName' }),
-    ...updatedFromAlso('because their phone number was released'),
-    ...ofList.parameters
-  }),
-  response: {
-    200: answered('The page that was asked for.', PageOf(AssistantSummary), page(10, assistantSummary)), ...readErrors
-  }
-}
-
-export function addAssistantQueries (app: App, services: ApiServices): void {
-  const { pool, positions } = services
-
-  const listing = reading('assistants', positions, ofList)
-  app.get('/user/assistants', { schema: listSchema, ...listing }, async ({ user, query }) => {
-    const { name, search, status, type, updated_from } = query
-    const filter = { userId: user.id, name, searched: search, status, type, updatedFrom: earliest(updated_from) }
-    return ofList.answer(query, await findAssistants(pool, filter, ofList.requested(query)))
-  })
-
-  const getting = reading('assistants', positions)
-  app.get('/user/assistant/:id', { schema: getSchema, ...getting }, async ({ user, params, query }, reply) => {
-    const found = await find(services, user.id, pathId(params.id, assistantNotFound), query.revision)
-    if (!found) throw assistantNotFound()
-    const { settings, revision, created_at, updated_at, number_released_at } = found
-    const webhook = await webhookOf(found, query.revision === undefined ? pool : undefined)
-    const beside = [number_released_at, webhook.reason !== null && webhook].filter(Boolean)
-    reply.header('etag', etagOfRevision(revision, beside))
-    return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook } }
-  })
-
-  const lookingBack = reading('assistants', positions, ofHistory)
-  app.get('/user/assistant/:id/history', { schema: historySchema, ...lookingBack }, async ({ user, params, query }) => {
-    const asked = ofHistory.requested(query)
-    const found = await findAssistantHistory(pool, user.id, pathId(params.id, assistantNotFound), asked)
-    if (!found) throw assistantNotFound()
-    return ofHistory.answer(query, found)
-  })
-}
 
 async function find (
   { pool, assistantAt }: ApiServices, userId: string, id: number, revision: number | undefined
@@ -365,3 +322,6 @@ async function webhookOf (
   if (!is_webhook_active || webhook_url === null) return { state: 'off', ...uninterrupted }
   return (pool && await findInterruption(pool, assistant_id, webhook_url)) ?? { state: 'on', ...uninterrupted }
 }
+
+export const assistantCommands = [createAssistant, updateAssistant, restoreAssistant, deleteAssistant]
+export const assistantQueries = [listAssistants, getAssistant, getHistory]

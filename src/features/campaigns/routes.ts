@@ -1,125 +1,102 @@
 // POST /user/campaign; PUT, DELETE and GET /user/campaign/{id}. The list of campaigns is one of the catalogue.
-import Type from 'typebox'
 import { findCampaign } from '../../../projections/catalog.js'
 import { idAt } from '../../domain/decider.js'
-import { etagOfRevision, itemErrors, readHeaders, reading } from '../../http/read-position.js'
-import { Message, type App, campaignPath, pathId } from '../../http/app-types.js'
+import { etagOfRevision, reading } from '../../http/read-position.js'
+import { Message, campaignPath, pathId } from '../../http/app-types.js'
 import { command, type Handled } from '../../http/command-route.js'
-import { answered, example, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
+import { answered, example, invalid, One, refusal, withMessage, writeHeaders } from '../../http/docs/describe.js'
 import { campaign } from '../../http/docs/examples.js'
 import type { ApiServices } from '../../services/services.js'
+import { route } from '../route.js'
 import { campaignStream } from './events.js'
 import {
   CampaignAnswer, CampaignBody, campaignDecider, campaignNotFound, describeCampaign, nameIn, type CampaignState
 } from './model.js'
 
-const shared = { tags: ['campaigns'], security: [{ bearer: [] }] }
-const notFound = refusal('Campaign not found or does not belong to the authenticated user')
-const Answer = Type.Object({ message: Type.String(), data: CampaignAnswer }, { title: 'CampaignAnswer' })
-const answer = (message: string) => answered(
-  'The campaign as it stands after the command.', Answer, { message, data: campaign }, ['ETag', ...writeHeaders]
-)
+const tags = ['campaigns']
+const notFound = refusal(campaignNotFound().message)
+const after = (message: string) =>
+  withMessage('The campaign as it stands after the command.', CampaignAnswer, { message, data: campaign })
 
 const created = 'Campaign created successfully'
-const createSchema = {
-  ...shared,
+const createCampaign = route('POST', '/user/campaign', command('user', 'Campaign creation failed', ['Idempotency-Key'], {
+  tags,
   operationId: 'createCampaign',
   summary: 'Create a campaign',
   body: example(CampaignBody, { name: 'Spring renewals' }),
-  response: { 201: answer(created), 422: invalid({ name: ['must be at most 255 characters'] }) }
+  response: { 201: after(created), 422: invalid({ name: ['must be at most 255 characters'] }) }
+}), (services) => (request, reply) => services.handle(request, reply.code(201), {
+  body: CampaignBody,
+  validate: (submitted) => ({ type: 'create' as const, name: nameIn(submitted) }),
+  ids: () => ({ kind: 'campaign', count: 1 }),
+  stream: (_body, ids) => campaignStream(idAt(ids, 0)),
+  isNew: true,
+  decider: campaignDecider,
+  etag: true,
+  answer: (handled) => answerWith(services, created, handled)
+}))
+
+const onOwn = (id: string) => {
+  const stream = campaignStream(pathId(id, campaignNotFound))
+  return { stream: () => stream, isForOwner: true, decider: campaignDecider }
 }
 
 const updated = 'Campaign updated successfully'
-const updateSchema = {
-  ...shared,
+const updateCampaign = route('PUT', '/user/campaign/:id', command('user', 'Campaign update failed', ['Idempotency-Key', 'If-Match'], {
+  tags,
   operationId: 'updateCampaign',
   summary: 'Rename a campaign',
   description: 'A later import of the catalogue leaves the name, unless it brings another one than the import before it.',
   params: campaignPath,
   body: example(CampaignBody, { name: 'Spring renewals' }),
-  response: { 200: answer(updated), 404: notFound, 422: invalid({ name: ['must not be blank'] }) }
-}
+  response: { 200: after(updated), 404: notFound, 422: invalid({ name: ['must not be blank'] }) }
+}), (services) => (request, reply) => services.handle(request, reply, {
+  ...onOwn(request.params.id),
+  body: CampaignBody,
+  validate: (submitted) => ({ type: 'rename' as const, name: nameIn(submitted) }),
+  etag: true,
+  answer: (handled) => answerWith(services, updated, handled)
+}))
 
 const deleted = 'Campaign deleted successfully'
-const deleteSchema = {
-  ...shared,
+const deleteCampaign = route('DELETE', '/user/campaign/:id', command('user', 'Campaign deletion failed', ['Idempotency-Key', 'If-Match'], {
+  tags,
   operationId: 'deleteCampaign',
   summary: 'Delete a campaign',
   description: 'It takes no lead any more. Those that it has stay, and name it. No import of the catalogue brings it back.',
   params: campaignPath,
   response: { 200: answered('It is deleted.', Message, { message: deleted }, writeHeaders), 404: notFound }
+}), ({ handle }) => (request, reply) => handle(request, reply, {
+  ...onOwn(request.params.id),
+  validate: () => ({ type: 'delete' as const }),
+  answer: ({ readBack }) => readBack({ source: 'catalog', folded: () => ({ message: deleted }) })
+}))
+
+async function answerWith ({ pool }: ApiServices, message: string, { state, readBack }: Handled<CampaignState>) {
+  if (!state) throw new Error('a handled campaign command left no campaign')
+  const data = await readBack({
+    source: 'catalog',
+    folded: () => describeCampaign(state),
+    async read () {
+      const found = await findCampaign(pool, state.user_id, state.campaign_id)
+      return found && describeCampaign(found)
+    },
+    isAllInStream: true
+  })
+  return { message, data }
 }
 
-const getSchema = {
-  ...shared,
+const getCampaign = route('GET', '/user/campaign/:id', reading('catalog', {
+  tags,
   operationId: 'getCampaign',
   summary: 'Get a campaign',
-  headers: readHeaders,
   params: campaignPath,
-  response: {
-    200: answered('The campaign.', One(CampaignAnswer), { data: campaign }, ['ETag']), ...itemErrors, 404: notFound
-  }
-}
+  response: { 200: answered('The campaign.', One(CampaignAnswer), { data: campaign }, ['ETag']), 404: notFound }
+}), ({ pool }) => async ({ user, params }, reply) => {
+  const found = await findCampaign(pool, user.id, pathId(params.id, campaignNotFound))
+  if (!found || found.isDeleted) throw campaignNotFound()
+  reply.header('etag', etagOfRevision(found.revision))
+  return { data: describeCampaign(found) }
+})
 
-export function addCampaigns (app: App, { handle, pool, positions }: ApiServices): void {
-  const creating = command('user', 'Campaign creation failed', 'Idempotency-Key')
-  app.post('/user/campaign', { schema: createSchema, ...creating }, (request, reply) => handle(request, reply.code(201), {
-    body: CampaignBody,
-    validate: (submitted) => ({ type: 'create' as const, name: nameIn(submitted) }),
-    ids: () => ({ kind: 'campaign', count: 1 }),
-    stream: (_body, ids) => campaignStream(idAt(ids, 0)),
-    isNew: true,
-    decider: campaignDecider,
-    etag: true,
-    answer: (handled) => answerWith(created, handled)
-  }))
-
-  const updating = command('user', 'Campaign update failed', 'Idempotency-Key', 'If-Match')
-  app.put('/user/campaign/:id', { schema: updateSchema, ...updating }, async (request, reply) => {
-    const id = pathId(request.params.id, campaignNotFound)
-    return await handle(request, reply, {
-      body: CampaignBody,
-      validate: (submitted) => ({ type: 'rename' as const, name: nameIn(submitted) }),
-      stream: () => campaignStream(id),
-      isForOwner: true,
-      decider: campaignDecider,
-      etag: true,
-      answer: (handled) => answerWith(updated, handled)
-    })
-  })
-
-  const deleting = command('user', 'Campaign deletion failed', 'Idempotency-Key', 'If-Match')
-  app.delete('/user/campaign/:id', { schema: deleteSchema, ...deleting }, async (request, reply) => {
-    const id = pathId(request.params.id, campaignNotFound)
-    return await handle(request, reply, {
-      body: Type.Object({}),
-      validate: () => ({ type: 'delete' as const }),
-      stream: () => campaignStream(id),
-      isForOwner: true,
-      decider: campaignDecider,
-      answer: ({ readBack }) => readBack({ source: 'catalog', folded: () => ({ message: deleted }) })
-    })
-  })
-
-  const getting = reading('catalog', positions)
-  app.get('/user/campaign/:id', { schema: getSchema, ...getting }, async ({ user, params }, reply) => {
-    const found = await findCampaign(pool, user.id, pathId(params.id, campaignNotFound))
-    if (!found || found.isDeleted) throw campaignNotFound()
-    reply.header('etag', etagOfRevision(found.revision))
-    return { data: describeCampaign(found) }
-  })
-
-  async function answerWith (message: string, { state, readBack }: Handled<CampaignState>) {
-    if (!state) throw new Error('a handled campaign command left no campaign')
-    const data = await readBack({
-      source: 'catalog',
-      folded: () => describeCampaign(state),
-      async read () {
-        const found = await findCampaign(pool, state.user_id, state.campaign_id)
-        return found && describeCampaign(found)
-      },
-      isAllInStream: true
-    })
-    return { message, data }
-  }
-}
+export const campaignRoutes = [createCampaign, updateCampaign, deleteCampaign, getCampaign]

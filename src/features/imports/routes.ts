@@ -10,62 +10,41 @@ import { eachResult, listResults, type RowResult } from '../../../workers/import
 import { customer, customerNumber } from '../../domain/examples.js'
 import { GivenId, Id, isUuid, Nullable } from '../../domain/json.js'
 import { type FieldErrors, invalid as refuse, Rejection, problem, soundBody } from '../../domain/rejection.js'
-import { type App, importPath } from '../../http/app-types.js'
+import { importPath } from '../../http/app-types.js'
 import { command, type CommandRoute } from '../../http/command-route.js'
 import { addToVary } from '../../http/edge.js'
-import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
+import { answered, example, invalid, refusal, withMessage, writeHeaders } from '../../http/docs/describe.js'
 import { importedRow, importId, leadImport, page } from '../../http/docs/examples.js'
-import { bom, type Exported, onlyCsv, sendExport } from '../../http/exports.js'
+import { bom, type Exported, namesAsColumns, onlyCsv, sendExport } from '../../http/exports.js'
 import { Bursts, onceGone, untilGone } from '../../http/limits.js'
 import { PageOf, Paging } from '../../http/lists.js'
-import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
+import { reading } from '../../http/read-position.js'
 import type { ApiServices } from '../../services/services.js'
+import { type AddRoute, list, route } from '../route.js'
 import { DuplicateRule, type LeadImportEvent, LeadImportStatus, leadImportStream } from './events.js'
 import {
   ImportBody, ImportQuery, importRequest, importValidators, inTurns, mostImportsOfUser, type Upload, whileKept
 } from './import-body.js'
 import { type LeadImportState, requestDecider, type RequestImport } from './model.js'
 
+const tags = ['leads']
+
 const started = 'Import started'
 const tooMany = 'Too many of your imports are under way: wait until one of them has ended.'
-const Started = Type.Object({
-  message: Type.String({ default: started }),
-  data: Type.Object({ id: Type.String(), status: LeadImportStatus }, { title: 'BegunLeadImport' })
-}, { title: 'StartedLeadImport' })
+const Begun = Type.Object({ id: Type.String(), status: LeadImportStatus }, { title: 'BegunLeadImport' })
 
 const newImport = { campaign_id: 1, leads: [{ phone_number: customerNumber, variables: customer }] }
 const newCsv = `phone_number,customer_name,email,plan\r\n${customerNumber},${customer.customer_name},,yearly\r\n`
 const json = { schema: example(ImportBody, newImport) }
 const csv = { schema: Type.String({ examples: [newCsv] }) }
 
-const importLeadsSchema = {
-  operationId: 'importLeads',
-  summary: 'Import leads',
-  description: 'In the background: a row that is wrong, or a phone number that is a lead of the campaign already, stops no ' +
-    'other one. At most 1,000 leads and 2 MiB in JSON, 100,000 rows and 64 MiB in CSV, which arrives within a minute and ' +
-    'begins with a header line: `phone_number`, `customer_name`, `email`, in any case and with any blanks, and every other ' +
-    'column is a variable. Commas, semicolons or tabs are between cells; UTF-8 and UTF-16 are taken, and so is what ' +
-    '`GET /user/leads/export` answers. Rows without anything in them are passed over. At most 5 of your imports are under way. What became of the rows is kept for 30 days.',
-  tags: ['leads'],
-  security: [{ bearer: [] }],
-  querystring: ImportQuery,
-  body: { content: { 'application/json': json, 'text/csv': csv } },
-  response: {
-    202: answered(
-      'It is worked on.', Started, { message: started, data: { id: importId, status: 'processing' } }, writeHeaders),
-    422: invalid({ campaign_id: ['must be one of your campaigns'], body: ['row 17 cannot be read: a quote is never closed'] }),
-  }
-}
-
 /** The request as its Idempotency-Key knows it, whatever its body was. */
 const Asked = Type.Object({
   campaign_id: Id({}), if_duplicate: DuplicateRule, total: Type.Integer(), digest: Type.String()
 })
 
-export function importLeads (app: App, services: ApiServices): void {
+const importLeads: AddRoute = (app, services) => {
   const { handle, pool } = services
-  const { config, onRequest, ...options } = command('user', 'Starting the import failed', 'Idempotency-Key')
-  const route = { ...options, config: { ...config, mostValues: 50_000, takesCsv: true }, bodyLimit: 2 * 2 ** 20 }
   const uploads = new Uploads()
   const readings = new WeakMap<FastifyRequest, ReturnType<Uploads['begin']>>()
 
@@ -83,8 +62,27 @@ export function importLeads (app: App, services: ApiServices): void {
     throw new Rejection('too-many', tooMany)
   }
 
+  const { onRequest, ...options } = command('user', 'Starting the import failed', ['Idempotency-Key'], {
+    tags,
+    operationId: 'importLeads',
+    summary: 'Import leads',
+    description: 'In the background: a row that is wrong, or a phone number that is a lead of the campaign already, stops no ' +
+      'other one. At most 1,000 leads and 2 MiB in JSON, 100,000 rows and 64 MiB in CSV, which arrives within a minute and ' +
+      'begins with a header line: `phone_number`, `customer_name`, `email`, in any case and with any blanks, and every other ' +
+      'column is a variable. Commas, semicolons or tabs are between cells; UTF-8 and UTF-16 are taken, and so is what ' +
+      '`GET /user/leads/export` answers. Rows without anything in them are passed over. At most 5 of your imports are under way. What became of the rows is kept for 30 days.',
+    querystring: ImportQuery,
+    body: { content: { 'application/json': json, 'text/csv': csv } },
+    response: {
+      202: withMessage('It is worked on.', Begun, {
+        message: started, data: { id: importId, status: 'processing' }
+      }, writeHeaders, 'StartedLeadImport'),
+      422: invalid({ campaign_id: ['must be one of your campaigns'], body: ['row 17 cannot be read: a quote is never closed'] }),
+    }
+  }, { mostValues: 50_000, takesCsv: true })
+
   app.post('/user/leads/import', {
-    schema: importLeadsSchema, ...route, validatorCompiler: importValidators, onRequest: [onRequest, refuseTooMany]
+    ...options, bodyLimit: 2 * 2 ** 20, validatorCompiler: importValidators, onRequest: [onRequest, refuseTooMany]
   }, async (request, reply) => {
     const { all, leads } = importRequest(request, reply)
     const { id: userId } = request.user
@@ -101,7 +99,8 @@ export function importLeads (app: App, services: ApiServices): void {
 }
 
 type ImportRoute = CommandRoute<
-  typeof Asked, { isOpen: boolean }, RequestImport, LeadImportState, LeadImportEvent, Static<typeof Started>
+  typeof Asked, { isOpen: boolean }, RequestImport, LeadImportState, LeadImportEvent,
+  { message: string, data: Static<typeof Begun> }
 >
 
 /** The steps, once the leads are kept. */
@@ -156,26 +155,17 @@ const LeadImport = Type.Object({
 
 const notFound = 'Import not found or does not belong to the authenticated user'
 
-const getLeadImportSchema = {
+const getLeadImport = route('GET', '/user/lead-import/:id', reading('leads', {
+  tags,
   operationId: 'getLeadImport',
   summary: 'Get an import',
   description: 'How far it is. It is kept for 30 days after its end.',
-  tags: ['leads'],
-  security: [{ bearer: [] }],
-  headers: readHeaders,
   params: importPath,
   response: {
     200: answered('The import.', Type.Object({ data: LeadImport }, { title: 'FoundLeadImport' }), { data: leadImport }),
-    ...itemErrors,
     404: refusal(notFound)
   }
-}
-
-export function getLeadImport (app: App, { pool, positions }: ApiServices): void {
-  const options = { schema: getLeadImportSchema, ...reading('leads', positions) }
-  app.get('/user/lead-import/:id', options, async ({ user, params }) =>
-    ({ data: describe(await ownImport(pool, user.id, params.id)) }))
-}
+}), ({ pool }) => async ({ user, params }) => ({ data: describe(await ownImport(pool, user.id, params.id)) }))
 
 function describe ({ id, state, progress, reason, created_at, finished_at }: RequestStatus<ImportProgress>) {
   const { total = 0, processed = 0, created = 0, duplicates = 0, invalid = 0 } = progress
@@ -184,26 +174,20 @@ function describe ({ id, state, progress, reason, created_at, finished_at }: Req
   return { id, status: state === 'accepted' ? 'processing' as const : state, ...counts, reason, ...times }
 }
 
-const pagingOfImports = new Paging('lead-imports', 15, ['time', 'uuid'])
-
-const listLeadImportsSchema = {
+const listLeadImports = list('/user/lead-imports', {
+  source: 'leads',
+  perPage: 15,
+  keys: ['time', 'uuid'],
+  item: LeadImport,
+  example: leadImport,
+  tags,
   operationId: 'listLeadImports',
   summary: 'List your imports',
-  description: 'The newest first. An import is kept for 30 days after its end.',
-  tags: ['leads'],
-  security: [{ bearer: [] }],
-  headers: readHeaders,
-  querystring: Type.Object({ ...pagingOfImports.parameters }),
-  response: { 200: answered('The page that was asked for.', PageOf(LeadImport), page(15, leadImport)), ...readErrors }
-}
-
-export function listLeadImports (app: App, { pool, positions }: ApiServices): void {
-  const options = { schema: listLeadImportsSchema, ...reading('leads', positions, pagingOfImports) }
-  app.get('/user/lead-imports', options, async ({ user, query }) => {
-    const found = await listImports<ImportProgress>(pool, user.id, pagingOfImports.requested(query))
-    return pagingOfImports.answer(query, { ...found, items: found.items.map(describe) })
-  })
-}
+  description: 'The newest first. An import is kept for 30 days after its end.'
+}, async ({ pool }, page, { user }) => {
+  const { items, ...place } = await listImports<ImportProgress>(pool, user.id, page)
+  return { items: items.map(describe), ...place }
+})
 
 /** @throws Rejection `not-found` */
 async function ownImport (
@@ -229,45 +213,34 @@ const Result = Type.Object({
 const results: Exported<RowResult> = {
   name: 'import-results',
   columns: [
-    ['row', ({ row }) => row],
-    ['outcome', ({ outcome }) => outcome],
-    ['lead_id', ({ lead_id }) => lead_id],
+    ...namesAsColumns(['row', 'outcome', 'lead_id']),
     ['errors', ({ errors }) => Object.entries(errors ?? {}).map(([field, words]) => `${field} ${words.join(', ')}`).join('; ')]
   ]
 }
 
 const paging = new Paging('import-results', 100, ['whole'])
 
-const listImportResultsSchema = {
+const listImportResults = route('GET', '/user/lead-import/:id/results', reading('leads', {
+  tags,
   operationId: 'listLeadImportResults',
   summary: 'List what became of the rows of an import',
   description: 'In their order, as far as they are done. With `Accept: text/csv` all of them are streamed as CSV.',
-  tags: ['leads'],
-  security: [{ bearer: [] }],
-  headers: readHeaders,
   params: importPath,
   querystring: Type.Object({ ...paging.parameters, bom }),
   response: {
-    200: answered('The page that was asked for.', PageOf(Result), page(100, importedRow)),
-    ...itemErrors,
-    404: refusal(notFound)
+    200: answered('The page that was asked for.', PageOf(Result), page(100, importedRow)), 404: refusal(notFound)
   }
-}
-
-export function listImportResults (app: App, { pool, positions }: ApiServices): void {
-  const options = { schema: listImportResultsSchema, ...reading('leads', positions, paging) }
-  app.get('/user/lead-import/:id/results', options, async (request, reply) => {
-    const { user, params, query, headers } = request
-    const { id } = await ownImport(pool, user.id, params.id)
-    addToVary(reply, 'Accept')
-    if (wantsCsv(headers.accept)) {
-      return await sendExport(request, reply, { format: 'csv', bom: query.bom }, results, (visit, signal) =>
-        eachResult(pool, id, visit, signal))
-    }
-    if (query.bom) throw refuse({ bom: [onlyCsv] })
-    return paging.answer(query, await listResults(pool, id, paging.requested(query)))
-  })
-}
+}, 'list', paging), ({ pool }) => async (request, reply) => {
+  const { user, params, query, headers } = request
+  const { id } = await ownImport(pool, user.id, params.id)
+  addToVary(reply, 'Accept')
+  if (wantsCsv(headers.accept)) {
+    return await sendExport(request, reply, { format: 'csv', bom: query.bom }, results, (visit, signal) =>
+      eachResult(pool, id, visit, signal))
+  }
+  if (query.bom) throw refuse({ bom: [onlyCsv] })
+  return paging.answer(query, await listResults(pool, id, paging.requested(query)))
+})
 
 const wantsCsv = (accept = '') => /(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept)
 
@@ -301,3 +274,6 @@ export class Uploads {
     }
   }
 }
+
+export const importCommands = [importLeads]
+export const importQueries = [getLeadImport, listLeadImports, listImportResults]

@@ -6,18 +6,18 @@ import {
   eachLead, findLead, findLeads, findLeadToChange, type LeadFilter, type LeadOnStream
 } from '../../../projections/find-leads.js'
 import { Id } from '../../domain/json.js'
-import { etagOfData, tagged, itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
-import { type App, Message, leadPath, pathId } from '../../http/app-types.js'
+import { etagOfData, tagged, reading } from '../../http/read-position.js'
+import { Message, leadPath, pathId } from '../../http/app-types.js'
 import { command, type Handled } from '../../http/command-route.js'
-import { answered, example, invalid, One, refusal, writeHeaders } from '../../http/docs/describe.js'
-import { changedLead, lead as leadExample, newLead, page } from '../../http/docs/examples.js'
-import { bom, csvExample, exportAnswer, type Exported, format, sendExport } from '../../http/exports.js'
+import { answered, example, invalid, One, refusal, withMessage, writeHeaders } from '../../http/docs/describe.js'
+import { changedLead, lead as leadExample, newLead } from '../../http/docs/examples.js'
+import { bom, csvExample, exportAnswer, type Exported, format, namesAsColumns, sendExport } from '../../http/exports.js'
 import {
   beginningOf, dateRange, earliest, latest, PhoneBeginning, Search, updatedFromAlso
 } from '../../http/filters.js'
-import { PageOf, Paging } from '../../http/lists.js'
 import type { ApiServices } from '../../services/services.js'
 import type { Listed } from '../blacklist/model.js'
+import { list, route } from '../route.js'
 import {
   chosenStatuses, CreateLeadBody, leadDecider, type LeadFacts, leadNotFound, numbersToAsk, oneLeadDecider,
   UpdateLeadBody, validateLead, validateLeadChanges
@@ -88,47 +88,41 @@ const kept = (services: ApiServices, { user }: FastifyRequest, reply: FastifyRep
     ({ message, data: await asListed(services, reply, user.id, data) })
 })
 
+const tags = ['leads']
 const notFound = refusal(leadNotFound().message)
 const whole = 'The lead with its secondary contacts.'
+const after = (message: string, data: LeadAnswer) => withMessage(whole, LeadAnswer, { message, data })
 
 const created = 'Lead created successfully'
-const CreatedLead = Type.Object({ message: Type.String({ default: created }), data: LeadAnswer }, { title: 'LeadAnswer' })
-
-const createLeadSchema = {
+const createLead = route('POST', '/user/lead', command('user', 'Lead creation failed', ['Idempotency-Key'], {
+  tags,
   operationId: 'createLead',
   summary: 'Create a lead',
   description: 'A phone number is a lead of a campaign once, unless allow_dupplicate is true. One on your do-not-call ' +
     'list is refused.',
-  tags: ['leads'],
-  security: [{ bearer: [] }],
   body: example(CreateLeadBody, newLead),
   response: {
-    200: answered(whole, CreatedLead, { message: created, data: leadExample }, ['ETag', ...writeHeaders]),
+    200: after(created, leadExample),
     422: invalid({
       phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another'],
       'secondary_contacts.0.phone_number': ['is required']
     })
   }
-}
-
-export function createLead (app: App, services: ApiServices): void {
-  const options = command('user', 'Lead creation failed', 'Idempotency-Key')
-  app.post('/user/lead', { schema: createLeadSchema, ...options }, (request, reply) => services.handle(request, reply, {
-    body: CreateLeadBody,
-    facts: (fields) => newLeadFacts(services, request.user.id, fields),
-    validate: validateLead,
-    ids: ({ secondary_contacts = [] }) => ({ kind: 'lead', count: 1 + secondary_contacts.length }),
-    stream: ({ campaign_id, phone_number }) => leadStream(campaign_id, services.phoneHash(phone_number)),
-    isNew: true,
-    decider: leadDecider,
-    answer: async (handled) => {
-      const isAllInStream = handled.facts.campaignName !== undefined
-      const lead = createdLead(handled.state, handled.ids)
-      return { message: created, data: await answerLead(services, reply, lead, handled, isAllInStream) }
-    },
-    ...kept(services, request, reply)
-  }))
-}
+}), (services) => (request, reply) => services.handle(request, reply, {
+  body: CreateLeadBody,
+  facts: (fields) => newLeadFacts(services, request.user.id, fields),
+  validate: validateLead,
+  ids: ({ secondary_contacts = [] }) => ({ kind: 'lead', count: 1 + secondary_contacts.length }),
+  stream: ({ campaign_id, phone_number }) => leadStream(campaign_id, services.phoneHash(phone_number)),
+  isNew: true,
+  decider: leadDecider,
+  answer: async (handled) => {
+    const isAllInStream = handled.facts.campaignName !== undefined
+    const lead = createdLead(handled.state, handled.ids)
+    return { message: created, data: await answerLead(services, reply, lead, handled, isAllInStream) }
+  },
+  ...kept(services, request, reply)
+}))
 
 /** At once: the campaign is in Postgres, and what is listed in the event store. */
 async function newLeadFacts (
@@ -149,50 +143,42 @@ async function lookUpCampaign (
 }
 
 const updated = 'Lead updated successfully'
-const UpdatedLead = Type.Object({ message: Type.String(), data: LeadAnswer }, { title: 'LeadAnswer' })
-
-const updateLeadSchema = {
+const updateLead = route('PUT', '/user/lead/:id', command('user', 'Lead update failed', ['Idempotency-Key', 'If-Match'], {
+  tags,
   operationId: 'updateLead',
   summary: 'Update a lead',
   description: 'Only the given fields change. variables and secondary_contacts are replaced whole: a secondary contact ' +
     'with its id is kept, one without is new, and one that is left out is gone. Who has a phone number on your ' +
     'do-not-call list stays blacklisted.',
-  tags: ['leads'],
-  security: [{ bearer: [] }],
   params: leadPath,
   body: example(UpdateLeadBody, changedLead),
   response: {
-    200: answered(
-      whole, UpdatedLead, { message: updated, data: { ...leadExample, status: 'rescheduled' } }, ['ETag', ...writeHeaders]),
+    200: after(updated, { ...leadExample, status: 'rescheduled' }),
     404: notFound,
     422: invalid({
       phone_number: ['must stay as it is'], 'secondary_contacts.0.id': ['must be a secondary contact of this lead']
     })
   }
-}
-
-export function updateLead (app: App, services: ApiServices): void {
-  const options = command('user', 'Lead update failed', 'Idempotency-Key', 'If-Match')
-  app.put('/user/lead/:id', { schema: updateLeadSchema, ...options }, async (request, reply) => {
-    const id = pathId(request.params.id, leadNotFound)
-    return await services.handle(request, reply, {
-      body: UpdateLeadBody,
-      facts: (fields) => lookUpFacts(services, request.user.id, id, fields),
-      validate: validateLeadChanges,
-      ids: ({ secondary_contacts = [] }) => ({ kind: 'lead', count: secondary_contacts.filter(isNew).length }),
-      stream: (_body, _ids, { stream = '' }) => stream,
-      decider: oneLeadDecider(id),
-      etagBefore,
-      async answer (handled) {
-        const { state, body, facts } = handled
-        if (!state) throw leadNotFound()
-        const lead = withCalling(state, facts.lead, chosenStatuses(body, state))
-        return { message: updated, data: await answerLead(services, reply, lead, handled) }
-      },
-      ...kept(services, request, reply)
-    })
+}), (services) => (request, reply) => {
+  const id = pathId(request.params.id, leadNotFound)
+  return services.handle(request, reply, {
+    body: UpdateLeadBody,
+    facts: (fields) => lookUpFacts(services, request.user.id, id, fields),
+    validate: validateLeadChanges,
+    ids: ({ secondary_contacts = [] }) =>
+      ({ kind: 'lead', count: secondary_contacts.filter((contact) => contact.id === undefined).length }),
+    stream: (_body, _ids, { stream = '' }) => stream,
+    decider: oneLeadDecider(id),
+    etagBefore,
+    async answer (handled) {
+      const { state, body, facts } = handled
+      if (!state) throw leadNotFound()
+      const lead = withCalling(state, facts.lead, chosenStatuses(body, state))
+      return { message: updated, data: await answerLead(services, reply, lead, handled) }
+    },
+    ...kept(services, request, reply)
   })
-}
+})
 
 /** At once, but for the lead's own number, which the lead says. */
 async function lookUpFacts (
@@ -205,40 +191,27 @@ async function lookUpFacts (
   return { ...found, listed: new Set([...ofContacts, ...ofLead]) }
 }
 
-const isNew = ({ id }: { id?: number }) => id === undefined
-
 const deleted = 'Lead deleted successfully'
-
-const deleteLeadSchema = {
+const deleteLead = route('DELETE', '/user/lead/:id', command('user', 'Lead deletion failed', ['Idempotency-Key', 'If-Match'], {
+  tags,
   operationId: 'deleteLead',
   summary: 'Delete a lead',
   description: 'With its secondary contacts. Its phone number may be created again in the campaign.',
-  tags: ['leads'],
-  security: [{ bearer: [] }],
   params: leadPath,
-  response: {
-    200: answered('It is deleted.', Message, { message: deleted }, writeHeaders),
-    404: notFound
-  }
-}
-
-export function deleteLead (app: App, services: ApiServices): void {
-  const options = command('user', 'Lead deletion failed', 'Idempotency-Key', 'If-Match')
-  app.delete('/user/lead/:id', { schema: deleteLeadSchema, ...options }, async (request, reply) => {
-    const id = pathId(request.params.id, leadNotFound)
-    return await services.handle(request, reply, {
-      body: Type.Object({}),
-      facts: () => lookUpLead(services, request.user.id, id),
-      validate: () => ({ type: 'delete' as const }),
-      stream: (_body, _ids, { stream = '' }) => stream,
-      decider: oneLeadDecider(id),
-      etagBefore,
-      answer: ({ readBack }) => readBack({ source: 'leads', folded: () => ({ message: deleted }) })
-    })
+  response: { 200: answered('It is deleted.', Message, { message: deleted }, writeHeaders), 404: notFound }
+}), (services) => (request, reply) => {
+  const id = pathId(request.params.id, leadNotFound)
+  return services.handle(request, reply, {
+    facts: () => lookUpLead(services, request.user.id, id),
+    validate: () => ({ type: 'delete' as const }),
+    stream: (_body, _ids, { stream = '' }) => stream,
+    decider: oneLeadDecider(id),
+    etagBefore,
+    answer: ({ readBack }) => readBack({ source: 'leads', folded: () => ({ message: deleted }) })
   })
-}
+})
 
-const leadFilters = {
+const filters = {
   campaign_id: Type.Optional(Id({ description: 'Only those of this campaign.' })),
   status: Type.Optional(LeadAnswer.properties.status),
   phone_number: Type.Optional(PhoneBeginning('the phone number')),
@@ -247,72 +220,53 @@ const leadFilters = {
   ...dateRange('created')
 }
 
-function leadFilterOf (userId: string, query: Static<Type.TObject<typeof leadFilters>>): LeadFilter {
-  return {
-    userId,
-    campaignId: query.campaign_id,
-    status: query.status,
-    phonePrefix: beginningOf(query.phone_number),
-    searched: query.search,
-    updatedFrom: earliest(query.updated_from),
-    createdFrom: earliest(query.date_from),
-    createdTo: latest(query.date_to)
-  }
-}
+const filterOf = (userId: string, query: Static<Type.TObject<typeof filters>>): LeadFilter => ({
+  userId,
+  campaignId: query.campaign_id,
+  status: query.status,
+  phonePrefix: beginningOf(query.phone_number),
+  searched: query.search,
+  updatedFrom: earliest(query.updated_from),
+  createdFrom: earliest(query.date_from),
+  createdTo: latest(query.date_to)
+})
 
-const paging = new Paging('leads', 15, ['time', 'whole'])
-
-const listLeadsSchema = {
+const listLeads = list('/user/leads', {
+  source: 'leads',
+  perPage: 15,
+  keys: ['time', 'whole'],
+  item: LeadAnswer,
+  example: leadExample,
+  filters,
+  tags,
   operationId: 'listLeads',
   summary: 'List your leads',
-  description: 'Newest first, each with its secondary contacts.',
-  tags: ['leads'],
-  security: [{ bearer: [] }],
-  headers: readHeaders,
-  querystring: Type.Object({ ...leadFilters, ...paging.parameters }),
-  response: { 200: answered('The page that was asked for.', PageOf(LeadAnswer), page(15, leadExample)), ...readErrors }
-}
-
-export function listLeads (app: App, { pool, positions }: ApiServices): void {
-  const options = { schema: listLeadsSchema, ...reading('leads', positions, paging) }
-  app.get('/user/leads', options, async ({ user, query }) => {
-    const { items, ...place } = await findLeads(pool, leadFilterOf(user.id, query), paging.requested(query))
-    const leads = items.map(({ lead, campaignName }) => describeLead(lead, campaignName))
-    return paging.answer(query, { items: leads, ...place })
-  })
-}
+  description: 'Newest first, each with its secondary contacts.'
+}, async ({ pool }, page, { user, query }) => {
+  const { items, ...place } = await findLeads(pool, filterOf(user.id, query), page)
+  return { items: items.map(({ lead, campaignName }) => describeLead(lead, campaignName)), ...place }
+})
 
 const FoundLead = Type.Object({
   ...LeadAnswer.properties,
   contact_id: Type.Optional(Id({ description: 'The secondary contact that was asked for; absent for a lead.' }))
 }, { title: 'FoundLead' })
 
-const getLeadSchema = {
+const getLead = route('GET', '/user/lead/:id', reading('leads', {
+  tags,
   operationId: 'getLead',
   summary: 'Get a lead',
   description: 'The same object as the answer to its creation. By the id of a secondary contact it is its lead, with ' +
     '`contact_id`.',
-  tags: ['leads'],
-  security: [{ bearer: [] }],
-  headers: readHeaders,
   params: leadPath,
-  response: {
-    200: answered(whole, One(FoundLead), { data: leadExample }, ['ETag']),
-    ...itemErrors,
-    404: notFound
-  }
-}
-
-export function getLead (app: App, { pool, positions }: ApiServices): void {
-  const options = { schema: getLeadSchema, ...reading('leads', positions) }
-  app.get('/user/lead/:id', options, async ({ user, params }, reply) => {
-    const id = pathId(params.id, leadNotFound)
-    const found = await findLead(pool, user.id, id)
-    if (!found) throw leadNotFound()
-    const contact = found.lead.id !== id && { contact_id: id }
-    return { data: { ...tagged(reply, describeLead(found.lead, found.campaignName)), ...contact } }
-  })
-}
+  response: { 200: answered(whole, One(FoundLead), { data: leadExample }, ['ETag']), 404: notFound }
+}), ({ pool }) => async ({ user, params }, reply) => {
+  const id = pathId(params.id, leadNotFound)
+  const found = await findLead(pool, user.id, id)
+  if (!found) throw leadNotFound()
+  const contact = found.lead.id !== id && { contact_id: id }
+  return { data: { ...tagged(reply, describeLead(found.lead, found.campaignName)), ...contact } }
+})
 
 const text = (value: unknown) => typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
 
@@ -320,42 +274,32 @@ function furtherVariables ({ variables: { customer_name: _name, email: _email, .
   return Object.keys(rest).length > 0 ? JSON.stringify(rest) : ''
 }
 
-const leads: Exported<LeadAnswer> = {
+const exported: Exported<LeadAnswer> = {
   name: 'leads',
   columns: [
-    ['id', ({ id }) => id],
-    ['phone_number', ({ phone_number }) => phone_number],
+    ...namesAsColumns(['id', 'phone_number']),
     ['customer_name', ({ variables }) => text(variables.customer_name)],
     ['email', ({ variables }) => text(variables.email)],
-    ['status', ({ status }) => status],
-    ['campaign_id', ({ campaign_id }) => campaign_id],
+    ...namesAsColumns(['status', 'campaign_id']),
     ['campaign_name', ({ campaign }) => campaign.name],
-    ['created_at', ({ created_at }) => created_at],
-    ['updated_at', ({ updated_at }) => updated_at],
+    ...namesAsColumns(['created_at', 'updated_at']),
     ['variables', furtherVariables],
     ['secondary_contacts', ({ secondary_contacts: contacts }) => contacts.length > 0 ? JSON.stringify(contacts) : '']
   ]
 }
 
-const exportLeadsSchema = {
+const exportLeads = route('GET', '/user/leads/export', reading('leads', {
+  tags,
   operationId: 'exportLeads',
   summary: 'Export your leads',
   description: 'All that fit the filters, by id, as they were at one instant. In CSV further variables and secondary ' +
     'contacts are JSON in a column each, and what a spreadsheet would take for a formula begins with an apostrophe. ' +
     '`POST /user/leads/import` makes the same leads of it.',
-  tags: ['leads'],
-  security: [{ bearer: [] }],
-  headers: readHeaders,
-  querystring: Type.Object({ format, bom, ...leadFilters }),
-  response: { 200: exportAnswer('The leads.', leads.name, csvExample(leads, leadExample)), ...readErrors }
-}
+  querystring: Type.Object({ format, bom, ...filters }),
+  response: { 200: exportAnswer('The leads.', exported.name, csvExample(exported, leadExample)) }
+}, 'export'), ({ pool }) => async (request, reply) => await sendExport(request, reply, request.query, exported, (visit, signal) =>
+  eachLead(pool, filterOf(request.user.id, request.query), (found) =>
+    visit(found.map((each) => describeLead(each.lead, each.campaignName))), signal)))
 
-export function exportLeads (app: App, { pool, positions }: ApiServices): void {
-  const options = { schema: exportLeadsSchema, ...reading('leads', positions, undefined, 'export') }
-  app.get('/user/leads/export', options, async (request, reply) => {
-    const { user, query } = request
-    return await sendExport(request, reply, query, leads, (visit, signal) =>
-      eachLead(pool, leadFilterOf(user.id, query), (found) =>
-        visit(found.map((each) => describeLead(each.lead, each.campaignName))), signal))
-  })
-}
+export const leadCommands = [createLead, updateLead, deleteLead]
+export const leadQueries = [listLeads, getLead, exportLeads]

@@ -1,176 +1,130 @@
 // The routes of persons: a user asks for a copy, or for an erasure, and for what became of it.
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { acceptRequest, progressOf } from '../../../workers/work/requests.js'
 import { preparePersonRequest } from '../../../workers/persons/erasure-rows.js'
 import { hasExport, readExport } from '../../../workers/persons/exports.js'
 import { findOwnRequest, findRequest } from '../../commands/person-requests.js'
-import { Rejection, problem, soundBody, type Submitted } from '../../domain/rejection.js'
-import { type App, ErrorAnswer, personRequestPath } from '../../http/app-types.js'
-import { only } from '../../http/auth.js'
-import { type Handled, tokenCommand } from '../../http/command-route.js'
-import { answered, example, fileName, invalid, One, writeHeaders } from '../../http/docs/describe.js'
+import { Rejection, problem, soundBody } from '../../domain/rejection.js'
+import { ErrorAnswer, personRequestPath } from '../../http/app-types.js'
+import { command } from '../../http/command-route.js'
+import { answered, example, fileName, invalid, One, withMessage, writeHeaders } from '../../http/docs/describe.js'
 import { begunErasure, begunExport, exportedPerson, person, personRequest } from '../../http/docs/examples.js'
 import type { ApiServices } from '../../services/services.js'
+import { readingNow } from '../../http/read-position.js'
+import { route } from '../route.js'
 import { personRequestStream, type PersonRequestType } from './events.js'
 import {
   BegunPersonRequest, describeBegun, describePersonRequest, isKept, ownNumber, PersonBody, type PersonRequest,
-  PersonRequestAnswer, personRequestDecider, personRequestNotFound, type PersonRequestState
+  PersonRequestAnswer, personRequestDecider, personRequestNotFound
 } from './model.js'
 
-const Begun = Type.Object(
-  { message: Type.String(), data: BegunPersonRequest }, { title: 'BegunPersonRequestAnswer' })
-
-interface AskedFacts { isOwn: boolean }
-
-/** What both look up and check: a number of the user's own stands in every call, of whomever. */
-function asked (
-  kind: PersonRequestType, { phoneHash, phoneClaims }: ApiServices,
-  { id: correlationId, user }: { id: string, user: { id: string } }
-) {
-  return {
-    async facts ({ phone_number: number }: Partial<Static<typeof PersonBody>>): Promise<AskedFacts> {
-      const cause = { correlationId, userId: user.id }
-      return { isOwn: number !== undefined && await phoneClaims.isOwn(user.id, number, cause) }
-    },
-    validate (submitted: Submitted<Static<typeof PersonBody>>, { isOwn }: Partial<AskedFacts>) {
-      const { phone_number: number } = soundBody(submitted, [isOwn === true && problem('phone_number', ownNumber)])
-      return { type: 'request' as const, kind, number_digest: phoneHash(number) }
-    }
-  }
-}
-
-function begunOf ({ state }: Handled<PersonRequestState>): BegunPersonRequest {
-  if (!state) throw new Error('a handled command left no request')
-  return describeBegun(state)
-}
-
-const exportStarted = 'Export started'
-const tooManyExports = 'A hundred of your exports are being made or kept: try again later.'
-
-const exportPersonSchema = {
-  operationId: 'exportPerson',
-  summary: 'Ask for a copy of what is known of a person',
-  description: 'Writes one JSON document with all that you have about this phone number. One of your own phone numbers is no person. This ' +
-    'needs a token, not a key.',
-  tags: ['persons'],
-  security: [{ bearer: [] }],
-  body: example(PersonBody, person),
-  response: {
-    202: answered('It is being made.', Begun, { message: exportStarted, data: begunExport }, writeHeaders),
-    422: invalid({ phone_number: ['must be a phone number in E.164 format, such as +15551230001'] }),
-  }
-}
+const tags = ['persons']
 
 /** Where its row is gone already, a retry whose answer was lost must not begin it anew. */
 const hasEnded = async ({ streams }: ApiServices, id: string) =>
   typeof (await findRequest(streams, id))?.request.finished_at === 'string'
 
-interface PersonCommand {
-  path: string
-  schema: typeof exportPersonSchema | typeof erasePersonSchema
-  failed: string
+interface Asking {
+  operationId: string
+  summary: string
+  description: string
+  /** What a 202 means, as the document and as the answer say it. */
+  begun: string
   started: string
+  failed: string
   tooMany: string
 }
 
-function askFor (
-  kind: PersonRequestType, { path, schema, failed, started, tooMany }: PersonCommand,
-  app: App, services: ApiServices
-): void {
-  const { handle, pool, keys } = services
-  const options = { schema, ...tokenCommand('user', failed, 'Idempotency-Key') }
-  app.post(path, options, (request, reply) => handle(request, reply.code(202), {
-    body: PersonBody,
-    ...asked(kind, services, request),
-    async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
-      const asked = { id, userId: request.user.id, phoneNumber }
-      const isTaken = await hasEnded(services, id) || await preparePersonRequest(pool, keys, kind, asked)
-      if (!isTaken) throw new Rejection('too-many', tooMany)
-    },
-    stream: (_body, _ids, _facts, commandId) => personRequestStream(commandId),
-    isNew: true,
-    decider: personRequestDecider,
-    async answer (handled) {
-      const data = begunOf(handled)
-      await acceptRequest(pool, data.id).catch(() => {}) // its event is in the log: the tidying makes up for it
-      return { message: started, data }
-    }
-  }))
-}
+/** A number of the user's own is no person: it stands in every call, of whomever. */
+const asking = (
+  kind: PersonRequestType, path: string, { begun, started, failed, tooMany, ...described }: Asking,
+  data: BegunPersonRequest
+) => route('POST', path, command('user', failed, ['Idempotency-Key'], {
+  ...described,
+  tags,
+  body: example(PersonBody, person),
+  response: {
+    202: withMessage(begun, BegunPersonRequest, { message: started, data }, writeHeaders),
+    422: invalid({ phone_number: ['must be a phone number in E.164 format, such as +15551230001'] }),
+  }
+}, { isClosedToKeys: true }), (services) => (request, reply) => services.handle(request, reply.code(202), {
+  body: PersonBody,
+  async facts ({ phone_number: number }) {
+    const cause = { correlationId: request.id, userId: request.user.id }
+    return { isOwn: number !== undefined && await services.phoneClaims.isOwn(cause.userId, number, cause) }
+  },
+  validate (submitted, { isOwn }) {
+    const { phone_number: number } = soundBody(submitted, [isOwn === true && problem('phone_number', ownNumber)])
+    return { type: 'request' as const, kind, number_digest: services.phoneHash(number) }
+  },
+  async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
+    const asked = { id, userId: request.user.id, phoneNumber }
+    const { pool, keys } = services
+    const isTaken = await hasEnded(services, id) || await preparePersonRequest(pool, keys, kind, asked)
+    if (!isTaken) throw new Rejection('too-many', tooMany)
+  },
+  stream: (_body, _ids, _facts, commandId) => personRequestStream(commandId),
+  isNew: true,
+  decider: personRequestDecider,
+  async answer ({ state }) {
+    if (!state) throw new Error('a handled command left no request')
+    const data = describeBegun(state)
+    await acceptRequest(services.pool, data.id).catch(() => {}) // its event is in the log: the tidying makes up for it
+    return { message: started, data }
+  }
+}))
 
-export const exportPerson = (app: App, services: ApiServices) => askFor('export', {
-  path: '/user/person/export',
-  schema: exportPersonSchema,
+const exportPerson = asking('export', '/user/person/export', {
+  operationId: 'exportPerson',
+  summary: 'Ask for a copy of what is known of a person',
+  description: 'Writes one JSON document with all that you have about this phone number. One of your own phone numbers is no person. This ' +
+    'needs a token, not a key.',
+  begun: 'It is being made.',
+  started: 'Export started',
   failed: 'Starting the export failed',
-  started: exportStarted,
-  tooMany: tooManyExports
-}, app, services)
+  tooMany: 'A hundred of your exports are being made or kept: try again later.'
+}, begunExport)
 
-const erasureStarted = 'Erasure started'
-const tooManyErasures = 'A hundred of your erasures are under way: try again later.'
-
-const erasePersonSchema = {
+const erasePerson = asking('erasure', '/user/person/erase', {
   operationId: 'erasePerson',
   summary: 'Erase a person',
   description: 'All of yours with this phone number, for good: leads and contacts are gone, calls keep what is not personal, webhooks ' +
     'their outcome. A do-not-call entry holds, without the number. One of your own phone numbers is no person. This needs a ' +
     'token, not a key.',
-  tags: ['persons'],
-  security: [{ bearer: [] }],
-  body: example(PersonBody, person),
-  response: {
-    202: answered('It is under way.', Begun, { message: erasureStarted, data: begunErasure }, writeHeaders),
-    422: invalid({ phone_number: ['must be a phone number in E.164 format, such as +15551230001'] }),
-  }
+  begun: 'It is under way.',
+  started: 'Erasure started',
+  failed: 'Starting the erasure failed',
+  tooMany: 'A hundred of your erasures are under way: try again later.'
+}, begunErasure)
+
+/** The user's request as the log has it. @throws Rejection `not-found` */
+async function own ({ pool, streams }: ApiServices, userId: string, id: string): Promise<PersonRequest> {
+  const noted = (id: string) => progressOf<{ waits_for?: string }>(pool, id)
+  const found = await findOwnRequest({ streams, noted }, userId, id)
+  if (!found) throw personRequestNotFound()
+  return found
 }
 
-export const erasePerson = (app: App, services: ApiServices) => askFor('erasure', {
-  path: '/user/person/erase',
-  schema: erasePersonSchema,
-  failed: 'Starting the erasure failed',
-  started: erasureStarted,
-  tooMany: tooManyErasures
-}, app, services)
-
-const getPersonRequestSchema = {
+const getPersonRequest = route('GET', '/user/person-request/:id', readingNow({
+  tags,
   operationId: 'getPersonRequest',
   summary: 'What became of a request for the data of a person',
   description: 'As the log has it, without an X-Read-Position. This needs a token, not a key.',
-  tags: ['persons'],
-  security: [{ bearer: [] }],
   params: personRequestPath,
-  response: {
-    200: answered('The request.', One(PersonRequestAnswer), { data: personRequest }),
-    404: ErrorAnswer
-  }
-}
-
-/** The user's request as the log has it, or nothing when there is none. */
-const findOwn = ({ pool, streams }: ApiServices, userId: string, id: string) => findOwnRequest({
-  streams, noted: (id) => progressOf<{ waits_for?: string }>(pool, id)
-}, userId, id)
-
-export function getPersonRequest (app: App, services: ApiServices): void {
-  const options = { schema: getPersonRequestSchema, onRequest: only('user'), config: { isClosedToKeys: true } }
-  app.get('/user/person-request/:id', options, async (request, reply) => {
-    await app.acquireReadSlot('item', request, reply)
-    const found = await findOwn(services, request.user.id, request.params.id)
-    if (!found) throw personRequestNotFound()
-    return { data: describePersonRequest(found) }
-  })
-}
+  response: { 200: answered('The request.', One(PersonRequestAnswer), { data: personRequest }), 404: ErrorAnswer }
+}, { isClosedToKeys: true }), (services) => async ({ user, params }) =>
+  ({ data: describePersonRequest(await own(services, user.id, params.id)) }))
 
 const notYet = 'The export is being made: try again in a moment.'
 const over = 'There is no export, or none any more: ask for another one.'
 
-const downloadPersonSchema = {
+const downloadPerson = route('GET', '/user/person-request/:id/download', readingNow({
+  tags,
   operationId: 'downloadPerson',
   summary: 'The copy of what is known of a person',
   description: 'For 24 hours after the request was completed. This needs a token, not a key.',
-  tags: ['persons'],
-  security: [{ bearer: [] }],
   params: personRequestPath,
   response: {
     200: {
@@ -180,25 +134,22 @@ const downloadPersonSchema = {
     },
     404: ErrorAnswer,
   }
-}
-
-export function downloadPerson (app: App, services: ApiServices): void {
-  const options = { schema: downloadPersonSchema, onRequest: only('user'), config: { isClosedToKeys: true } }
-  app.get('/user/person-request/:id/download', options, async (request, reply) => {
-    await app.acquireReadSlot('export', request, reply)
-    const { method, user, params: { id } } = request
-    refuseUnlessMade(await findOwn(services, user.id, id))
-    const place = { userId: user.id, id }
-    if (!await hasExport(services.pool, place)) throw new Rejection('gone', over)
-    const asFile: FastifyReply = reply.type('application/json; charset=utf-8')
-      .header('content-disposition', 'attachment; filename="person.json"')
-    return await asFile.send(Readable.from(method === 'HEAD' ? [] : readExport(services.pool, services.keys, place)))
-  })
-}
+}, { isClosedToKeys: true }, 'export'), (services) => async ({ method, user, params: { id } }, reply) => {
+  const { pool, keys } = services
+  refuseUnlessMade(await own(services, user.id, id))
+  const place = { userId: user.id, id }
+  if (!await hasExport(pool, place)) throw new Rejection('gone', over)
+  const asFile: FastifyReply = reply.type('application/json; charset=utf-8')
+    .header('content-disposition', 'attachment; filename="person.json"')
+  return await asFile.send(Readable.from(method === 'HEAD' ? [] : readExport(pool, keys, place)))
+})
 
 /** An erasure has nothing to download. */
-function refuseUnlessMade (request: PersonRequest | undefined): void {
-  if (request?.type !== 'export') throw personRequestNotFound()
+function refuseUnlessMade (request: PersonRequest): void {
+  if (request.type !== 'export') throw personRequestNotFound()
   if (request.status === 'processing') throw new Rejection('not-ready', notYet)
   if (request.status === 'failed' || !isKept(request, Date.now())) throw new Rejection('gone', over)
 }
+
+export const personCommands = [exportPerson, erasePerson]
+export const personQueries = [getPersonRequest, downloadPerson]

@@ -12,23 +12,23 @@ import { Id, inWords, uuid } from '../../domain/json.js'
 import {
   invalid as refuse, Rejection, problem, soundBody, soundFields, type Submitted
 } from '../../domain/rejection.js'
-import { type App, assistantPath, deliveryPath } from '../../http/app-types.js'
+import { assistantPath, deliveryPath } from '../../http/app-types.js'
 import { command } from '../../http/command-route.js'
-import { answered, example, invalid, One, refusal, replayHeaders } from '../../http/docs/describe.js'
-import { deliveryDetails, deliverySummary, notice, page, redelivered, testDelivery, testOf } from '../../http/docs/examples.js'
-import { dateRange, DayOrInstant, earliest, isReversed, latest } from '../../http/filters.js'
+import { answered, example, invalid, One, refusal, replayHeaders, withMessage } from '../../http/docs/describe.js'
+import { deliveryDetails, deliverySummary, notice, redelivered, testDelivery, testOf } from '../../http/docs/examples.js'
+import { DayOrInstant, deliveryFilterOf, deliveryFilters, earliest, isReversed, latest } from '../../http/filters.js'
 import { received } from '../../http/bodies.js'
-import { PageOf, Paging } from '../../http/lists.js'
-import { itemErrors, readErrors, readHeaders, reading } from '../../http/read-position.js'
+import { reading } from '../../http/read-position.js'
 import { packageVersion } from '../../package-root.js'
 import type { ApiServices } from '../../services/services.js'
-import type { Assistant } from '../assistants/model.js'
+import { type Assistant, assistantNotFound } from '../assistants/model.js'
 import { ownAssistant } from '../assistants/routes.js'
-import { CallId, callStream } from '../calls/events.js'
+import { callStream } from '../calls/events.js'
+import { list, route } from '../route.js'
 import { Delivery, DeliveryDetails, DeliverySummary, Notice, type RequestedAttempt } from './model.js'
-import { outcomes } from './outcome.js'
 
-const noAssistant = refusal('Assistant not found or does not belong to the authenticated user')
+const tags = ['webhooks']
+const noAssistant = refusal(assistantNotFound().message)
 const isOff = 'The webhook is switched off: set is_webhook_active to true instead.'
 
 /** @throws as `ownAssistant`, and Rejection `webhook-refused` while its webhook is switched off */
@@ -39,7 +39,8 @@ async function activeAssistant (services: ApiServices, userId: string, id: strin
   return assistant
 }
 
-const AttemptAnswer = Type.Object({ message: Type.String(), data: Delivery }, { title: 'AttemptAnswer' })
+const attempt = (description: string, message: string, data: Static<typeof Delivery>) =>
+  withMessage(description, Delivery, { message, data }, replayHeaders, 'AttemptAnswer')
 
 const tooManyIn = (seconds: number) =>
   `Too many of these for this assistant: at most 10 a minute. Try again in ${seconds} seconds.`
@@ -48,7 +49,7 @@ const deliveryNotFound = 'Delivery not found or does not belong to the authentic
 /** @throws Rejection `not-found`, `webhook-refused`; an error with status 429 */
 function answerAttempt (
   reply: FastifyReply, requested: RequestedAttempt, message: string
-): Answer<Static<typeof AttemptAnswer>> {
+): Answer<{ message: string, data: Static<typeof Delivery> }> {
   switch (requested.kind) {
     case 'not-found': throw new Rejection('not-found', deliveryNotFound)
     case 'refused': throw new Rejection('webhook-refused', `Nothing can be sent: ${requested.why}.`)
@@ -63,115 +64,78 @@ function answerAttempt (
 }
 
 const sentAgain = 'The delivery is sent again'
-
-const redeliverWebhookSchema = {
+const redeliverWebhook = route('POST', '/user/webhook-deliveries/:id/redeliver', command('user', 'Redelivery failed', ['Idempotency-Key'], {
+  tags,
   operationId: 'redeliverWebhook',
   summary: 'Send a webhook again',
   description: 'One more attempt, at once, with the same webhook-id and body, to the webhook_url that the assistant ' +
     'has now; also while its webhook is off or suspended, and whatever became of the delivery. A success makes it ' +
     'delivered, a failure changes nothing: the schedule goes on. At most 10 a minute for each assistant.',
-  tags: ['webhooks'],
-  security: [{ bearer: [] }],
   params: deliveryPath,
   response: {
-    202: answered(
-      'The delivery with the attempt that waits for its turn.', AttemptAnswer, { message: sentAgain, data: redelivered },
-      replayHeaders),
-    404: refusal(deliveryNotFound),
+    202: attempt('The delivery with the attempt that waits for its turn.', sentAgain, redelivered), 404: refusal(deliveryNotFound)
   }
-}
-
-export function redeliverWebhook (app: App, { handleLedger }: ApiServices): void {
-  const options = command('user', 'Redelivery failed', 'Idempotency-Key')
-  app.post('/user/webhook-deliveries/:id/redeliver', { schema: redeliverWebhookSchema, ...options }, (request, reply) =>
-    handleLedger(request, reply, {
-      prepare: async () => {},
-      write: async (ledger) =>
-        answerAttempt(reply, await requestRedelivery(ledger, request.params.id, request.user.id), sentAgain)
-    }))
-}
+}), ({ handleLedger }) => (request, reply) => handleLedger(request, reply, {
+  prepare: async () => {},
+  write: async (ledger) =>
+    answerAttempt(reply, await requestRedelivery(ledger, request.params.id, request.user.id), sentAgain)
+}))
 
 const testSent = 'A test is sent'
-
-const testWebhookSchema = {
+const testWebhook = route('POST', '/user/assistant/:id/webhook-test', command('user', 'The test failed', ['Idempotency-Key'], {
+  tags,
   operationId: 'testWebhook',
   summary: 'Send a test webhook',
   description: 'One request of the type `webhook.test` to the webhook_url of the assistant, signed like any other, with ' +
     'every field of a call and sample values, also for the names of post_call_schema; also while the webhook is off. It ' +
     'is not repeated when it fails. A success resumes a suspended webhook. At most 10 a minute for each assistant.',
-  tags: ['webhooks'],
-  security: [{ bearer: [] }],
   params: assistantPath,
   response: {
-    202: answered(
-      'The test delivery; read it again to see what came of it.', AttemptAnswer, { message: testSent, data: testDelivery },
-      replayHeaders),
-    404: noAssistant,
+    202: attempt('The test delivery; read it again to see what came of it.', testSent, testDelivery), 404: noAssistant
   }
-}
-
-export function testWebhook (app: App, services: ApiServices): void {
-  const options = command('user', 'The test failed', 'Idempotency-Key')
-  app.post('/user/assistant/:id/webhook-test', { schema: testWebhookSchema, ...options }, (request, reply) => {
-    const { user, params } = request
-    return services.handleLedger(request, reply, {
-      async prepare () {
-        const assistant = await ownAssistant(services, user.id, params.id)
-        const { assistant_id: id, settings: { webhook_url: url } } = assistant
-        const isFollowed = (known?: { url: string | null }) => url === null || known?.url === url
-        await services.positions.orNotKnown('deliveries', () => findWebhook(services.pool, id), isFollowed)
-        return assistant
-      },
-      write: async (ledger, { assistant_id: id, settings }) => {
-        const { assistant_name: name, webhook_url: url, post_call_schema: schema } = settings
-        const body = testOf({ id, name }, schema, new Date().toISOString())
-        const requested = url === null
-          ? { kind: 'refused' as const, why: 'the assistant has no webhook_url' }
-          : await requestTest(ledger, { userId: user.id, url, body })
-        return answerAttempt(reply, requested, testSent)
-      }
-    })
-  })
-}
+}), (services) => (request, reply) => services.handleLedger(request, reply, {
+  async prepare () {
+    const assistant = await ownAssistant(services, request.user.id, request.params.id)
+    const { assistant_id: id, settings: { webhook_url: url } } = assistant
+    const isFollowed = (known?: { url: string | null }) => url === null || known?.url === url
+    await services.positions.orNotKnown('deliveries', () => findWebhook(services.pool, id), isFollowed)
+    return assistant
+  },
+  async write (ledger, { assistant_id: id, settings }) {
+    const { assistant_name: name, webhook_url: url, post_call_schema: schema } = settings
+    const body = testOf({ id, name }, schema, new Date().toISOString())
+    const requested = url === null
+      ? { kind: 'refused' as const, why: 'the assistant has no webhook_url' }
+      : await requestTest(ledger, { userId: request.user.id, url, body })
+    return answerAttempt(reply, requested, testSent)
+  }
+}))
 
 const resumed = 'The webhook is resumed'
+const Resumed = Type.Object({
+  resumed: Type.Integer({
+    minimum: 0, description: 'Deliveries that were held and are scheduled again; 0 when it was not suspended.'
+  })
+}, { title: 'Resumed' })
 
-const ResumeAnswer = Type.Object({
-  message: Type.String(),
-  data: Type.Object({
-    resumed: Type.Integer({
-      minimum: 0, description: 'Deliveries that were held and are scheduled again; 0 when it was not suspended.'
-    })
-  }, { title: 'Resumed' })
-}, { title: 'ResumeAnswer' })
-
-const resumeWebhookSchema = {
+const resumeWebhook = route('POST', '/user/assistant/:id/webhook-resume', command('user', 'Resuming the webhook failed', ['Idempotency-Key'], {
+  tags,
   operationId: 'resumeWebhook',
   summary: 'Resume a suspended webhook',
   description: 'Resumes the webhook of the assistant, and sends what was held for it.',
-  tags: ['webhooks'],
-  security: [{ bearer: [] }],
   params: assistantPath,
   response: {
-    200: answered(
-      'It is not suspended any more.', ResumeAnswer, { message: resumed, data: { resumed: 3 } }, replayHeaders),
-    404: noAssistant,
+    200: withMessage(
+      'It is not suspended any more.', Resumed, { message: resumed, data: { resumed: 3 } }, replayHeaders, 'ResumeAnswer'),
+    404: noAssistant
   }
-}
-
-export function resumeWebhook (app: App, services: ApiServices): void {
-  const options = command('user', 'Resuming the webhook failed', 'Idempotency-Key')
-  app.post('/user/assistant/:id/webhook-resume', { schema: resumeWebhookSchema, ...options }, (request, reply) => {
-    const { user, params } = request
-    return services.handleLedger(request, reply, {
-      prepare: () => activeAssistant(services, user.id, params.id),
-      write: async (ledger, { assistant_id: id, settings: { webhook_url: url } }) => {
-        const data = { resumed: await endInterruption(ledger, String(id), user.id, url ?? '') ?? 0 }
-        return { status: 200, body: { message: resumed, data } }
-      }
-    })
-  })
-}
+}), (services) => (request, reply) => services.handleLedger(request, reply, {
+  prepare: () => activeAssistant(services, request.user.id, request.params.id),
+  async write (ledger, { assistant_id: id, settings: { webhook_url: url } }) {
+    const data = { resumed: await endInterruption(ledger, String(id), request.user.id, url ?? '') ?? 0 }
+    return { status: 200, body: { message: resumed, data } }
+  }
+}))
 
 const RecoverBody = Type.Object({
   since: DayOrInstant('Deliveries that were made on this day (UTC) or later, or at this instant or later.'),
@@ -188,50 +152,38 @@ const recovering = 'The deliveries are sent again'
 const tooManyDeliveries = 'matches more than 100,000 deliveries: recover them in parts, with until'
 const busy = 'Ten recoveries of this assistant go on: try again when one of them has ended.'
 
-const Count = Type.Integer({
-  minimum: 0,
-  description: 'Deliveries that are looked at again. Calls that are not completed are among them each time, and get no ' +
-    'body while send_webhook_only_on_completed is true.'
-})
-const RecoverAnswer = Type.Object({
-  message: Type.String(), data: Type.Object({ count: Count }, { title: 'Recovered' })
-}, { title: 'RecoverAnswer' })
+const Recovered = Type.Object({
+  count: Type.Integer({
+    minimum: 0,
+    description: 'Deliveries that are looked at again. Calls that are not completed are among them each time, and get no ' +
+      'body while send_webhook_only_on_completed is true.'
+  })
+}, { title: 'Recovered' })
+const howMany = (count: number) =>
+  withMessage('How many.', Recovered, { message: recovering, data: { count } }, replayHeaders, 'RecoverAnswer')
 
-const recoverWebhooksSchema = {
+export const recoverWebhooks = route('POST', '/user/assistant/:id/webhook-recover', command('user', 'Recovering the webhooks failed', ['Idempotency-Key'], {
+  tags,
   operationId: 'recoverWebhooks',
   summary: 'Send again what failed or was skipped',
   description: 'Begins the schedule of these deliveries of the assistant anew, the oldest first and a few at a time, so ' +
     'that webhooks of now need not wait behind them. They go to the webhook_url that the assistant has by then. A call ' +
     'of a time when the webhook was off gets its body now, with what is known by now; one that is not completed only ' +
     'when send_webhook_only_on_completed is false. What is no longer kept is passed over.',
-  tags: ['webhooks'],
-  security: [{ bearer: [] }],
   params: assistantPath,
   body: example(RecoverBody, { since: '2026-01-31T12:00:00Z', statuses: ['exhausted', 'skipped'] }),
-  response: {
-    202: answered('How many.', RecoverAnswer, { message: recovering, data: { count: 12 } }, replayHeaders),
-    404: noAssistant,
-    422: invalid({ since: [tooManyDeliveries] }),
-  }
-}
-
-export function recoverWebhooks (app: App, services: ApiServices): void {
-  const options = command('user', 'Recovering the webhooks failed', 'Idempotency-Key')
-  app.post('/user/assistant/:id/webhook-recover', { schema: recoverWebhooksSchema, ...options }, (request, reply) =>
-    services.handleLedger(request, reply, {
-      async prepare () {
-        const wanted = validate(received(request, reply, RecoverBody))
-        const assistant = await activeAssistant(services, request.user.id, request.params.id)
-        return { userId: request.user.id, assistantId: assistant.assistant_id, ...wanted }
-      },
-      async write (ledger, recovery) {
-        return answerRecovery(await requestRecovery(ledger, recovery))
-      }
-    }))
-}
+  response: { 202: howMany(12), 404: noAssistant, 422: invalid({ since: [tooManyDeliveries] }) }
+}), (services) => (request, reply) => services.handleLedger(request, reply, {
+  async prepare () {
+    const wanted = validate(received(request, reply, RecoverBody))
+    const assistant = await activeAssistant(services, request.user.id, request.params.id)
+    return { userId: request.user.id, assistantId: assistant.assistant_id, ...wanted }
+  },
+  write: async (ledger, recovery) => answerRecovery(await requestRecovery(ledger, recovery))
+}))
 
 /** @throws Rejection `too-many`, `invalid` */
-function answerRecovery (found: Requested): Answer<Static<typeof RecoverAnswer>> {
+function answerRecovery (found: Requested): Answer<{ message: string, data: Static<typeof Recovered> }> {
   if ('count' in found) return { status: 202, body: { message: recovering, data: { count: found.count } } }
   throw found.refused === 'busy' ? new Rejection('too-many', busy) : refuse({ since: [tooManyDeliveries] })
 }
@@ -246,39 +198,29 @@ const RedeliverBody = Type.Object({
   statuses: RecoverBody.properties.statuses
 }, { title: 'RedeliverBody' })
 
-const redeliverManySchema = {
+const redeliverWebhooks = route('POST', '/user/webhook-deliveries/redeliver', command('user', 'Redelivery failed', ['Idempotency-Key'], {
+  tags,
   operationId: 'redeliverWebhooks',
   summary: 'Send many webhooks again',
   description: 'By their ids, or of an assistant since a time: begins their schedule anew, the oldest first and a few at a ' +
     'time. Those that are delivered, under way, no longer kept or not yours are passed over.',
-  tags: ['webhooks'],
-  security: [{ bearer: [] }],
   body: example(RedeliverBody, { ids: [deliverySummary.id] }),
-  response: {
-    202: answered('How many.', RecoverAnswer, { message: recovering, data: { count: 1 } }, replayHeaders),
-    422: invalid({ ids: ['must be there, or assistant_id with since'] })
-  }
-}
-
-export function redeliverWebhooks (app: App, services: ApiServices): void {
-  const options = command('user', 'Redelivery failed', 'Idempotency-Key')
-  app.post('/user/webhook-deliveries/redeliver', { schema: redeliverManySchema, ...options }, (request, reply) =>
-    services.handleLedger(request, reply, {
-      async prepare () {
-        const { user: { id: userId } } = request
-        const { ids, ...wanted } = validateMany(received(request, reply, RedeliverBody))
-        if (ids) return { userId, ids }
-        await activeAssistant(services, userId, String(wanted.assistantId)).catch((error: unknown) => {
-          const isUnknown = error instanceof Rejection && error.code === 'assistant-not-found'
-          throw isUnknown ? refuse({ assistant_id: ['must be the id of one of your assistants'] }) : error
-        })
-        return { userId, ...wanted }
-      },
-      write: async (ledger, wanted) => answerRecovery(wanted.ids
-        ? await requestRecoveryOf(ledger, wanted.userId, wanted.ids)
-        : await requestRecovery(ledger, wanted))
-    }))
-}
+  response: { 202: howMany(1), 422: invalid({ ids: ['must be there, or assistant_id with since'] }) }
+}), (services) => (request, reply) => services.handleLedger(request, reply, {
+  async prepare () {
+    const { user: { id: userId } } = request
+    const { ids, ...wanted } = validateMany(received(request, reply, RedeliverBody))
+    if (ids) return { userId, ids }
+    await activeAssistant(services, userId, String(wanted.assistantId)).catch((error: unknown) => {
+      const isUnknown = error instanceof Rejection && error.code === 'assistant-not-found'
+      throw isUnknown ? refuse({ assistant_id: ['must be the id of one of your assistants'] }) : error
+    })
+    return { userId, ...wanted }
+  },
+  write: async (ledger, wanted) => answerRecovery(wanted.ids
+    ? await requestRecoveryOf(ledger, wanted.userId, wanted.ids)
+    : await requestRecovery(ledger, wanted))
+}))
 
 /** Either `ids`, or a recovery. @throws Rejection `invalid` with every field that is wrong */
 function validateMany (submitted: Submitted<Static<typeof RedeliverBody>>): { ids?: string[] } & Omit<RecoveryRequest, 'userId'> {
@@ -308,84 +250,48 @@ function validate (submitted: Submitted<Static<typeof RecoverBody>>) {
   return { since: earliest(body.since), until: latest(body.until), statuses: body.statuses ?? lostStatuses }
 }
 
-const deliveriesPaging = new Paging('webhook-deliveries', 15, ['time', 'uuid'])
-
-const listDeliveriesSchema = {
+const listWebhookDeliveries = list('/user/webhook-deliveries', {
+  source: 'deliveries',
+  perPage: 15,
+  keys: ['time', 'uuid'],
+  item: DeliverySummary,
+  example: deliverySummary,
+  filters: deliveryFilters,
+  tags,
   operationId: 'listWebhookDeliveries',
   summary: 'List your webhook deliveries',
   description: 'Newest first, without their attempts. One for each call of your assistants, ' +
-    'also for those that are not sent, and one for each test.',
-  tags: ['webhooks'],
-  security: [{ bearer: [] }],
-  headers: readHeaders,
-  querystring: Type.Object({
-    assistant_id: Type.Optional(Id({ description: 'Only those of this assistant.' })),
-    call_id: Type.Optional(Type.String({ ...CallId, description: 'Only that of this call.' })),
-    status: Type.Optional(DeliverySummary.properties.status),
-    outcome: Type.Optional(Type.Enum([...outcomes], { title: 'AttemptOutcome', description: 'How the newest attempt ended.' })),
-    status_code: Type.Optional(Type.Integer({
-      minimum: 100, maximum: 999, description: 'What the receiver answered to that attempt.'
-    })),
-    ...dateRange('made'),
-    ...deliveriesPaging.parameters
-  }),
-  response: {
-    200: answered('The page that was asked for.', PageOf(DeliverySummary), page(15, deliverySummary)), ...readErrors
-  }
-}
+    'also for those that are not sent, and one for each test.'
+}, ({ pool }, page, { user, query }) => listDeliveries(pool, { userId: user.id, ...deliveryFilterOf(query) }, page))
 
-export function listWebhookDeliveries (app: App, { pool, positions }: ApiServices): void {
-  const options = { schema: listDeliveriesSchema, ...reading('deliveries', positions, deliveriesPaging) }
-  app.get('/user/webhook-deliveries', options, async ({ user, query }) => {
-    const { assistant_id: assistantId, call_id: callId, status, outcome, status_code: statusCode } = query
-    const { date_from: from, date_to: to } = query
-    const times = { createdFrom: earliest(from), createdTo: latest(to) }
-    const filter = { userId: user.id, assistantId, callId, status, outcome, statusCode, ...times }
-    return deliveriesPaging.answer(query, await listDeliveries(pool, filter, deliveriesPaging.requested(query)))
-  })
-}
-
-const getDeliverySchema = {
+const getWebhookDelivery = route('GET', '/user/webhook-deliveries/:id', reading('deliveries', {
+  tags,
   operationId: 'getWebhookDelivery',
   summary: 'Get a webhook delivery',
   description: 'With its newest 50 attempts, oldest first, those that wait for their turn included, and the request ' +
     'of the newest one that was made.',
-  tags: ['webhooks'],
-  security: [{ bearer: [] }],
-  headers: readHeaders,
   params: deliveryPath,
   response: {
-    200: answered('The delivery.', One(DeliveryDetails), { data: deliveryDetails }),
-    ...itemErrors,
-    404: refusal(deliveryNotFound)
+    200: answered('The delivery.', One(DeliveryDetails), { data: deliveryDetails }), 404: refusal(deliveryNotFound)
   }
-}
+}), ({ pool }) => async ({ user, params: { id } }) => {
+  const found = await findDelivery(pool, user.id, id)
+  if (!found) throw new Rejection('not-found', deliveryNotFound)
+  return { data: { ...found, request: await findRequest(pool, id, packageVersion) } }
+})
 
-export function getWebhookDelivery (app: App, { pool, positions }: ApiServices): void {
-  const options = { schema: getDeliverySchema, ...reading('deliveries', positions) }
-  app.get('/user/webhook-deliveries/:id', options, async ({ user, params: { id } }) => {
-    const found = await findDelivery(pool, user.id, id)
-    if (!found) throw new Rejection('not-found', deliveryNotFound)
-    return { data: { ...found, request: await findRequest(pool, id, packageVersion) } }
-  })
-}
-
-const noticesPaging = new Paging('webhook-notices', 15, ['whole'])
-
-const listNoticesSchema = {
+const listWebhookNotices = list('/user/webhook-notices', {
+  source: 'deliveries',
+  perPage: 15,
+  keys: ['whole'],
+  item: Notice,
+  example: notice,
+  tags,
   operationId: 'listWebhookNotices',
   summary: 'List what went wrong with your webhooks',
   description: 'Newest first: an endpoint that began to fail, works again or was suspended, and each delivery that was given up. ' +
-    'Kept for 90 days.',
-  tags: ['webhooks'],
-  security: [{ bearer: [] }],
-  headers: readHeaders,
-  querystring: Type.Object(noticesPaging.parameters),
-  response: { 200: answered('The page that was asked for.', PageOf(Notice), page(15, notice)), ...readErrors }
-}
+    'Kept for 90 days.'
+}, ({ pool }, page, { user }) => listNotices(pool, user.id, page))
 
-export function listWebhookNotices (app: App, { pool, positions }: ApiServices): void {
-  const options = { schema: listNoticesSchema, ...reading('deliveries', positions, noticesPaging) }
-  app.get('/user/webhook-notices', options, async ({ user, query }) =>
-    noticesPaging.answer(query, await listNotices(pool, user.id, noticesPaging.requested(query))))
-}
+export const webhookCommands = [redeliverWebhook, redeliverWebhooks, testWebhook, resumeWebhook]
+export const webhookQueries = [listWebhookDeliveries, getWebhookDelivery, listWebhookNotices]

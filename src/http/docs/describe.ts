@@ -95,6 +95,12 @@ export const writeHeaders = ['X-Read-Position', 'X-Read-Model', 'X-Ignored-Field
 /** What a write may say that only changes the delivery log. */
 export const replayHeaders = ['Idempotent-Replayed'] as const
 
+/** The answer of a command: its message, and what that is about, whose schema has a title. */
+export const withMessage = <Data extends TSchema>(
+  description: string, data: Data, value: { message: string, data: unknown },
+  headers: readonly AnswerHeader[] = ['ETag', ...writeHeaders], title = `${titleOf(data)}Answer`
+) => answered(description, Type.Object({ message: Type.String(), data }, { title }), value, headers)
+
 /** A body with an example of it. */
 export function example<Schema extends TSchema> (schema: Schema, value: unknown): Schema {
   return { ...schema, examples: [value] }
@@ -167,17 +173,19 @@ export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url
   const given: Record<string, Described> = Object(schema.response)
   const isTagged = method === 'GET' && Object.hasOwn(given[200]?.headers ?? {}, 'ETag')
   const names = headersOf(schema, isTagged ? ['If-None-Match'] : config?.requestHeaders)
+  const security = url.startsWith('/health/') ? undefined : [{ bearer: [] }]
   const success: AnswerHeader[] = [
     'X-Correlation-Id',
-    ...(schema.security ? ['X-Ignored-Fields' as const] : []),
+    ...(security ? ['X-Ignored-Fields' as const] : []),
     ...(names.includes('X-Read-Position') ? ['X-Read-Position' as const] : [])
   ]
-  const own = Object.entries({ ...schema.body !== undefined && { 422: ofRoute[422] }, ...given })
+  const mayBeInvalid = (schema.body ?? schema.querystring ?? schema.headers) !== undefined
+  const own = Object.entries({ ...mayBeInvalid && { 422: ofRoute[422] }, ...given })
     .map(([status, answer]) => [status, describe(status, answer, success)])
-  const takesKeys = url.includes('/user/') && schema.security !== undefined && config?.isClosedToKeys !== true
+  const takesKeys = url.includes('/user/') && config?.isClosedToKeys !== true
   return {
     ...schema,
-    ...takesKeys && { security: tokenOrKey },
+    ...security && { security: takesKeys ? tokenOrKey : security },
     ...config?.isBodyOptional === true && { 'x-optional-body': true },
     headers: { type: 'object', properties: pick(requestHeaders, names) },
     response: { ...Object.fromEntries(own), default: refused }

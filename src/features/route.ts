@@ -1,0 +1,73 @@
+// How a feature declares a route: what the API document says of it, then what handles it.
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  ContextConfigDefault, FastifySchema, HTTPMethods, RawReplyDefaultExpression, RawRequestDefaultExpression,
+  RawServerDefault, RouteGenericInterface, RouteHandlerMethod, RouteShorthandOptions
+} from 'fastify'
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+import type { App } from '../http/app-types.js'
+import { answered } from '../http/docs/describe.js'
+import { page } from '../http/docs/examples.js'
+import { type Found, type KeyKind, PageOf, type PageParameters, Paging, type RequestedPage } from '../http/lists.js'
+import { reading, type Sources } from '../http/read-position.js'
+import type { ApiServices } from '../services/services.js'
+
+export type AddRoute = (app: App, services: ApiServices) => void
+
+type Handler<Schema extends FastifySchema> = RouteHandlerMethod<
+  RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, RouteGenericInterface, ContextConfigDefault,
+  Schema, TypeBoxTypeProvider
+>
+
+/** `options` are those of `command`, `reading` or Fastify's own: the types of the handler come from their schema. */
+export const route = <Schema extends FastifySchema>(
+  method: HTTPMethods, url: string, options: Omit<RouteShorthandOptions, 'schema'> & { schema: Schema },
+  handlerOf: (services: ApiServices) => Handler<Schema>
+): AddRoute => (app, services) => {
+    app.route({ method, url, ...options, handler: handlerOf(services) }) // App has the type provider
+  }
+
+interface List<Item extends TSchema, Filters extends TProperties, Params extends TObject> {
+  source: Sources
+  /** Of a page, unless the caller says how many. */
+  perPage: number
+  /** Of what kinds the keys are that rows are sorted by. */
+  keys: KeyKind[]
+  item: Item
+  example: object
+  filters?: Filters
+  params?: Params
+  tags: string[]
+  operationId: string
+  summary: string
+  description: string
+  refusals?: Record<number, TSchema>
+  isClosedToKeys?: boolean
+}
+
+interface Asked<Filters extends TProperties, Params extends TObject> {
+  user: { id: string }
+  query: Static<TObject<Filters>> & PageParameters
+  params: Static<Params>
+}
+
+/** A list with pages of what is a user's. */
+export function list<
+  Item extends TSchema, Filters extends TProperties = Record<never, TSchema>, Params extends TObject = TObject
+> (
+  url: string, given: List<Item, Filters, Params>,
+  find: (services: ApiServices, page: RequestedPage, asked: Asked<Filters, Params>) => Promise<Found<Static<Item>>>
+): AddRoute {
+  const { source, perPage, keys, item, example, filters, refusals, isClosedToKeys, ...described } = given
+  const paging = new Paging(described.operationId, perPage, keys)
+  const schema = {
+    ...described,
+    querystring: Type.Object({ ...filters, ...paging.parameters }),
+    response: { 200: answered('The page that was asked for.', PageOf(item), page(perPage, example)), ...refusals }
+  }
+  const options: Parameters<typeof route>[2] = { ...reading(source, schema, 'list', paging), config: { isClosedToKeys } }
+  return route('GET', url, options, (services) => async (request) => {
+    const asked = request as unknown as Asked<Filters, Params> // the schema has taken it
+    return paging.answer(asked.query, await find(services, paging.requested(asked.query), asked))
+  })
+}
