@@ -206,7 +206,7 @@ const openedSql = `
     LEFT JOIN running r USING (assistant_id)
   )`
 
-const takenSql = (suspects: string) => `
+const takenSql = (which: string, since: string) => `
   candidate AS MATERIALIZED (
     SELECT o.assistant_id, o.user_id, d.*,
            o.running + row_number() OVER (
@@ -216,8 +216,8 @@ const takenSql = (suspects: string) => `
            ${scheduled('d.trigger')} AND o.free < row_number() OVER (
              PARTITION BY o.assistant_id, ${scheduled('d.trigger')} ORDER BY d.due_at, d.delivery_id) AS is_beyond
     FROM opened o
-    CROSS JOIN LATERAL (${dueOf(`${suspects} AND trigger <> 'schedule'`, String(bounds.ofAssistant))}
-    UNION ALL ${dueOf(`${suspects} AND trigger = 'schedule' AND due_at >= o.due_from`, `CASE
+    CROSS JOIN LATERAL (${dueOf(`${which} AND trigger <> 'schedule'`, String(bounds.ofAssistant))}
+    UNION ALL ${dueOf(`${which} AND trigger = 'schedule' AND due_at >= ${since}`, `CASE
         WHEN o.off_since IS NOT NULL OR o.suspended_at IS NOT NULL THEN 0
         WHEN NOT o.is_open THEN 1 ELSE least(o.free, floor(o.tokens_now)::bigint) + 1 END`)}) d
   ), ranked AS MATERIALIZED (
@@ -305,8 +305,8 @@ const restSql = (isUsual: boolean) => `
   LEFT JOIN ledger.webhook_deliveries d ON d.id = t.delivery_id
   ORDER BY t.due_at, t.delivery_id`
 
-const usualSql = `WITH ${openedSql}, ${takenSql(`crashes < ${suspectAfter}`)}, ${restSql(true)}`
-const suspectsSql = `WITH ${openedSql}, ${takenSql(`crashes >= ${suspectAfter}`)}, ${restSql(false)}`
+const usualSql = `WITH ${openedSql}, ${takenSql(`crashes < ${suspectAfter}`, 'o.due_from')}, ${restSql(true)}`
+const suspectsSql = `WITH ${openedSql}, ${takenSql(`crashes >= ${suspectAfter}`, "'-infinity'")}, ${restSql(false)}`
 const preparing = `PREPARE claim_users (bigint[]) AS ${usersSql};
 ${['claim', 'claim_suspects'].map((name, nth) =>
   `PREPARE ${name} (bigint, bigint, bigint, bigint) AS ${[usualSql, suspectsSql][nth]}`).join(';\n')}`

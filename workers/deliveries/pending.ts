@@ -67,7 +67,8 @@ export async function beginAnew (
     ), renewed AS (
       INSERT INTO ledger.webhook_due AS due (delivery_id, trigger, n, assistant_id, user_id, due_at)
       SELECT id, 'schedule', attempt_count + 1, assistant_id, user_id, clock_timestamp() FROM delivery ORDER BY id
-      ON CONFLICT (delivery_id, trigger) DO UPDATE SET due_at = least(due.due_at, excluded.due_at), crashes = 0
+      ON CONFLICT (delivery_id, trigger) DO UPDATE
+      SET due_at = CASE WHEN due.crashes < ${suspectAfter} THEN least(due.due_at, excluded.due_at) ELSE excluded.due_at END, crashes = 0
       WHERE due.worker IS NULL
       RETURNING delivery_id
     )

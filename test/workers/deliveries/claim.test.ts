@@ -3,7 +3,7 @@ import t from 'tap'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { answer, endedAs, ruleRig, type SenderRig } from '../../support/workers/sender-rig.js'
 import { closeLost, recordOutcomes } from '../../../workers/deliveries/outcome.js'
-import { cancelHeld } from '../../../workers/deliveries/pending.js'
+import { beginAnew, cancelHeld } from '../../../workers/deliveries/pending.js'
 import { findAgain, findWaiting } from '../../../workers/deliveries/reconcile.js'
 import { dismiss, enlist, heartbeat, removeSilent } from '../../../workers/deliveries/workers.js'
 
@@ -198,7 +198,7 @@ rule('5,000 assistants with retries due in hours do not slow the next one', asyn
 rule('claims look no further back than something may wait; what was committed late is found by the reconciler', async (t) => {
   const dueFrom = async () => (await r.hook()).due_from
   const [late = ''] = await r.add(1)
-  await r.pool.query("UPDATE ledger.webhook_due SET worker = 0, started_at = now(), due_at = now() - interval '1 hour'")
+  await r.pool.query("UPDATE ledger.webhook_due SET worker = 0, started_at = now(), due_at = now() - interval '5 minutes'")
   await r.add(1)
   t.equal(await countOf(r.worker), 1)
   t.ok(Date.now() - Number(await dueFrom()) < 70_000)
@@ -214,6 +214,17 @@ rule('claims look no further back than something may wait; what was committed la
     UPDATE ledger.webhook_due SET due_at = now() - interval '1 hour' WHERE worker IS NULL`)
   await r.claim(r.worker)
   t.ok(Date.now() - Number(await dueFrom()) > 3_000_000, 'never further than to what is left')
+})
+
+rule('what ended its workers is sent however long it has waited, also when an operator recovers it', async (t) => {
+  const [late = ''] = await r.add(1)
+  await r.pool.query("UPDATE ledger.webhook_due SET crashes = 2, due_at = now() - interval '1 hour'")
+  await r.add(1)
+  await r.end((await r.claim(r.worker)).attempts, answer(200))
+  t.equal((await r.claim(r.worker, [1], { suspects: true })).attempts.length, 1)
+  await r.pool.query('UPDATE ledger.webhook_due SET worker = NULL, started_at = NULL')
+  await beginAnew(r.pool, [late])
+  t.equal(await countOf(r.worker), 1)
 })
 
 rule('a user at the bound and suspended webhooks make hardly an empty claim', async (t) => {
