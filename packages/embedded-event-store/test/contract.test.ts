@@ -10,7 +10,7 @@ import { collect, refused, scratchEventStore } from './support/scratch-event-sto
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import * as grpc from '@grpc/grpc-js'
 import type { ServiceError } from '@grpc/grpc-js'
-import { proposed, type ReadFrom, wireOf } from './support/wire.js'
+import { proposed, wireOf } from './support/wire.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { connect as connectSocket } from 'node:net'
 import { seedOf } from '@ringledger/embedded-postgres/testing'
@@ -88,29 +88,6 @@ t.test('the text of a unary append that is too large', async (t) => {
   t.match(await sent.catch((error: ServiceError) => error), { details: 'Maximum Append Size of 1048576 Exceeded.' })
 })
 
-/** What a read answers, in short. */
-async function told (stream: string, from: ReadFrom): Promise<string[]> {
-  const short = (response: streams.ReadResp) => {
-    if (response.hasFirstStreamPosition()) return `first ${response.getFirstStreamPosition()}`
-    if (response.hasLastStreamPosition()) return `last ${response.getLastStreamPosition()}`
-    return response.getEvent()?.getEvent()?.getStreamRevision() ?? 'not found'
-  }
-  return (await responses(stream, from)).map(short)
-}
-
-t.test('a reader that asks for it is told where the stream ends, and where it begins if it looked elsewhere', async (t) => {
-  const stream = await streamOf(3)
-  const compatibility = 1
-  t.same(await told(stream, {}), ['0', '1', '2'], 'the client of Node does not ask')
-  t.same(await told(stream, { compatibility }), ['0', '1', '2', 'last 2'])
-  t.same(await told(stream, { compatibility, revision: 1, isBackward: true }), ['1', '0', 'last 2'])
-  t.same(await told(stream, { compatibility, revision: 7 }), ['first 3', 'last 2'])
-  t.same(await told(randomUUID(), { compatibility }), ['not found'])
-  await client.setStreamMetadata(stream, { truncateBefore: 2 })
-  t.same(await told(stream, { compatibility }), ['2', 'last 2'], 'not where the first look finds events')
-  t.same(await told(stream, { compatibility, count: 1 }), ['first 2', '2', 'last 2'])
-})
-
 const wrong = (name: string, expected: string, actual: string) => ({
   exception: 'wrong-expected-version', 'stream-name': name, 'expected-version': expected, 'actual-version': actual
 })
@@ -175,13 +152,11 @@ t.test('a unary append that finds another revision is a reply, not a status', as
   const name = randomUUID()
   const missing = (await append(name, [proposed()], 'exists')).getWrongExpectedVersion()
   t.same([missing?.hasCurrentNoStream(), missing?.hasExpectedStreamExists()], [true, true])
-  t.same([missing?.hasNoStream2060(), missing?.hasStreamExists2060()], [true, true], 'for older clients as well')
   const success = (await append(name, [proposed(), proposed()])).getSuccess()
   t.equal(success?.getCurrentRevision(), '1')
   t.equal(success?.getPosition()?.getCommitPosition(), success?.getPosition()?.getPreparePosition())
   const behind = (await append(name, [proposed()], '0')).getWrongExpectedVersion()
   t.same([behind?.getCurrentRevision(), behind?.getExpectedRevision()], ['1', '0'])
-  t.same([behind?.getCurrentRevision2060(), behind?.getExpectedRevision2060()], [1, 0])
   const nothing = (await append(randomUUID(), [])).getSuccess()
   t.same(
     [nothing?.hasNoStream(), nothing?.hasPosition()], [true, true], 'an append of nothing to nothing has a position'

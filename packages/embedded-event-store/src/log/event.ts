@@ -1,5 +1,4 @@
 // The words of the log: an event as proposed, as recorded, and the revision that ends a stream.
-import { setImmediate as turn } from 'node:timers/promises'
 
 export interface ProposedEvent {
   /** Lower-case hyphenated UUID. */
@@ -67,22 +66,4 @@ export const overhead = 512
 /** About how many bytes of memory an event takes. */
 export function weightOf (event: ProposedEvent & { readonly size?: number }): number {
   return overhead + (event.size ?? event.data.length + event.metadata.length)
-}
-
-/** How many events are worked on without a pause: some ten milliseconds. */
-export const mostAtOnce = 10_000
-
-/** Parts of long work: between two of them, whatever else the process does has its turn. */
-export function * partsOf<T> (all: readonly T[]): Generator<T[]> {
-  for (let from = 0; from < all.length; from += mostAtOnce) yield all.slice(from, from + mostAtOnce)
-}
-
-/** Does something with each, with a turn for others after `mostAtOnce` of them. */
-export async function forEachInTurns<T> (all: readonly T[], work: (one: T) => void): Promise<void> {
-  let isFirst = true
-  for (const part of partsOf(all)) {
-    if (!isFirst) await turn()
-    isFirst = false
-    for (const one of part) work(one)
-  }
 }

@@ -116,7 +116,7 @@ function undelete (
   stream: string, state: StreamState, placed: readonly Placed[], described: Described | undefined
 ): Placed[] {
   if (isSoftDeleted(state)) {
-    return [metadataEvent(stream, state, withTruncation(state.metadata ?? new Map(), state.last + 1))]
+    return [metadataEvent(stream, state, withTruncation(state.metadata ?? {}, state.last + 1))]
   }
   const last = placed.at(-1)
   if (described === undefined || last === undefined || !isSoftDeleted(described.state)) return []

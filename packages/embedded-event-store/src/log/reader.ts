@@ -1,6 +1,6 @@
 // Reads the log: pages of events, single events, and what is durable of a stream.
 import {
-  describedBy, overhead, weightOf, type PageSize, type Range, type RecordedEvent, type StreamPlace
+  describedBy, weightOf, type PageSize, type Range, type RecordedEvent, type StreamPlace
 } from './event.js'
 import type { Storage } from './session.js'
 import { isSoftDeleted, type StreamState } from './stream-state.js'
@@ -18,7 +18,8 @@ interface StreamView extends StreamState {
 export class LogReader {
   readonly #storage: Storage
   readonly #writer: Writer
-  readonly #readers = new Readers()
+  /** How many read pages now. */
+  #open = 0
 
   /** @param writer remembers the states of the streams used lately */
   constructor (storage: Storage, writer: Writer) {
@@ -38,24 +39,54 @@ export class LogReader {
   /** Pages of $all, by position. Between pages nothing is held open. */
   allPages (range: Range, wanted = Infinity): AsyncGenerator<RecordedEvent[]> {
     const { table, readers } = this.#storage
-    return pages(this.#readers, range, wanted, {
-      read: (from, to, size) => reading(table.readAll(readers, range.direction, from, to, size)),
-      key: (event) => event.position
-    })
+    const read = (from: number, to: number, size: PageSize) => table.readAll(readers, range.direction, from, to, size)
+    return this.#pages(range, wanted, read, (event) => event.position)
   }
 
   /** Pages of a stream, by revision, up to `head` in the log. */
   streamPages (stream: string, range: Range, head: number, wanted = Infinity): AsyncGenerator<RecordedEvent[]> {
     const { table, readers } = this.#storage
-    return pages(this.#readers, range, wanted, {
-      read: (from, to, size) => reading(table.readStream(readers, stream, range.direction, from, to, head, size)),
-      key: (event) => event.revision
-    })
+    const read = (from: number, to: number, size: PageSize) =>
+      table.readStream(readers, stream, range.direction, from, to, head, size)
+    return this.#pages(range, wanted, read, (event) => event.revision)
   }
 
   /** Events by stream and revision; what does not exist is left out. */
   eventsAt (targets: readonly StreamPlace[]): Promise<RecordedEvent[]> {
     return reading(this.#storage.table.readEach(this.#storage.readers, targets))
+  }
+
+  /** In portions. While the consumer takes a page the next one is read, unless it has all that it wants. */
+  async * #pages (
+    range: Range, wanted: number, read: (from: number, to: number, size: PageSize) => Promise<RecordedEvent[]>,
+    keyOf: (event: RecordedEvent) => number
+  ): AsyncGenerator<RecordedEvent[]> {
+    let { from, to } = range
+    const next = async (mostEvents = Infinity): Promise<RecordedEvent[]> => {
+      if (from > to) return []
+      const bytes = Math.min(largest.bytes, Math.ceil(together / this.#open))
+      return await reading(read(from, to, { events: Math.min(mostEvents, largest.events), bytes }))
+    }
+    this.#open++
+    try {
+      let page = await next(Math.min(first, wanted))
+      let left = wanted
+      for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
+        if (range.direction === 'forward') from = keyOf(last) + 1
+        else to = keyOf(last) - 1
+        left -= page.length
+        const ahead = left > 0 ? next() : undefined
+        ahead?.catch(() => {}) // it is read again when it is needed
+        for (let start = 0; start < page.length;) {
+          const events = portion(page, start)
+          yield events
+          start += events.length
+        }
+        page = await ahead?.catch(() => undefined) ?? await next()
+      }
+    } finally {
+      this.#open--
+    }
   }
 
   async #state (stream: string): Promise<StreamState> {
@@ -82,134 +113,11 @@ async function reading<T> (result: Promise<T>): Promise<T> {
   }
 }
 
+/** Of the first page: most readers of a stream want no more. */
 const first = 64
-const largest: PageSize = { events: 1024, bytes: 2 * 1024 * 1024 }
-/** How much all readers together may have read ahead, in bytes. */
-const together = 32 * 1024 * 1024
-
-/**
- * All readers share one amount of memory. No reader waits for its share: when the amount is exceeded, the reader that
- * has waited longest drops what it has read ahead, and reads it again when it goes on.
- */
-export class Readers {
-  readonly #stocks = new Set<Stock>() // in the order in which they moved last
-
-  /** Notes that this reader has moved. Answers how large a page it may read; its share is two of them. */
-  moved (stock: Stock): PageSize {
-    this.#stocks.delete(stock)
-    this.#stocks.add(stock)
-    const bytes = Math.min(largest.bytes, Math.ceil(together / 2 / this.#stocks.size))
-    return { events: Math.min(largest.events, Math.ceil(bytes / overhead)), bytes }
-  }
-
-  /** Frees memory for what this reader has read. */
-  grown (stock: Stock): void {
-    let excess = this.bytes - together
-    for (const other of this.#stocks) {
-      if (excess <= 0) return
-      if (other === stock || other.bytes === 0) continue
-      excess -= other.bytes
-      this.leave(other)
-    }
-  }
-
-  leave (stock: Stock): void {
-    this.#stocks.delete(stock)
-    stock.drop()
-  }
-
-  /** What all of them hold. */
-  get bytes (): number {
-    let sum = 0
-    for (const { bytes } of this.#stocks) sum += bytes
-    return sum
-  }
-}
-
-export interface Source {
-  read (from: number, to: number, size: PageSize): Promise<RecordedEvent[]>
-  key (event: RecordedEvent): number
-}
-
-/** The events of a range in portions; `wanted` is the most that the consumer will take. */
-export async function * pages (
-  readers: Readers, range: Range, wanted: number, source: Source
-): AsyncGenerator<RecordedEvent[]> {
-  const stock = new Stock(readers, range, wanted, source)
-  try {
-    for (let events = await stock.take(); events.length > 0; events = await stock.take()) yield events
-  } finally {
-    readers.leave(stock)
-  }
-}
-
-/** What one reader has read and not yet handed out. */
-class Stock {
-  readonly #readers: Readers
-  readonly #source: Source
-  #events: RecordedEvent[] = []
-  #untaken: Range
-  #unread: Range
-  #wanted: number
-  #isFirst = true
-  #coming: Promise<void> | undefined
-  /** What it weighs. */
-  bytes = 0
-
-  constructor (readers: Readers, range: Range, wanted: number, source: Source) {
-    this.#readers = readers
-    this.#source = source
-    this.#untaken = this.#unread = range
-    this.#wanted = wanted
-  }
-
-  /** The next portion, empty at the end. Meanwhile the next page is on its way. */
-  async take (): Promise<RecordedEvent[]> {
-    const size = this.#readers.moved(this)
-    while (this.#events.length === 0 && !isEmpty(this.#unread)) await (this.#coming ??= this.#read(size))
-    const events = portion(this.#events)
-    this.#events.splice(0, events.length)
-    for (const event of events) this.bytes -= weightOf(event)
-    this.#untaken = this.#beyond(this.#untaken, events)
-    this.#wanted -= events.length
-    const isLow = this.bytes < size.bytes / 2 && this.#events.length < this.#wanted
-    // A page that cannot be read ahead is read again when it is needed.
-    if (isLow && !isEmpty(this.#unread)) (this.#coming ??= this.#read(size)).catch(() => {})
-    return events
-  }
-
-  drop (): void {
-    this.#events = []
-    this.bytes = 0
-    this.#unread = { ...this.#untaken }
-  }
-
-  async #read ({ events, bytes }: PageSize): Promise<void> {
-    const range = this.#unread
-    const most = this.#isFirst ? Math.min(first, this.#wanted) : Infinity
-    try {
-      const page = await this.#source.read(range.from, range.to, { events: Math.min(events, most), bytes })
-      if (range !== this.#unread) return // dropped meanwhile
-      this.#isFirst = false
-      this.#events.push(...page)
-      for (const event of page) this.bytes += weightOf(event)
-      this.#unread = page.length === 0 ? nothing : this.#beyond(range, page)
-      this.#readers.grown(this)
-    } finally {
-      this.#coming = undefined
-    }
-  }
-
-  #beyond (range: Range, events: readonly RecordedEvent[]): Range {
-    const last = events.at(-1)
-    if (last === undefined) return range
-    const key = this.#source.key(last)
-    return range.direction === 'forward' ? { ...range, from: key + 1 } : { ...range, to: key - 1 }
-  }
-}
-
-const nothing: Range = { direction: 'forward', from: 1, to: 0 }
-const isEmpty = ({ from, to }: Range) => from > to
+const largest = { events: 1024, bytes: 2 * 1024 * 1024 }
+/** How much all readers together read ahead, in bytes, about: the more there are, the smaller are their pages. */
+const together = 16 * 1024 * 1024
 
 const most = 64 * 1024
 

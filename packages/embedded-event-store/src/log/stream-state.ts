@@ -13,8 +13,8 @@ interface Retention {
 
 const keepsAll: Retention = { truncateBefore: 0, maxCount: Infinity, maxAge: Infinity }
 
-/** The keys of an object of JSON, each with its value as it is written. */
-type Members = ReadonlyMap<string, string>
+/** An object of JSON. */
+type Members = Readonly<Record<string, unknown>>
 
 export interface StreamState extends Retention {
   /** Revision of the last event, -1 when there is none. */
@@ -22,7 +22,7 @@ export interface StreamState extends Retention {
   /** Revision of the last event of its metadata stream, -1 when there is none. */
   lastMetadata: number
   isTombstoned: boolean
-  /** The metadata as written, kept only while the stream is soft-deleted: an undelete carries it on. */
+  /** The metadata, kept only while the stream is soft-deleted: an undelete carries it on. */
   metadata?: Members
 }
 
@@ -57,73 +57,43 @@ export function afterMetadata ({ last, isTombstoned }: StreamState, event: Metad
 
 /** What these bytes say, or undefined when they are no object of JSON. */
 export function membersOf (data: Uint8Array): Members | undefined {
-  const text = Buffer.from(data).toString('utf8')
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? split(text) : undefined
+    const value: unknown = JSON.parse(Buffer.from(data).toString('utf8'))
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
 }
 
 /** The same with another `$tb`, as JSON. */
-export function withTruncation (members: Members, truncateBefore: number): string {
-  const changed = new Map(members).set('$tb', String(truncateBefore))
-  return `{${[...changed].map(([key, value]) => `${JSON.stringify(key)}:${value}`).join()}}`
-}
+export const withTruncation = (members: Members, truncateBefore: number) =>
+  JSON.stringify({ ...members, $tb: truncateBefore })
 
+/** `$tb` of a delete is int64's maximum, which JSON.parse rounds up. */
+const deletedFrom = 2 ** 63
+
+/** One bad value voids all of it; a number that is too small voids itself. */
 function retentionOf (members: Members): Retention {
-  const values = ['$tb', '$maxCount', '$maxAge', '$cacheControl'].map((key) => integer(members.get(key)))
-  const [truncateBefore, maxCount, maxAge] = values
-  if (values.includes(null) || !isFlag(members.get('$tmp')) || !isAcl(members.get('$acl'))) return keepsAll
-  const isDeleted = truncateBefore === int64Max
+  const { $tb = 0, $maxCount = Infinity, $maxAge = Infinity, $cacheControl = 0, $tmp = false, $acl = {} } = members
+  if (!isInteger($tb) || !isInteger($maxCount) || !isInteger($maxAge) || !isInteger($cacheControl)) return keepsAll
+  if (typeof $tmp !== 'boolean' || !isAcl($acl)) return keepsAll
   return {
-    truncateBefore: isDeleted ? Infinity : Math.max(0, Number(truncateBefore ?? 0)),
-    maxCount: positive(maxCount),
-    maxAge: positive(maxAge)
+    truncateBefore: $tb >= deletedFrom ? Infinity : Math.max(0, $tb),
+    maxCount: $maxCount > 0 ? $maxCount : Infinity,
+    maxAge: $maxAge > 0 ? $maxAge : Infinity
   }
 }
 
-const int64Max = 2n ** 63n - 1n
-
-/** The int64 in a text, undefined when there is no text, null when it is something else. */
-function integer (text: string | undefined): bigint | undefined | null {
-  if (text === undefined) return undefined
-  const value = /^-?\d+$/.test(text) ? BigInt(text) : int64Max + 1n
-  return BigInt.asIntN(64, value) === value ? value : null
-}
-
-const positive = (value: bigint | undefined | null) => value && value > 0n ? Number(value) : Infinity
-const isFlag = (text: string | undefined) => text === undefined || /^(true|false)$/.test(text)
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isInteger = (value: unknown): value is number => Number.isInteger(value) || value === Infinity
 
 const aclKeys = ['$r', '$w', '$d', '$mr', '$mw']
 
 /** Roles are a text or a list of texts. */
-function isAcl (text: string | undefined): boolean {
-  if (text === undefined) return true
-  const acl: unknown = JSON.parse(text)
-  if (typeof acl !== 'object' || acl === null || Array.isArray(acl)) return false
+function isAcl (acl: unknown): boolean {
   const isRole = (role: unknown) => typeof role === 'string'
-  return Object.entries(acl).every(([key, roles]) => (
+  return isObject(acl) && Object.entries(acl).every(([key, roles]) => (
     aclKeys.includes(key) && (isRole(roles) || (Array.isArray(roles) && roles.every(isRole)))
   ))
-}
-
-const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g
-
-/** Takes an object of JSON apart, which is known to be one. */
-function split (text: string): Members {
-  const members = new Map<string, string>()
-  let [depth, key, value] = [0, '', '']
-  for (const [part] of text.matchAll(token)) {
-    if (part === '}' || part === ']') depth--
-    const isBetween = depth === 1 && (part === ',' || part === ':')
-    const isEnd = depth === 0 || (isBetween && part === ',')
-    if (isEnd && value !== '') members.set(JSON.parse(key), value)
-    if (isBetween && part === ':') key = value
-    if (isEnd || isBetween) value = ''
-    else if (depth > 0) value += part
-    if (part === '{' || part === '[') depth++
-  }
-  return members
 }

@@ -2,8 +2,8 @@
 import pg from 'pg'
 import { copiedColumns, CopiedEvents, copyOut } from './copied-rows.js'
 import {
-  int64Max, metastreamOf, mostAtOnce, overhead, partsOf, tombstoneRevision, type Direction, type Identified,
-  type PageSize, type RecordedEvent, type StreamPlace
+  int64Max, metastreamOf, overhead, tombstoneRevision, type Direction, type Identified, type PageSize,
+  type RecordedEvent, type StreamPlace
 } from './event.js'
 import { afterEvent, afterMetadata, type StreamState, untouched } from './stream-state.js'
 
@@ -16,28 +16,10 @@ export class EventTable {
     this.#events = `${pg.escapeIdentifier(schema)}.events`
   }
 
-  /**
-   * Inserts all of them with one commit; very many in several statements, so that reads have their turn between.
-   * Inserts none, and answers false, when the table has anything of the streams that are to be untouched.
-   */
+  /** Inserts all, or none, and answers false, where the table has anything of the streams that are to be untouched. */
   async insert (
     on: Queryable, events: readonly RecordedEvent[], untouched: readonly string[] = []
   ): Promise<boolean> {
-    if (events.length <= mostAtOnce) return await this.#insert(on, events, untouched)
-    await on.query('begin')
-    try {
-      const [first = [], ...others] = partsOf(events)
-      const isInserted = await this.#insert(on, first, untouched)
-      if (isInserted) for (const part of others) await this.#insert(on, part, [])
-      await on.query(isInserted ? 'commit' : 'rollback')
-      return isInserted
-    } catch (error) {
-      await on.query('rollback').catch(() => {}) // it fails when the connection is gone, and nothing is committed
-      throw error
-    }
-  }
-
-  async #insert (on: Queryable, events: readonly RecordedEvent[], untouched: readonly string[]): Promise<boolean> {
     const names = columns.map(({ name }) => name)
     const parameters = columns.map(({ type }, index) => `$${index + 1}::${type}[]`)
     const text = `insert into ${this.#events} (${names.join()}) select * from unnest(${parameters.join()})

@@ -1,6 +1,6 @@
 // The one writer: takes what has queued up, decides it in order, and makes it durable with one commit.
 import pg from 'pg'
-import { describedBy, forEachInTurns, weightOf, type Identified, type RecordedEvent } from './event.js'
+import { describedBy, weightOf, type Identified, type RecordedEvent } from './event.js'
 import { KnownStreams } from './known-streams.js'
 import { noStream, plan, type Outcome, type Plan, type WriteRequest } from './plan.js'
 import type { Session } from './session.js'
@@ -144,7 +144,7 @@ export class Writer {
         planned = this.#plan(request, await this.#table.idsOf(on, stream, expected + 1, expected + events.length))
       }
       bytes += size
-      group.decided.push({ settle, outcome: await this.#carryOut(planned, group) })
+      group.decided.push({ settle, outcome: this.#carryOut(planned, group) })
     }
     return group
   }
@@ -170,18 +170,18 @@ export class Writer {
     return plan(request, state, described || undefined, { recent: (id) => this.known.sighting(id), recorded })
   }
 
-  async #carryOut (planned: Plan, { events, created }: Group): Promise<Outcome> {
+  #carryOut (planned: Plan, { events, created }: Group): Outcome {
     if (planned.kind === 'answer') return planned.outcome
     if (planned.kind === 'look-up') throw new Error('Looked up twice')
     const { placed, revision } = planned
     const before = this.head + events.length
     if (placed.length === 0) return { kind: 'written', revision, position: before || undefined }
-    await forEachInTurns(placed, ({ stream, revision, event: { id, type, isJson, data, metadata } }) => {
+    for (const { stream, revision, event: { id, type, isJson, data, metadata } } of placed) {
       const position = this.head + events.length + 1
       const recorded = { position, stream, revision, id, type, isJson, created, metadata, data }
       this.known.draft(recorded)
       events.push(recorded)
-    })
+    }
     return { kind: 'written', revision, position: before + 1 + planned.answer }
   }
 

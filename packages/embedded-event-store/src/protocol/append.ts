@@ -61,18 +61,16 @@ function success (revision: number, at: number | undefined): streams.AppendResp.
   return success.setPosition(position)
 }
 
-/** With the fields that clients before 20.6.1 read as well, as EventStoreDB sends them. */
 function wrongVersion (
   current: number, options: streams.AppendReq.Options
 ): streams.AppendResp.WrongExpectedVersion {
   const wrong = new streams.AppendResp.WrongExpectedVersion()
-  const revision = options.getRevision()
-  if (current < 0) wrong.setCurrentNoStream(empty()).setNoStream2060(empty())
-  else wrong.setCurrentRevision(String(current)).setCurrentRevision2060(current)
-  if (options.hasAny()) return wrong.setExpectedAny(empty()).setAny2060(empty())
-  if (options.hasStreamExists()) return wrong.setExpectedStreamExists(empty()).setStreamExists2060(empty())
+  if (current < 0) wrong.setCurrentNoStream(empty())
+  else wrong.setCurrentRevision(String(current))
+  if (options.hasAny()) return wrong.setExpectedAny(empty())
+  if (options.hasStreamExists()) return wrong.setExpectedStreamExists(empty())
   if (options.hasNoStream()) return wrong.setExpectedNoStream(empty())
-  return wrong.setExpectedRevision(revision).setExpectedRevision2060(Number(revision))
+  return wrong.setExpectedRevision(options.getRevision())
 }
 
 type Options = streams.DeleteReq.Options | streams.TombstoneReq.Options

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { isHidden, requestedFilter } from '../filter.js'
 import type { RecordedEvent } from '../log/event.js'
-import { firstVisible, isFresh, type StreamState } from '../log/stream-state.js'
+import { firstVisible, isFresh } from '../log/stream-state.js'
 import { type Followed, type Step, subscribeToAll, subscribeToStream } from '../subscribe.js'
 import { cancelled, invalid, streamDeleted, toServiceError, unforeseen } from './errors.js'
 import { streams } from './generated.js'
@@ -54,12 +54,8 @@ async function readStream ({ log, options, responses }: Reading, asked: StreamOp
   const revision = asked.hasRevision() ? toNumber(asked.getRevision()) : undefined
   const from = isForward ? Math.max(first, revision ?? 0) : first
   const to = isForward ? state.last : Math.min(state.last, revision ?? (asked.hasStart() ? 0 : state.last))
-  const tellsPlaces = (options.getControlOption()?.getCompatibility() ?? 0) >= 1
-  const begins = tellsPlaces && isForward ? whereItBegins(state, revision ?? 0, count) : undefined
-  if (begins !== undefined) await responses.send(new ReadResp().setFirstStreamPosition(String(begins)))
   const pages = log.reader.streamPages(stream, { direction, from, to }, head, count)
   await sendPages(responses, pages, count, (event) => isFresh(state, event))
-  if (tellsPlaces) await responses.send(new ReadResp().setLastStreamPosition(String(state.last)))
 }
 
 async function readAll ({ log, options, responses }: Reading, asked: AllOptions): Promise<void> {
@@ -80,17 +76,6 @@ function extentOf (options: streams.ReadReq.Options, asked: { hasEnd (): boolean
   if (count === 0) throw unforeseen('A read asks for one event at least')
   if (isForward && asked.hasEnd()) throw unforeseen('Nothing is read forwards from the end')
   return { isForward, direction: isForward ? 'forward' as const : 'backward' as const, count }
-}
-
-/** How many events EventStoreDB looks at for its first answer. */
-const firstLook = 32
-
-/** Said where the events that are looked at first have all gone, or have not come. */
-function whereItBegins (state: StreamState, from: number, count: number): number | undefined {
-  const isPastTheEnd = from > state.last
-  const isGone = from + Math.min(firstLook, count) <= firstVisible(state)
-  const begins = isPastTheEnd ? state.last + 1 : Math.min(firstVisible(state), state.last + 1)
-  return (isPastTheEnd || isGone) && begins !== from ? begins : undefined
 }
 
 /** @throws Refusal for one that no event has: both numbers of every event are the same */

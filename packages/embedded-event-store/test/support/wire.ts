@@ -66,8 +66,8 @@ export function wireOf (t: Teardown, port: number) {
   }
 
   const read = (name: string, headers = new grpc.Metadata()) => stub.read(readOf(name), headers)
-  function responses (name: string, from?: ReadFrom): Promise<streams.ReadResp[]> {
-    return collect(stub.read(readOf(name, from)))
+  function responses (name: string): Promise<streams.ReadResp[]> {
+    return collect(stub.read(readOf(name)))
   }
 
   const recorded = async (name: string) => (await responses(name)).map((response) => response.getEvent()?.getEvent())
@@ -85,18 +85,10 @@ function optionsOf<Self extends Options<Self>> (options: Self, name: string, exp
   }
 }
 
-/** From the start, ten events and without compatibility unless said otherwise. */
-export interface ReadFrom { revision?: number, isBackward?: boolean, count?: number, compatibility?: number }
-
-function readOf (name: string, { revision, isBackward, count = 10, compatibility }: ReadFrom = {}): streams.ReadReq {
-  const from = new streams.ReadReq.Options.StreamOptions().setStreamIdentifier(identifier(name))
-  if (revision === undefined) from.setStart(empty())
-  else from.setRevision(String(revision))
+/** Ten events from the start. */
+function readOf (name: string): streams.ReadReq {
+  const from = new streams.ReadReq.Options.StreamOptions().setStreamIdentifier(identifier(name)).setStart(empty())
   const uuid = new streams.ReadReq.Options.UUIDOption().setString(empty())
-  const options = new streams.ReadReq.Options().setStream(from).setCount(String(count))
-    .setNoFilter(empty()).setUuidOption(uuid).setReadDirection(isBackward ? 1 : 0)
-  if (compatibility !== undefined) {
-    options.setControlOption(new streams.ReadReq.Options.ControlOption().setCompatibility(compatibility))
-  }
-  return new streams.ReadReq().setOptions(options)
+  return new streams.ReadReq().setOptions(new streams.ReadReq.Options().setStream(from).setCount('10')
+    .setNoFilter(empty()).setUuidOption(uuid).setReadDirection(0))
 }
