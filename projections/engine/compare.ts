@@ -54,15 +54,13 @@ export async function compareRows (tables: readonly AnyTable[], sides: Sides): P
   let rows = 0
   const differences: Difference[] = []
   for (const table of tables) {
-    const compared = await compareTable(table, sides)
+    const compared = await compareTable(table, sides, mostDifferences - differences.length)
     rows += compared.rows
-    for await (const keys of compared.differing) {
-      for (const key of keys.slice(0, mostDifferences - differences.length)) {
-        const [present, next] = [await rowOf(sides.found, table, key), await rowOf(sides.expected, table, key)]
-        differences.push(...differing(table, key, present, next))
-      }
-      if (differences.length >= mostDifferences) return { rows, differences }
+    for (const key of compared.keys.slice(0, mostDifferences - differences.length)) {
+      const [present, next] = [await rowOf(sides.found, table, key), await rowOf(sides.expected, table, key)]
+      differences.push(...differing(table, key, present, next))
     }
+    if (differences.length >= mostDifferences) break
   }
   return { rows, differences }
 }
@@ -76,9 +74,7 @@ async function countDiffering (tables: readonly AnyTable[], sides: Sides): Promi
       counts.push(`${table.name} is new`)
       continue
     }
-    const { rows, differing } = await compareTable(shared, sides)
-    let count = 0
-    for await (const keys of differing) count += keys.length
+    const { rows, count } = await compareTable(shared, sides)
     if (count > 0) counts.push(`${count} of ${rows} rows of ${table.name} differ`)
   }
   return counts.length > 0 ? counts : ['no row differs']
@@ -96,13 +92,40 @@ async function sharedColumns (table: AnyTable, { found, expected }: Sides): Prom
   return names.has(table.key) ? { ...table, columns } : undefined
 }
 
-/** The rows of the generation that is expected, and the keys of those that differ on either side. */
+const rowsAtOnce = 2_000
+
+/**
+ * How many rows the generation has that is expected, how many differ on either side, and the keys of some of these.
+ * Both tables are read side by side, in the ranges of the key that so many rows have: large ones are loaded alone.
+ * @param enough keys: where they are found, no more are counted
+ */
 async function compareTable (
-  table: AnyTable, sides: Sides
-): Promise<{ rows: number, differing: string[][] | AsyncIterable<string[]> }> {
+  table: AnyTable, sides: Sides, enough = Infinity
+): Promise<{ rows: number, count: number, keys: string[] }> {
   const [present, next] = await Promise.all([hashOf(sides.found, table), hashOf(sides.expected, table)])
-  const isSame = present.rows === next.rows && present.hash === next.hash
-  return { rows: next.rows, differing: isSame ? [] : differingKeys(table, sides) }
+  const differing = { rows: next.rows, count: 0, keys: [] as string[] }
+  if (present.rows === next.rows && present.hash === next.hash) return differing
+  const { name, key, columns } = table
+  const type = columns[key]
+  const hashes = (side: Side) => `
+    SELECT "${key}"::text AS key, ${hashed(columns)}::text AS hash FROM ${side.schema}.${name}
+    WHERE ($1::${type} IS NULL OR "${key}" > $1::${type})`
+  for (let after: string | null = null; ;) {
+    const { rows: range }: { rows: Array<{ key: string, hash: string }> } = await sides.found.db.query(
+      `${hashes(sides.found)} ORDER BY "${key}" LIMIT ${rowsAtOnce}`, [after])
+    const upTo: string | null = range[rowsAtOnce - 1]?.key ?? null
+    const { rows: [found] } = await sides.expected.db.query<{ count: number, keys: string[] }>(`
+      WITH differing AS MATERIALIZED (
+        SELECT key FROM unnest($3::text[], $4::text[]) AS range (key, hash)
+        FULL JOIN (${hashes(sides.expected)} AND ($2::${type} IS NULL OR "${key}" <= $2::${type})) theirs USING (key)
+        WHERE range.hash IS DISTINCT FROM theirs.hash)
+      SELECT (SELECT count(*)::int FROM differing) AS count, ARRAY(SELECT key FROM differing LIMIT ${mostDifferences}) AS keys`,
+    [after, upTo, range.map((row) => row.key), range.map((row) => row.hash)])
+    differing.count += found?.count ?? 0
+    differing.keys.push(...found?.keys ?? [])
+    if (upTo === null || differing.keys.length >= enough) return differing
+    after = upTo
+  }
 }
 
 /** A sum, so that the order of rows does not matter. */
@@ -118,61 +141,6 @@ async function hashOf (
 function hashed (columns: AnyTable['columns']): string {
   const list = Object.entries(columns).map(([column, type]) => type === 'json' ? `"${column}"::text` : `"${column}"`)
   return `hash_record_extended(ROW(${list.join(', ')}), 0)`
-}
-
-const rowsAtOnce = 2_000
-
-/** Both tables side by side, in the same ranges of the key, of so many rows at most: large ones are loaded alone. */
-async function * differingKeys (table: AnyTable, { found, expected }: Sides): AsyncGenerator<string[]> {
-  const sides = [new Ranges(found, table), new Ranges(expected, table)] as const
-  for (let after: string | null = null; ;) {
-    const ends: [string | null, string | null] = [await sides[0].end(after), await sides[1].end(after)]
-    const upTo = await sides[0].lesser(ends)
-    const [ours, theirs] = [await sides[0].hashes(after, upTo), await sides[1].hashes(after, upTo)]
-    yield [...new Set([...ours.keys(), ...theirs.keys()])].filter((key) => ours.get(key) !== theirs.get(key))
-    if (upTo === null) return
-    after = upTo
-  }
-}
-
-/** A table in ranges of its key: after one, up to and with another; null is no bound. */
-class Ranges {
-  readonly #type: string
-  readonly #key: string
-  readonly #from: string
-
-  constructor (private readonly side: Side, private readonly table: AnyTable) {
-    this.#key = `"${table.key}"`
-    this.#type = table.columns[table.key] ?? 'text'
-    this.#from = `${side.schema}.${table.name}`
-  }
-
-  /** The last key of the next range, null when the table ends before. */
-  async end (after: string | null): Promise<string | null> {
-    const { rows: [last] } = await this.side.db.query<{ key: string }>(`
-      SELECT ${this.#key}::text AS key FROM ${this.#from} WHERE ${this.#after('$1')}
-      ORDER BY ${this.#key} OFFSET ${rowsAtOnce - 1} LIMIT 1`, [after])
-    return last?.key ?? null
-  }
-
-  /** In the order that the database has. */
-  async lesser (keys: [string | null, string | null]): Promise<string | null> {
-    const { rows: [answer] } = await this.side.db.query<{ key: string | null }>(
-      `SELECT least($1::${this.#type}, $2::${this.#type})::text AS key`, keys)
-    return answer?.key ?? null
-  }
-
-  /** Of each row, by its key. */
-  async hashes (after: string | null, upTo: string | null): Promise<Map<string, string>> {
-    const { rows } = await this.side.db.query<{ key: string, hash: string }>(`
-      SELECT ${this.#key}::text AS key, ${hashed(this.table.columns)}::text AS hash FROM ${this.#from}
-      WHERE ${this.#after('$1')} AND ($2::${this.#type} IS NULL OR ${this.#key} <= $2::${this.#type})`, [after, upTo])
-    return new Map(rows.map(({ key, hash }) => [key, hash]))
-  }
-
-  #after (parameter: string): string {
-    return `(${parameter}::${this.#type} IS NULL OR ${this.#key} > ${parameter}::${this.#type})`
-  }
 }
 
 /** Its columns as text. */
