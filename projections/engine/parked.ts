@@ -4,7 +4,6 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { activeGeneration, schemaOf, checkpointOf, consumerOf, generationsOf, isFed } from './generations.js'
 import type { Projection, Refused } from './projection.js'
-import { notHidden, readParts } from '../../src/log/read.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { storable, Writer } from './writer.js'
@@ -39,7 +38,7 @@ export interface ParkedStream {
   since: string
 }
 
-export interface BackEnds { pool: Pool, streams: Pick<Streams, 'read' | 'visit'> }
+export interface BackEnds { pool: Pool, streams: Pick<Streams, 'read'> }
 
 export interface ParkedRow { revision: bigint, error: string, since: Date }
 
@@ -203,17 +202,27 @@ async function keepTime (tx: PoolClient, consumer: string, stream: string, first
     [consumer, storable(stream), first?.since])
 }
 
-/** They may be as large as events can be. @throws ParkingRefused when the log does not have all of them */
+/** They may be as large as events can be. */
+const readAtOnce = 25
+
+/**
+ * The parked events, but for those that an erasure has hidden: it hides all that is before a revision.
+ * @throws ParkingRefused when the log lacks others
+ */
 async function * parkedParts (
-  streams: Pick<Streams, 'visit'>, stream: string, parked: ParkedRow[]
+  streams: Pick<Streams, 'read'>, stream: string, parked: ParkedRow[]
 ): AsyncGenerator<StoredEvent[]> {
-  const [first, last] = [parked[0], parked.at(-1)]
-  if (!first || !last) return
-  const wanted = new Set(await notHidden(streams, stream, parked.map(({ revision }) => revision)))
-  for await (const part of readParts(streams, stream, { from: first.revision, to: last.revision })) {
-    yield part.filter(({ revision }) => wanted.delete(revision))
+  const wanted = new Set(parked.map(({ revision }) => revision))
+  let next = parked[0]?.revision ?? 0n
+  while (wanted.size > 0) {
+    const events = await streams.read(stream, next, readAtOnce)
+    const [first, last] = [events[0], events.at(-1)]
+    if (!first || !last) {
+      const missing = `${stream}@${[...wanted].join()}`
+      throw new ParkingRefused(`the log has no event ${missing}: only a replay of the projection can go on without it`)
+    }
+    for (const revision of wanted) if (revision < first.revision) wanted.delete(revision)
+    yield events.filter(({ revision }) => wanted.delete(revision))
+    next = last.revision + 1n
   }
-  if (wanted.size === 0) return
-  const missing = `${stream}@${[...wanted].join()}`
-  throw new ParkingRefused(`the log has no event ${missing}: only a replay of the projection can go on without it`)
 }

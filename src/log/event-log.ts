@@ -11,7 +11,7 @@ import {
   older, readError, RevisionConflict, StreamGone
 } from './errors.js'
 import { followLog, gather, type Batch, type FollowOptions, type Taken } from './follow.js'
-import { Reader, readPart, type Limit } from './read.js'
+import { Reader, type Limit } from './read.js'
 import { scavengeEmbedded, type Scavenged } from './scavenge.js'
 import { SharedTail, type ShareOptions } from './tail.js'
 
@@ -89,9 +89,8 @@ export class EventLog {
   visit = async (
     stream: string, fromRevision: bigint, take: (event: StoredEvent) => void, maxCount = Number.MAX_SAFE_INTEGER
   ): Promise<boolean> => {
-    const visit: Reader['visit'] = (...given) => this.#call('read', () => this.#reader.visit(...given))
     for (let [next, left] = [fromRevision, maxCount]; ;) {
-      const { events, isThere, isFull } = await readPart({ visit }, stream, next, left)
+      const { events, isThere, isFull } = await this.#call('read', () => this.#reader.part(stream, next, left))
       for (const event of await this.#opened(events)) take(event)
       const last = events.at(-1)
       left -= events.length

@@ -172,19 +172,16 @@ async function readOn (
   return await connection.onLeader(async (session) => {
     const options = { direction: FORWARDS, fromPosition, maxCount: readAtOnce, requiresLeader: true } as const
     const events: StoredEvent[] = []
-    const enough = new Error('the batch is full')
     let [position, count, bytes] = [after, 0, 0]
-    const take = ({ event }: AllStreamResolvedEvent) => {
+    await deliver(session, session.client.readAll(options), answerWithinMs, ({ event }) => {
       count += 1
-      if (!event || event.position.commit <= after) return
+      if (!event || event.position.commit <= after) return true
       position = event.position.commit
-      if (!eventTypes.includes(event.type)) return
+      if (!eventTypes.includes(event.type)) return true
       events.push(toStoredEvent(event))
       bytes += sizeOf(event.data)
-      if (bytes >= mostKept) throw enough
-    }
-    await deliver(session, session.client.readAll(options), answerWithinMs, take)
-      .catch((error: unknown) => { if (error !== enough) throw error })
+      return bytes < mostKept
+    })
     return { batch: { events, position }, isEnd: count < readAtOnce && bytes < mostKept }
   })
 }
@@ -192,10 +189,16 @@ async function readOn (
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
 
+/** About the memory that the data of one batch takes. A larger event is a batch of its own; most take a quarter. */
+const maxBytes = 16 * 2 ** 20
+/** In one batch. While twice as many wait, the subscription is paused. */
+const maxEvents = 500
+
 export class CatchUp {
   readonly #session: Session
   readonly #take = (resolved: AllStreamResolvedEvent) => this.#arrived(resolved)
-  readonly #waiting = new WaitingEvents()
+  readonly #waiting: { event: StoredEvent, bytes: number }[] = []
+  #bytes = 0
   readonly #stay: () => void
   #subscription: AllStreamSubscription | undefined
   #kept: bigint
@@ -248,7 +251,7 @@ export class CatchUp {
       if (this.#failure) throw this.#failure
       if (this.hasEvents) {
         // Events that have arrived already come along: fewer, larger batches.
-        if (this.#waiting.hasRoom) await this.#linger()
+        if (this.#hasRoom) await this.#linger()
         return this.#takeBatch()
       }
       // A checkpoint runs ahead of events that are still buffered: it counts only when none is.
@@ -262,7 +265,12 @@ export class CatchUp {
 
   /** Then `next` resolves with them. */
   get hasEvents (): boolean {
-    return this.#waiting.count > 0
+    return this.#waiting.length > 0
+  }
+
+  /** For more in one batch. */
+  get #hasRoom (): boolean {
+    return this.#waiting.length < maxEvents && this.#bytes < maxBytes
   }
 
   async close (): Promise<void> {
@@ -286,8 +294,10 @@ export class CatchUp {
   #keep (event: StoredEvent): void {
     if (event.position <= this.#kept || event.position <= this.#position) return
     this.#kept = event.position
-    this.#waiting.keep(event)
-    if (this.#waiting.isFull) this.#subscription?.pause()
+    const bytes = sizeOf(event.data)
+    this.#waiting.push({ event, bytes })
+    this.#bytes += bytes
+    if (this.#waiting.length >= 2 * maxEvents || this.#bytes >= maxBytes) this.#subscription?.pause()
     this.#wake()
   }
 
@@ -302,10 +312,18 @@ export class CatchUp {
     this.#wake()
   }
 
+  /** The oldest ones, as many as one batch may hold. */
   #takeBatch (): Batch {
-    const events = this.#waiting.takeBatch()
+    let [count, bytes] = [0, 0]
+    for (const next of this.#waiting) {
+      if (count === maxEvents || (count > 0 && bytes + next.bytes > maxBytes)) break
+      count += 1
+      bytes += next.bytes
+    }
+    this.#bytes -= bytes
+    const events = this.#waiting.splice(0, count).map(({ event }) => event)
     this.#position = events[events.length - 1]?.position ?? this.#position
-    if (this.#waiting.hasRoom && this.#subscription?.isPaused()) this.#subscription.resume()
+    if (this.#hasRoom && this.#subscription?.isPaused()) this.#subscription.resume()
     return { events, position: this.#position }
   }
 }
@@ -334,48 +352,5 @@ async function awaitFirstFrom (
     if (isOver()) return undefined
     if (first) return first
     await delay(lookEveryMs)
-  }
-}
-
-/** About the memory that the data of one batch takes. A larger event is a batch of its own; most take a quarter. */
-const maxBytes = 16 * 2 ** 20
-
-/** In one batch. While twice as many wait, the subscription is paused. */
-const maxEvents = 500
-
-export class WaitingEvents {
-  readonly #events: { event: StoredEvent, bytes: number }[] = []
-  #bytes = 0
-
-  get count (): number {
-    return this.#events.length
-  }
-
-  /** No more should come now. */
-  get isFull (): boolean {
-    return this.count >= 2 * maxEvents || this.#bytes >= maxBytes
-  }
-
-  /** Of one batch. */
-  get hasRoom (): boolean {
-    return this.count < maxEvents && this.#bytes < maxBytes
-  }
-
-  keep (event: StoredEvent): void {
-    const bytes = sizeOf(event.data)
-    this.#events.push({ event, bytes })
-    this.#bytes += bytes
-  }
-
-  /** The oldest ones, as many as one batch may hold. */
-  takeBatch (): StoredEvent[] {
-    let [count, bytes] = [0, 0]
-    for (const next of this.#events) {
-      if (count === maxEvents || (count > 0 && bytes + next.bytes > maxBytes)) break
-      count += 1
-      bytes += next.bytes
-    }
-    this.#bytes -= bytes
-    return this.#events.splice(0, count).map(({ event }) => event)
   }
 }

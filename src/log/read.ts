@@ -12,6 +12,12 @@ import { finished } from 'node:stream/promises'
 
 const requiresLeader = true
 
+/** Of one part. Its last event may go beyond them, by the megabyte that an event has at most. */
+const mostBytes = 4 * 2 ** 20
+
+/** `isFull`: the part has all its bytes, and the stream may have more. It is not there when it was deleted, too. */
+interface Part { events: StoredEvent[], isThere: boolean, isFull: boolean }
+
 export class Reader {
   constructor (private readonly connection: EventStoreConnection, private readonly answerWithinMs: number) {}
 
@@ -19,32 +25,29 @@ export class Reader {
     stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER, withinMs = this.answerWithinMs
   ): Promise<StoredEvent[]> {
     const events: StoredEvent[] = []
-    await this.visit(stream, fromRevision, (event) => { events.push(event) }, maxCount, withinMs)
+    for (let [next, isFull] = [fromRevision, true]; isFull && events.length < maxCount;) {
+      const part = await this.part(stream, next, maxCount - events.length, withinMs)
+      for (const event of part.events) events.push(event)
+      ;[next, isFull] = [(events.at(-1)?.revision ?? next) + 1n, part.isFull]
+    }
     return events
   }
 
-  async visit (
-    stream: string, fromRevision: bigint, take: (event: StoredEvent) => void,
-    maxCount = Number.MAX_SAFE_INTEGER, withinMs = this.answerWithinMs
-  ): Promise<boolean> {
-    let next = fromRevision
-    let hasGap = false
-    let isEmpty = fromRevision === 0n
-    const isThere = await this.#each(stream, { direction: FORWARDS, fromRevision, maxCount }, withinMs, (event) => {
-      hasGap ||= event.revision !== next
-      next = event.revision + 1n
-      isEmpty = false
-      take(event)
-    })
-    if (hasGap || isEmpty) await this.#refuseTruncated(stream, isEmpty)
-    return isThere
+  /**
+   * The events of a stream from a revision on, as many as fit into a part.
+   * @throws EventStoreUnavailable, StreamTruncated
+   */
+  async part (stream: string, fromRevision: bigint, maxCount: number, withinMs = this.answerWithinMs): Promise<Part> {
+    const part = await this.#part(stream, { direction: FORWARDS, fromRevision, maxCount }, withinMs)
+    const isEmpty = part.events.length === 0
+    const hasGap = part.events.some(({ revision }, index) => revision !== fromRevision + BigInt(index))
+    if (hasGap || (isEmpty && fromRevision === 0n)) await this.#refuseTruncated(stream, isEmpty)
+    return part
   }
 
   async last (stream: string): Promise<StoredEvent | undefined> {
     const options = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const
-    let newest: StoredEvent | undefined
-    await this.#each(stream, options, this.answerWithinMs, (event) => { newest = event })
-    return newest
+    return (await this.#part(stream, options, this.answerWithinMs)).events[0]
   }
 
   async head (): Promise<bigint> {
@@ -83,32 +86,24 @@ export class Reader {
     if (limit && limit !== 'deleted' && (limit !== '$tb' || isEmpty)) throw new StreamTruncated(stream, limit)
   }
 
-  /** False when there is no such stream, or none any more. */
-  async #each (
-    stream: string, options: ReadStreamOptions, withinMs: number, take: (event: StoredEvent) => void
-  ): Promise<boolean> {
-    let refused: { error: unknown } | undefined
-    let isTaking = false // then another try would hand the same events over again
-    const takeOrNote = (event: StoredEvent) => {
-      isTaking = true
-      try {
-        take(event)
-      } catch (error) {
-        refused = { error }
-        throw error
-      }
-    }
+  async #part (stream: string, options: ReadStreamOptions, withinMs: number): Promise<Part> {
     try {
-      await this.connection.onLeader(async (session) => {
+      return await this.connection.onLeader(async (session) => {
+        const events: StoredEvent[] = []
+        let bytes = 0
         const reading = session.client.readStream(stream, { ...options, requiresLeader })
-        await deliver(session, reading, withinMs, ({ event }) => { if (event) takeOrNote(toStoredEvent(event)) })
-          .catch((error: unknown) => { throw isTaking ? refused?.error ?? readError(error) : error })
+        await deliver(session, reading, withinMs, ({ event }) => {
+          if (!event) return true
+          const stored = toStoredEvent(event)
+          events.push(stored)
+          bytes += sizeOf(stored.data)
+          return bytes < mostBytes
+        })
+        return { events, isThere: true, isFull: bytes >= mostBytes }
       })
-      return true
     } catch (error) {
-      if (refused) throw refused.error
-      if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return false
-      throw readError(error)
+      if (!(error instanceof StreamNotFoundError || error instanceof StreamDeletedError)) throw readError(error)
+      return { events: [], isThere: false, isFull: false }
     }
   }
 }
@@ -116,19 +111,20 @@ export class Reader {
 /** Everything that a read of `session` delivers. @throws as `deliver` */
 export async function collect<Item> (session: Session, reading: StreamingRead<Item>, ms: number): Promise<Item[]> {
   const items: Item[] = []
-  await deliver(session, reading, ms, (item) => { items.push(item) })
+  await deliver(session, reading, ms, (item) => items.push(item) > 0)
   return items
 }
 
 /**
- * Hands over what a read delivers, item by item, as it arrives. The client itself would wait for ever.
- * @throws the error of the read, NoAnswer when nothing comes for `ms`, why the session was abandoned, or what `take`
- *   throws, which ends the read
+ * Hands over what a read delivers, item by item, as it arrives, until `take` wants no more. The client itself would
+ * wait for ever.
+ * @throws the error of the read, NoAnswer when nothing comes for `ms`, or why the session was abandoned
  */
 export async function deliver<Item> (
-  session: Session, reading: StreamingRead<Item>, ms: number, take: (item: Item) => void
+  session: Session, reading: StreamingRead<Item>, ms: number, take: (item: Item) => boolean
 ): Promise<void> {
   const stream: Readable = reading
+  const enough = new Error('no more is wanted')
   const end = (error: Error) => {
     reading.destroy(error)
     reading.cancel().catch(() => {}) // the read never began
@@ -139,16 +135,13 @@ export async function deliver<Item> (
     if (reading.destroyed) return
     patience.refresh()
     session.heard()
-    try {
-      take(item)
-    } catch (error) {
-      end(error instanceof Error ? error : new Error(String(error)))
-    }
+    if (!take(item)) end(enough)
   })
   try {
     await finished(stream)
     session.heard()
   } catch (error) {
+    if (error === enough) return
     if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) session.heard()
     throw error
   } finally {
@@ -169,58 +162,4 @@ export function limitIn (metadata: unknown): Limit | undefined {
   if (typeof metadata !== 'object' || metadata === null) return undefined
   if ('$tb' in metadata && metadata.$tb === neverReached) return 'deleted'
   return names.find((name) => Object.hasOwn(metadata, name))
-}
-
-/** The bytes of a part. Its last event may go beyond them, by the megabyte that an event has at most. */
-const mostBytes = 4 * 2 ** 20
-const mostEvents = 100
-
-export interface Range { from: bigint, to: bigint }
-
-/** The events of a stream between two revisions, in order; a part is never empty. @throws EventStoreUnavailable */
-export async function * readParts (
-  streams: Pick<Reader, 'visit'>, stream: string, { from, to }: Range
-): AsyncGenerator<StoredEvent[]> {
-  for (let next = from; next <= to;) {
-    const wanted = to - next + 1n
-    const { events } = await readPart(streams, stream, next, wanted < mostEvents ? Number(wanted) : mostEvents)
-    const last = events.at(-1)
-    if (!last) return
-    yield events
-    next = last.revision + 1n
-  }
-}
-
-/** Those of some revisions, in order, that no erasure has hidden: it hides all that is before it. */
-export async function notHidden (
-  streams: Pick<Reader, 'visit'>, stream: string, revisions: readonly bigint[]
-): Promise<bigint[]> {
-  let first: bigint | undefined
-  await streams.visit(stream, revisions[0] ?? 0n, ({ revision }) => { first ??= revision }, 1)
-  return revisions.filter((revision) => revision >= (first ?? 0n))
-}
-
-/** Ends a read. */
-class Full extends Error {}
-
-/** `isFull`: the part has all its bytes, and the stream may have more. `isThere` is what `visit` answers. */
-export interface ReadPart { events: StoredEvent[], isThere: boolean, isFull: boolean }
-
-/** The events of a stream from a revision on, as many as fit into a part. @throws EventStoreUnavailable */
-export async function readPart (
-  streams: Pick<Reader, 'visit'>, stream: string, from: bigint, most: number
-): Promise<ReadPart> {
-  const events: StoredEvent[] = []
-  let bytes = 0
-  const take = (event: StoredEvent) => {
-    events.push(event)
-    bytes += sizeOf(event.data)
-    if (bytes >= mostBytes) throw new Full()
-  }
-  try {
-    return { events, isThere: await streams.visit(stream, from, take, most), isFull: false }
-  } catch (error) {
-    if (!(error instanceof Full)) throw error
-    return { events, isThere: true, isFull: true }
-  }
 }

@@ -1,5 +1,5 @@
 // Batches single calls: what callers want while one batch runs is the next batch. To send a statement costs more than
-// to find a row, so look-ups of one moment share one, and so do questions of those who wake at one beat.
+// to find a row, so look-ups of one moment share one.
 import { setImmediate as arrived } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { isAboutData } from './problems.js'
@@ -52,30 +52,6 @@ export function batcher<Item, Answer> (options: BatcherOptions<Item, Answer>): (
   function failed (error: unknown): AnswerOf {
     onError?.(error)
     return isOfOne(error) ? runOne : async () => { throw error }
-  }
-}
-
-type Ask<Item, Answer> = (item: Item) => Promise<Answer>
-
-const mostTogether = 100
-
-/**
- * @param look answers every item, in one statement; what fails there fails for all of them
- * @returns what asks on a pool, with all others who do so by then
- */
-export function askedTogether<Item, Answer> (
-  look: (pool: Pool, items: Item[]) => Promise<Map<Item, Answer>>
-): (pool: Pool, item: Item) => Promise<Answer> {
-  const asks = new WeakMap<Pool, Ask<Item, Answer>>()
-  return async (pool, item) => {
-    const ask = asks.get(pool) ?? batcher({
-      runBatch: (items: Item[]) => look(pool, items),
-      runOne: async () => { throw new Error('a look answers every item') },
-      isOfOne: () => false,
-      limit: mostTogether
-    })
-    asks.set(pool, ask)
-    return await ask(item)
   }
 }
 

@@ -52,13 +52,7 @@ t.test('of a stream with many parked events few are read at once', async (t) => 
     counts.push(count)
     return log.slice(Number(from), Number(from) + count)
   }
-  const visit = async (name: string, from: bigint, take: (event: StoredEvent) => void, count?: number) => {
-    for (const event of await read(name, from, count)) take(event)
-    return true
-  }
-  t.match(
-    await skipEvent({ pool, streams: { read, visit } }, assistants, name, 1n, 'nonsense'), { events: 251, parked: 0 }
-  )
-  t.strictSame(counts.filter((count) => count !== 1), [100, 100, 51])
+  t.match(await skipEvent({ pool, streams: { read } }, assistants, name, 1n, 'nonsense'), { events: 251, parked: 0 })
+  t.ok(counts.every((count) => Number(count) <= 100))
   t.match((await rowsOf(pool, assistants)).get(9), { name: 'Name 249', revision: 251 })
 })
