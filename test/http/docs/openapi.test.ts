@@ -243,7 +243,7 @@ t.test('a field that is not described is in the schema that its own one names', 
   }
 })
 
-t.test('it has less than 205 KB as it is served, with room for a few routes more', async (t) => {
+t.test('it has less than 220 KB as it is served, with room for a few routes more', async (t) => {
   const bytes = Buffer.byteLength(text)
-  t.ok(bytes < 205_000, `${bytes} bytes`)
+  t.ok(bytes < 220_000, `${bytes} bytes`)
 })
