@@ -1,7 +1,7 @@
 // What one worker of many does again and again: a list of tasks under one lease.
 import type { Pool } from 'pg'
 import { isOfOutage } from '../src/log/errors.js'
-import { endsWithin, beat, pause } from '../src/timing.js'
+import { endsWithin, pause } from '../src/timing.js'
 import { wheneverLeased } from '../src/subscriptions/lease.js'
 
 export interface Periodic {
@@ -68,7 +68,7 @@ async function repeat (
     try {
       if (await passing === 'again') continue
       const pauseMs = Math.min(pauseOfPass * (performance.now() - from), longestPauseMs)
-      await beat(Math.max(everyMs, pauseMs), signal)
+      await pause(Math.max(everyMs, pauseMs), signal)
     } catch (err) {
       // An outage is logged where it is noticed.
       if (!signal.aborted && !isOfOutage(err)) log.warn({ err, task: name }, 'periodic work failed, it is tried again')

@@ -1,5 +1,5 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
-import { beat, endsWithin } from '../src/timing.js'
+import { endsWithin, pause } from '../src/timing.js'
 import type { Services } from '../src/services/services.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import type { Outcome } from '../src/features/webhooks/outcome.js'
@@ -161,14 +161,14 @@ async function whileAlive (
     const working = work(AbortSignal.any([signal, ended.signal]))
     let reason: string | undefined
     while (!signal.aborted && reason === undefined) {
-      await beat(lookEveryMs, signal)
+      await pause(lookEveryMs, signal)
       reason = silenceOf(queue)
     }
     ended.abort()
     await working
     if (signal.aborted) return
     log.warn({ reason }, 'the webhook queue is dead: this process gives up its part of the deliveries')
-    while (!signal.aborted && silenceOf(queue) !== undefined) await beat(lookEveryMs, signal)
+    while (!signal.aborted && silenceOf(queue) !== undefined) await pause(lookEveryMs, signal)
     if (!signal.aborted) log.info({}, 'the webhook queue answers again')
   }
 }

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../domain/stored-event.js'
 import {
   FORWARDS, START, type AllStreamResolvedEvent, eventTypeFilter, type AllStreamSubscription, type Position
 } from '@eventstore/db-client'
-import { nextBeat } from '../timing.js'
+import { pause } from '../timing.js'
 import { deliver, collect } from './read.js'
 import { sizeOf, toStoredEvent } from './stored.js'
 import type { EventStoreConnection, Session } from './connection.js'
@@ -134,9 +134,8 @@ export async function * gather (
 }
 
 /**
- * The next batch; nothing when none came within about `patienceMs` although the log has moved on. All followers of a
- * process ask for the head at one time, so that one read answers them; the longer the log stands still, the less often,
- * until somebody waits for it.
+ * The next batch; nothing when none came within about `patienceMs` although the log has moved on. The longer it stands
+ * still, the less often the follower asks for its head, until somebody waits for it.
  */
 async function next (
   feed: CatchUp, position: bigint, patienceMs: number, { head, awaited }: WatchedLog
@@ -144,11 +143,12 @@ async function next (
   const arriving = feed.next()
   arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
   for (let everyMs = patienceMs; ; everyMs = Math.max(patienceMs, Math.min(2 * everyMs, longestIdleMs))) {
-    const beat = nextBeat(everyMs)
-    awaited.add(beat.cancel)
-    const batch = await Promise.race([arriving, beat.struck]).finally(() => {
-      beat.cancel()
-      awaited.delete(beat.cancel)
+    const waiting = new AbortController()
+    const look = () => waiting.abort()
+    awaited.add(look)
+    const batch = await Promise.race([arriving, pause(everyMs, waiting.signal)]).finally(() => {
+      look()
+      awaited.delete(look)
     })
     if (batch) return batch
     if (await head() <= position) continue

@@ -36,7 +36,7 @@ export function batcher<Item, Answer> (options: BatcherOptions<Item, Answer>): (
 
   async function run (): Promise<void> {
     running++
-    await arrived() // what came with it comes along: requests of one packet, loops of one beat
+    await arrived() // what came with it comes along: requests of one packet
     while (waiting.length > 0) {
       const batch = waiting.splice(0, limit)
       const answerOf = await runBatch(batch.map(({ item }) => item)).then(answered, failed)

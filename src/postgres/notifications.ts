@@ -45,8 +45,16 @@ export function openNotifications (options: NotificationsOptions): Notifications
   return new SharedConnection({ ...usual, ...options })
 }
 
+/** Who listens to a channel. */
+interface Ear {
+  channel: string
+  hearing: Hearing
+  /** The connection on which it has begun to listen. */
+  on?: Connection
+}
+
 class SharedConnection implements Notifications {
-  readonly #listeners = new Set<ChannelListener>()
+  readonly #ears = new Set<Ear>()
   #isClosed = false
   #current: Connection | undefined
   #live: Connection | undefined
@@ -54,11 +62,14 @@ class SharedConnection implements Notifications {
   constructor (private readonly options: Settings) {}
 
   listen (channel: string, hearing: Hearing): Listener {
-    const listener = new ChannelListener(channel, hearing, () => this.#live, () => { this.#listeners.delete(listener) })
-    this.#listeners.add(listener)
-    if (this.#live) void listener.begin(this.#live)
+    const ear: Ear = { channel, hearing }
+    this.#ears.add(ear)
+    if (this.#live) void this.#begin(ear, this.#live)
     else if (!this.#current && !this.#isClosed) void this.#connect()
-    return listener
+    return {
+      isListening: () => ear.on !== undefined && ear.on === this.#live,
+      close: () => { this.#ears.delete(ear) } // the session goes on to hear the channel: others may listen to it
+    }
   }
 
   async close (): Promise<void> {
@@ -68,14 +79,22 @@ class SharedConnection implements Notifications {
 
   async #connect (): Promise<void> {
     const connection: Connection = new Connection(this.options, {
-      onNotification: (channel, payload) => { for (const each of this.#listeners) each.heard(channel, payload) },
+      onNotification: (channel, payload) => {
+        for (const ear of this.#ears) if (ear.channel === channel) ear.hearing.onNotification(payload)
+      },
       onAnswer: () => this.options.onAnswer?.(),
       onLost: (error) => this.#lost(connection, error)
     })
     this.#current = connection
     if (!await connection.open() || this.#isClosed) return
     this.#live = connection
-    await Promise.all([...this.#listeners].map((listener) => listener.begin(connection)))
+    await Promise.all([...this.#ears].map((ear) => this.#begin(ear, connection)))
+  }
+
+  async #begin (ear: Ear, connection: Connection): Promise<void> {
+    if (!await connection.listen(ear.channel) || !this.#ears.has(ear)) return
+    ear.on = connection
+    ear.hearing.onListening?.()
   }
 
   #lost (connection: Connection, error: Error | undefined): void {
@@ -83,37 +102,6 @@ class SharedConnection implements Notifications {
     if (this.#isClosed) return
     if (error) this.options.onError(error)
     setTimeout(() => { if (!this.#isClosed) void this.#connect() }, reconnectMs).unref()
-  }
-}
-
-class ChannelListener implements Listener {
-  /** The connection on which it has begun to listen. */
-  #on: Connection | undefined
-  #isClosed = false
-
-  constructor (
-    private readonly channel: string, private readonly hearing: Hearing,
-    private readonly live: () => Connection | undefined, private readonly leave: () => void
-  ) {}
-
-  isListening (): boolean {
-    return this.#on !== undefined && this.#on === this.live()
-  }
-
-  async begin (connection: Connection): Promise<void> {
-    if (!await connection.listen(this.channel) || this.#isClosed) return
-    this.#on = connection
-    this.hearing.onListening?.()
-  }
-
-  heard (channel: string, payload: string): void {
-    if (channel === this.channel) this.hearing.onNotification(payload)
-  }
-
-  /** The session goes on to hear the channel: its process ends, or listens to it again. */
-  close (): void {
-    this.#isClosed = true
-    this.leave()
   }
 }
 

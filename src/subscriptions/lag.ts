@@ -1,6 +1,6 @@
 // Monitors from outside whether subscriptions make progress: it reads their checkpoints and the head of the log.
 import type { Streams } from '../log/event-log.js'
-import { beat } from '../timing.js'
+import { pause } from '../timing.js'
 
 /** How far a subscription is behind the log. */
 export interface Lag {
@@ -94,7 +94,7 @@ export function monitorLag (options: LagMonitorOptions): LagMonitor {
         unbrokenSince = performance.now() + toleranceMs
         problem = error
       })
-      await beat(level ? 2 * everyMs : everyMs, signal)
+      await pause(level ? 2 * everyMs : everyMs, signal)
     }
   }
 

@@ -1,6 +1,6 @@
 // Lets one process of many be the active one, and lets another acquire the lease within seconds when it dies.
 import type { Pool } from 'pg'
-import { endsWithin, beat, pause } from '../timing.js'
+import { endsWithin, pause } from '../timing.js'
 
 export interface LeaseOptions {
   pool: Pool
@@ -138,37 +138,30 @@ interface Held extends Lease {
   expiring?: NodeJS.Timeout
 }
 
-/** What a process holds on a pool. */
-interface Renewing { all: Set<Held>, ended: AbortController }
+/** What a process holds on a pool: one statement a period renews all of it. */
+const heldOn = new WeakMap<Pool, { all: Set<Held>, timer: NodeJS.Timeout }>()
 
-const renewingOn = new WeakMap<Pool, Renewing>()
-
-/** One statement at each beat renews all that a process holds. Work that outlives its signal keeps no timer. */
+/** Work that outlives its signal keeps no timer. */
 function keepRenewed (pool: Pool, held: Held): void {
   if (held.signal.aborted) return
   expireAt(held, Date.now() + held.times.expiresAfter)
-  const { all, ended } = renewingOn.get(pool) ?? beginRenewing(pool, held.times.renewEvery)
+  const { all, timer } = heldOn.get(pool) ?? beginRenewing(pool, held.times.renewEvery)
   all.add(held)
   held.signal.addEventListener('abort', () => {
     clearTimeout(held.expiring)
     all.delete(held)
     if (all.size > 0) return
-    ended.abort()
-    renewingOn.delete(pool)
+    clearInterval(timer)
+    heldOn.delete(pool)
   }, { once: true })
 }
 
-function beginRenewing (pool: Pool, everyMs: number): Renewing {
-  const { all, ended } = { all: new Set<Held>(), ended: new AbortController() }
-  renewingOn.set(pool, { all, ended })
-  void (async () => {
-    while (!ended.signal.aborted) {
-      await beat(everyMs, ended.signal)
-      // Not awaited: one dead connection loses none of them, as the next beat asks on another one.
-      if (all.size > 0) renewAll(pool, [...all]).catch(() => {})
-    }
-  })()
-  return { all, ended }
+function beginRenewing (pool: Pool, everyMs: number): { all: Set<Held>, timer: NodeJS.Timeout } {
+  const all = new Set<Held>()
+  // Not awaited: one dead connection loses none of them, as the next statement takes another one.
+  const timer = setInterval(() => { renewAll(pool, [...all]).catch(() => {}) }, everyMs)
+  heldOn.set(pool, { all, timer })
+  return { all, timer }
 }
 
 /** A row may be among them twice, under two epochs: a process may wait for itself to yield a lease. */

@@ -18,16 +18,12 @@ connection.onLeader = async (work) => {
 
 const streams = new EventLog(connection)
 
-t.test('five that follow a log that stands still look at it together, ever more seldom', async (t) => {
-  const { signal } = until(t)
-  for (let n = 0; n < 5; n++) {
-    const batches = streams.follow({ after: await streams.head(), eventTypes: [`Never${n}`], signal })
-    void batches.next()
-  }
+t.test('who follows a log that stands still looks at it ever more seldom', async (t) => {
+  void streams.follow({ after: await streams.head(), eventTypes: ['Never'], signal: until(t).signal }).next()
   looks = 0
   const from = performance.now()
-  await eventually(() => looks >= 6)
-  t.ok(performance.now() - from > 3_500, `six looks in ${performance.now() - from} ms`)
+  await eventually(() => looks >= 4)
+  t.ok(performance.now() - from > 3_000, `four looks in ${performance.now() - from} ms`)
 })
 
 t.test('when somebody waits, an event that no filter lets through is passed at once', async (t) => {
