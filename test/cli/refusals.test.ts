@@ -140,11 +140,10 @@ t.test('where nothing runs, a command makes nothing, and says where to look', as
 
 t.test('a Node that is too old is refused before anything of ours is read', (t) => {
   const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"18.20.4"}})'
-  for (const name of ['bin/ringledger.js', 'packages/embedded-event-store/bin/embedded-event-store.js']) {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', old, join(packageRoot, name)], { encoding: 'utf8' })
-    t.strictSame([status, stdout], [1, ''])
-    t.match(stderr, /^\S+ needs Node \d+\.\d+\.\d+ or later, this is 18\.20\.4: install that version\.\n$/)
-  }
+  const args = ['--import', old, join(packageRoot, 'bin/ringledger.js')]
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  t.strictSame([status, stdout], [1, ''])
+  t.match(stderr, /^\S+ needs Node \d+\.\d+\.\d+ or later, this is 18\.20\.4: install that version\.\n$/)
   t.end()
 })
 

@@ -6,9 +6,6 @@ const most = { events: 8192, bytes: 16 * 1024 * 1024 }
 // Cut a quarter at a time, so that the cost of moving the rest is spread over many commits.
 const leastAfterCut = { events: most.events * 0.75, bytes: most.bytes * 0.75 }
 
-/** Where a waiter may go on: everything up to here was not for it. Undefined: look in the table. */
-type Wake = (considered: number | undefined) => void
-
 /**
  * One ring of recent events serves all subscribers: each keeps only its place and one portion, so one that
  * has stopped costs little, and one that fell out of the ring reads from the table until it is back.
@@ -19,19 +16,17 @@ export class Feed {
   /** Everything after this position, up to the head, is in the ring. */
   #floor = 0
   #head = 0
-  readonly #waiting = new Map<string | undefined, Set<Wake>>()
+  readonly #waiting = new Set<() => void>()
 
   /** Events became durable; they follow on the last ones. */
   committed (events: RecordedEvent[]): void {
-    const before = this.#head
     for (const event of events) {
       this.#ring.push(event)
       this.#bytes += sizeOf(event)
       this.#head = event.position
     }
     this.#trim()
-    this.#wake(undefined, before)
-    for (const event of events) this.#wake(event.stream, before)
+    for (const wake of [...this.#waiting]) wake()
   }
 
   /** The log was opened anew and ends at `head`; what was committed meanwhile was not announced. */
@@ -40,7 +35,7 @@ export class Feed {
     this.#ring = []
     this.#bytes = 0
     this.#floor = this.#head = head
-    for (const stream of [...this.#waiting.keys()]) this.#wake(stream, undefined)
+    for (const wake of [...this.#waiting]) wake()
   }
 
   /** A scavenge has removed what stood there; the newest event of the log is never among it. */
@@ -55,27 +50,18 @@ export class Feed {
     return portion(this.#ring, this.#indexAfter(position))
   }
 
-  /** Resolves at the next event of a stream, or of any when `stream` is undefined, or when aborted. */
-  async next (stream: string | undefined, aborted: AbortSignal): Promise<number | undefined> {
-    if (aborted.aborted) return undefined
-    return await new Promise((resolve) => {
-      const waiting = this.#waiting.get(stream) ?? new Set()
-      this.#waiting.set(stream, waiting)
-      const wake: Wake = (considered) => {
-        aborted.removeEventListener('abort', onAbort)
-        waiting.delete(wake)
-        if (waiting.size === 0 && this.#waiting.get(stream) === waiting) this.#waiting.delete(stream)
-        resolve(considered)
+  /** Resolves when there is more, or when aborted. */
+  async next (aborted: AbortSignal): Promise<void> {
+    if (aborted.aborted) return
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        aborted.removeEventListener('abort', wake)
+        this.#waiting.delete(wake)
+        resolve()
       }
-      const onAbort = () => { wake(undefined) }
-      waiting.add(wake)
-      aborted.addEventListener('abort', onAbort, { once: true })
+      this.#waiting.add(wake)
+      aborted.addEventListener('abort', wake, { once: true })
     })
-  }
-
-  #wake (stream: string | undefined, considered: number | undefined): void {
-    const waiting = this.#waiting.get(stream)
-    if (waiting !== undefined) for (const wake of [...waiting]) wake(considered)
   }
 
   #trim (): void {

@@ -1,8 +1,30 @@
-// The program of the child process: `--port N` and DATABASE_URL in, `LISTENING <port>` out.
+// The program of the child process: `--port N` and DATABASE_URL in, `LISTENING <port>` out. It ends on a signal, and
+// fails, with one line that says why, when it can no longer serve.
 import { parseArgs } from 'node:util'
-import { fail, portFrom, serve } from './serve.js'
+import { setFlagsFromString } from 'node:v8'
+import { startEventStore } from './server.js'
+
+// Reads make bytes outside of V8's heap and few objects in it. Every few MiB of them had the whole heap marked, at a
+// third of what a read costs; now it waits until there is three times what is in use.
+setFlagsFromString('--heap-growing-percent=200')
+
+process.stderr.on('error', () => {}) // a line that a full disk does not take is lost
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } })
-const databaseUrl = process.env.DATABASE_URL ?? fail('DATABASE_URL is not set')
-const { stop } = await serve({ databaseUrl, port: portFrom(values.port) })
+const databaseUrl = process.env.DATABASE_URL ?? fail(new Error('DATABASE_URL is not set'))
+const store = await startEventStore({ databaseUrl, port: Number(values.port), log: say }).catch(fail)
+const stop = () => { void store.close().then(() => process.exit(0), fail) }
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
 if (process.env.RINGLEDGER_STOP_ON_STDIN_CLOSE === '1') process.stdin.on('close', stop).on('end', stop).resume()
+void store.lost.then(fail)
+process.stdout.write(`LISTENING ${store.port}\n`)
+
+function say (line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+function fail (reason: Error): never {
+  const { message } = reason
+  say(`The event store cannot go on: ${reason instanceof AggregateError ? reason.errors.map(String).join('; ') : message}`)
+  process.exit(1)
+}

@@ -26,7 +26,7 @@ export async function * subscribeToAll (
       continue // more may have come while that was sent
     }
     if (position >= log.head) {
-      await feed.next(undefined, aborted)
+      await feed.next(aborted)
       continue
     }
     const recent = feed.after(position)
@@ -55,7 +55,7 @@ export async function * subscribeToStream (
       continue // more may have come while that was sent
     }
     if (isAtHead) {
-      considered = await feed.next(stream, aborted)
+      await feed.next(aborted)
       continue
     }
     const recent = considered === undefined ? undefined : feed.after(considered)

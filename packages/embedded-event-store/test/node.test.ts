@@ -1,18 +1,14 @@
 // What the node says of itself, and what it says of the parts of EventStoreDB that it does not have.
 import { once } from 'node:events'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import type gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import type features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import { jsonEvent, persistentSubscriptionToStreamSettingsFromDefaults, UnknownError } from '@eventstore/db-client'
-import { connect, refused, scratchEventStore, collect } from './support/scratch-event-store.js'
+import { connect, refused, scratchEventStore } from './support/scratch-event-store.js'
 import { asked, credentials, empty } from './support/wire.js'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { scratchPostgres } from '@ringledger/embedded-postgres/testing'
 import { eventStoreEntry, eventStoreProcess } from './support/event-store-process.js'
 
@@ -71,47 +67,6 @@ t.test('what the client asks for over HTTP instead is refused in the same words'
   await refused(t, client.listAllPersistentSubscriptions(), UnknownError, { message })
   await refused(t, client.replayParkedMessagesToStream('a', 'group'), UnknownError, { message })
   await refused(t, client.restartPersistentSubscriptionSubsystem(), UnknownError, { message })
-})
-
-const bin = fileURLToPath(new URL('../../bin/embedded-event-store.js', import.meta.url))
-
-function run (t: Test, args: string[], variables: Record<string, string> = {}) {
-  const env = { PATH: process.env.PATH, ...variables }
-  const child = spawn(process.execPath, [bin, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  t.teardown(() => child.kill('SIGKILL'))
-  child.stderr.resume()
-  return child
-}
-
-async function works (t: Test, child: ReturnType<typeof run>): Promise<void> {
-  const [line] = await once(child.stdout, 'data') as [Buffer]
-  const port = /^LISTENING (\d+)\n$/.exec(line.toString())?.[1]
-  const client = connect(t, `esdb://127.0.0.1:${port}?tls=false`)
-  await client.appendToStream('a', jsonEvent({ type: 'A', data: {} }))
-  t.equal((await collect(client.readStream('a'))).length, 1)
-}
-
-t.test('with --temporary it serves from a Postgres of its own, and leaves nothing behind', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'rl-cli-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const child = run(t, ['--port', '0', '--temporary'], { TMPDIR: folder })
-  await works(t, child)
-  child.kill('SIGINT')
-  t.same(await once(child, 'exit'), [0, null])
-  t.same(readdirSync(folder), [])
-})
-
-t.test('with a database URL it serves from that Postgres', async (t) => {
-  const { url } = await scratchPostgres(t)
-  const child = run(t, ['--port', '0', '--database-url', url])
-  await works(t, child)
-  child.kill('SIGTERM')
-  t.same(await once(child, 'exit'), [0, null])
-})
-
-t.test('an unknown option or a text that is no port is refused with status 1', async (t) => {
-  const refused = [['--prot', '0'], ['--port', '70000']].map(async (args) => await once(run(t, args), 'exit'))
-  t.same(await Promise.all(refused), [[1, null], [1, null]])
 })
 
 t.test('as a process of its own it says where it listens, serves, and goes when its stdin closes', async (t) => {
