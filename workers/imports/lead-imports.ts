@@ -152,32 +152,22 @@ export async function importRows<Result> (
   rows: readonly Row[], work: (row: Row) => Promise<Result>, signal: AbortSignal
 ): Promise<Result[]> {
   const results: Result[] = []
-  for (const group of groupsOf(rows)) {
+  for (let from = 0; from < rows.length; from += atOnce) {
     signal.throwIfAborted()
     const began = performance.now()
-    const ended = await Promise.allSettled(group.map(async ({ row, index }) => { results[index] = await work(row) }))
-    const failed = ended.find(({ status }) => status === 'rejected')
-    if (failed?.status === 'rejected') throw failed.reason
+    const lastOf = new Map<string, Promise<Result>>() // a row of a contact begins when the one before it has ended
+    const ended = await Promise.allSettled(rows.slice(from, from + atOnce).map((row) => {
+      const contact = String(row.lead.body.phone_number)
+      const before = lastOf.get(contact)
+      const done = before ? before.then(() => work(row)) : work(row)
+      lastOf.set(contact, done)
+      return done
+    }))
+    for (const each of ended) {
+      if (each.status === 'rejected') throw each.reason
+      results.push(each.value)
+    }
     await delay(Math.min(longestRestMs, rest * (performance.now() - began)))
   }
   return results
-}
-
-interface Placed { row: Row, index: number }
-
-/** A row of a contact is in a later group than the one before it. */
-function groupsOf (rows: readonly Row[]): Placed[][] {
-  const groups: Placed[][] = []
-  const next = new Map<string, number>() // the first group that the next row of a contact may be in
-  let firstOpen = 0
-  for (const [index, row] of rows.entries()) {
-    const contact = String(row.lead.body.phone_number)
-    let at = Math.max(firstOpen, next.get(contact) ?? 0)
-    while ((groups[at]?.length ?? 0) >= atOnce) at++
-    const group = groups[at] ??= []
-    group.push({ row, index })
-    next.set(contact, at + 1)
-    while ((groups[firstOpen]?.length ?? 0) >= atOnce) firstOpen++
-  }
-  return groups
 }
