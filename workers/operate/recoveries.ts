@@ -1,5 +1,4 @@
 // Sends again what was not delivered: what users asked for, batch by batch between other work, and what operators name.
-import { randomUUID } from 'node:crypto'
 import type { PoolClient, Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Streams } from '../../src/log/event-log.js'
@@ -7,7 +6,7 @@ import { notifyDue } from '../deliveries/due-channel.js'
 import { beginAnew } from '../deliveries/pending.js'
 import { isClosed } from '../deliveries/read.js'
 import type { BackgroundKind } from '../work/kind.js'
-import { acceptRequest, lockForCount } from '../work/requests.js'
+import { addWork, lockForCount } from '../work/requests.js'
 import { buildSkippedBodies } from './skipped-bodies.js'
 
 /** What is recovered where nobody says which; `scheduled` ones only wait for a retry. */
@@ -80,7 +79,8 @@ export async function requestRecovery (tx: PoolClient, request: RecoveryRequest)
   if (count > mostRecovered) return { refused: 'too-many' }
   if (running >= mostOfAssistant) return { refused: 'busy' }
   if (count === 0) return { count }
-  await accept(tx, userId, { assistant_id: assistantId, statuses, since, until: counted.until })
+  const input: Input = { assistant_id: assistantId, statuses, since, until: counted.until }
+  await addWork(tx, recoveryKind, userId, input)
   return { count }
 }
 
@@ -93,7 +93,8 @@ export async function requestRecoveryOf (tx: PoolClient, userId: string, ids: re
   [ids, userId, recoverable])
   for (const { assistant_id: assistantId, ...found } of rows) {
     if (await runningOf(tx, userId, assistantId) >= mostOfAssistant) return { refused: 'busy' }
-    await accept(tx, userId, { assistant_id: assistantId, statuses: recoverable, ...found })
+    const input: Input = { assistant_id: assistantId, statuses: recoverable, ...found }
+    await addWork(tx, recoveryKind, userId, input)
   }
   return { count: rows.reduce((sum, found) => sum + found.ids.length, 0) }
 }
@@ -106,13 +107,6 @@ async function runningOf (tx: PoolClient, userId: string, assistantId: number): 
     WHERE kind = '${recoveryKind}' AND user_id = $1 AND state = 'accepted' AND (input ->> 'assistant_id')::bigint = $2`,
   [userId, assistantId])
   return counted?.running ?? 0
-}
-
-async function accept (tx: PoolClient, userId: string, input: Input): Promise<void> {
-  const id = randomUUID()
-  await tx.query(`
-    INSERT INTO ledger.work (id, kind, user_id, input) VALUES ($1, '${recoveryKind}', $2, $3)`, [id, userId, input])
-  await acceptRequest(tx, id)
 }
 
 const lookedAt = 1_000
@@ -145,9 +139,7 @@ export function recoveries (
         })
       }
       return 'again'
-    },
-    async finish () {}, // no event tells of it
-    wasAccepted: async () => true
+    }
   }
 }
 

@@ -22,8 +22,7 @@ import type { BackgroundKind, Turn } from '../work/kind.js'
 import { noteUnscavenged, eraseLedger, erasePendingRows, forgetAnswers, forgetDispatched } from './erasure-rows.js'
 import { eraseCall } from './erase-streams.js'
 import { eraseNamed, leadIdsOf, type NamedServices, streamsOf, halfKnown, nobodys, parkedEventsOf, parkedOf } from './of-person.js'
-import { randomUUID } from 'node:crypto'
-import { acceptRequest, prepareRequest } from '../work/requests.js'
+import { addWork } from '../work/requests.js'
 import { DatabaseError, type Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
@@ -352,13 +351,8 @@ export function lateCalls (services: LateServices): BackgroundKind<object, LateP
       await scavengeFor(services, id)
       return { state: 'completed' }
     },
-    async finish () {}, // each call tells of its own end
-    wasAccepted: async () => true,
     async tidy () {
-      for (const userId of await usersOfLateCalls(services)) {
-        const request = { id: randomUUID(), kind: lateCallKind, userId, input: {} }
-        if (await prepareRequest(pool, request, 1)) await acceptRequest(pool, request.id)
-      }
+      for (const userId of await usersOfLateCalls(services)) await addWork(pool, lateCallKind, userId, {}, true)
     }
   }
 }

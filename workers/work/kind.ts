@@ -58,9 +58,9 @@ export interface BackgroundKind<Input extends object = object, Progress extends 
   /** A part of the work, safe to repeat. What it throws is logged, and it is tried again after a while. */
   work (request: BackgroundRequest<Input, Progress>, turn: Turn<Progress>): Promise<'again' | Waiting | Ended>
   /** Comes before the end is written, at least once: appends the event that tells it. `at` is ISO 8601. */
-  finish (request: BackgroundRequest<Input, Progress>, ended: Ended, at: string): Promise<void>
+  finish? (request: BackgroundRequest<Input, Progress>, ended: Ended, at: string): Promise<void>
   /** Whether the log has the event of a request whose acceptance was not written in time. */
-  wasAccepted (id: string): Promise<boolean>
+  wasAccepted? (id: string): Promise<boolean>
   /** Comes with each pass of the reconciler: removes what belongs to no request. */
   tidy? (): Promise<void>
 }

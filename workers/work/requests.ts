@@ -84,6 +84,17 @@ export async function acceptRequest (db: Pool | PoolClient, id: string): Promise
   if (rowCount === 1) await db.query(`NOTIFY ${channel}`)
 }
 
+/** Work that no event asks for. @param isAlone adds none while the user has some of this kind */
+export async function addWork (
+  db: Pool | PoolClient, kind: string, userId: string, input: object, isAlone = false
+): Promise<void> {
+  await db.query(`
+    INSERT INTO ledger.work (id, kind, user_id, state, input) SELECT gen_random_uuid(), $1, $2, 'accepted', $3
+    WHERE NOT $4 OR NOT EXISTS (SELECT FROM ledger.work WHERE kind = $1 AND user_id = $2 AND state = 'accepted')`,
+  [kind, userId, input, isAlone])
+  await db.query(`NOTIFY ${channel}`)
+}
+
 /** How far it is, where it will be worked on, or is. */
 export async function progressOf<Progress extends object> (
   pool: Pool, id: string

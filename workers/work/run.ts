@@ -189,7 +189,7 @@ async function takeTurn (
     if (ended === 'again') return await release(pool, begun, { failures: 0, inMs: 0 })
     if (ended.state === 'waiting') return await release(pool, begun, { failures: 0, inMs: ended.inMs })
     const at = new Date().toISOString()
-    await kind.finish(begun, ended, at)
+    await kind.finish?.(begun, ended, at)
     await end(pool, begun, ended, at)
   } catch (error) {
     if (error instanceof TurnLost) throw error
@@ -272,17 +272,18 @@ async function settleOrphans (pool: Pool, kinds: BackgroundKinds, orphanedAfterM
     WHERE state = 'prepared' AND created_at < now() - $1 * interval '1 ms' AND kind = ANY($2)
     ORDER BY created_at LIMIT ${atOnce}`, [orphanedAfterMs, Object.keys(kinds)])
   for (const { id, kind } of rows) {
-    if (await kinds[kind]?.wasAccepted(id)) await acceptRequest(pool, id)
+    if (await kinds[kind]?.wasAccepted?.(id)) await acceptRequest(pool, id)
     else await dropPrepared(pool, id)
   }
 }
 
-/** With what refers to them. */
+/** With what refers to them: some of each pass. */
 async function removeExpired (pool: Pool, kinds: BackgroundKinds): Promise<void> {
-  for (const [kind, { keepDays }] of Object.entries(kinds)) {
-    await pool.query(`
-      DELETE FROM ledger.work WHERE id IN (
-        SELECT id FROM ledger.work
-        WHERE kind = $1 AND finished_at < now() - $2 * interval '1 day' ORDER BY finished_at LIMIT 1)`, [kind, keepDays])
-  }
+  const kept = Object.entries(kinds).map(([kind, { keepDays }]) => ({ kind, days: keepDays }))
+  await pool.query(`
+    DELETE FROM ledger.work WHERE id IN (
+      SELECT id FROM json_to_recordset($1) AS kept (kind text, days integer) CROSS JOIN LATERAL (
+        SELECT id FROM ledger.work w
+        WHERE w.kind = kept.kind AND finished_at < now() - days * interval '1 day' ORDER BY finished_at LIMIT 1) oldest)`,
+  [JSON.stringify(kept)])
 }

@@ -125,6 +125,6 @@ export function passing ({ connections, log, pass }: PassingOptions): Background
       ...turn,
       keep: (kept, write) => around(`what is kept, ${kept.round} ${kept.step}`, turn.keep)(kept, write)
     }),
-    finish: around('its end', kind.finish)
+    finish: around('its end', kind.finish ?? (async () => {}))
   }
 }
