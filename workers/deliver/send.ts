@@ -41,7 +41,7 @@ export async function send (attempt: Attempt, signal: AbortSignal, options: Send
 /** No address: it is the user's, and may hold secrets. */
 const spanOptions = ({ deliveryId, trigger, n, traceparent }: Attempt): SpanOptions => ({
   kind: 'client',
-  parent: traceparent,
+  parent: traceparent ?? undefined,
   attributes: { 'ringledger.delivery': deliveryId, 'ringledger.trigger': trigger, 'ringledger.attempt': n }
 })
 

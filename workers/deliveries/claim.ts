@@ -28,7 +28,7 @@ export interface Attempt {
   secrets: SealedRow[]
   /** The user's own, encrypted. */
   headers: SealedRow | null
-  traceparent?: string | undefined
+  traceparent?: string | null
   /** Of the user's own headers, once they are sent. */
   headerNames?: readonly string[] | undefined
   /** It ended its workers, and others like it wait for it. */
@@ -84,54 +84,23 @@ export async function claim (pool: Pool, assistants: readonly string[], claiming
     }
   })
   const { open = [], busy = [] } = users.rows[0] ?? {}
-  const seen = new Set(rows.map(({ assistant_id }) => assistant_id))
-  const ofAssistant = [...new Map(rows.map((row) => [row.assistant_id, row])).values()]
+  const seen = new Map(rows.map((row) => [row.assistantId, row]))
   return {
-    attempts: rows.flatMap((row) => row.delivery_id === null ? [] : toAttempt(row, worker)),
+    attempts: rows.flatMap(({ wantsRoom, waitMs, ...row }) =>
+      row.deliveryId === null ? [] : { ...row, deliveryId: row.deliveryId, body: Buffer.from(row.body) }),
     busy: [...busy, ...open.filter((id) => !seen.has(id))],
-    left: ofAssistant.flatMap(({ assistant_id: id, wants_room }) => wants_room ? id : []),
-    later: ofAssistant.flatMap(({ assistant_id, wait_ms }) =>
-      wait_ms === null ? [] : { assistantId: assistant_id, inMs: wait_ms })
+    left: [...seen.values()].flatMap(({ assistantId, wantsRoom }) => wantsRoom ? assistantId : []),
+    later: [...seen.values()].flatMap(({ assistantId, waitMs }) => waitMs === null ? [] : { assistantId, inMs: waitMs })
   }
 }
 
-interface ClaimRow {
-  assistant_id: string
-  wants_room: boolean
-  wait_ms: number | null
+interface ClaimRow extends Omit<Attempt, 'deliveryId' | 'body'> {
+  wantsRoom: boolean
+  waitMs: number | null
   /** Null where nothing was claimed of the assistant. */
-  delivery_id: string | null
-  trigger: Trigger
-  n: number
-  started_at: Date
-  user_id: string
-  url: string
-  revision: string
+  deliveryId: string | null
   body: string
-  failures: number
-  age_ms: number
-  secrets: SealedRow[] | null
-  headers: SealedRow | null
-  traceparent: string | null
 }
-
-const toAttempt = (row: ClaimRow, worker: string): Attempt => ({
-  deliveryId: row.delivery_id ?? '',
-  trigger: row.trigger,
-  n: row.n,
-  worker,
-  startedAt: row.started_at,
-  assistantId: row.assistant_id,
-  userId: row.user_id,
-  url: row.url,
-  revision: row.revision,
-  body: Buffer.from(row.body),
-  failures: row.failures,
-  ageMs: row.age_ms,
-  secrets: row.secrets ?? [],
-  headers: row.headers,
-  traceparent: row.traceparent ?? undefined
-})
 
 /** When the schedule of delivery `d` began: what its webhook `w` was before does not count. */
 export const beginning = (d: string, w: string) => `greatest(${d}.created_at, ${d}.recovered_at, ${w}.restarted_at)`
@@ -290,16 +259,16 @@ const restSql = (isUsual: boolean) => `
       AND (rest.wants_user OR w.waits_since IS NOT NULL OR (o.is_open AND ${isUsual} AND w.due_from < o.now - interval '2 minutes')
         OR (rest.scheduled > 0 AND w.max_per_second IS NOT NULL))
   )
-  SELECT o.assistant_id, rest.wants_room, CASE WHEN NOT rest.is_later THEN NULL
+  SELECT rest.wants_room AS "wantsRoom", CASE WHEN NOT rest.is_later THEN NULL
            WHEN o.is_open THEN ceil(1000 * (1 - (o.tokens_now - rest.scheduled)) / o.max_per_second)
-           ELSE ceil(1000 * extract(epoch FROM o.paused_until - o.now)) END::float8 AS wait_ms,
-         t.delivery_id, t.trigger, t.n, t.started_at, o.user_id, coalesce(o.url, '') AS url, o.revision, d.body, d.traceparent,
-         ${failuresOf('d', 'o')} AS failures,
+           ELSE ceil(1000 * extract(epoch FROM o.paused_until - o.now)) END::float8 AS "waitMs",
+         t.delivery_id AS "deliveryId", t.trigger, t.n, $1 AS worker, t.started_at AS "startedAt", o.assistant_id AS "assistantId",
+         o.user_id AS "userId", coalesce(o.url, '') AS url, o.revision, d.body, ${failuresOf('d', 'o')} AS failures,
          CASE WHEN d.id IS NOT NULL
-           THEN extract(epoch FROM clock_timestamp() - ${beginning('d', 'o')}) * 1000 END::float8 AS age_ms,
+           THEN extract(epoch FROM clock_timestamp() - ${beginning('d', 'o')}) * 1000 END::float8 AS "ageMs",
+         CASE WHEN t.delivery_id IS NOT NULL THEN coalesce((${secretsOf('o')}), '[]') END AS secrets,
          CASE WHEN o.headers IS NOT NULL
-           THEN json_build_object('key_id', o.headers_key_id, 'sealed', encode(o.headers, 'base64')) END AS headers,
-         CASE WHEN t.delivery_id IS NOT NULL THEN (${secretsOf('o')}) END AS secrets
+           THEN json_build_object('key_id', o.headers_key_id, 'sealed', encode(o.headers, 'base64')) END AS headers, d.traceparent
   FROM opened o JOIN rest USING (assistant_id)
   LEFT JOIN taken t USING (assistant_id)
   LEFT JOIN ledger.webhook_deliveries d ON d.id = t.delivery_id
