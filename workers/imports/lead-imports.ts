@@ -10,7 +10,7 @@ import { uuidV5 } from '../../src/log/stored.js'
 import type { Services } from '../../src/services/services.js'
 import type { BackgroundKind, Turn } from '../work/kind.js'
 import {
-  beginPart, nextPart, removeOrphans, removePart, removeUpload, type Part, type SentLead, type SentRow, addResults,
+  beginPart, nextPart, removeOrphans, removePart, removeUnused, type Part, type SentLead, type SentRow, addResults,
   withinBytes, type RowOutcome
 } from './rows.js'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -69,7 +69,7 @@ export function leadImports (imports: ImportWork): BackgroundKind<ImportInput, I
         decide: (state) => endDecider.decide({ type: 'end', ...counts, reason, now: at }, state),
         origin: { commandId: uuidV5(importId, 'end'), correlationId: importId, userId }
       })
-      if (input.upload_id !== undefined) await removeUpload(pool, input.upload_id)
+      if (input.upload_id !== undefined) await removeUnused(pool, input.upload_id)
     },
     wasAccepted: async (importId) => await streams.last(leadImportStream(importId)) !== undefined,
     tidy: () => removeOrphans(pool)

@@ -57,13 +57,11 @@ export async function removePart (tx: PoolClient, uploadId: string, firstRow: nu
   await tx.query('DELETE FROM ledger.lead_import_parts WHERE upload_id = $1 AND first_row = $2', [uploadId, firstRow])
 }
 
-/** Removes what is left of an upload. */
-export async function removeUpload (pool: Pool, uploadId: string): Promise<void> {
-  await pool.query('DELETE FROM ledger.lead_import_parts WHERE upload_id = $1', [uploadId])
-}
-
-/** The same, unless the import has it: a request that is repeated sends its rows again, and needs them once. */
-export async function removeUnused (pool: Pool, uploadId: string, importId: string | undefined): Promise<void> {
+/**
+ * Removes what is left of an upload, unless the import has it: a request that is repeated sends its rows again, and
+ * needs them once.
+ */
+export async function removeUnused (pool: Pool, uploadId: string, importId?: string): Promise<void> {
   await pool.query(`
     DELETE FROM ledger.lead_import_parts WHERE upload_id = $1 AND NOT EXISTS (
       SELECT FROM ledger.work WHERE id = $2 AND input ->> 'upload_id' = $1::text)`, [uploadId, importId ?? null])

@@ -98,15 +98,17 @@ const longestLife = '1 day'
  */
 export async function sendAlerts (options: AlertOptions): Promise<number> {
   const { pool } = options
-  await forgetOld(pool)
+  await pool.query(`
+    UPDATE ledger.webhook_notices SET alert_due_at = NULL
+    WHERE alert_due_at <= now() AND at <= now() - interval '${longestLife}'`)
   const until = performance.now() + longestMs
   let taken = 0
   while (performance.now() < until) {
     const due = await claimDue(pool)
     if (due.length === 0) break
     const answers = await Promise.all(due.map((each) => post(each, options)))
-    const told = due.filter((_, index) => answers[index] === undefined)
-    if (told.length > 0) await forget(pool, told.map(({ notice }) => notice.id))
+    const told = due.flatMap(({ notice }, index) => answers[index] === undefined ? notice.id : [])
+    await pool.query('UPDATE ledger.webhook_notices SET alert_due_at = NULL WHERE id = ANY($1::bigint[])', [told])
     taken += told.length
     const problem = answers.find((answer) => answer !== undefined)
     if (problem === undefined) continue
@@ -130,16 +132,6 @@ async function claimDue (pool: Pool): Promise<DueNotice[]> {
     FROM due WHERE n.id = due.id
     RETURNING json_build_object(${noticeOf('n')}, 'user_id', n.user_id) AS notice, alert_attempts AS attempt, now() AS now`)
   return rows
-}
-
-async function forgetOld (pool: Pool): Promise<void> {
-  await pool.query(`
-    UPDATE ledger.webhook_notices SET alert_due_at = NULL
-    WHERE alert_due_at <= now() AND at <= now() - interval '${longestLife}'`)
-}
-
-async function forget (pool: Pool, ids: number[]): Promise<void> {
-  await pool.query('UPDATE ledger.webhook_notices SET alert_due_at = NULL WHERE id = ANY($1::bigint[])', [ids])
 }
 
 /** @returns what went wrong, or nothing */
