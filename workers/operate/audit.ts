@@ -5,7 +5,7 @@ import { typeInLog } from '../../src/domain/sealed.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/log/event-log.js'
 
-export interface Audit {
+interface Audit {
   /** Distinct calls in the log up to the dispatcher's checkpoint. */
   calls: number
   /** Rows of calls in the delivery log at that checkpoint. */
@@ -14,21 +14,18 @@ export interface Audit {
   unaccounted: number
 }
 
-export interface AuditOptions {
+interface AuditOptions {
   pool: Pool
   streams: CountedLog
   signal: AbortSignal
 }
 
 /** Counts everything. @throws when the log or Postgres cannot be read, or `signal` is aborted */
-export async function audit ({ pool, streams, signal }: AuditOptions): Promise<Audit> {
-  for (let isAgain = false; ; isAgain = true) {
-    const { checkpoint, rows } = await deliveryLog(pool)
-    let count = await newCount(streams, isAgain)
-    for await (const part of countOn(streams, count, checkpoint, signal)) count = part
-    signal.throwIfAborted()
-    const unaccounted = count.calls - rows
-    if (unaccounted === 0 || !count.metErased || isAgain) return { calls: count.calls, rows, unaccounted }
+export async function audit (options: AuditOptions): Promise<Audit> {
+  for (let next = nothing; ;) {
+    const { found, ...step } = await countSome(options, next, Infinity)
+    if (found) return found
+    next = step.next
   }
 }
 
@@ -36,31 +33,24 @@ const usualStepMs = 10_000
 
 /**
  * Goes on counting the log from where the last count has ended, in whatever process that was, for so long at most. Then
- * it compares with all rows of the delivery log, so that it notices a row that vanishes. A difference that calls erased
- * meanwhile may have made is counted anew before it is told. One process at a time.
+ * it compares with all rows of the delivery log, so that it notices a row that vanishes. One process at a time.
  * @returns nothing while the log is not counted to the end
  */
-export async function continueAudit (
-  { pool, streams, signal }: AuditOptions, stepMs = usualStepMs
-): Promise<Audit | undefined> {
-  const { checkpoint, rows } = await deliveryLog(pool)
-  const { isCountedAnew, ...kept } = await readCount(pool, checkpoint)
-  let count = kept.position === 0n ? await newCount(streams, kept.hasErased) : kept
-  const until = performance.now() + stepMs
-  for await (const part of countOn(streams, count, checkpoint, signal)) {
-    count = part
-    if (performance.now() > until) break
-  }
-  signal.throwIfAborted()
-  const isWhole = count.position >= checkpoint
-  const unaccounted = count.calls - rows
-  const isDoubtful = isWhole && unaccounted !== 0 && count.metErased && !isCountedAnew
-  if (isDoubtful) {
-    await keepCount(pool, { ...await newCount(streams, true), isCountedAnew: true })
-    return undefined
-  }
-  await keepCount(pool, { ...count, isCountedAnew: isCountedAnew && !isWhole }, isWhole ? unaccounted : undefined)
-  return isWhole ? { calls: count.calls, rows, unaccounted } : undefined
+export async function continueAudit (options: AuditOptions, stepMs = usualStepMs): Promise<Audit | undefined> {
+  const { pool } = options
+  const { rows: [kept] } = await pool.query<KeptCount>(`
+    SELECT position, calls::float8 AS calls, began_at AS "beganAt", has_erased AS "hasErased", met_erased AS "metErased",
+      is_counted_anew AS "isCountedAnew" FROM ledger.identity_count`)
+  const before = kept ? { ...kept, position: BigInt(kept.position), beganAt: BigInt(kept.beganAt) } : nothing // as text
+  const { next, found } = await countSome(options, before, stepMs)
+  const { position, calls, beganAt, hasErased, metErased, isCountedAnew } = next
+  await pool.query(`
+    UPDATE ledger.identity_count
+    SET position = $1, calls = $2, unaccounted = coalesce($3, unaccounted),
+        counted_at = CASE WHEN $3 IS NULL THEN counted_at ELSE now() END,
+        began_at = $4, has_erased = $5, met_erased = $6, is_counted_anew = $7`,
+  [position, calls, found?.unaccounted ?? null, beganAt, hasErased, metErased, isCountedAnew])
+  return found
 }
 
 /** As of the last count; nothing before the first. */
@@ -74,39 +64,30 @@ interface KeptCount extends Count {
   isCountedAnew: boolean
 }
 
-interface CountRow {
-  position: string
-  calls: string
-  began_at: string
-  has_erased: boolean
-  met_erased: boolean
-  is_counted_anew: boolean
-}
+const nothing: KeptCount =
+  { position: 0n, calls: 0, beganAt: 0n, hasErased: false, metErased: false, isCountedAnew: false }
 
-/** A delivery log that was restored, or follows another log, is counted anew. */
-async function readCount (pool: Pool, checkpoint: bigint): Promise<KeptCount> {
-  const { rows: [row] } = await pool.query<CountRow>(`
-    SELECT position, calls, began_at, has_erased, met_erased, is_counted_anew FROM ledger.identity_count`)
-  const position = BigInt(row?.position ?? 0)
-  const isAhead = position > checkpoint
-  return {
-    position: isAhead ? 0n : position,
-    calls: Number(row?.calls ?? 0),
-    beganAt: BigInt(row?.began_at ?? 0),
-    hasErased: row?.has_erased ?? false,
-    metErased: row?.met_erased ?? false,
-    isCountedAnew: row?.is_counted_anew ?? false
+/**
+ * A difference that calls erased meanwhile may have made is counted anew before it is told. A delivery log that was
+ * restored, or follows another log, is counted anew as well.
+ */
+async function countSome (
+  { pool, streams, signal }: AuditOptions, { isCountedAnew, ...before }: KeptCount, stepMs: number
+): Promise<{ next: KeptCount, found?: Audit }> {
+  const { checkpoint, rows } = await deliveryLog(pool)
+  const isAnew = before.position === 0n || before.position > checkpoint
+  let count = isAnew ? await newCount(streams, before.hasErased) : before
+  const until = performance.now() + stepMs
+  for await (const part of countOn(streams, count, checkpoint, signal)) {
+    count = part
+    if (performance.now() > until) break
   }
-}
-
-async function keepCount (pool: Pool, count: KeptCount, unaccounted?: number): Promise<void> {
-  const { position, calls, beganAt, hasErased, metErased, isCountedAnew } = count
-  await pool.query(`
-    UPDATE ledger.identity_count
-    SET position = $1, calls = $2, unaccounted = coalesce($3, unaccounted),
-        counted_at = CASE WHEN $3 IS NULL THEN counted_at ELSE now() END,
-        began_at = $4, has_erased = $5, met_erased = $6, is_counted_anew = $7`,
-  [position, calls, unaccounted ?? null, beganAt, hasErased, metErased, isCountedAnew])
+  signal.throwIfAborted()
+  if (count.position < checkpoint) return { next: { ...count, isCountedAnew } }
+  const unaccounted = count.calls - rows
+  const isDoubtful = unaccounted !== 0 && count.metErased && !isCountedAnew
+  if (isDoubtful) return { next: { ...await newCount(streams, true), isCountedAnew: true } }
+  return { next: { ...count, isCountedAnew: false }, found: { calls: count.calls, rows, unaccounted } }
 }
 
 /** Both from one snapshot: rows and checkpoint are written in one transaction. */
@@ -117,10 +98,10 @@ async function deliveryLog (pool: Pool): Promise<{ checkpoint: bigint, rows: num
   return { checkpoint: BigInt(found?.position ?? 0), rows: Number(found?.rows ?? 0) }
 }
 
-export type CountedLog = Pick<Streams, 'followStored' | 'read' | 'head'>
+type CountedLog = Pick<Streams, 'followStored' | 'read' | 'head'>
 
 /** How far a count has come. */
-export interface Count {
+interface Count {
   /** Of the log: everything up to here is counted. */
   position: bigint
   calls: number
@@ -136,7 +117,7 @@ export interface Count {
 }
 
 /** From the beginning of the log. @throws EventStoreUnavailable */
-export async function newCount ({ head }: Pick<CountedLog, 'head'>, hasErased = false): Promise<Count> {
+async function newCount ({ head }: Pick<CountedLog, 'head'>, hasErased = false): Promise<Count> {
   return { position: 0n, calls: 0, beganAt: await head(), hasErased, metErased: false }
 }
 
@@ -144,7 +125,7 @@ const report = 'CallCompleted'
 const erasure = 'CallErased'
 
 /** Goes on up to `end`, part by part; each is the whole count so far. It may have begun again. */
-export async function * countOn (
+async function * countOn (
   streams: CountedLog, from: Count, end: bigint, signal: AbortSignal
 ): AsyncGenerator<Count> {
   let count = from
