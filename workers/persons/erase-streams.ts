@@ -10,7 +10,6 @@ import { callStream } from '../../src/features/calls/events.js'
 import { type EraseCall, erasingDecider } from '../../src/features/calls/model.js'
 import type { LeadErasedEvent } from '../../src/features/leads/events.js'
 import { isErasing, streamErased } from '../../src/features/persons/model.js'
-import type { Proposed } from '../../src/log/connection.js'
 import { RevisionConflict } from '../../src/log/errors.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { uuidV5 } from '../../src/log/stored.js'
@@ -84,7 +83,7 @@ export async function eraseCall (
     if (seen.erasedAt !== undefined) return await options.streams.truncate(stream, seen.erasedAt)
     const report = found.report ?? await reportIn(options.streams, stream)
     const events = report && erasingDecider.decide({ ...found, report, now: options.now }, undefined)
-    if (events ? await replace(options, stream, seen, events) : await replaceUnread(options, stream, seen)) return
+    if (await replace(options, stream, seen, events)) return
   }
 }
 
@@ -110,42 +109,32 @@ export async function eraseEntries (
   return true // also where somebody else appended meanwhile
 }
 
-async function replaceUnread (
-  { streams, requestId }: ErasingOptions, stream: string, { revision }: Seen
-): Promise<boolean> {
-  const event = { id: uuidV5(requestId, `${stream}@${revision}`), type: streamErased, data: {}, metadata: {} }
-  const appended = await appendAt(streams, stream, [event], revision)
-  if (appended !== undefined) await streams.truncate(stream, appended)
-  return appended !== undefined
-}
-
-/** @returns whether it was done; nothing is hidden that nothing stands for */
+/**
+ * @param events nothing where none can be read: then one without data stands for them
+ * @returns whether it was done; nothing is hidden that nothing stands for
+ */
 async function replace (
-  options: ErasingOptions, stream: string, seen: Seen, events: DomainEvent[]
+  options: ErasingOptions, stream: string, seen: Seen, events: DomainEvent[] | undefined
 ): Promise<boolean> {
-  if (events.length === 0) return false
-  const last = await appendErasing(options, stream, seen, events)
-  if (last === undefined) return false
-  await options.streams.truncate(stream, last - BigInt(events.length) + 1n)
+  if (events?.length === 0) return false
+  const first = await appendErasing(options, stream, seen, events)
+  if (first === undefined) return false
+  await options.streams.truncate(stream, first)
   return true
 }
 
-/** @returns the revision of the last one; nothing when somebody else was first */
+/** @returns the revision of the first one; nothing when somebody else was first */
 async function appendErasing (
   { streams, userId, requestId, forget }: ErasingOptions, stream: string, { revision, commandIds }: Seen,
-  events: DomainEvent[]
+  events: DomainEvent[] | undefined
 ): Promise<bigint | undefined> {
   await forget?.([...commandIds])
   const commandId = uuidV5(requestId, `${stream}@${revision}`)
-  return await appendAt(streams, stream, proposed(events, { commandId, correlationId: requestId, userId }), revision)
-}
-
-/** @returns the revision of the last one; nothing when somebody else was first */
-async function appendAt (
-  streams: Pick<Streams, 'append'>, stream: string, events: Proposed[], revision: bigint
-): Promise<bigint | undefined> {
+  const appended = events
+    ? proposed(events, { commandId, correlationId: requestId, userId })
+    : [{ id: commandId, type: streamErased, data: {}, metadata: {} }]
   try {
-    return (await streams.append(stream, events, revision)).revision
+    return (await streams.append(stream, appended, revision)).revision - BigInt(appended.length) + 1n
   } catch (error) {
     if (error instanceof RevisionConflict) return undefined
     throw error

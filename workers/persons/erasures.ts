@@ -67,7 +67,7 @@ const begun: ErasureProgress = {
 const anotherRound = (done: ErasureProgress): ErasureProgress =>
   ({ ...done, step: 'key', round: done.round + 1, hasFound: false })
 
-export const callsAtOnce = 100
+const callsAtOnce = 100
 /** Each round erases what came during the one before: nobody creates a person's leads for so long. */
 const mostRounds = 20
 
@@ -131,7 +131,10 @@ async function stepOf (
       if (signal.aborted) return undefined
       return await isImported(work, person) ?? await areAway(work) ?? { ...done, step: 'leads' }
     case 'leads': {
-      const away = await forgetWhatWas(work, person)
+      // This step finds all that these take in the log, and erases it. What comes after it stays, and is whole.
+      await forgetAnswers(work.pool, person.userId, await streamsOf(work, person))
+      await forgetDispatched(work.pool, person)
+      const away = await areAway(work)
       if (away) return away
       const generations = await Promise.all(readModels.map(({ projection }) => activeGeneration(work.pool, projection)))
       return { ...done, step: 'named', generations, leads: [...new Set([...done.leads, ...await leadIdsOf(work, person)])] }
@@ -139,7 +142,10 @@ async function stepOf (
     case 'named':
       return { ...done, step: 'calls', after: '', hasFound: await eraseNamed(work, person, done.leads, id) || done.hasFound }
     case 'calls': {
-      const calls = await nextCalls(work, person, done)
+      const { leads: leadIds, after } = done
+      const others = await halfKnown(work, person, leadIds)
+      const calls = await findCallIds(
+        work.pool, person, { leadIds, nobodys: await nobodys(work), others }, after, callsAtOnce)
       if (calls.length > 0) return { ...done, step: 'erase-calls', calls, hasFound: true }
       return done.hasFound ? anotherRound(done) : { ...done, step: 'ledger' }
     }
@@ -156,13 +162,6 @@ async function stepOf (
     case 'done': return done
     default: return done.step satisfies never
   }
-}
-
-/** The next step finds all that these take in the log, and erases it. What comes after it stays, and is whole. */
-async function forgetWhatWas (work: ErasureWork, person: Person): Promise<Waits | undefined> {
-  await forgetAnswers(work.pool, person.userId, await streamsOf(work, person))
-  await forgetDispatched(work.pool, person)
-  return await areAway(work)
 }
 
 async function areAway (work: ErasureWork): Promise<Waits | undefined> {
@@ -202,63 +201,49 @@ async function eraseRest (
 /** Those that have rows of persons. */
 const readModels = [{ projection: leads, keysIn: leadKeys }, { projection: calls, keysIn: callKeys }]
 
-/** Whether no other generation has more of the person than these; nothing where readers see others by now. */
-async function areOnlyIn (
-  { pool, streams }: ErasureWork, { userId, phoneNumber }: Person, done: ErasureProgress, signal: AbortSignal
-): Promise<boolean | undefined> {
-  const looked = { position: await streams.head(), values: [userId, phoneNumber, done.leads], signal }
-  const found = await Promise.all(readModels.map(({ projection, keysIn }, nth) =>
-    isOnlyGeneration(pool, projection, { ...looked, keysIn, generation: done.generations[nth] ?? 0 })))
-  return found.includes(undefined) ? undefined : !found.includes(false)
-}
-
-interface LookedThrough {
-  /** The generation that readers saw. */
-  generation: number
-  /** Up to which all of them have to have come. */
-  position: bigint
-  /** SQL for the keys of the person's rows in a schema, and its parameters. */
-  keysIn (schema: string): string
-  values: unknown[]
-  signal: AbortSignal
-}
-
 /**
+ * Whether no other generation has more of the person than those that this round has looked through; nothing where
+ * readers see others by now.
+ *
  * Other generations that are fed follow the log, too, and so will one of a replay that is under way. A generation that
  * still has data of the person was built while it could be read, and is dropped. So is a generation that nobody feeds:
- * one of other code that was kept to go back to, one of a replay that broke off, and one whose drop broke off.
- * @returns false while one of them is behind, or not dropped yet: look again. Nothing when readers see another
- * generation by now: look through that one
+ * one of other code that was kept to go back to, one of a replay that broke off, and one whose drop broke off. While
+ * one of them is behind, or not dropped yet, the answer is no.
  */
-async function isOnlyGeneration (
-  pool: Pool, projection: Projection, looked: LookedThrough
+async function areOnlyIn (
+  { pool, streams }: ErasureWork, { userId, phoneNumber }: Person, { generations, leads }: ErasureProgress,
+  signal: AbortSignal
 ): Promise<boolean | undefined> {
-  const generations = await generationsOf(pool, projection)
-  const active = generations.find(({ state }) => state === 'active')?.generation
-  if (active !== looked.generation) return undefined
-  let isOnly = true
-  for (const each of generations.filter(({ generation }) => generation !== active)) {
-    const found = each.state === 'dropping' || await hasMore(pool, projection, each, looked)
-    if (found === false) continue
-    const isDropped = found === true && await tryToDrop(pool, projection, each, looked.signal)
-    isOnly &&= isDropped
+  const head = await streams.head()
+  let areOnly = true
+  for (const [nth, { projection, keysIn }] of readModels.entries()) {
+    const all = await generationsOf(pool, projection)
+    const active = all.find(({ state }) => state === 'active')?.generation
+    if (active === undefined || active !== generations[nth]) return undefined
+    const keys = (generation: number) => keysIn(schemaOf(projection, generation))
+    for (const each of all.filter(({ generation }) => generation !== active)) {
+      const isMore = each.state === 'dropping' ||
+        await hasMore(pool, projection, [each, active], head, keys, [userId, phoneNumber, leads])
+      if (isMore !== false) areOnly = isMore === true && await tryToDrop(pool, projection, each, signal) && areOnly
+    }
   }
-  return isOnly
+  return areOnly
 }
 
-/** Nothing while that cannot be said. */
+/** Whether it has keys that readers do not see. Nothing while that cannot be said. */
 async function hasMore (
-  pool: Pool, projection: Projection, each: Generation, { generation, position, keysIn, values }: LookedThrough
+  pool: Pool, projection: Projection, [each, active]: [Generation, number], head: bigint,
+  keys: (generation: number) => string, values: unknown[]
 ): Promise<boolean | undefined> {
-  const reached = await readCheckpoint(pool, checkpointOf(projection, each.generation)).catch(() => -1n)
-  if (reached < position) {
+  const { generation } = each
+  if (await readCheckpoint(pool, checkpointOf(projection, generation)).catch(() => -1n) < head) {
     if (isFed(projection, each)) return undefined
-    return await leaseHolder(pool, leaseOf(projection, each.generation)) === undefined || undefined
+    return await leaseHolder(pool, leaseOf(projection, generation)) === undefined || undefined
   }
-  const [kept, seen] = [schemaOf(projection, each.generation), schemaOf(projection, generation)]
   const { rows: [found] } = await pool.query<{ has_more: boolean, is_ahead: boolean }>(`
-    SELECT EXISTS (${keysIn(kept)} EXCEPT ${keysIn(seen)}) AS has_more, kept.position > seen.position AS is_ahead
-    FROM ${kept}.checkpoint kept CROSS JOIN ${seen}.checkpoint seen`, values).catch(otherColumns)
+    SELECT EXISTS (${keys(generation)} EXCEPT ${keys(active)}) AS has_more, kept.position > seen.position AS is_ahead
+    FROM ${checkpointOf(projection, generation)} kept CROSS JOIN ${checkpointOf(projection, active)} seen`, values)
+    .catch(otherColumns)
   if (!found?.has_more) return found && false
   return found.is_ahead ? undefined : true // what came just now is in both, soon
 }
@@ -284,17 +269,9 @@ async function tryToDrop (
   }
 }
 
-/** That are not erased yet, on the number or of these leads. */
-async function nextCalls (
-  work: ErasureWork, person: Person, { leads: leadIds, after }: ErasureProgress
-): Promise<string[]> {
-  const others = await halfKnown(work, person, leadIds)
-  return await findCallIds(work.pool, person, { leadIds, nobodys: await nobodys(work), others }, after, callsAtOnce)
-}
-
 type LogAndRows = Pick<Services, 'pool' | 'streams'>
 
-export async function eraseCallOf (
+async function eraseCallOf (
   { pool, streams }: LogAndRows, callId: string, userId: string, requestId: string
 ): Promise<void> {
   const now = new Date().toISOString()
@@ -302,7 +279,7 @@ export async function eraseCallOf (
 }
 
 /** Takes out of the store what is hidden, or notes that its operator has to. */
-export async function scavengeFor ({ streams, pool }: LogAndRows, requestId: string): Promise<void> {
+async function scavengeFor ({ streams, pool }: LogAndRows, requestId: string): Promise<void> {
   if (!await streams.scavenge()) await noteUnscavenged(pool, requestId)
 }
 

@@ -28,12 +28,6 @@ export async function streamsOf (services: NamedServices, person: Person): Promi
   return [entryStream(services, person), ...leads.map(({ stream }) => stream)]
 }
 
-/** Also of leads that have the person as a contact. */
-export async function allStreamsOf (services: NamedServices, person: Person): Promise<string[]> {
-  const contacts = await findContacts(services.pool, digested(person, services.phoneHash))
-  return [...await streamsOf(services, person), ...contacts.map(({ stream }) => stream)]
-}
-
 /** Of leads and contacts with the number. */
 export async function leadIdsOf (services: NamedServices, person: Person): Promise<number[]> {
   const { pool, phoneHash } = services
@@ -110,7 +104,9 @@ export async function parkedOf (
   const ownCalls = [
     ...await findOwnCalls(pool, person, leadIds, callIds), ...await halfKnown(services, person, leadIds)
   ]
-  const own = new Set([...await allStreamsOf(services, person), ...ownCalls.map(callStream)])
+  const contacts = await findContacts(pool, digested(person, services.phoneHash))
+  const streamsOfContacts = contacts.map(({ stream }) => stream)
+  const own = new Set([...await streamsOf(services, person), ...streamsOfContacts, ...ownCalls.map(callStream)])
   const found: string[] = []
   for (const { stream, revision } of parked) {
     const isOwn = own.has(stream) || await isNamed(services, stream, revision, about)
