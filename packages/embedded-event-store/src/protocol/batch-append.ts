@@ -5,9 +5,10 @@ import type { EventLog } from '../log/log.js'
 import type { Outcome } from '../log/plan.js'
 import { type BatchChunk, type BatchOptions, batchRefusal, batchReply } from './batch-messages.js'
 import { cancelled, type Refusal, toRefusal, toServiceError, unavailable } from './errors.js'
-import { checkSize, proposedEvent, sizeOf, writableName } from './requests.js'
+import type { shared, streams } from './generated.js'
+import { checkSize, expectedRevision, idOf, proposedEvent, sizeOf, writableStreamName } from './requests.js'
 
-export type BatchCall = ServerDuplexStream<BatchChunk, Buffer>
+export type BatchCall = ServerDuplexStream<BatchChunk, streams.BatchAppendResp>
 
 /** While appends are open; a call that idles wakes nobody. */
 const sweepEvery = 250
@@ -27,14 +28,16 @@ export function handleBatchAppend (log: EventLog, call: BatchCall, closing: Abor
 /** An append that has no reply yet. */
 interface OpenAppend {
   key: string
-  id: Buffer
+  id: shared.UUID | undefined
   options: BatchOptions
   stream: string
   events: ProposedEvent[]
   size: number
   isComplete: boolean
-  /** Unix ms. */
+  /** Unix ms: when it or, until it is complete, its next chunk is too late. */
   deadline: number
+  /** Its own, Unix ms. */
+  expiresAt: number
 }
 
 /** How long the chunks of one append may take, in ms, whatever its deadline says (as the real server has it). */
@@ -55,19 +58,20 @@ class BatchAppends {
 
   take (chunk: BatchChunk): void {
     if (this.#isOver) return
-    const key = chunk.id.toString('latin1')
+    const { request } = chunk
+    const key = idOf(request.getCorrelationId())
     const append = this.#open.get(key) ?? this.#begin(key, chunk)
     if (append === undefined || append.isComplete) return // the tail of an append that was refused
     // Its time before its size: the client of a late append waits for the time-out.
     if (append.deadline < Date.now()) return this.#reply(append, { kind: 'expired' })
     try {
-      if (append.stream === '') append.stream = writableName(append.options.name)
-      for (const message of chunk.messages) {
+      if (append.stream === '') append.stream = writableStreamName(append.options.getStreamIdentifier())
+      for (const message of request.getProposedMessagesList()) {
         const event = proposedEvent(message)
         checkSize(append.size += sizeOf(event))
         append.events.push(event)
       }
-      if (chunk.isFinal) this.#write(append)
+      if (request.getIsFinal()) this.#write(append)
     } catch (error) {
       this.#send(append, batchRefusal(append.id, append.options, toRefusal(error)))
     }
@@ -91,20 +95,23 @@ class BatchAppends {
     this.#open.clear()
   }
 
-  #begin (key: string, { id, options }: BatchChunk): OpenAppend | undefined {
+  #begin (key: string, { request, patience = Infinity }: BatchChunk): OpenAppend | undefined {
+    const [id, options] = [request.getCorrelationId(), request.getOptions()]
     if (options === undefined) return undefined
-    const deadline = Math.min(options.deadline, Date.now() + chunkPatience)
-    const append = { key, id, options, stream: '', events: [], size: 0, isComplete: false, deadline }
+    const expiresAt = options.getDeadline()?.toDate().getTime() ?? Date.now() + patience
+    const deadline = Math.min(expiresAt, Date.now() + chunkPatience)
+    const append = { key, id, options, stream: '', events: [], size: 0, isComplete: false, deadline, expiresAt }
     this.#open.set(key, append)
     this.#sweeper ??= setInterval(() => { this.#sweep() }, sweepEvery).unref()
     return append
   }
 
   #write (append: OpenAppend): void {
-    const { options: { expected, deadline }, stream, events } = append
+    const { options, stream, events, expiresAt } = append
     append.isComplete = true
-    append.deadline = deadline
-    void this.#log.write({ action: 'append', stream, expected, events, expiresAt: deadline })
+    append.deadline = expiresAt
+    const expected = expectedRevision(options, options.getStreamPosition())
+    void this.#log.write({ action: 'append', stream, expected, events, expiresAt })
       .then((outcome) => { this.#settle(append, outcome) }) // writes never reject
     if (this.#log.isFull) void this.#waitForRoom()
   }
@@ -127,7 +134,7 @@ class BatchAppends {
     this.#send(append, batchReply(append.id, append.options, outcome))
   }
 
-  #send (append: OpenAppend, response: Buffer): void {
+  #send (append: OpenAppend, response: streams.BatchAppendResp): void {
     if (this.#isOver || !this.#open.delete(append.key)) return // answered before: its time was up
     this.#call.write(response)
     this.#finish()
