@@ -46,6 +46,12 @@ export function digested (person: Person, digest: (text: string) => string): Dig
  */
 const patient = { query_timeout: 60_000 }
 
+/** The column `id` of what is found. */
+async function idsIn (pool: Pool, text: string, values: unknown[]): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>({ text, values, ...patient })
+  return rows.map(({ id }) => id)
+}
+
 type Visit<Item> = (items: Item[]) => Promise<void>
 
 /**
@@ -149,14 +155,11 @@ const isOfPerson = '(phone_number = $2 OR number_digest = $3 OR is_to_erase)'
 export async function findLeadIds (
   pool: Pool, { userId, phoneNumber, numberDigest }: DigestedPerson, streams: readonly string[]
 ): Promise<number[]> {
-  const { rows } = await pool.query<{ id: string }>({
-    text: `
-      SELECT id FROM read_model.leads
-      WHERE user_id = $1 AND (${isOfPerson} OR (primary_id IS NULL AND stream = ANY($4)))`,
-    values: [userId, phoneNumber, numberDigest, streams],
-    ...patient
-  })
-  return rows.map(({ id }) => Number(id))
+  const found = await idsIn(pool, `
+    SELECT id FROM read_model.leads
+    WHERE user_id = $1 AND (${isOfPerson} OR (primary_id IS NULL AND stream = ANY($4)))`,
+  [userId, phoneNumber, numberDigest, streams])
+  return found.map(Number)
 }
 
 interface LeadWithContacts {
@@ -217,15 +220,11 @@ export async function findEntries (pool: Pool, userId: string, stream: string): 
 
 /** Of every campaign that the user has had, and of those of leads with the number, should readers lack the campaign. */
 export async function findCampaignIds (pool: Pool, { userId, phoneNumber }: Person): Promise<number[]> {
-  const { rows } = await pool.query<{ id: string }>({
-    text: `
-      SELECT id FROM read_model.campaigns WHERE user_id = $1
-      UNION SELECT campaign_id FROM read_model.leads WHERE user_id = $1 AND phone_number = $2 AND primary_id IS NULL
-      ORDER BY id`,
-    values: [userId, phoneNumber],
-    ...patient
-  })
-  return rows.map(({ id }) => Number(id))
+  const found = await idsIn(pool, `
+    SELECT id FROM read_model.campaigns WHERE user_id = $1
+    UNION SELECT campaign_id FROM read_model.leads WHERE user_id = $1 AND phone_number = $2 AND primary_id IS NULL
+    ORDER BY id`, [userId, phoneNumber])
+  return found.map(Number)
 }
 
 /**
@@ -238,24 +237,20 @@ export async function findCallIds (
   { leadIds, nobodys, others }: Record<'nobodys' | 'others', readonly string[]> & { leadIds: readonly number[] },
   after: string, most: number
 ): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>({
-    text: `
-      SELECT id FROM (
-        SELECT id FROM read_model.calls
-        WHERE user_id = $1 AND report IS NOT NULL AND ${namesNumber('$2')}
-        UNION
-        SELECT id FROM read_model.calls
-        WHERE user_id = $1 AND report IS NOT NULL AND lead_id = ANY($3::bigint[])
-        UNION
-        SELECT id FROM read_model.calls
-        WHERE is_to_erase AND (user_id = $1 OR user_id IS NULL AND id = ANY($6)) AND ${isNotParked}
-        UNION
-        SELECT unnest($7::text[])) found
-      WHERE id COLLATE "C" > $5 ORDER BY id COLLATE "C" LIMIT $4`,
-    values: [userId, phoneNumber, leadIds, most, after, nobodys, others],
-    ...patient
-  })
-  return rows.map(({ id }) => id)
+  return await idsIn(pool, `
+    SELECT id FROM (
+      SELECT id FROM read_model.calls
+      WHERE user_id = $1 AND report IS NOT NULL AND ${namesNumber('$2')}
+      UNION
+      SELECT id FROM read_model.calls
+      WHERE user_id = $1 AND report IS NOT NULL AND lead_id = ANY($3::bigint[])
+      UNION
+      SELECT id FROM read_model.calls
+      WHERE is_to_erase AND (user_id = $1 OR user_id IS NULL AND id = ANY($6)) AND ${isNotParked}
+      UNION
+      SELECT unnest($7::text[])) found
+    WHERE id COLLATE "C" > $5 ORDER BY id COLLATE "C" LIMIT $4`,
+  [userId, phoneNumber, leadIds, most, after, nobodys, others])
 }
 
 /**
@@ -263,12 +258,11 @@ export async function findCallIds (
  * number, or an operator skipped an event of theirs.
  */
 export async function findHalfKnown (pool: Pool, userId: string): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(`
+  return await idsIn(pool, `
     SELECT id FROM read_model.calls WHERE user_id = $1 AND names_others
     UNION
     SELECT substr(stream, 6) FROM ledger.skipped_events LEFT JOIN read_model.calls ON id = substr(stream, 6)
     WHERE stream LIKE 'call-%' AND coalesce(user_id, $1) = $1`, [userId])
-  return rows.map(({ id }) => id)
 }
 
 /** Whether any of these calls of the user is erased. */
@@ -299,20 +293,19 @@ export async function findReport (pool: Pool, callId: string): Promise<{ report:
 const isNotParked = "NOT EXISTS (SELECT FROM ledger.parked_events WHERE stream = 'call-' || calls.id)"
 
 export async function findUsersOfLateCalls (pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ user_id: string }>(
-    `SELECT DISTINCT user_id FROM read_model.calls WHERE is_to_erase AND user_id IS NOT NULL AND ${isNotParked} LIMIT 100`)
-  return rows.map(({ user_id }) => user_id)
+  return await idsIn(pool, `
+    SELECT DISTINCT user_id AS id FROM read_model.calls
+    WHERE is_to_erase AND user_id IS NOT NULL AND ${isNotParked} LIMIT 100`, [])
 }
 
 /** Behind the id, `most` of them. @param nobodys calls that are nobody's */
 export async function findLateCalls (
   pool: Pool, userId: string, nobodys: readonly string[], after: string, most: number
 ): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(`
+  return await idsIn(pool, `
     SELECT id FROM read_model.calls
     WHERE is_to_erase AND (user_id = $1 OR user_id IS NULL AND id = ANY($4)) AND ${isNotParked} AND id COLLATE "C" > $2
     ORDER BY id COLLATE "C" LIMIT $3`, [userId, after, most, nobodys])
-  return rows.map(({ id }) => id)
 }
 
 /** A call whose assistant readers did not know, and where in the log it is. */
@@ -344,11 +337,10 @@ export async function findParked (pool: Pool, consumers: readonly string[]): Pro
 export async function findOwnCalls (
   pool: Pool, { userId, phoneNumber }: Person, leadIds: readonly number[], among: readonly string[]
 ): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(`
+  return await idsIn(pool, `
     SELECT id FROM read_model.calls
     WHERE id = ANY($4) AND user_id = $1 AND (is_to_erase OR ${namesNumber('$2')} OR lead_id = ANY($3::bigint[]))`,
   [userId, phoneNumber, leadIds, among])
-  return rows.map(({ id }) => id)
 }
 
 /** Whose an assistant is, as readers know it. */

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ANY, NO_STREAM, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { joinRunning, withTimeout } from '../timing.js'
+import { atMostEvery, joinRunning, withTimeout } from '../timing.js'
 import type { Appended, Proposed, EventStoreConnection } from './connection.js'
 import {
   AccessRefused, appendError, AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, lostReasonOf, NoAnswer,
@@ -54,7 +54,7 @@ export class EventLog {
   readonly #reader: Reader
   readonly #appender: Appender
   readonly #outages: Outages | undefined
-  readonly #sharedLook = new SharedLook(() => this.#reader.head())
+  readonly #sharedLook = sharedLook(() => this.#reader.head())
   readonly #tail: SharedTail | undefined
   /** Set before the first event is read or appended that it changes. */
   codec: Codec | undefined
@@ -221,7 +221,7 @@ export class EventLog {
   }
 
   async #call<Result> (kind: CallKind, work: () => Promise<Result>): Promise<Result> {
-    if (this.#outages?.isOut) await this.#noticed('read', () => this.#sharedLook.join())
+    if (this.#outages?.isOut) await this.#noticed('read', this.#sharedLook)
     return await this.#noticed(kind, work)
   }
 
@@ -283,29 +283,11 @@ const patienceMs = 500
 /** Calls that wait for each other would each look anew: what a look has found counts for so long. */
 const countsForMs = 100
 
-class SharedLook {
-  readonly #lookOnce = joinRunning(() => this.#lookNow())
-  #failed: { at: number, error: unknown } | undefined
-
-  constructor (private readonly look: () => Promise<unknown>) {}
-
-  /** @throws EventStoreUnavailable */
-  async join (): Promise<void> {
-    if (this.#failed && performance.now() - this.#failed.at < countsForMs) throw this.#failed.error
-    await this.#lookOnce()
-  }
-
-  async #lookNow (): Promise<void> {
-    try {
-      await withTimeout(patienceMs, this.look(), () => new NoAnswer(patienceMs))
-      this.#failed = undefined
-    } catch (cause) {
-      const error = cause instanceof EventStoreUnavailable ? cause : new EventStoreUnavailable('it is silent', { cause })
-      this.#failed = { at: performance.now(), error }
-      throw error
-    }
-  }
-}
+/** Whether the store answers, for all who ask at once. It rejects with EventStoreUnavailable. */
+const sharedLook = (look: () => Promise<unknown>) => atMostEvery(countsForMs, () =>
+  withTimeout(patienceMs, look(), () => new NoAnswer(patienceMs)).catch((cause: unknown) => {
+    throw cause instanceof EventStoreUnavailable ? cause : new EventStoreUnavailable('it is silent', { cause })
+  }))
 
 /** What fails: a store without a leader answers reads and takes no append. */
 export type CallKind = 'read' | 'append'
