@@ -7,7 +7,7 @@ import {
 import {
   assistantEventTypes, isAssistantEvent, type AssistantEvent, type AssistantSettings, type AssistantStatus
 } from '../src/features/assistants/events.js'
-import { laterOf } from '../src/domain/decider.js'
+import { laterOf } from '../src/domain/events.js'
 import type { Projection } from './engine/projection.js'
 import { iso, table } from './engine/table.js'
 import { fold } from './search.js'

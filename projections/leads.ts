@@ -1,6 +1,5 @@
 // Leads and their secondary contacts, one row each; find-leads.ts reads them.
-import type { DomainEvent } from '../src/domain/events.js'
-import { laterOf } from '../src/domain/decider.js'
+import { type DomainEvent, laterOf } from '../src/domain/events.js'
 import { blacklistEventTypes } from '../src/features/blacklist/events.js'
 import { type CallCompleted, type CallErased, callEventTypes } from '../src/features/calls/events.js'
 import { idsOf, type LeadEvent, leadEventTypes, type LeadUpdatedEvent } from '../src/features/leads/events.js'

@@ -10,8 +10,7 @@ export function commandLine (): Command {
     .description('Event-sourced backend of a voice-calling product. Settings come from the environment and from .env: see .env.example.')
     .version(packageVersion)
     .showHelpAfterError()
-  const groups = [addCatalog, addCalls, addProjections, addEvents, addWebhooks, addWork, addPerson, addSecrets, addIds]
-  for (const add of [addRoles, addOthers, addBackups, ...groups]) add(program)
+  for (const add of [addRoles, addOthers, addProjections, addEvents, addWebhooks, addRest]) add(program)
   return program
 }
 
@@ -38,6 +37,25 @@ const json = new Option('--json', 'for programs')
 const inFlight = new Option('--in-flight <n>', 'most appends under way at once').argParser(wholeNumber).default(256)
 const ofUser = new Option('--user <id>', 'only those of this user')
 const ofAssistant = new Option('--assistant <id>', 'only those of this assistant').argParser(anyId)
+const limit = (most: number) => new Option('--limit <n>', 'how many').argParser(wholeNumber).default(most)
+
+type Action = (...given: unknown[]) => Promise<void>
+
+/** Adds a command with its arguments and options, and with `--json` unless they have it. */
+function add (
+  to: Command, name: string, description: string, action: Action, ...parts: Array<Argument | Option>
+): Command {
+  const command = to.command(name).description(description).action(action)
+  for (const part of parts) {
+    if (part instanceof Argument) command.addArgument(part)
+    else command.addOption(part)
+  }
+  return command.options.some(({ long }) => long === '--json') ? command : command.addOption(json)
+}
+
+const jsonFor = (what: string) => new Option('--json', `for programs: ${what}`)
+const file = (description?: string) => new Argument('<file>', description)
+const named = (description?: string) => new Argument('<name>', description)
 
 function addRoles (program: Command): void {
   const serve = () => import('./serve.js')
@@ -52,196 +70,100 @@ function addRoles (program: Command): void {
       .action(async () => await (await serve()).serveRole(role))
   }
   const eventStore = () => import('./events.js')
-  program.command('event-store')
+  const alone = program.command('event-store')
     .description('run the embedded event store alone; prints LISTENING <port>')
     .option('--port <port>', 'port to listen on; 0 takes any', portNumber, 2113)
     .action(work(eventStore, 'serve'))
-    .command('scavenge')
-    .description('remove for good what deletes, $tb and newer metadata hide, from the embedded event store')
-    .addOption(json)
-    .action(work(eventStore, 'scavenge'))
+  add(alone, 'scavenge', 'remove for good what deletes, $tb and newer metadata hide, from the embedded event store',
+    work(eventStore, 'scavenge'))
 }
 
 function addOthers (program: Command): void {
-  program.command('migrate')
-    .description('bring the database up to date')
-    .addOption(json)
-    .action(work(() => import('./database.js'), 'migrate'))
-  program.command('demo')
-    .description('the main job on real input, start to end, in a temporary DATA_DIR')
-    .option('--json', 'for programs: every step, at its end')
-    .action(work(() => import('./demo.js'), 'demo'))
-  program.command('doctor')
-    .description('look at every setting and back end, and say what mends what is wrong')
-    .addOption(json)
-    .action(work(() => import('./doctor/doctor.js'), 'examine'))
+  add(program, 'migrate', 'bring the database up to date', work(() => import('./database.js'), 'migrate'))
+  add(program, 'demo', 'the main job on real input, start to end, in a temporary DATA_DIR',
+    work(() => import('./demo.js'), 'demo'), jsonFor('every step, at its end'))
+  add(program, 'doctor', 'look at every setting and back end, and say what mends what is wrong',
+    work(() => import('./doctor/doctor.js'), 'examine'))
   const token = () => import('./token.js')
-  program.command('token')
-    .description('make a bearer token, signed with JWT_SECRET, or revoke one; those of JWT_SECRET_PREVIOUS are still taken')
-    .option('--user <id>', 'the user it acts for; required')
-    .addOption(new Option('--role <role>', 'engine or ops; a caller has no role').choices(['engine', 'ops']))
-    .option('--ttl <time>', 'how long it is good for, such as 15m, 1h or 30d', timeToLive, '1h')
-    .addOption(json)
-    .action(work(token, 'print'))
-    .command('revoke')
-    .description('end a token before its time: it is refused within a second, also in the console')
-    .argument('<jti>', 'the claim jti of the token')
-    .addOption(json)
-    .action(work(token, 'revoke'))
+  const tokens = add(program, 'token',
+    'make a bearer token, signed with JWT_SECRET, or revoke one; those of JWT_SECRET_PREVIOUS are still taken',
+    work(token, 'print'),
+    new Option('--user <id>', 'the user it acts for; required'),
+    new Option('--role <role>', 'engine or ops; a caller has no role').choices(['engine', 'ops']),
+    new Option('--ttl <time>', 'how long it is good for, such as 15m, 1h or 30d').argParser(timeToLive).default('1h'))
+  add(tokens, 'revoke', 'end a token before its time: it is refused within a second, also in the console',
+    work(token, 'revoke'), new Argument('<jti>', 'the claim jti of the token'))
   program.command('completion')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
     .description('print what completes commands and options in a shell: eval "$(ringledger completion bash)"')
     .action(work(() => import('./completion.js'), 'print'))
-}
-
-function addBackups (program: Command): void {
   const backup = () => import('./backup.js')
-  program.command('backup')
-    .argument('<file>', 'such as ringledger.backup; its mode is 0600')
-    .description('write all that is in DATA_DIR to one file, while `start` runs or not')
-    .option('--overwrite', 'replace a file that is there')
-    .addOption(json)
-    .action(work(backup, 'backUp'))
-  program.command('restore')
-    .argument('<file>', 'of `ringledger backup`')
-    .description('put a backup into DATA_DIR, which must be empty or absent')
-    .addOption(json)
-    .action(work(backup, 'restore'))
-}
-
-function addCatalog (program: Command): void {
-  const catalog = () => import('./catalog.js')
-  const group = program.command('catalog').description('voices, languages, models, campaigns and phone numbers')
-  group.command('import')
-    .argument('<file>')
-    .description('import a catalogue file; returns when it is projected')
-    .addOption(json)
-    .action(work(catalog, 'importFile'))
-}
-
-function addCalls (program: Command): void {
-  const calls = () => import('./calls.js')
-  const group = program.command('calls').description('completed calls')
-  group.command('complete')
-    .argument('<file>')
-    .description('report the completed call in a JSON file, by event')
-    .addOption(json)
-    .action(work(calls, 'complete'))
+  add(program, 'backup', 'write all that is in DATA_DIR to one file, while `start` runs or not', work(backup, 'backUp'),
+    file('such as ringledger.backup; its mode is 0600'), new Option('--overwrite', 'replace a file that is there'))
+  add(program, 'restore', 'put a backup into DATA_DIR, which must be empty or absent', work(backup, 'restore'),
+    file('of `ringledger backup`'))
+  const catalog = program.command('catalog').description('voices, languages, models, campaigns and phone numbers')
+  add(catalog, 'import', 'import a catalogue file; returns when it is projected',
+    work(() => import('./catalog.js'), 'importFile'), file())
+  const calls = program.command('calls').description('completed calls')
+  add(calls, 'complete', 'report the completed call in a JSON file, by event',
+    work(() => import('./calls.js'), 'complete'), file())
 }
 
 function addProjections (program: Command): void {
   const projections = () => import('./projections.js')
   const group = program.command('projections').description('read models')
-  group.command('list')
-    .description('where each projection stands')
-    .addOption(json)
-    .action(work(projections, 'list'))
-  group.command('replay')
-    .argument('<name>')
-    .description(
-      'build a projection anew beside the present one, verify it, swap; goes on where an earlier one stopped')
-    .option('--dry-run', 'only say what it would do')
-    .option('--accept-differences', 'swap although rows differ from those that readers see')
-    .addOption(json)
-    .action(work(projections, 'replay'))
-  group.command('verify')
-    .argument('<name>')
-    .description('build a projection anew beside the present one, compare all rows, drop it')
-    .addOption(json)
-    .action(work(projections, 'verify'))
-  group.command('rollback')
-    .argument('<name>')
-    .description('swap the generation before back in, level with the present one')
-    .addOption(json)
-    .action(work(projections, 'rollback'))
-  group.command('drop')
-    .argument('<name>')
-    .description('drop the generations that were retained')
-    .option('--generation <n>', 'only this one, whatever its state; never the one that readers see', positive)
-    .addOption(json)
-    .action(work(projections, 'drop'))
-  group.command('pause')
-    .argument('<name>')
-    .description('stop feeding a projection: readers see what they saw until it is resumed')
-    .addOption(json)
-    .action(work(projections, 'pause'))
-  group.command('resume')
-    .argument('<name>')
-    .description('let a paused projection go on where it stood')
-    .addOption(json)
-    .action(work(projections, 'resume'))
-  addQuarantine(group)
-}
+  add(group, 'list', 'where each projection stands', work(projections, 'list'))
+  add(group, 'replay', 'build a projection anew beside the present one, verify it, swap; goes on where an earlier one stopped',
+    work(projections, 'replay'), named(), new Option('--dry-run', 'only say what it would do'),
+    new Option('--accept-differences', 'swap although rows differ from those that readers see'))
+  add(group, 'verify', 'build a projection anew beside the present one, compare all rows, drop it',
+    work(projections, 'verify'), named())
+  add(group, 'rollback', 'swap the generation before back in, level with the present one',
+    work(projections, 'rollback'), named())
+  add(group, 'drop', 'drop the generations that were retained', work(projections, 'drop'), named(),
+    new Option('--generation <n>', 'only this one, whatever its state; never the one that readers see').argParser(positive))
+  add(group, 'pause', 'stop feeding a projection: readers see what they saw until it is resumed',
+    work(projections, 'pause'), named())
+  add(group, 'resume', 'let a paused projection go on where it stood', work(projections, 'resume'), named())
 
-function addQuarantine (projections: Command): void {
   const quarantine = () => import('./quarantine.js')
-  const group = projections.command('quarantine')
+  const parked = group.command('quarantine')
     .description('events that a projection cannot take, and what to do about them')
-  group.command('list')
-    .description('parked events, by projection and generation')
-    .argument('[name]', 'of one projection, or `dispatcher`')
-    .option('--json', 'for programs: with the skipped events')
-    .action(work(quarantine, 'list'))
-  group.command('show')
-    .description('a parked event, as the log has it (with personal data), and why')
-    .argument('<name>')
-    .argument('<stream>')
-    .argument('[revision]', 'the first parked one when it is not given', revisionNumber)
-    .addOption(json)
-    .action(work(quarantine, 'show'))
-  group.command('retry')
-    .description('project the parked events of a stream: all of them, or none')
-    .argument('<name>', 'a projection, or `dispatcher`')
-    .argument('<stream>')
-    .addOption(json)
-    .action(work(quarantine, 'retry'))
-  group.command('skip')
-    .description('give one event up for good, in rebuilds too, and go on with its stream')
-    .argument('<name>', 'a projection, or `dispatcher`')
-    .argument('<stream>')
-    .argument('<revision>', 'of the event', revisionNumber)
-    .requiredOption('--reason <text>', 'why, for those who come later')
-    .addOption(json)
-    .action(work(quarantine, 'skip'))
-  group.command('resume')
-    .description('let a projection go on that stands still because it refused too many streams')
-    .argument('<name>')
-    .addOption(json)
-    .action(work(quarantine, 'resume'))
+  const [ofAny, stream] = [named('a projection, or `dispatcher`'), new Argument('<stream>')]
+  add(parked, 'list', 'parked events, by projection and generation', work(quarantine, 'list'),
+    new Argument('[name]', 'of one projection, or `dispatcher`'), jsonFor('with the skipped events'))
+  add(parked, 'show', 'a parked event, as the log has it (with personal data), and why', work(quarantine, 'show'),
+    named(), stream, new Argument('[revision]', 'the first parked one when it is not given').argParser(revisionNumber))
+  add(parked, 'retry', 'project the parked events of a stream: all of them, or none', work(quarantine, 'retry'),
+    ofAny, stream)
+  add(parked, 'skip', 'give one event up for good, in rebuilds too, and go on with its stream', work(quarantine, 'skip'),
+    ofAny, stream, new Argument('<revision>', 'of the event').argParser(revisionNumber),
+    new Option('--reason <text>', 'why, for those who come later').makeOptionMandatory())
+  add(parked, 'resume', 'let a projection go on that stands still because it refused too many streams',
+    work(quarantine, 'resume'), named())
 }
 
 function addEvents (program: Command): void {
   const events = () => import('./events.js')
   const group = program.command('events')
     .description('the log: copy it to another event store, export it to a file, import it')
-  group.command('copy')
-    .description('copy everything to another EventStoreDB and verify it; goes on where the target ends')
-    .requiredOption('--to <url>', 'where to, such as esdb://host:2113?tls=false')
-    .option('--to-ca-file <file>', 'PEM file of the CA that signed the certificates of --to; default: EVENTSTORE_CA_FILE')
-    .addOption(inFlight)
-    .addOption(json)
-    .action(work(events, 'copy'))
-  group.command('export')
-    .argument('[file]', 'gzip when it ends in .gz; - is stdout', '-')
-    .description('write everything as JSON lines')
-    .option('--json', 'for programs: what the file holds; stdout has the events themselves')
-    .action(work(events, 'exportAll'))
-  group.command('import')
-    .argument('<file>', 'an export, packed or not; - is stdin')
-    .description('bring an export into the present event store and verify it; goes on where that stands')
-    .option('--allow-truncated', 'take the whole lines of a file that lacks its end')
-    .addOption(inFlight)
-    .addOption(json)
-    .action(work(events, 'importAll'))
-  group.command('adopt')
-    .description('with every role stopped: make the consumers follow a log that was moved, ' +
-      'or that is older than what they have read')
-    .addOption(json)
-    .action(work(events, 'adopt'))
-  group.command('mark')
-    .description('write a marker of how far this database has come, after what cannot be read in the stream of markers')
-    .addOption(json)
-    .action(work(events, 'mark'))
+  add(group, 'copy', 'copy everything to another EventStoreDB and verify it; goes on where the target ends',
+    work(events, 'copy'),
+    new Option('--to <url>', 'where to, such as esdb://host:2113?tls=false').makeOptionMandatory(),
+    new Option('--to-ca-file <file>',
+      'PEM file of the CA that signed the certificates of --to; default: EVENTSTORE_CA_FILE'),
+    inFlight)
+  add(group, 'export', 'write everything as JSON lines', work(events, 'exportAll'),
+    new Argument('[file]', 'gzip when it ends in .gz; - is stdout').default('-'),
+    jsonFor('what the file holds; stdout has the events themselves'))
+  add(group, 'import', 'bring an export into the present event store and verify it; goes on where that stands',
+    work(events, 'importAll'), file('an export, packed or not; - is stdin'),
+    new Option('--allow-truncated', 'take the whole lines of a file that lacks its end'), inFlight)
+  add(group, 'adopt', 'with every role stopped: make the consumers follow a log that was moved, ' +
+    'or that is older than what they have read', work(events, 'adopt'))
+  add(group, 'mark', 'write a marker of how far this database has come, after what cannot be read in the stream of markers',
+    work(events, 'mark'))
 }
 
 function addWebhooks (program: Command): void {
@@ -251,106 +173,56 @@ function addWebhooks (program: Command): void {
   const outcomes: Outcome[] = [
     'delivered', 'gone', 'rejected', 'blocked', 'dns', 'connect', 'tls', 'connection', 'timeout', 'unknown'
   ]
-  group.command('list')
-    .description('deliveries, newest first')
-    .addOption(ofUser)
-    .addOption(ofAssistant)
-    .option('--call <id>', 'only that of this call')
-    .addOption(new Option('--status <status>', 'only those with this status').choices(statuses))
-    .option('--reason <reason>', 'only those with this reason, such as invalid')
-    .addOption(new Option('--outcome <outcome>', 'only those whose last attempt ended so').choices(outcomes))
-    .option('--status-code <code>', 'only those whose receiver answered this last', wholeNumber)
-    .option('--limit <n>', 'how many', wholeNumber, 50)
-    .addOption(json)
-    .action(work(webhooks, 'list'))
-  group.command('show')
-    .argument('<id>', 'its webhook-id')
-    .description('a delivery with its newest 50 attempts')
-    .addOption(json)
-    .action(work(webhooks, 'show'))
-  group.command('failing')
-    .description('webhooks that fail or are suspended: since when, the last error, and how much waits')
-    .option('--limit <n>', 'how many', wholeNumber, 200)
-    .addOption(json)
-    .action(work(webhooks, 'failing'))
-  group.command('redeliver')
-    .argument('<id...>', 'webhook-ids')
-    .description('send deliveries once more; the schedule goes on as it was')
-    .addOption(json)
-    .action(work(webhooks, 'redeliver'))
-  group.command('recover')
-    .description('begin the schedule anew for everything that is not delivered; goes on where it was broken off')
-    .requiredOption('--since <time>', 'a day, an instant, or how long ago, such as 12h')
-    .addOption(ofUser)
-    .addOption(ofAssistant)
-    .addOption(json)
-    .action(work(webhooks, 'recover'))
-  group.command('options')
-    .argument('<assistant>', 'its id', anyId)
-    .description('show or change the options of the webhook of an assistant')
-    .option('--headers <file>', 'a JSON object of names and values, in place of the headers so far; {} for none')
-    .option('--max-per-second <n>', 'most attempts of the schedule that start in a second, 100 at most', wholeNumber)
-    .option('--clear', 'leave no header and no bound')
-    .addOption(json)
-    .action(work(webhooks, 'options'))
-  group.command('stats')
-    .description('counts, what is due, and whether every call is accounted for')
-    .addOption(json)
-    .action(work(webhooks, 'stats'))
-  group.command('resume')
-    .description('go on sending with a restored database: calls up to the last marker in the log are not sent again')
-    .addOption(json)
-    .action(work(webhooks, 'resume'))
+  add(group, 'list', 'deliveries, newest first', work(webhooks, 'list'), ofUser, ofAssistant,
+    new Option('--call <id>', 'only that of this call'),
+    new Option('--status <status>', 'only those with this status').choices(statuses),
+    new Option('--reason <reason>', 'only those with this reason, such as invalid'),
+    new Option('--outcome <outcome>', 'only those whose last attempt ended so').choices(outcomes),
+    new Option('--status-code <code>', 'only those whose receiver answered this last').argParser(wholeNumber),
+    limit(50))
+  add(group, 'show', 'a delivery with its newest 50 attempts', work(webhooks, 'show'),
+    new Argument('<id>', 'its webhook-id'))
+  add(group, 'failing', 'webhooks that fail or are suspended: since when, the last error, and how much waits',
+    work(webhooks, 'failing'), limit(200))
+  add(group, 'redeliver', 'send deliveries once more; the schedule goes on as it was', work(webhooks, 'redeliver'),
+    new Argument('<id...>', 'webhook-ids'))
+  add(group, 'recover', 'begin the schedule anew for everything that is not delivered; goes on where it was broken off',
+    work(webhooks, 'recover'),
+    new Option('--since <time>', 'a day, an instant, or how long ago, such as 12h').makeOptionMandatory(),
+    ofUser, ofAssistant)
+  add(group, 'options', 'show or change the options of the webhook of an assistant', work(webhooks, 'options'),
+    new Argument('<assistant>', 'its id').argParser(anyId),
+    new Option('--headers <file>', 'a JSON object of names and values, in place of the headers so far; {} for none'),
+    new Option('--max-per-second <n>', 'most attempts of the schedule that start in a second, 100 at most').argParser(wholeNumber),
+    new Option('--clear', 'leave no header and no bound'))
+  add(group, 'stats', 'counts, what is due, and whether every call is accounted for', work(webhooks, 'stats'))
+  add(group, 'resume', 'go on sending with a restored database: calls up to the last marker in the log are not sent again',
+    work(webhooks, 'resume'))
 }
 
-function addWork (program: Command): void {
-  const group = program.command('work').description('imports, exports, erasures and recoveries in the background')
-  group.command('list')
-    .description('what has not ended, and what failed within a day')
-    .option('--limit <n>', 'how many', wholeNumber, 200)
-    .addOption(json)
-    .action(work(() => import('./work.js'), 'list'))
-}
-
-function addPerson (program: Command): void {
+function addRest (program: Command): void {
+  const background = program.command('work').description('imports, exports, erasures and recoveries in the background')
+  add(background, 'list', 'what has not ended, and what failed within a day', work(() => import('./work.js'), 'list'),
+    limit(200))
   const person = () => import('./person.js')
-  const group = program.command('person').description('what is known of a person')
-  const user = ['--user <id>', 'whose leads, contacts, calls, deliveries and do-not-call entry'] as const
-  group.command('export')
-    .argument('<phone>', 'the phone number, in E.164 format')
-    .requiredOption(...user)
+  const persons = program.command('person').description('what is known of a person')
+  const phone = new Argument('<phone>', 'the phone number, in E.164 format')
+  const user = new Option('--user <id>', 'whose leads, contacts, calls, deliveries and do-not-call entry').makeOptionMandatory()
+  persons.command('export')
     .description('print a copy of what is known of a person: one JSON document on stdout')
+    .addArgument(phone)
+    .addOption(user)
     .action(work(person, 'exportPerson'))
-  group.command('erase')
-    .argument('<phone>', 'the phone number, in E.164 format')
-    .requiredOption(...user)
-    .description('erase a person for good, and end when it is done')
-    .addOption(json)
-    .action(work(person, 'erase'))
-}
-
-function addSecrets (program: Command): void {
+  add(persons, 'erase', 'erase a person for good, and end when it is done', work(person, 'erase'), phone, user)
   const secrets = () => import('./secrets.js')
-  const group = program.command('secrets').description('what SECRET_KEY encrypts and derives')
-  group.command('alert')
-    .description('print the secret that signs the requests to ALERT_WEBHOOK_URL: ALERT_WEBHOOK_SECRET, or a derived one')
-    .addOption(json)
-    .action(work(secrets, 'alert'))
-  group.command('reseal')
-    .description('encrypt with SECRET_KEY what keys of SECRET_KEY_PREVIOUS encrypted, which are not needed afterwards')
-    .addOption(json)
-    .action(work(secrets, 'reseal'))
-}
-
-function addIds (program: Command): void {
-  const ids = () => import('./database.js')
-  const group = program.command('ids').description('the sequences that ids come from')
-  group.command('check')
-    .description('compare them with the log and its last marker; exit status 1 when they are behind')
-    .addOption(json)
-    .action(work(ids, 'check'))
-  group.command('reseed')
-    .description('put them past every id that the log and its last marker know')
-    .addOption(json)
-    .action(work(ids, 'reseed'))
+  const sealed = program.command('secrets').description('what SECRET_KEY encrypts and derives')
+  add(sealed, 'alert', 'print the secret that signs the requests to ALERT_WEBHOOK_URL: ALERT_WEBHOOK_SECRET, or a derived one',
+    work(secrets, 'alert'))
+  add(sealed, 'reseal', 'encrypt with SECRET_KEY what keys of SECRET_KEY_PREVIOUS encrypted, which are not needed afterwards',
+    work(secrets, 'reseal'))
+  const database = () => import('./database.js')
+  const ids = program.command('ids').description('the sequences that ids come from')
+  add(ids, 'check', 'compare them with the log and its last marker; exit status 1 when they are behind',
+    work(database, 'check'))
+  add(ids, 'reseed', 'put them past every id that the log and its last marker know', work(database, 'reseed'))
 }

@@ -18,74 +18,96 @@ export interface Journey {
   signal: AbortSignal
 }
 
-interface Named { id: number, name: string }
-interface Created extends Named { type: string, mode: string }
-interface CreatedLead { id: number, secondary_contacts: unknown[] }
+interface Created { id: number, name: string, type: string, mode: string }
+interface Import { id: string, status: string, total: number, created: number, invalid: number }
+interface Row { row: number, outcome: string, errors: Record<string, string[]> | null }
 
 /** @throws at the first step that does not hold */
 export async function runJourney (journey: Journey): Promise<void> {
   const call = caller(journey.url)
-  const { campaignId, numberId } = await prepare(journey, call)
-  const assistantId = await configure(journey, call, numberId)
+  const [assistantId, campaignId] = await prepare(journey, call)
   const leadId = await register(journey, call, campaignId)
-  await importLeads(journey, call, campaignId)
   const endedAt = performance.now()
   await journey.timeline.step('complete a call', 'POST /engine/calls/demo-1/completed', async () => {
     await call('POST', '/engine/calls/demo-1/completed', journey.tokens.engine, 202, report(assistantId, leadId))
     return 'accepted: the event is in the log'
   })
-  const delivery = await receive(journey, endedAt)
-  await verify(journey, call, delivery, leadId)
+  await receive(journey, call, endedAt, leadId)
 }
 
-async function prepare ({ tokens: { user }, timeline }: Journey, call: Call) {
+async function prepare ({ tokens: { user }, receiver, timeline }: Journey, call: Call): Promise<[number, number]> {
   const campaignId = await timeline.step('create a campaign', 'POST /user/campaign', async () => {
-    const { body: { data } } = await call<Named>('POST', '/user/campaign', user, 201, newCampaign)
-    return [data.id, `${data.name} has id ${data.id}`] as const
+    const { data: { id, name } } = await call<Created>('POST', '/user/campaign', user, 201, newCampaign)
+    return [id, `${name} has id ${id}`] as const
   })
-  const numberId = await timeline.step('add a phone number', 'POST /user/phone-number', async () => {
-    const { body: { data } } = await call<typeof newNumber & { id: number }>('POST', '/user/phone-number', user, 201, newNumber)
+  const phone_number_id = await timeline.step('add a phone number', 'POST /user/phone-number', async () => {
+    const { data } = await call<typeof newNumber & { id: number }>('POST', '/user/phone-number', user, 201, newNumber)
     return [data.id, `${data.phone_number} has id ${data.id}`] as const
   })
-  return { campaignId, numberId }
-}
-
-async function configure ({ tokens, receiver, timeline }: Journey, call: Call, numberId: number): Promise<number> {
-  const { id } = await timeline.step('create an assistant', 'POST /user/assistant', async () => {
-    const { body: { data }, headers } = await call<Created>('POST', '/user/assistant', tokens.user, 201, {
-      ...newAssistant, phone_number_id: numberId
-    })
-    return [data, `${data.name} has id ${data.id}, ${data.type}, ${data.mode}; ${source(headers)}`] as const
+  const assistantId = await timeline.step('create an assistant', 'POST /user/assistant', async () => {
+    const body = { ...newAssistant, phone_number_id }
+    const { data: { id, name, type, mode }, headers } = await call<Created>('POST', '/user/assistant', user, 201, body)
+    return [id, `${name} has id ${id}, ${type}, ${mode}; ${source(headers)}`] as const
   })
-  await timeline.step('update it', `PUT /user/assistant/${id}`, async () => {
+  await timeline.step('update it', `PUT /user/assistant/${assistantId}`, async () => {
     const changes = { webhook_url: receiver.url, is_webhook_active: true, speech_speed: 1.1 }
-    const { headers } = await call('PUT', `/user/assistant/${id}`, tokens.user, 200, changes)
+    const { headers } = await call('PUT', `/user/assistant/${assistantId}`, user, 200, changes)
     return `webhook on, ${receiver.url}; revision ${headers.get('etag')}; ${source(headers)}`
   })
-  return id
+  return [assistantId, campaignId]
 }
 
-async function register ({ tokens, timeline }: Journey, call: Call, campaignId: number): Promise<number> {
-  const lead = { ...newLead, campaign_id: campaignId }
-  const { id } = await timeline.step('create a lead', 'POST /user/lead', async () => {
-    const { body: { data }, headers } = await call<CreatedLead>('POST', '/user/lead', tokens.user, 200, lead)
-    const contacts = `${data.secondary_contacts.length} secondary contacts`
-    return [data, `lead ${data.id} with ${contacts}; ${source(headers)}`] as const
+/** One lead, and three of a file, whose fourth row is refused, as its number is on the list. */
+async function register (
+  { tokens: { user }, timeline, signal }: Journey, call: Call, campaign_id: number
+): Promise<number> {
+  const lead = { ...newLead, campaign_id }
+  const leadId = await timeline.step('create a lead', 'POST /user/lead', async () => {
+    const { data: { id, secondary_contacts: contacts }, headers } =
+      await call<{ id: number, secondary_contacts: unknown[] }>('POST', '/user/lead', user, 200, lead)
+    return [id, `lead ${id} with ${contacts.length} secondary contacts; ${source(headers)}`] as const
   })
   await timeline.step('refuse it twice', 'POST /user/lead', async () => {
-    const { body } = await call('POST', '/user/lead', tokens.user, 422, lead)
-    return `the same phone number again: 422, ${body.message}`
+    const { message } = await call('POST', '/user/lead', user, 422, lead)
+    return `the same phone number again: 422, ${message}`
   })
-  return id
+  await timeline.step('put a number on the list', 'POST /user/blacklist', async () => {
+    await call('POST', '/user/blacklist', user, 201, { phone_number: listedNumber, reason: 'asked for it' })
+    return `${listedNumber} is not to be called`
+  })
+  await timeline.step('import three leads', 'POST /user/leads/import', async () => {
+    const path = `/user/leads/import?campaign_id=${campaign_id}`
+    const { data: { id } } = await call<Import>('POST', path, user, 202, importedLeads)
+    const { created, invalid } = await ended(call, user, id, signal)
+    const { data: rows } = await call<Row[]>('GET', `/user/lead-import/${id}/results`, user, 200)
+    const refused = rows.find(({ outcome }) => outcome === 'invalid')
+    expect(created === 3 && invalid === 1 && refused !== undefined, `the import made ${created} leads, and refused ${invalid} rows`)
+    return `3 leads of a CSV file; row ${refused.row} was refused: phone_number ${refused.errors?.phone_number?.join()}`
+  })
+  return leadId
 }
 
-async function receive ({ receiver, timeline }: Journey, endedAt: number): Promise<Delivery> {
+const withinMs = 10_000
+const everyMs = 25
+
+async function ended (call: Call, user: string, id: string, signal: AbortSignal): Promise<Import> {
+  for (const until = Date.now() + withinMs; Date.now() < until; await delay(everyMs, undefined, { signal })) {
+    const { data } = await call<Import>('GET', `/user/lead-import/${id}`, user, 200)
+    if (data.status === 'completed') return data
+    expect(data.status === 'processing', `the import ${data.status}`)
+  }
+  throw new Error(`the import did not end within ${withinMs / 1000} s`)
+}
+
+async function receive (
+  { receiver, timeline, tokens: { user } }: Journey, call: Call, endedAt: number, leadId: number
+): Promise<void> {
   const first = await timeline.step('first attempt', 'webhook receiver', async () => {
     const delivery = await receiver.delivery(0, 5_000)
     const after = (delivery.receivedAt - endedAt).toFixed(0)
     return [delivery, `${after} ms after the report; the receiver answers ${delivery.answered} on purpose`] as const
   })
-  return await timeline.step('second attempt', 'webhook receiver', async () => {
+  const { body, headers } = await timeline.step('second attempt', 'webhook receiver', async () => {
     const delivery = await receiver.delivery(1, 10_000)
     const isSameId = delivery.headers['webhook-id'] === first.headers['webhook-id']
     expect(delivery.body === first.body, 'the second attempt sent other bytes')
@@ -93,17 +115,11 @@ async function receive ({ receiver, timeline }: Journey, endedAt: number): Promi
     const after = ((delivery.receivedAt - first.receivedAt) / 1000).toFixed(2)
     return [delivery, `${after} s later, the same bytes and webhook-id; answered ${delivery.answered}`] as const
   })
-}
-
-async function verify (
-  { tokens, timeline }: Journey, call: Call, { body, headers }: Delivery, leadId: number
-): Promise<void> {
   await timeline.step('verify the signature', 'standardwebhooks', async () => {
-    const answer = await call<{ secret: string }>('GET', '/user/webhook-secret', tokens.user, 200)
-    const payload: unknown = new Webhook(answer.body.data.secret).verify(body, headers as Record<string, string>)
+    const { data: { secret } } = await call<{ secret: string }>('GET', '/user/webhook-secret', user, 200)
+    const payload: unknown = new Webhook(secret).verify(body, headers as Record<string, string>)
     expect(isCallCompleted(payload, leadId), 'the payload is not about this call')
-    const signature = String(headers['webhook-signature']).slice(0, 24)
-    return `genuine: ${signature}..., ${Buffer.byteLength(body)} bytes`
+    return `genuine: ${String(headers['webhook-signature']).slice(0, 24)}..., ${Buffer.byteLength(body)} bytes`
   })
 }
 
@@ -118,41 +134,7 @@ function isCallCompleted (payload: unknown, leadId: number): boolean {
   return isThisCall && data.lead?.id === leadId && data.lead.status === 'completed'
 }
 
-interface Import { id: string, status: string, total: number, created: number, invalid: number }
-interface Row { row: number, outcome: string, errors: Record<string, string[]> | null }
-
-/** Three leads are created, and a fourth row is refused, as its number is on the list. */
-async function importLeads (
-  { tokens: { user }, timeline, signal }: Journey, call: Call, campaignId: number
-): Promise<void> {
-  await timeline.step('put a number on the list', 'POST /user/blacklist', async () => {
-    await call('POST', '/user/blacklist', user, 201, { phone_number: listedNumber, reason: 'asked for it' })
-    return `${listedNumber} is not to be called`
-  })
-  await timeline.step('import three leads', 'POST /user/leads/import', async () => {
-    const path = `/user/leads/import?campaign_id=${campaignId}`
-    const { body: { data: { id } } } = await call<Import>('POST', path, user, 202, importedLeads)
-    const { created, invalid } = await ended(call, user, id, signal)
-    const { body: { data: rows } } = await call<Row[]>('GET', `/user/lead-import/${id}/results`, user, 200)
-    const refused = rows.find(({ outcome }) => outcome === 'invalid')
-    expect(created === 3 && invalid === 1 && refused !== undefined, `the import made ${created} leads, and refused ${invalid} rows`)
-    return `3 leads of a CSV file; row ${refused.row} was refused: phone_number ${refused.errors?.phone_number?.join()}`
-  })
-}
-
-const withinMs = 10_000
-const everyMs = 25
-
-async function ended (call: Call, user: string, id: string, signal: AbortSignal): Promise<Import> {
-  for (const until = Date.now() + withinMs; Date.now() < until; await delay(everyMs, undefined, { signal })) {
-    const { body: { data } } = await call<Import>('GET', `/user/lead-import/${id}`, user, 200)
-    if (data.status === 'completed') return data
-    expect(data.status === 'processing', `the import ${data.status}`)
-  }
-  throw new Error(`the import did not end within ${withinMs / 1000} s`)
-}
-
-interface Answer<Data> { headers: Headers, body: { message: string, data: Data } }
+interface Answer<Data> { headers: Headers, message: string, data: Data }
 
 type Call = ReturnType<typeof caller>
 
@@ -167,10 +149,10 @@ function caller (url: string) {
       headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': type }) },
       ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) })
     })
-    const answer: Answer<Data>['body'] = JSON.parse(await response.text())
+    const answer: Omit<Answer<Data>, 'headers'> = JSON.parse(await response.text())
     const answered = `${method} ${path} answered ${response.status} and not ${expected}`
     expect(response.status === expected, `${answered}: ${JSON.stringify(answer)}`)
-    return { headers: response.headers, body: answer }
+    return { headers: response.headers, ...answer }
   }
 }
 

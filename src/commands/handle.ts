@@ -1,8 +1,9 @@
 // Handles a command: read, fold, decide, append.
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { fold, type Aggregate } from '../domain/decider.js'
-import { assertSound, currentVersion, decode, DecodeError, type DomainEvent } from '../domain/events.js'
+import {
+  fold, type Aggregate, assertSound, currentVersion, decode, DecodeError, type DomainEvent
+} from '../domain/events.js'
 import { Rejection } from '../domain/rejection.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { isErasing } from '../features/persons/model.js'

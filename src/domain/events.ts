@@ -1,5 +1,5 @@
-// Every version of each event type and the stream where it has its business, and how stored data of any version becomes
-// a typed event again.
+// Every version of each event type and the stream where it has its business, how stored data of any version becomes a
+// typed event again, and the shape of what makes and folds events.
 import Type, { type TSchema, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { apiKeyEvents, apiKeyStream, tokenEvents, tokenStream } from '../features/api-keys/events.js'
@@ -227,3 +227,64 @@ function wordsAt (schema: object, path: string): string | undefined {
 function member (value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
+
+// The shape of every aggregate: how its events add up, and what a command makes of them.
+
+/** The events of a stream, and how they add up to a state. Events of other types in it are passed over. */
+export interface Aggregate<State, Event extends { type: string }> {
+  initialState: State
+  eventTypes: readonly Event['type'][]
+  /** The state after one more event. Total: an event that was accepted once is never refused. */
+  evolve (state: State, event: Event): State
+  /** Where a stream is folded by several aggregates, what tells this one from the others; else absent. */
+  part?: string
+  /** Whose the stream is, told by its first event; without it, everybody's. */
+  ownerOf? (state: State): string | undefined
+  /** Its streams are written once: no state is cached. */
+  isWrittenOnce?: true
+  /** What cannot be read behind the first event says nothing: it is skipped. */
+  skipsUnreadable?: true
+  /** Bytes of one encoded event; 900 KiB when absent, which every server version takes with its metadata. */
+  largestEvent?: number
+}
+
+export interface Decider<State, Event extends { type: string }, Command> extends Aggregate<State, Event> {
+  /** The events that the command leads to, none when nothing changes. @throws Rejection */
+  decide (command: Command, state: State): Event[]
+}
+
+/** The decider of several commands: what each leads to, by its type. */
+export const deciding = <
+  State, Event extends { type: string }, Decisions extends Record<string, (command: never, state: State) => Event[]>
+>(aggregate: Aggregate<State, Event>, decisions: Decisions): Decider<
+  State, Event, { [Type in keyof Decisions]: { type: Type } & Parameters<Decisions[Type]>[0] }[keyof Decisions]
+> => ({
+    ...aggregate,
+    decide: (command: { type: keyof Decisions }, state) => decisions[command.type]?.(command as never, state) ?? []
+  })
+
+/** What comes with every command of a user; made outside, so that a decision is pure. */
+export interface Circumstances {
+  userId: string
+  /** Those that were reserved for what the command creates. */
+  ids: readonly number[]
+  /** ISO 8601. */
+  now: string
+}
+
+/** The state that events add up to, from the beginning of their stream or from a state of before. */
+export function fold<State, Event extends { type: string }> (
+  aggregate: Aggregate<State, Event>, events: readonly Event[], before = aggregate.initialState
+): State {
+  return events.reduce((state, event) => aggregate.evolve(state, event), before)
+}
+
+/** The reserved id with this index. @throws when fewer were reserved */
+export function idAt (ids: readonly number[], index: number): number {
+  const id = ids[index]
+  if (id === undefined) throw new RangeError(`${ids.length} ids were reserved, and number ${index + 1} is asked for`)
+  return id
+}
+
+/** The later one of two instants, as it was written. */
+export const laterOf = (one: string, other: string) => Date.parse(other) > Date.parse(one) ? other : one

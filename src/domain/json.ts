@@ -102,6 +102,9 @@ export const Instant = (options: object = {}) => Type.String({
   ...options
 })
 
+/** A time in an answer. */
+export const At = (description = 'ISO 8601, UTC.') => Type.String({ description })
+
 /** What has ids from a sequence of ours: `ledger.<kind>_ids`. */
 export const idKinds = ['assistant', 'lead', 'campaign', 'phone_number', 'api_key', 'blacklist'] as const
 export type IdKind = typeof idKinds[number]

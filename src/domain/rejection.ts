@@ -26,6 +26,12 @@ export class Rejection extends Error {
   }
 }
 
+/** Also said of what is somebody else's, so that nobody learns which ids exist. */
+export const notOwn = (what: string, code: RejectionCode = 'not-found') =>
+  new Rejection(code, `${what} not found or does not belong to the authenticated user`)
+
+export const idTaken = () => new Rejection('id-taken', 'The id was given out before: try again')
+
 /** Refuses these fields. */
 export const invalid = (errors: FieldErrors) => new Rejection('invalid', 'The given data was invalid.', errors)
 

@@ -6,8 +6,7 @@ import {
   KeyInFlight, mayHaveWritten, type Claim, type Idempotency, type LedgerCommand, type Try
 } from '../commands/idempotency.js'
 import { type Ids, passOverTaken } from '../commands/ids.js'
-import type { Circumstances, Decider } from '../domain/decider.js'
-import type { DomainEvent } from '../domain/events.js'
+import type { Circumstances, Decider, DomainEvent } from '../domain/events.js'
 import type { IdKind } from '../domain/json.js'
 import { invalid, Rejection, soundBody, type Submitted } from '../domain/rejection.js'
 import { only } from './auth.js'

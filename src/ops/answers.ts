@@ -1,7 +1,7 @@
 // What operators are told over HTTP: schemas of the answers, each with an example for the API document.
 import Type, { type Static, type TSchema } from 'typebox'
 import { actions } from '../../projections/engine/operations.js'
-import { Id, Nullable } from '../domain/json.js'
+import { At, Id, Nullable } from '../domain/json.js'
 import { DeliveryDetails, DeliverySummary } from '../features/webhooks/model.js'
 import { only } from '../http/auth.js'
 import { deliveryDetails, deliverySummary } from '../http/docs/examples.js'
@@ -13,7 +13,6 @@ export const forOperators = <Schema extends object>(
 
 const Text = Type.String()
 const Words = (description: string) => Nullable(Text, { description })
-const At = Type.String({ description: 'ISO 8601, UTC.' })
 const MaybeAt = (description: string) => Nullable(Text, { description })
 const Count = (description?: string) => Type.Integer({ minimum: 0, ...(description !== undefined && { description }) })
 const UserOf = Nullable(Text, { description: 'Whose it is; null when the assistant is unknown.' })
@@ -33,7 +32,7 @@ export const ActionReport = Type.Object({
   state: Type.Enum(['running', 'done', 'failed'], { title: 'ProjectionActionState' }),
   progress: Nullable(Type.Number(), { description: '0 to 1; null where nobody knows the end.' }),
   message: Type.String({ description: 'What it does, or what became of it, for a person to read.' }),
-  began_at: At
+  began_at: At()
 }, { title: 'ProjectionAction' })
 
 const Generation = Type.Object({
@@ -82,7 +81,7 @@ export const ParkedStream = Type.Object({
   position: Text,
   type: Text,
   error: Text,
-  since: At
+  since: At()
 }, { title: 'ParkedStream' })
 
 export const DeliveryOfUser = Type.Object({ ...DeliverySummary.properties, user_id: UserOf }, { title: 'DeliveryOfUser' })
@@ -117,7 +116,7 @@ export const Work = Type.Object({
   failures: Count('Turns in a row that kept nothing.'),
   waits_for: Words('What it waits for.'),
   last_error: Words('What the last failed turn said, or why failed work was given up.'),
-  created_at: At,
+  created_at: At(),
   due_at: Type.String({ description: 'When its next turn is due at the earliest.' }),
   finished_at: MaybeAt('When it failed.')
 }, { title: 'Work' })

@@ -1,5 +1,8 @@
 // What a process measures of itself: subscriptions, leases, connections, and what waits in the database.
 import type { Pool } from 'pg'
+import { skippedCalls } from '../../workers/dispatch/effects.js'
+import { lastUnaccounted } from '../../workers/operate/audit.js'
+import { countDue, countPending, countRecentAttempts } from '../../workers/operate/stats.js'
 import { projections } from '../../projections/index.js'
 import { openBreakers } from '../../projections/engine/circuit-breaker.js'
 import { countParkedStreams } from '../../projections/engine/parked.js'
@@ -8,6 +11,7 @@ import type { Metrics, Sample } from '../http/metrics.js'
 import { countersByConsumer, type Counters } from '../subscriptions/run.js'
 import { behindLog, type Lag, type LagMonitor } from '../subscriptions/lag.js'
 import { leasesOf } from '../subscriptions/lease.js'
+import { atMostEvery } from '../timing.js'
 import type { Services } from './services.js'
 
 /** Of every role: what its consumers have done, the leases that it holds, its connections. */
@@ -87,42 +91,32 @@ export function observeAttempts (
   }
 }
 
-/** What is counted in the delivery log; `audit` compares the calls of the log with their rows. */
-export interface DeliveryCounts {
-  pending (): Promise<{ status: string, count: number }[]>
-  due (): Promise<Record<'waiting' | 'running' | 'oldestSeconds' | 'suspended' | 'failing' | 'parked', number>>
-  recentAttempts (): Promise<{ outcome: string, count: number }[]>
-  /** As of the last count; nothing before the first. */
-  unaccounted (): Promise<number | undefined>
-  /** Of this process, by reason. */
-  skipped (): Readonly<Record<string, number>>
-}
-
-/** Of the role worker. */
-export function measureDeliveries (
-  metrics: Metrics, { pending, due, recentAttempts, unaccounted, skipped }: DeliveryCounts
-): void {
+/** Of the role worker: what is counted in the delivery log. */
+export function measureDeliveries (metrics: Metrics, pool: Pool): void {
+  const countsBy = (label: string, found: Array<{ count: number }>): Sample[] =>
+    found.map(({ count, ...each }) => ({ labels: { [label]: String(Reflect.get(each, label)) }, value: count }))
   metrics.gauge('webhook_deliveries_pending', 'Deliveries without an end, by status.', ['status'],
-    async () => (await pending()).map(({ status, count }) => ({ labels: { status }, value: count })))
-  const ofDue = (name: string, help: string, pick: (found: Awaited<ReturnType<typeof due>>) => number) =>
-    metrics.gauge(name, help, [], async () => [{ labels: {}, value: pick(await due()) }])
+    async () => countsBy('status', await countPending(pool)))
+  const due = atMostEvery(1_000, () => countDue(pool))
+  const ofDue = (name: string, help: string, pick: Exclude<keyof Awaited<ReturnType<typeof countDue>>, 'oldest'>) =>
+    metrics.gauge(name, help, [], async () => [{ labels: {}, value: (await due())[pick] }])
   ofDue('webhook_oldest_due_seconds', 'Age of the attempt that is due longest and that a worker could make now; 0 when none is.',
-    ({ oldestSeconds }) => oldestSeconds)
-  ofDue('webhook_attempts_waiting', 'Attempts that are due and that a worker could make now.', ({ waiting }) => waiting)
-  ofDue('webhook_attempts_under_way', 'Attempts that are running.', ({ running }) => running)
-  ofDue('webhook_endpoints_suspended', 'Endpoints that nothing is sent to.', ({ suspended }) => suspended)
-  ofDue('webhook_endpoints_failing', 'Endpoints whose last three attempts or more have failed.', ({ failing }) => failing)
-  ofDue('webhook_events_parked', 'Events that the dispatcher has parked.', ({ parked }) => parked)
+    'oldestSeconds')
+  ofDue('webhook_attempts_waiting', 'Attempts that are due and that a worker could make now.', 'waiting')
+  ofDue('webhook_attempts_under_way', 'Attempts that are running.', 'running')
+  ofDue('webhook_endpoints_suspended', 'Endpoints that nothing is sent to.', 'suspended')
+  ofDue('webhook_endpoints_failing', 'Endpoints whose last three attempts or more have failed.', 'failing')
+  ofDue('webhook_events_parked', 'Events that the dispatcher has parked.', 'parked')
   metrics.counter('webhook_calls_skipped_total',
     'Calls that the dispatcher of this process has recorded without a webhook to send, by reason.', ['reason'],
-    () => Object.entries(skipped()).map(([reason, value]) => ({ labels: { reason }, value })))
+    () => Object.entries(skippedCalls).map(([reason, value]) => ({ labels: { reason }, value })))
   metrics.gauge('webhook_attempts_recent',
     'Attempts that began within the last five minutes, by outcome; `running` has none yet.', ['outcome'],
-    async () => (await recentAttempts()).map(({ outcome, count }) => ({ labels: { outcome }, value: count })))
+    async () => countsBy('outcome', await countRecentAttempts(pool)))
   metrics.gauge('webhook_calls_unaccounted',
     'Calls in the log that the dispatcher has passed, less their rows in the delivery log: always 0.', [],
     async () => {
-      const value = await unaccounted()
+      const value = await lastUnaccounted(pool)
       return value === undefined ? [] : [{ labels: {}, value }]
     })
 }

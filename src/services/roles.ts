@@ -84,7 +84,7 @@ async function startParts (
 ): Promise<App> {
   const { roles, config } = services
   let worker: StartedWorker | undefined
-  const status = await openStatus(services, async () => { await worker?.assertAnswers() })
+  const status = openStatus(services, async () => { await worker?.assertAnswers() })
   stops.push(endsSoon(() => status.stop()))
   const app = roles.includes('api') ? await startApi(services, status) : await statusApp(services, status)
   const projector = roles.includes('projector') ? startProjector(services) : undefined

@@ -2,13 +2,13 @@
 import type { Projection } from '../../projections/engine/projection.js'
 import { activePositions, generationsOf } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
-import { openBreakers, type OpenBreaker } from '../../projections/engine/circuit-breaker.js'
+import { openBreakers } from '../../projections/engine/circuit-breaker.js'
 import type { HealthChecks, Remark } from '../http/health.js'
 import { openMetrics, type Metrics } from '../http/metrics.js'
 import { recordMinutes } from '../ops/minute-counts.js'
 import { countersByConsumer } from '../subscriptions/run.js'
 import { monitorLag, type Lag, type LagMonitor } from '../subscriptions/lag.js'
-import { atMostEvery, pause } from '../timing.js'
+import { pause } from '../timing.js'
 import { measureDeliveries, measureProcess, measureProjections } from './metrics.js'
 import type { Services } from './services.js'
 import { statfs } from 'node:fs/promises'
@@ -26,7 +26,7 @@ export interface Status {
  * Where the role projector runs, it monitors the lag of the read models, whichever process runs their projections.
  * `assertWorker` rejects when the queue of the role worker does not answer.
  */
-export async function openStatus (services: Services, assertWorker: () => Promise<void>): Promise<Status> {
+export function openStatus (services: Services, assertWorker: () => Promise<void>): Status {
   const { roles, config, urls, pool, streams, holder, log } = services
   const metrics = openMetrics(log)
   measureProcess(metrics, services)
@@ -40,21 +40,9 @@ export async function openStatus (services: Services, assertWorker: () => Promis
   const place = diskOf(urls.dataIn, config.backEnds.eventStoreUrl)
   const disk = openDiskMonitor({ pool, disk: place, log })
   const stopLooking = disk.keepLooking()
-  if (roles.includes('worker')) {
-    const [{ lastUnaccounted }, { countDue, countPending, countRecentAttempts }, { skippedCalls }] = await Promise.all([
-      import('../../workers/operate/audit.js'), import('../../workers/operate/stats.js'),
-      import('../../workers/dispatch/effects.js')
-    ])
-    measureDeliveries(metrics, {
-      pending: () => countPending(pool),
-      due: atMostEvery(1_000, () => countDue(pool)),
-      recentAttempts: () => countRecentAttempts(pool),
-      skipped: () => skippedCalls,
-      unaccounted: () => lastUnaccounted(pool)
-    })
-  }
+  if (roles.includes('worker')) measureDeliveries(metrics, pool)
   return {
-    healthChecks: healthChecks(services, { disk, assertWorker, lag: lagMonitor }),
+    healthChecks: healthChecks(services, disk, assertWorker, lagMonitor),
     metrics,
     metricsToken: config.metricsToken,
     async stop () {
@@ -70,16 +58,9 @@ function counted ({ commands }: Metrics): Map<string, number> {
   return new Map([...answered, ...consumed])
 }
 
-interface Monitors {
-  disk: DiskMonitor
-  /** Rejects when the queue of the role worker does not answer. */
-  assertWorker: () => Promise<void>
-  /** A process without the role projector has none. */
-  lag: LagMonitor | undefined
-}
-
+/** A process without the role projector has no monitor of the lag. */
 function healthChecks (
-  services: Services, { disk, assertWorker, lag: lagMonitor }: Monitors
+  services: Services, disk: DiskMonitor, assertWorker: () => Promise<void>, lagMonitor: LagMonitor | undefined
 ): HealthChecks {
   const { roles, pool, eventStore, logGuard } = services
   const checks: HealthChecks = {
@@ -92,9 +73,8 @@ function healthChecks (
   if (roles.includes('api') || roles.includes('worker')) checks.eventStoreWrites = () => eventStore.assertTakesWrites()
   if (roles.includes('api') || roles.includes('projector')) checks.readModels = () => assertFilled(services)
   if (roles.includes('worker')) checks.webhookQueue = assertWorker
-  if (!lagMonitor) return checks
-  for (const projection of projections) {
-    checks[`projection ${projection.name}`] = () => assertKeepsUp(services, projection, lagMonitor)
+  for (const projection of lagMonitor ? projections : []) {
+    checks[`projection ${projection.name}`] = () => assertKeepsUp(services, projection, lagMonitor?.lags() ?? [])
   }
   return checks
 }
@@ -118,21 +98,18 @@ async function assertFilled ({ pool }: Services): Promise<void> {
  * A projection that is behind and comes closer is fine, and so is one that an operator has paused.
  * @throws when what readers see stands still, or falls behind
  */
-async function assertKeepsUp (
-  { pool }: Services, projection: Projection, lagMonitor: LagMonitor
-): Promise<Remark> {
+async function assertKeepsUp ({ pool }: Services, projection: Projection, lags: Lag[]): Promise<Remark> {
   const [open, generations] = await Promise.all([openBreakers(pool, [projection]), generationsOf(pool, projection)])
   const active = generations.find(({ state }) => state === 'active')
   if (active?.pausedSince) return `paused since ${active.pausedSince.toISOString()}`
   const breaker = open.find(({ generation }) => generation === active?.generation)
-  if (breaker) throw new Error(stopped(breaker))
-  const lag = lagMonitor.lags().find(({ name }) => name === projection.name)
+  if (breaker) {
+    const { since, streams, error } = breaker
+    throw new Error(`it stands still since ${since}, as it refused ${streams} streams within a minute: ${error}`)
+  }
+  const lag = lags.find(({ name }) => name === projection.name)
   if (lag?.isKeepingUp === false) throw new Error(behind(lag))
   return undefined
-}
-
-function stopped ({ since, streams, error }: OpenBreaker): string {
-  return `it stands still since ${since}, as it refused ${streams} streams within a minute: ${error}`
 }
 
 function behind ({ lag, lagSeconds, isAlive }: Lag): string {

@@ -6,8 +6,9 @@ import { validateNewAssistant, type AssistantBody } from '../../src/features/ass
 import { callDecider } from '../../src/features/calls/model.js'
 import { campaignDecider } from '../../src/features/campaigns/model.js'
 import { languagesDecider, modelsDecider, voicesDecider } from '../../src/features/catalog/model.js'
-import { fold } from '../../src/domain/decider.js'
-import { currentVersion, decode, eventVersions, type DomainEvent, type EventType } from '../../src/domain/events.js'
+import {
+  fold, currentVersion, decode, eventVersions, type DomainEvent, type EventType
+} from '../../src/domain/events.js'
 import { leadDecider } from '../../src/features/leads/decide.js'
 import { holderDecider, phoneNumberDecider } from '../../src/features/phone-numbers/model.js'
 import { requiredFields } from '../support/bodies/bodies.js'

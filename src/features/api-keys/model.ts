@@ -1,8 +1,8 @@
 // An API key: how its events add up, the rules that it has, what callers send and see of it; and the rule for tokens.
 import Type, { type Static } from 'typebox'
-import { isBlank, problem, soundBody, soundFields, type Submitted, Rejection } from '../../domain/rejection.js'
-import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
-import { Id, Instant, notBlank, Nullable } from '../../domain/json.js'
+import { idTaken, isBlank, notOwn, problem, soundBody, soundFields, type Submitted } from '../../domain/rejection.js'
+import { type Aggregate, deciding, idAt, type Circumstances, type Decider } from '../../domain/events.js'
+import { At, Id, Instant, notBlank, Nullable } from '../../domain/json.js'
 import { apiKeyEventTypes, Scope, scopes, type ApiKeyEvent, type TokenEvent } from './events.js'
 
 export interface ApiKey {
@@ -69,22 +69,13 @@ interface Digest { hash: string, prefix: string }
 export type CreateApiKey = NewApiKey & Digest & Circumstances
 export type RevokeApiKey = { type: 'revoke' } & Omit<Circumstances, 'ids'>
 
-export const apiKeyDecider: Decider<ApiKeyState, ApiKeyEvent, CreateApiKey | RevokeApiKey> = {
-  initialState: undefined,
-  eventTypes: apiKeyEventTypes,
-  evolve,
-  ownerOf: (state) => state?.user_id,
-  decide (command, state) {
-    switch (command.type) {
-      case 'create': return create(command, state)
-      case 'revoke': return revoke(command, state)
-      default: return command satisfies never
-    }
-  }
-}
+const apiKey: Aggregate<ApiKeyState, ApiKeyEvent> =
+  { initialState: undefined, eventTypes: apiKeyEventTypes, evolve, ownerOf: (state) => state?.user_id }
+
+export const apiKeyDecider = deciding(apiKey, { create, revoke })
 
 function create (command: CreateApiKey, state: ApiKeyState): ApiKeyEvent[] {
-  if (state) throw new Rejection('id-taken', 'The id was given out before: try again')
+  if (state) throw idTaken()
   const { ids, userId, name, hash, prefix, scopes, expires_at, now } = command
   const ofKey = { name, hash, prefix, scopes, expires_at }
   return [{ type: 'ApiKeyCreated', data: { api_key_id: idAt(ids, 0), user_id: userId, ...ofKey, created_at: now } }]
@@ -95,26 +86,21 @@ function revoke ({ userId, now }: RevokeApiKey, state: ApiKeyState): ApiKeyEvent
   return [{ type: 'ApiKeyRevoked', data: { api_key_id: state.api_key_id, user_id: userId, revoked_at: now } }]
 }
 
-/** Also the answer to somebody else's key, so that nobody learns which ids exist. */
-export function apiKeyNotFound (): Rejection {
-  return new Rejection('not-found', 'API key not found or does not belong to the authenticated user')
-}
-
-const At = (description: string) =>
-  Type.String({ description: `ISO 8601, UTC. ${description}`, examples: ['2026-01-31T11:50:00.000Z'] })
+export const apiKeyNotFound = () => notOwn('API key')
 
 const shown = {
   id: Id({}),
   name: Type.String({ examples: ['Nightly import'] }),
   prefix: Type.String({ description: 'How the key begins, to tell one from another.', examples: ['rl_q3VXhZ0s'] }),
   scopes: Type.Array(Scope),
-  expires_at: Nullable(At('From then on it is refused; null for never.')),
-  created_at: At('')
+  expires_at: Nullable(At('ISO 8601, UTC. From then on it is refused; null for never.')),
+  created_at: At('ISO 8601, UTC. ')
 }
 
 export const ApiKeyItem = Type.Object({
   ...shown,
-  last_used_at: Nullable(At('The minute of its last use; null where it was not used. A new database begins anew.'))
+  last_used_at: Nullable(At(
+    'ISO 8601, UTC. The minute of its last use; null where it was not used. A new database begins anew.'))
 }, { title: 'ApiKey' })
 export type ApiKeyItem = Static<typeof ApiKeyItem>
 

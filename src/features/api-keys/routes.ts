@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import Type from 'typebox'
 import { findApiKeys, noteRevoked } from '../../../projections/keys.js'
-import { idAt } from '../../domain/decider.js'
+import { idAt } from '../../domain/events.js'
 import { Message, apiKeyPath, pathId } from '../../http/app-types.js'
 import { digestOf } from '../../http/credentials.js'
 import { command } from '../../http/command-route.js'

@@ -1,9 +1,9 @@
 // An assistant: how its events add up, the rules that it has, and what callers see of it and of its history.
 import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
-import { idAt, laterOf, type Circumstances, type Decider } from '../../domain/decider.js'
-import { Id, type Json } from '../../domain/json.js'
-import { Rejection, invalid, topOf } from '../../domain/rejection.js'
+import { type Aggregate, deciding, idAt, laterOf, type Circumstances } from '../../domain/events.js'
+import { At, Id, type Json } from '../../domain/json.js'
+import { idTaken, invalid, notOwn, topOf } from '../../domain/rejection.js'
 import { AssistantStatus, EngineType, assistantEventTypes, type AssistantEvent, type AssistantSettings } from './events.js'
 import { missingUrl, type AssistantChanges, type NewAssistant, type PastSettings } from './validate.js'
 
@@ -53,26 +53,15 @@ export type CreateAssistant = NewAssistant & Circumstances
 export type UpdateAssistant = AssistantChanges & Omit<Circumstances, 'ids'>
 export type RestoreAssistant = PastSettings & Omit<Circumstances, 'ids'>
 type DeleteAssistant = { type: 'delete' } & Omit<Circumstances, 'ids'>
-export type AssistantCommand = CreateAssistant | UpdateAssistant | RestoreAssistant | DeleteAssistant
 
-export const assistantDecider: Decider<AssistantState, AssistantEvent, AssistantCommand> = {
-  initialState: undefined,
-  eventTypes: assistantEventTypes,
-  evolve,
-  ownerOf: (state) => state?.user_id,
-  decide (command, state) {
-    switch (command.type) {
-      case 'create': return create(command, state)
-      case 'update': return update(command, state)
-      case 'restore': return restore(command, state)
-      case 'delete': return remove(command, state)
-      default: return command satisfies never
-    }
-  }
-}
+const assistant: Aggregate<AssistantState, AssistantEvent> =
+  { initialState: undefined, eventTypes: assistantEventTypes, evolve, ownerOf: (state) => state?.user_id }
+
+export const assistantDecider = deciding(assistant, { create, update, restore, delete: remove })
+export type AssistantCommand = Parameters<typeof assistantDecider.decide>[0]
 
 function create ({ ids, userId, now, settings }: CreateAssistant, state: AssistantState): AssistantEvent[] {
-  if (state) throw new Rejection('id-taken', 'The id was given out before: try again')
+  if (state) throw idTaken()
   const data = { assistant_id: idAt(ids, 0), user_id: userId, settings, created_at: now, status: 'active' as const }
   return [{ type: 'AssistantCreated', data }]
 }
@@ -127,10 +116,7 @@ function statusChanged (
   return [{ type: 'AssistantDeactivated', data: { ...ids, deactivated_at: now } }]
 }
 
-/** Also the answer to somebody else's assistant, so that nobody learns which ids exist. */
-export function assistantNotFound (): Rejection {
-  return new Rejection('assistant-not-found', 'Assistant not found or does not belong to the authenticated user')
-}
+export const assistantNotFound = () => notOwn('Assistant', 'assistant-not-found')
 
 function changedFields (current: AssistantSettings, given: Partial<AssistantSettings>): Partial<AssistantSettings> {
   const changed = Object.entries(given).filter(([name, value]) => !Value.Equal(Reflect.get(current, name), value))
@@ -163,7 +149,7 @@ const AnyValue = (description: string) => Type.Unsafe<Json>({ description })
 export const HistoryEntry = Type.Object({
   revision: Type.Integer({ minimum: 0, description: 'Revision of the assistant after the change: its ETag.' }),
   event: Type.Enum([...assistantEventTypes], { title: 'AssistantEventType' }),
-  at: Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] }),
+  at: At(),
   changes: Type.Array(Type.Object({
     field: Type.String({ examples: ['assistant_name'] }),
     from: AnyValue('The value before; null for a new assistant.'),

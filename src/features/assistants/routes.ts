@@ -2,8 +2,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { findAssistant, findAssistantHistory, findAssistants, withoutReleased } from '../../../projections/assistants.js'
-import { idAt } from '../../domain/decider.js'
-import { documentedAs, Nullable } from '../../domain/json.js'
+import { idAt } from '../../domain/events.js'
+import { At, documentedAs, Nullable } from '../../domain/json.js'
 import { etagOfRevision, reading } from '../../http/read-position.js'
 import { Message, assistantPath, pathId } from '../../http/app-types.js'
 import { command, type Handled } from '../../http/command-route.js'
@@ -198,8 +198,6 @@ async function lookUpPast (
   return past ? { past, refused: refusedToday(past), ...await lookUpFacts(services, userId, past) } : {}
 }
 
-const At = Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] })
-
 const Webhook = Type.Object({
   state: Type.Enum(['on', 'off', 'suspended', 'paused'], {
     title: 'WebhookState',
@@ -209,8 +207,8 @@ const Webhook = Type.Object({
   reason: Nullable(Type.String(), {
     description: 'Why it is suspended: gone (410) or failing; or paused: too_many_requests (429) or unavailable (503).'
   }),
-  since: Nullable(At, { description: 'When it was suspended.' }),
-  until: Nullable(At, { description: 'When a pause ends.' })
+  since: Nullable(At(), { description: 'When it was suspended.' }),
+  until: Nullable(At(), { description: 'When a pause ends.' })
 }, { title: 'AssistantWebhook' })
 
 const bare = (schema: object) =>
@@ -225,8 +223,8 @@ const AssistantAnswer = Type.Object({
   ...AssistantSummary.properties,
   settings: { ...AssistantSettings, ...documentedAs(briefSettings) },
   revision: Type.Integer({ minimum: 0, description: 'Also the ETag, or its beginning.' }),
-  created_at: At,
-  updated_at: At,
+  created_at: At(),
+  updated_at: At(),
   webhook: Webhook
 }, { title: 'Assistant' })
 

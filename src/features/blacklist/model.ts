@@ -1,9 +1,9 @@
 // Numbers that a user does not want called: one entry a number at a time. One whose number was erased holds all the
 // same, as its stream is found by the digest of the number.
 import Type, { type Static } from 'typebox'
-import { type Circumstances, type Decider, idAt } from '../../domain/decider.js'
+import { type Circumstances, deciding, idAt } from '../../domain/events.js'
 import { Id, Instant, Nullable, PhoneNumber, withoutNul } from '../../domain/json.js'
-import { Rejection } from '../../domain/rejection.js'
+import { notOwn } from '../../domain/rejection.js'
 import { type BlacklistEvent, blacklistEventTypes } from './events.js'
 
 /** Numbers that their user does not want called. */
@@ -46,20 +46,10 @@ export type EntryState = Entry | undefined
 /** Its one id is that of the new entry, where there is none. */
 type AddEntry = { type: 'add', phone_number: string, reason: string | null } & Circumstances
 type DeleteEntry = { type: 'delete', blacklist_id: number } & Circumstances
-type BlacklistCommand = AddEntry | DeleteEntry
 
-export const blacklistDecider: Decider<EntryState, BlacklistEvent, BlacklistCommand> = {
-  initialState: undefined,
-  eventTypes: blacklistEventTypes,
-  evolve: evolveEntry,
-  decide (command, state) {
-    switch (command.type) {
-      case 'add': return add(command, state)
-      case 'delete': return remove(command, state)
-      default: return command satisfies never
-    }
-  }
-}
+export const blacklistDecider = deciding({
+  initialState: undefined, eventTypes: blacklistEventTypes, evolve: evolveEntry
+}, { add, delete: remove })
 
 export const isListed = (state: EntryState): boolean => state !== undefined && !state.isDeleted
 
@@ -93,10 +83,7 @@ function remove ({ blacklist_id, userId, now }: DeleteEntry, state: EntryState):
   return [{ type: 'PhoneNumberUnblacklisted', data: { blacklist_id, user_id, ...named, deleted_at: now } }]
 }
 
-/** Also the answer to somebody else's entry, so that nobody learns which ids exist. */
-export function entryNotFound (): Rejection {
-  return new Rejection('not-found', 'Blacklist entry not found or does not belong to the authenticated user')
-}
+export const entryNotFound = () => notOwn('Blacklist entry')
 
 /** An entry as readers have it. */
 export interface KnownEntry { blacklist_id: number, user_id: string, created_at: string, isDeleted: boolean }

@@ -2,8 +2,8 @@
 // once. What is wrong with a report, and what callers see of a call.
 import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
-import type { Decider } from '../../domain/decider.js'
-import { Id, type JsonObject, Nullable } from '../../domain/json.js'
+import type { Decider } from '../../domain/events.js'
+import { At, Id, type JsonObject, Nullable } from '../../domain/json.js'
 import { Rejection, problem, soundBody, soundFields, type Submitted } from '../../domain/rejection.js'
 import {
   type CallCompleted, type CallErased, type CallEvent, callEventTypes, CallId, CallStatus, CompleteCallBody,
@@ -107,7 +107,6 @@ const Variables = (description: string) => Type.Unsafe<JsonObject | null>({
   type: ['object', 'null'], additionalProperties: true, description: `${description} ${ifErased}`
 })
 const PhoneOf = (description: string) => Nullable(Type.String(), { description: `${description} ${ifErased}` })
-const Utc = (description: string) => Type.String({ description, examples: ['2026-01-31T12:00:00.000Z'] })
 
 const CalledLead = Type.Object({
   id: Id({ description: 'As in lead_id.' }),
@@ -124,8 +123,8 @@ const summary = {
   direction,
   from: PhoneOf('Calling number.'),
   to: PhoneOf('Called number.'),
-  started_at: Utc('ISO 8601, UTC.'),
-  ended_at: Utc('ISO 8601, UTC.'),
+  started_at: At(),
+  ended_at: At(),
   duration,
   erased: Type.Optional(Type.Literal(true, { description: 'The person was erased: nothing of them is kept.' }))
 }

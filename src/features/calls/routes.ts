@@ -5,7 +5,7 @@ import { findLeadOwner } from '../../../projections/find-leads.js'
 import { countDeliveries, findDeliveries } from '../../../workers/deliveries/read.js'
 import { DecodeError } from '../../domain/events.js'
 import { Id } from '../../domain/json.js'
-import { invalid as refused, Rejection } from '../../domain/rejection.js'
+import { invalid as refused, notOwn, Rejection } from '../../domain/rejection.js'
 import { Message } from '../../http/app-types.js'
 import { command } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal } from '../../http/docs/describe.js'
@@ -142,7 +142,7 @@ const listCalls = list('/user/calls', {
   description: 'Those that ended last first.'
 }, ({ pool }, page, { user, query }) => findCalls(pool, filterOf(user.id, query), page))
 
-const notFound = 'Call not found or does not belong to the authenticated user'
+const notFound = () => notOwn('Call')
 
 const CallAnswer = Type.Object({
   ...CallReport.properties,
@@ -156,11 +156,11 @@ const getCall = route('GET', '/user/call/:id', reading('calls', {
   description: 'Everything that a webhook says of it, for when one was missed, and what became of its webhook.',
   params: Type.Object({ id: Type.String({ description: 'The call, as the engine names it.', examples: [callId] }) }),
   response: {
-    200: answered('The call with its transcript and its webhook.', One(CallAnswer), { data: call }), 404: refusal(notFound)
+    200: answered('The call with its transcript and its webhook.', One(CallAnswer), { data: call }), 404: refusal(notFound().message)
   }
 }), ({ pool }) => async ({ user, params: { id } }) => {
   const found = isCallId(id) ? await findCall(pool, user.id, id) : undefined
-  if (!found) throw new Rejection('not-found', notFound)
+  if (!found) throw notFound()
   const deliveries = await findDeliveries(pool, user.id, id)
   return { data: { ...describeCall(found.summary, found.report), deliveries } }
 })

@@ -1,8 +1,10 @@
 // A campaign: how its events add up, the rules that it has, and what callers send and see of it.
 import Type, { type Static } from 'typebox'
-import { isBlank, problem, soundBody, soundFields, type Submitted, Rejection } from '../../domain/rejection.js'
-import { idAt, laterOf, type Circumstances, type Decider } from '../../domain/decider.js'
-import { Id, notBlank } from '../../domain/json.js'
+import {
+  idTaken, isBlank, notOwn, problem, Rejection, soundBody, soundFields, type Submitted
+} from '../../domain/rejection.js'
+import { type Aggregate, deciding, idAt, laterOf, type Circumstances, type Decider } from '../../domain/events.js'
+import { At, Id, notBlank } from '../../domain/json.js'
 import { campaignEventTypes, type CampaignEvent } from './events.js'
 
 export interface Campaign {
@@ -55,29 +57,18 @@ export function nameIn (submitted: Submitted<Static<typeof CampaignBody>>): stri
 type CreateCampaign = { type: 'create', name: string } & Circumstances
 type RenameCampaign = { type: 'rename', name: string } & Omit<Circumstances, 'ids'>
 type DeleteCampaign = { type: 'delete' } & Omit<Circumstances, 'ids'>
-type CampaignCommand = CreateCampaign | RenameCampaign | DeleteCampaign
 
-const campaign = {
+const campaign: Aggregate<CampaignState, CampaignEvent> = {
   initialState: undefined,
   eventTypes: campaignEventTypes,
   evolve,
-  ownerOf: (state: CampaignState) => state?.user_id
+  ownerOf: (state) => state?.user_id
 }
 
-export const campaignDecider: Decider<CampaignState, CampaignEvent, CampaignCommand> = {
-  ...campaign,
-  decide (command, state) {
-    switch (command.type) {
-      case 'create': return create(command, state)
-      case 'rename': return rename(command, state)
-      case 'delete': return remove(command, state)
-      default: return command satisfies never
-    }
-  }
-}
+export const campaignDecider = deciding(campaign, { create, rename, delete: remove })
 
 function create ({ ids, userId, now, name }: CreateCampaign, state: CampaignState): CampaignEvent[] {
-  if (state) throw new Rejection('id-taken', 'The id was given out before: try again')
+  if (state) throw idTaken()
   const data = { campaign_id: idAt(ids, 0), user_id: userId, name, source: 'user' as const, created_at: now }
   return [{ type: 'CampaignCreated', data }]
 }
@@ -100,10 +91,7 @@ function ownOf ({ userId }: { userId: string }, state: CampaignState): Campaign 
   return state
 }
 
-/** Also the answer to somebody else's campaign, so that nobody learns which ids exist. */
-export function campaignNotFound (): Rejection {
-  return new Rejection('not-found', 'Campaign not found or does not belong to the authenticated user')
-}
+export const campaignNotFound = () => notOwn('Campaign')
 
 /** What a catalogue says of a campaign. */
 interface ImportCampaign { campaign_id: number, user_id: string, name: string, now: string }
@@ -125,13 +113,11 @@ function importCampaign ({ now, ...wanted }: ImportCampaign, state: CampaignStat
   return [{ type: 'CampaignRenamed', data: { ...wanted, source: 'import', renamed_at: now } }]
 }
 
-const At = Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T11:50:00.000Z'] })
-
 export const CampaignAnswer = Type.Object({
   id: Id({ description: 'The campaign_id of a lead.' }),
   name: Type.String({ examples: ['Spring renewals'] }),
-  created_at: At,
-  updated_at: At
+  created_at: At(),
+  updated_at: At()
 }, { title: 'Campaign' })
 export type CampaignAnswer = Static<typeof CampaignAnswer>
 

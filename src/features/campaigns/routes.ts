@@ -1,6 +1,6 @@
 // POST /user/campaign; PUT, DELETE and GET /user/campaign/{id}. The list of campaigns is one of the catalogue.
 import { findCampaign } from '../../../projections/catalog.js'
-import { idAt } from '../../domain/decider.js'
+import { idAt } from '../../domain/events.js'
 import { etagOfRevision, reading } from '../../http/read-position.js'
 import { Message, campaignPath, pathId } from '../../http/app-types.js'
 import { command, type Handled } from '../../http/command-route.js'

@@ -1,5 +1,5 @@
 // The rules for importing the lists of a catalogue: what is there already adds nothing.
-import type { Decider } from '../../domain/decider.js'
+import type { Decider } from '../../domain/events.js'
 import type { CatalogEvent } from './events.js'
 
 type Key = number | string

@@ -1,5 +1,5 @@
 // The rules for an import: it is requested once, and ends once.
-import type { Decider } from '../../domain/decider.js'
+import type { Decider } from '../../domain/events.js'
 import { type DuplicateRule, type LeadImportEvent, leadImportEventTypes } from './events.js'
 
 export interface RequestImport {

@@ -8,8 +8,8 @@ import {
 import { type ImportProgress, leadImportKind, nothingDone } from '../../../workers/imports/lead-imports.js'
 import { eachResult, listResults, type RowResult } from '../../../workers/imports/rows.js'
 import { customer, customerNumber } from '../../domain/examples.js'
-import { GivenId, Id, isUuid, Nullable } from '../../domain/json.js'
-import { type FieldErrors, invalid as refuse, Rejection, problem, soundBody } from '../../domain/rejection.js'
+import { At, GivenId, Id, isUuid, Nullable } from '../../domain/json.js'
+import { type FieldErrors, invalid as refuse, notOwn, problem, Rejection, soundBody } from '../../domain/rejection.js'
 import { importPath } from '../../http/app-types.js'
 import { command, type CommandRoute } from '../../http/command-route.js'
 import { addToVary } from '../../http/edge.js'
@@ -139,7 +139,6 @@ const find = (pool: ApiServices['pool'], userId: string, id: string) =>
   findRequest<ImportProgress>(pool, [leadImportKind], userId, id)
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
-const At = Type.String({ description: 'ISO 8601, UTC.', examples: [leadImport.created_at] })
 const LeadImport = Type.Object({
   id: Type.String(),
   status: LeadImportStatus,
@@ -149,11 +148,11 @@ const LeadImport = Type.Object({
   duplicates: Count('Rows whose phone number was a lead of the campaign already.'),
   invalid: Count('Rows that were refused.'),
   reason: Nullable(Type.String(), { description: 'Why it failed: the rows that are left cannot be imported.' }),
-  created_at: At,
-  finished_at: Nullable(At)
+  created_at: At(),
+  finished_at: Nullable(At())
 }, { title: 'LeadImport' })
 
-const notFound = 'Import not found or does not belong to the authenticated user'
+const notFound = () => notOwn('Import')
 
 const getLeadImport = route('GET', '/user/lead-import/:id', reading('leads', {
   tags,
@@ -163,7 +162,7 @@ const getLeadImport = route('GET', '/user/lead-import/:id', reading('leads', {
   params: importPath,
   response: {
     200: answered('The import.', Type.Object({ data: LeadImport }, { title: 'FoundLeadImport' }), { data: leadImport }),
-    404: refusal(notFound)
+    404: refusal(notFound().message)
   }
 }), ({ pool }) => async ({ user, params }) => ({ data: describe(await ownImport(pool, user.id, params.id)) }))
 
@@ -194,7 +193,7 @@ async function ownImport (
   pool: ApiServices['pool'], userId: string, id: string
 ): Promise<RequestStatus<ImportProgress>> {
   const found = isUuid(id) ? await find(pool, userId, id) : undefined
-  if (!found) throw new Rejection('not-found', notFound)
+  if (!found) throw notFound()
   return found
 }
 
@@ -228,7 +227,7 @@ const listImportResults = route('GET', '/user/lead-import/:id/results', reading(
   params: importPath,
   querystring: Type.Object({ ...paging.parameters, bom }),
   response: {
-    200: answered('The page that was asked for.', PageOf(Result), page(100, importedRow)), 404: refusal(notFound)
+    200: answered('The page that was asked for.', PageOf(Result), page(100, importedRow)), 404: refusal(notFound().message)
   }
 }, 'list', paging), ({ pool }) => async (request, reply) => {
   const { user, params, query, headers } = request

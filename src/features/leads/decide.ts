@@ -1,11 +1,11 @@
 // The rules for leads: what a caller may send to create, change or delete one, and what comes of it.
 import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
-import { type Circumstances, type Decider, idAt } from '../../domain/decider.js'
+import { type Circumstances, type Decider, deciding, idAt } from '../../domain/events.js'
 import { customer } from '../../domain/examples.js'
 import { AnyObject, documentedAs, Id, type JsonObject, PhoneNumber, variableLimits } from '../../domain/json.js'
 import {
-  invalid, Rejection, collect, problem, type Problem, repeated, soundBody, soundFields, type Submitted
+  invalid, collect, notOwn, problem, type Problem, repeated, soundBody, soundFields, type Submitted
 } from '../../domain/rejection.js'
 import { type Listed, onTheList, staysListed } from '../blacklist/model.js'
 import {
@@ -254,29 +254,13 @@ function createLead (command: CreateLead, state: LeadState): LeadEvent[] {
 /** Its ids are those of the new secondary contacts, in their order. */
 export type UpdateLead = LeadChanges & Circumstances
 type DeleteLead = { type: 'delete' } & Circumstances
-type LeadCommand = UpdateLead | DeleteLead
 
 /** Of one lead: its stream may hold others of the same contact, which it passes over. */
-export function oneLeadDecider (id: number): Decider<OneLeadState, LeadEvent, LeadCommand> {
-  return {
-    initialState: undefined,
-    eventTypes: leadEventTypes,
-    part: `lead ${id}`,
-    evolve: evolveOne(id),
-    decide (command, state) {
-      switch (command.type) {
-        case 'update': return update(command, state)
-        case 'delete': return remove(command, state)
-        default: return command satisfies never
-      }
-    }
-  }
-}
+export const oneLeadDecider = (id: number) => deciding({
+  initialState: undefined, eventTypes: leadEventTypes, part: `lead ${id}`, evolve: evolveOne(id)
+}, { update, delete: remove })
 
-/** Also the answer to somebody else's lead, so that nobody learns which ids exist. */
-export function leadNotFound (): Rejection {
-  return new Rejection('not-found', 'Lead not found or does not belong to the authenticated user')
-}
+export const leadNotFound = () => notOwn('Lead')
 
 function update (command: UpdateLead, state: OneLeadState): LeadEvent[] {
   const lead = ownOf(command, state)

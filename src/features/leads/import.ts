@@ -2,7 +2,7 @@
 // the campaign takes leads, and which numbers must not be called, was looked up for many rows at once.
 import type { Blacklists } from '../../commands/phone-numbers.js'
 import { whyUnreadable, type HandleCommand } from '../../commands/handle.js'
-import { idAt } from '../../domain/decider.js'
+import { idAt } from '../../domain/events.js'
 import { type FieldErrors, Rejection, soundFields, type Submitted } from '../../domain/rejection.js'
 import { firstOfRow } from '../../http/field-errors.js'
 import type { Services } from '../../services/services.js'

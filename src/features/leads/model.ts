@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
 import { AnyObject, Id } from '../../domain/json.js'
-import { laterOf } from '../../domain/decider.js'
+import { laterOf } from '../../domain/events.js'
 import type { Listed } from '../blacklist/model.js'
 import type { CallCompleted } from '../calls/events.js'
 import {

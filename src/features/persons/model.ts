@@ -1,9 +1,8 @@
 // Requests for a person's data: each is made once, and ends once.
 import Type, { type Static } from 'typebox'
-import type { Circumstances, Decider } from '../../domain/decider.js'
-import type { DomainEvent } from '../../domain/events.js'
-import { Nullable, PhoneNumber } from '../../domain/json.js'
-import { Rejection } from '../../domain/rejection.js'
+import { type Aggregate, type Circumstances, deciding, type DomainEvent } from '../../domain/events.js'
+import { At, Nullable, PhoneNumber } from '../../domain/json.js'
+import { notOwn } from '../../domain/rejection.js'
 import { typeInLog } from '../../domain/sealed.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
 import { type PersonRequestEvent, personRequestEventTypes, type PersonRequestType, RequestType } from './events.js'
@@ -31,7 +30,7 @@ export type RequestPerson = {
 /** `isDone`: all of it was done. Else it never will be. */
 export interface EndRequest { type: 'end', isDone: boolean, now: string }
 
-export const personRequestDecider: Decider<PersonRequestState, PersonRequestEvent, RequestPerson | EndRequest> = {
+const personRequest: Aggregate<PersonRequestState, PersonRequestEvent> = {
   initialState: undefined,
   eventTypes: personRequestEventTypes,
   isWrittenOnce: true,
@@ -44,15 +43,10 @@ export const personRequestDecider: Decider<PersonRequestState, PersonRequestEven
       case 'PersonRequestFailed': return ended(state, 'failed', event.data.finished_at)
       default: return event satisfies never
     }
-  },
-  decide (command, state) {
-    switch (command.type) {
-      case 'request': return request(command, state)
-      case 'end': return end(command, state)
-      default: return command satisfies never
-    }
   }
 }
+
+export const personRequestDecider = deciding(personRequest, { request, end })
 
 function ended (state: PersonRequestState, status: PersonRequest['status'], at: string): PersonRequestState {
   return state?.status === 'processing' ? { ...state, status, finished_at: at } : state
@@ -71,19 +65,13 @@ function end ({ isDone, now }: EndRequest, state: PersonRequestState): PersonReq
   return [isDone ? { type: 'PersonRequestCompleted', data } : { type: 'PersonRequestFailed', data }]
 }
 
-/** Also the answer to somebody else's request, so that nobody learns which ids exist. */
-export function personRequestNotFound (): Rejection {
-  return new Rejection('not-found', 'Person request not found or does not belong to the authenticated user')
-}
+export const personRequestNotFound = () => notOwn('Person request')
 
 export const PersonBody = Type.Object({
   phone_number: PhoneNumber({ description: 'Phone number of the person, in E.164 format.' })
 }, { title: 'Person' })
 
 export const ownNumber = 'is one of your own phone numbers, and no person'
-
-const At = (description: string) =>
-  Type.String({ description: `ISO 8601, UTC. ${description}`.trim(), examples: ['2026-01-31T12:00:00.000Z'] })
 
 const begun = {
   id: Type.String({ description: 'Id of the request.' }),
@@ -98,8 +86,8 @@ export type BegunPersonRequest = Static<typeof BegunPersonRequest>
 
 export const PersonRequestAnswer = Type.Object({
   ...begun,
-  created_at: At(''),
-  finished_at: Nullable(At('Null until it has ended.')),
+  created_at: At(),
+  finished_at: Nullable(At('ISO 8601, UTC. Null until it has ended.')),
   waits_for: Type.Optional(Type.String({
     description: 'Only of one that cannot go on: what it waits for. Where that is parked events, your operator has to act.'
   }))

@@ -1,8 +1,8 @@
 // The phone numbers of users. Who may have a number is decided by the stream of its holder.
 import Type, { type Static } from 'typebox'
-import { idAt, type Circumstances, type Decider } from '../../domain/decider.js'
+import { type Aggregate, deciding, idAt, type Circumstances, type Decider } from '../../domain/events.js'
 import { Id, PhoneNumber } from '../../domain/json.js'
-import { Rejection, invalid } from '../../domain/rejection.js'
+import { idTaken, invalid, notOwn, Rejection } from '../../domain/rejection.js'
 import { phoneNumberEventTypes, type HolderEvent, type PhoneNumberEvent } from './events.js'
 
 interface OwnedNumber {
@@ -27,11 +27,11 @@ export interface ImportNumber { phone_number_id: number, user_id: string, phone_
 /** A claim that led to no number so far must never lead to one. */
 interface EndClaim { phone_number_id: number, user_id: string, now: string }
 
-const phoneNumber = {
+const phoneNumber: Aggregate<NumberState, PhoneNumberEvent> = {
   initialState: undefined,
   eventTypes: phoneNumberEventTypes,
   evolve,
-  ownerOf: (state: NumberState) => state?.user_id
+  ownerOf: (state) => state?.user_id
 }
 
 function evolve (state: NumberState, { type, data }: PhoneNumberEvent): NumberState {
@@ -45,16 +45,7 @@ function evolve (state: NumberState, { type, data }: PhoneNumberEvent): NumberSt
   }
 }
 
-export const phoneNumberDecider: Decider<NumberState, PhoneNumberEvent, AddNumber | ReleaseNumber> = {
-  ...phoneNumber,
-  decide (command, state) {
-    switch (command.type) {
-      case 'add': return add(command, state)
-      case 'release': return release(command, state)
-      default: return command satisfies never
-    }
-  }
-}
+export const phoneNumberDecider = deciding(phoneNumber, { add, release })
 
 export const importedNumberDecider: Decider<NumberState, PhoneNumberEvent, ImportNumber> =
   { ...phoneNumber, decide: importNumber }
@@ -66,7 +57,7 @@ export const endedClaimDecider: Decider<NumberState, PhoneNumberEvent, EndClaim>
 }
 
 function add ({ ids, userId, phone_number }: AddNumber, state: NumberState): PhoneNumberEvent[] {
-  if (state?.phone_number !== undefined) throw new Rejection('id-taken', 'The id was given out before: try again')
+  if (state?.phone_number !== undefined) throw idTaken()
   if (state) throw numberTaken() // somebody else who wanted it ended our claim
   return [{ type: 'PhoneNumberAdded', data: { phone_number_id: idAt(ids, 0), user_id: userId, phone_number } }]
 }
@@ -96,10 +87,7 @@ const conflict = (message: string) => new Rejection('catalog-conflict', message)
 /** The same words for every holder, so that nobody learns who holds it. */
 export const numberTaken = () => invalid({ phone_number: ['is taken already'] })
 
-/** Also the answer to somebody else's number, so that nobody learns which ids exist. */
-export function numberNotFound (): Rejection {
-  return new Rejection('not-found', 'Phone number not found or does not belong to the authenticated user')
-}
+export const numberNotFound = () => notOwn('Phone number')
 
 /** The number under whose id it is held, and whose that is. */
 export interface Holder { phone_number_id: number, user_id: string }
@@ -113,18 +101,13 @@ type FreeNumber = { type: 'free', phone_number_id: number }
 export type HolderCommand = ClaimNumber | FreeNumber
 
 /** Where another holds the number, a claim leads to nothing: the state says who. */
-export const holderDecider: Decider<HolderState, HolderEvent, HolderCommand> = {
-  initialState: undefined,
-  eventTypes: ['PhoneNumberClaimed', 'PhoneNumberFreed'],
-  evolve: evolveHolder,
-  decide (command, state) {
-    switch (command.type) {
-      case 'claim': return claim(command, state)
-      case 'free': return state?.phone_number_id === command.phone_number_id ? [freed(state)] : []
-      default: return command satisfies never
-    }
-  }
-}
+export const holderDecider: Decider<HolderState, HolderEvent, HolderCommand> = deciding({
+  initialState: undefined, eventTypes: ['PhoneNumberClaimed', 'PhoneNumberFreed'], evolve: evolveHolder
+}, {
+  claim,
+  free: (command: FreeNumber, state: HolderState) =>
+    state?.phone_number_id === command.phone_number_id ? [freed(state)] : []
+})
 
 function evolveHolder (state: HolderState, { type, data }: HolderEvent): HolderState {
   switch (type) {

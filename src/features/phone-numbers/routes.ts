@@ -1,5 +1,5 @@
 // POST /user/phone-number and DELETE /user/phone-number/{id}. The list of phone numbers is one of the catalogue.
-import { idAt } from '../../domain/decider.js'
+import { idAt } from '../../domain/events.js'
 import { soundBody } from '../../domain/rejection.js'
 import { Message, pathId, phoneNumberPath } from '../../http/app-types.js'
 import { command } from '../../http/command-route.js'

@@ -1,8 +1,7 @@
 // What callers see of their webhooks: deliveries with their attempts, notices, and the secrets that sign.
 import Type, { type Static } from 'typebox'
-import { Id, Nullable } from '../../domain/json.js'
+import { At, Id, Nullable } from '../../domain/json.js'
 
-const At = (description: string) => Type.String({ description, examples: ['2026-01-31T12:00:00.000Z'] })
 const Missing = Nullable(Type.String())
 
 export const DeliveryAttempt = Type.Object({
@@ -38,7 +37,7 @@ const summary = {
   }),
   attempt_count: Type.Integer({ minimum: 0, description: 'Attempts of the schedule that were started.' }),
   next_attempt_at: Nullable(At(''), { description: 'When the schedule tries it next; null unless it is scheduled.' }),
-  created_at: At('ISO 8601, UTC.'),
+  created_at: At(),
   url: Nullable(Type.String(), {
     description: 'Where it went last, or will go, without the query; null of what is not sent.'
   }),
@@ -104,7 +103,7 @@ export const Notice = Type.Object({
     description: 'failed_three_times; gone (410) or failing (only failures for five days); attempts_used_up, ' +
       'expired, or crashed (each attempt ended our worker; it is made again when you ask for it); null of endpoint_recovered.'
   }),
-  at: Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] })
+  at: At()
 }, { title: 'WebhookNotice' })
 export type Notice = Static<typeof Notice>
 

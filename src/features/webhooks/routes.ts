@@ -10,7 +10,7 @@ import {
 import type { Answer } from '../../commands/idempotency.js'
 import { Id, inWords, uuid } from '../../domain/json.js'
 import {
-  invalid as refuse, Rejection, problem, soundBody, soundFields, type Submitted
+  invalid as refuse, notOwn, Rejection, problem, soundBody, soundFields, type Submitted
 } from '../../domain/rejection.js'
 import { assistantPath, deliveryPath } from '../../http/app-types.js'
 import { command } from '../../http/command-route.js'
@@ -44,14 +44,14 @@ const attempt = (description: string, message: string, data: Static<typeof Deliv
 
 const tooManyIn = (seconds: number) =>
   `Too many of these for this assistant: at most 10 a minute. Try again in ${seconds} seconds.`
-const deliveryNotFound = 'Delivery not found or does not belong to the authenticated user'
+const deliveryNotFound = () => notOwn('Delivery')
 
 /** @throws Rejection `not-found`, `webhook-refused`; an error with status 429 */
 function answerAttempt (
   reply: FastifyReply, requested: RequestedAttempt, message: string
 ): Answer<{ message: string, data: Static<typeof Delivery> }> {
   switch (requested.kind) {
-    case 'not-found': throw new Rejection('not-found', deliveryNotFound)
+    case 'not-found': throw deliveryNotFound()
     case 'refused': throw new Rejection('webhook-refused', `Nothing can be sent: ${requested.why}.`)
     case 'too-many':
       reply.header('retry-after', requested.retryInSeconds)
@@ -73,7 +73,7 @@ const redeliverWebhook = route('POST', '/user/webhook-deliveries/:id/redeliver',
     'delivered, a failure changes nothing: the schedule goes on. At most 10 a minute for each assistant.',
   params: deliveryPath,
   response: {
-    202: attempt('The delivery with the attempt that waits for its turn.', sentAgain, redelivered), 404: refusal(deliveryNotFound)
+    202: attempt('The delivery with the attempt that waits for its turn.', sentAgain, redelivered), 404: refusal(deliveryNotFound().message)
   }
 }), ({ handleLedger }) => (request, reply) => handleLedger(request, reply, {
   prepare: async () => {},
@@ -272,11 +272,11 @@ const getWebhookDelivery = route('GET', '/user/webhook-deliveries/:id', reading(
     'of the newest one that was made.',
   params: deliveryPath,
   response: {
-    200: answered('The delivery.', One(DeliveryDetails), { data: deliveryDetails }), 404: refusal(deliveryNotFound)
+    200: answered('The delivery.', One(DeliveryDetails), { data: deliveryDetails }), 404: refusal(deliveryNotFound().message)
   }
 }), ({ pool }) => async ({ user, params: { id } }) => {
   const found = await findDelivery(pool, user.id, id)
-  if (!found) throw new Rejection('not-found', deliveryNotFound)
+  if (!found) throw deliveryNotFound()
   return { data: { ...found, request: await findRequest(pool, id, packageVersion) } }
 })
 

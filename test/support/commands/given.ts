@@ -1,6 +1,6 @@
 // Deciders as sentences: given these events, when this command comes, then these events follow, or a refusal.
 import type { Test } from 'tap'
-import { fold, type Decider } from '../../../src/domain/decider.js'
+import { fold, type Decider } from '../../../src/domain/events.js'
 import type { TSchema } from 'typebox'
 import {
   Rejection, soundFields, type Submitted, unstorable, type FieldErrors, type RejectionCode
