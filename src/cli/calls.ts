@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { assistantOwner } from '../commands/assistants.js'
 import { commandHandler } from '../commands/handle.js'
 import { decode } from '../domain/events.js'
+import { member } from '../domain/json.js'
 import { callDecider, validateReport } from '../features/calls/model.js'
 import { type CallCompleted, callStream } from '../features/calls/events.js'
 import type { Streams } from '../log/event-log.js'
@@ -21,8 +22,7 @@ export async function complete (file: string, { json }: { json?: boolean }): Pro
 function readReport (file: string): CallCompleted {
   try {
     const data: unknown = JSON.parse(readText(file))
-    const callId: unknown = typeof data === 'object' && data !== null && 'call_id' in data ? data.call_id : undefined
-    const stream = callStream(String(callId))
+    const stream = callStream(String(member(data, 'call_id')))
     const event = decode({ type: 'CallCompleted', data, metadata: {}, stream, revision: 0n })
     if (event?.type === 'CallCompleted') return event.data
   } catch (cause) {

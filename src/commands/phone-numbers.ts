@@ -3,6 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Decider, DomainEvent } from '../domain/events.js'
+import { member } from '../domain/json.js'
 import { blacklistStream } from '../features/blacklist/events.js'
 import { blacklistDecider, isListed, type Listed } from '../features/blacklist/model.js'
 import { settingsStream } from '../features/leads/events.js'
@@ -47,7 +48,7 @@ export async function holdToLeadDigestKey (streams: Streams, digest: PhoneHash):
   for (;;) {
     const [chosen] = await streams.read(settingsStream)
     if (chosen) {
-      if (fingerprintIn(chosen.data) === fingerprint) return
+      if (member(chosen.data, 'fingerprint') === fingerprint) return
       throw new OtherLeadDigestKey(
         'LEAD_DIGEST_KEY is not the key that this event log was started with: set the former one, it never changes')
     }
@@ -60,10 +61,6 @@ export async function holdToLeadDigestKey (streams: Streams, digest: PhoneHash):
       await delay(50) // another process starts at the same time: read what it wrote
     }
   }
-}
-
-function fingerprintIn (data: unknown): unknown {
-  return typeof data === 'object' && data !== null && 'fingerprint' in data ? data.fingerprint : undefined
 }
 
 export interface Blacklists extends Pick<NotedEntries, 'note'> {

@@ -20,7 +20,7 @@ import {
 import {
   holderEvents, phoneHolderStream, phoneNumberEvents, phoneNumberStream
 } from '../features/phone-numbers/events.js'
-import { isNestedDeeper, Instant, uuid } from './json.js'
+import { isNestedDeeper, Instant, member, uuid } from './json.js'
 import { personIn } from './sealed.js'
 import type { StoredEvent } from './stored-event.js'
 import { type EventOf, firstVersion } from './upcast.js'
@@ -222,10 +222,6 @@ function wordsAt (schema: object, path: string): string | undefined {
   const part = path.split('/').slice(1).reduce<unknown>(member, schema)
   const words = member(part, 'x-message')
   return typeof words === 'string' ? words : undefined
-}
-
-function member (value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
 // The shape of every aggregate: how its events add up, and what a command makes of them.

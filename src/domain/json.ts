@@ -7,9 +7,16 @@ export type JsonObject = Record<string, Json>
 
 /** The same text for the same value, whatever the order of the members of its objects. */
 export const canonicalJson = (value: unknown): string | undefined => JSON.stringify(value, (_name, part) =>
-  typeof part === 'object' && part !== null && !Array.isArray(part)
+  isObject(part)
     ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => one < other ? -1 : 1))
     : part)
+
+export const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What a value of any kind has under the name. */
+export const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
 /** Of a UUID, in lower case. */
 export const uuid = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'

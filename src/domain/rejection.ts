@@ -1,6 +1,8 @@
 // A refusal with a stable code, which errors.ts maps to its HTTP status; of a body with every field that is wrong, by
 // its schema and by the rules.
 
+import { member } from './json.js'
+
 /** Every problem of every field; paths have dots: `post_call_schema.0.name`. */
 export type FieldErrors = Record<string, string[]>
 
@@ -73,12 +75,15 @@ export function soundFields<Body extends object> ({ body, refused = {} }: Submit
 export const topOf = (path: string) => path.split('.', 1)[0] ?? path
 
 /** One problem for each item whose `name` an earlier item has, or `first`. Takes items that the schema refused, too. */
-export function repeated (list: string, items: unknown, name: string, message: string, first?: unknown): Problem[] {
+export function repeated (
+  list: string, items: unknown, name: string, message: string, first?: unknown, type: 'string' | 'number' = 'string'
+): Problem[] {
   if (!Array.isArray(items)) return []
   const seen = new Set<unknown>([first])
   return items.map((item: unknown, index) => {
-    const value: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, name) : undefined
-    const isSeen = typeof value === 'string' && seen.size === seen.add(value).size
+    const value = member(item, name)
+    const found = typeof value
+    const isSeen = found === type && seen.size === seen.add(value).size
     return isSeen && problem(`${list}.${index}.${name}`, message)
   })
 }

@@ -1,6 +1,6 @@
 // What the log seals of persons: which parts of which events, whose they are, and what is left once a key was erased.
 import Type, { type Static } from 'typebox'
-import { isUuid, uuid } from './json.js'
+import { isObject, isUuid, uuid } from './json.js'
 
 export const Sealed = Type.Object({
   person: Type.String({
@@ -26,8 +26,7 @@ export const personIn = (stream: string) => /^person-([^-]+-[^-]+)$/.exec(stream
 /** Data of an event, or a part of it. */
 export type Fields = Readonly<Record<string, unknown>>
 
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isFields = (value: unknown): value is Fields => isObject(value)
 
 /** Two digests have 65 characters. Anybody can append anything: what is longer names no person, and takes no memory. */
 const longestPerson = 200

@@ -6,6 +6,7 @@ import addFormats from 'ajv-formats'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { isUtf8 } from 'node:buffer'
 import type { Static, TObject, TSchema } from 'typebox'
+import { isObject } from '../domain/json.js'
 import { type FieldErrors, invalid, mostFields, soundFields, type Submitted, unstorable } from '../domain/rejection.js'
 import type { App } from './app-types.js'
 import { fieldErrors, notDecimal, openAjv, withNotDecimal } from './field-errors.js'
@@ -129,7 +130,7 @@ const longestHeader = 2_048
 export function received<Schema extends TObject> (
   request: Pick<FastifyRequest, 'body' | 'validationError'>, reply: FastifyReply, schema: Schema
 ): Submitted<Static<Schema>> {
-  const body = isObject<Static<Schema>>(request.body) ? request.body : {}
+  const body: Partial<Static<Schema>> = isObject(request.body) ? request.body : {}
   nameIgnored(reply, body, schema.properties)
   const problems = request.validationError?.validation
   const refused = { ...unstorable(request.body), ...problems && fieldErrors(problems) }
@@ -183,11 +184,6 @@ export function nameIgnoredParameters ({ query, routeOptions }: FastifyRequest, 
 function headerList (names: string[]): string {
   const ascii = names.slice(0, 50).map((name) => encodeURIComponent(name.slice(0, 100).toWellFormed()))
   return ascii.join(', ').slice(0, longestHeader)
-}
-
-/** True for any JSON object; what the schema refused of it is in `refused`, which is why the type may be claimed. */
-function isObject<Body extends object> (value: unknown): value is Partial<Body> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What a schema says of the names inside a value. */

@@ -1,6 +1,7 @@
 // What lets in: tokens, as the settings that begin with JWT_ say it, with the roles that they may name, and API keys;
 // and why one that does not was refused.
 import { createHash } from 'node:crypto'
+import { member } from '../domain/json.js'
 import type { Problem } from '../domain/rejection.js'
 import type { Scope } from '../features/api-keys/events.js'
 
@@ -201,8 +202,7 @@ export function claimedSubject (authorization: string | undefined): string | und
   const payload = /^bearer\s+[^.\s]+\.([^.\s]+)\./i.exec(authorization ?? '')?.[1]
   if (payload === undefined) return undefined
   try {
-    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
-    const sub: unknown = typeof claims === 'object' && claims !== null ? Reflect.get(claims, 'sub') : undefined
+    const sub = member(JSON.parse(Buffer.from(payload, 'base64url').toString()), 'sub')
     return isSubject(sub) ? sub : undefined
   } catch {
     return undefined

@@ -1,5 +1,6 @@
 // What is wrong with data from outside, by field, in words that a person can act on.
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import { member } from '../domain/json.js'
 import { type FieldErrors, mostFields } from '../domain/rejection.js'
 
 /** A schema error of AJV, as it comes from there and from Fastify. */
@@ -58,10 +59,6 @@ function ownWords ({ 'x-message': words }: Record<string, unknown>): string | un
 }
 
 const longestName = ({ propertyNames }: Record<string, unknown>) => String(member(propertyNames, 'maxLength'))
-
-function member (value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
-}
 
 /** The largest number that JSON holds for sure is told to callers who came near it. */
 function rangeOf ({ minimum, maximum }: Record<string, unknown>, isSmall = false): string {

@@ -23,32 +23,14 @@ export function validateReport (
 ): { report: CallCompleted } {
   const { started_at: began, ended_at: ended } = soundFields(submitted)
   const isReversed = began !== undefined && ended !== undefined && Date.parse(ended) < Date.parse(began)
-  const { lead_status, transcript, ...body } = soundBody(submitted, [
+  const body = soundBody(submitted, [
     isReversed && problem('ended_at', 'must not be before started_at'),
     facts.assistantExists === false && problem('assistant_id', 'must be an existing assistant'),
     facts.leadBelongs === false && problem('lead_id', 'must be a lead of the user who owns the assistant')
   ])
-  const { assistant_id, lead_id, status, direction, from, to, started_at, ended_at, duration } = body
-  const { recording_url, input_variables, extracted_variables, evaluation } = body
-  const report = {
-    call_id: callId,
-    assistant_id,
-    lead_id,
-    ...(lead_status !== undefined && { lead_status }),
-    status,
-    direction,
-    from,
-    to,
-    started_at,
-    ended_at,
-    duration,
-    recording_url,
-    transcript: transcript.map(({ role, text, at }) => ({ role, text, at })),
-    input_variables,
-    extracted_variables,
-    evaluation
-  }
-  return { report }
+  const known = Object.entries(body).filter(([name]) => Object.hasOwn(CompleteCallBody.properties, name))
+  const turns = body.transcript.map(({ role, text, at }) => ({ role, text, at }))
+  return { report: { call_id: callId, ...Object.fromEntries(known), transcript: turns } as CallCompleted }
 }
 
 /** Nothing yet, what the engine reported first, or what is left of it. */
@@ -146,21 +128,17 @@ export const CallReport = Type.Object({
 export type CallReport = Static<typeof CallReport>
 
 /** `lead` is the lead, when it belongs to the user who owns the assistant. */
-export function summarizeCall (report: CallCompleted, lead: CalledLead | null): CallSummary {
+export function summarizeCall (
+  report: Omit<CallErased, 'erased_at'> & Pick<CallSummary, 'from' | 'to'>, lead: CalledLead | null
+): CallSummary {
   const { call_id, assistant_id, status, direction, from, to, started_at, ended_at, duration } = report
   const times = { started_at: utc(started_at), ended_at: utc(ended_at) }
   return { call_id, assistant_id, lead_id: lead?.id ?? null, lead, status, direction, from, to, ...times, duration }
 }
 
 /** The same of a call whose person was erased. */
-export function summarizeErased (
-  { started_at, ended_at, ...call }: Omit<CallErased, 'erased_at'>, lead: CalledLead | null
-): CallSummary {
-  const { call_id, assistant_id, status, direction, duration } = call
-  const times = { started_at: utc(started_at), ended_at: utc(ended_at) }
-  const named = { call_id, assistant_id, lead_id: lead?.id ?? null, lead, status, direction }
-  return { ...named, from: null, to: null, ...times, duration, erased: true }
-}
+export const summarizeErased = (call: Omit<CallErased, 'erased_at'>, lead: CalledLead | null): CallSummary =>
+  ({ ...summarizeCall({ ...call, from: null, to: null }, lead), erased: true })
 
 /** What a row has of a report: nothing when the person was erased. */
 export type KeptReport = CallCompleted | null

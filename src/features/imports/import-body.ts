@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
 import { addPart, removeUnused } from '../../../workers/imports/rows.js'
-import { canonicalJson, Id } from '../../domain/json.js'
+import { canonicalJson, Id, isObject } from '../../domain/json.js'
 import { type FieldErrors, invalid, type Submitted, unstorable } from '../../domain/rejection.js'
 import { asItWas, type CsvRecord, csvRecords, plain } from '../../http/csv.js'
 import { isCsv, nameIgnored, refusedBy, validatorCompiler } from '../../http/bodies.js'
@@ -168,8 +168,6 @@ function exported ({ variables = '', secondary_contacts = '', ...others }: Recor
     secondary_contacts: jsonOf(secondary_contacts || '[]')
   }
 }
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function jsonOf (text: string): unknown {
   try {

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
 import { type Circumstances, type Decider, deciding, idAt } from '../../domain/events.js'
 import { customer } from '../../domain/examples.js'
-import { AnyObject, documentedAs, Id, type JsonObject, PhoneNumber, variableLimits } from '../../domain/json.js'
+import { AnyObject, documentedAs, Id, type JsonObject, member, PhoneNumber, variableLimits } from '../../domain/json.js'
 import {
   invalid, collect, notOwn, problem, type Problem, repeated, soundBody, soundFields, type Submitted
 } from '../../domain/rejection.js'
@@ -95,7 +95,7 @@ function refuseListed ({ phone_number, secondary_contacts }: Partial<CreateLeadB
 function listedContacts (items: unknown, listed: Listed): Problem[] {
   if (!Array.isArray(items)) return []
   return items.map((item: unknown, at) => {
-    const number: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'phone_number') : undefined
+    const number = member(item, 'phone_number')
     return typeof number === 'string' && listed.has(number) && problem(`secondary_contacts.${at}.phone_number`, onTheList)
   })
 }
@@ -161,7 +161,7 @@ export function validateLeadChanges (
   const { variables, secondary_contacts, status } = soundBody(submitted, [
     ...(lead ? unchangeable(soundFields(submitted), lead) : []),
     ...repeated('secondary_contacts', given, 'phone_number', again, phone_number),
-    ...repeatedIds(given),
+    ...repeated('secondary_contacts', given, 'id', 'must be named once', undefined, 'number'),
     ...refuseListedIn(soundFields(submitted), lead, listed)
   ])
   const people = lead ? [lead, ...lead.secondary_contacts] : []
@@ -206,17 +206,6 @@ function refuseListedIn (
       ? listed.has(phone_number) && problem(`secondary_contacts.${at}.phone_number`, onTheList)
       : isFreed(phone_number, status) && problem(`secondary_contacts.${at}.status`, staysListed))
   ]
-}
-
-/** Takes items that the schema refused, too. */
-function repeatedIds (items: unknown): Problem[] {
-  if (!Array.isArray(items)) return []
-  const seen = new Set<unknown>()
-  return items.map((item: unknown, at) => {
-    const id: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'id') : undefined
-    const isSeen = typeof id === 'number' && seen.size === seen.add(id).size
-    return isSeen && problem(`secondary_contacts.${at}.id`, 'must be named once')
-  })
 }
 
 /** Its ids are the lead's, then one for each secondary contact. */
