@@ -28,6 +28,10 @@ export class Rejection extends Error {
   }
 }
 
+/** What HTTP itself refuses. */
+export const httpError = (statusCode: number, message: string, cause?: unknown) =>
+  Object.assign(new Error(message, { cause }), { statusCode })
+
 /** Also said of what is somebody else's, so that nobody learns which ids exist. */
 export const notOwn = (what: string, code: RejectionCode = 'not-found') =>
   new Rejection(code, `${what} not found or does not belong to the authenticated user`)

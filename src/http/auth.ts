@@ -6,6 +6,7 @@ import {
 } from 'jose'
 import { createHmac, KeyObject, timingSafeEqual } from 'node:crypto'
 import { NotKnownYet } from '../../projections/engine/positions.js'
+import { httpError } from '../domain/rejection.js'
 import type { Scope } from '../features/api-keys/events.js'
 import {
   type ApiKeyUser, challenge, claimedSubject, type Credentials, isSubject, type JwtSettings, keyIn, refusalOf, Refused,
@@ -166,10 +167,6 @@ function subjectOf ({ sub }: Record<string, unknown>): string {
 /** What `ringledger token revoke` names. */
 const jtiOf = ({ jti }: Record<string, unknown>) =>
   typeof jti === 'string' || typeof jti === 'number' ? String(jti) : undefined
-
-function httpError (statusCode: number, message: string, cause?: unknown): Error {
-  return Object.assign(new Error(message, { cause }), { statusCode })
-}
 
 /**
  * An API key may do what its scopes say, and never manage keys or the data of persons. Lets every token pass.

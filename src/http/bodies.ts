@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerial
 import { isUtf8 } from 'node:buffer'
 import type { Static, TObject, TSchema } from 'typebox'
 import { isObject } from '../domain/json.js'
-import { type FieldErrors, invalid, mostFields, soundFields, type Submitted, unstorable } from '../domain/rejection.js'
+import { type FieldErrors, httpError, invalid, mostFields, soundFields, type Submitted, unstorable } from '../domain/rejection.js'
 import type { App } from './app-types.js'
 import { fieldErrors, notDecimal, openAjv, withNotDecimal } from './field-errors.js'
 import { dayOrInstant, isDayOrInstant } from './filters.js'
@@ -29,14 +29,6 @@ const mostValues = 5_000
 /** The code of the refusal of a body that is compressed. */
 export const encodedBody = 'ENCODED_BODY'
 
-/** A body that cannot be read at all. */
-class UnreadableBody extends Error {
-  override readonly name = 'UnreadableBody'
-  constructor (readonly statusCode: 400 | 415, message: string, readonly code?: string) {
-    super(message)
-  }
-}
-
 /**
  * Takes `application/json` only, without a charset or with that of JSON: any other is a 415, bytes that are no UTF-8
  * are a 400. Of a key that is there twice the last one counts; keys that reach for prototypes are a 400. A body of
@@ -50,7 +42,7 @@ export function takeOnlyJson (app: App): void {
     const encoding = headers['content-encoding'] ?? 'identity'
     if (['GET', 'HEAD'].includes(method) || /^\s*identity\s*$/i.test(encoding)) return
     reply.header('accept-encoding', 'identity') // RFC 9110, 15.5.16
-    throw new UnreadableBody(415, 'A body that is encoded is not taken.', encodedBody)
+    throw Object.assign(httpError(415, 'A body that is encoded is not taken.'), { code: encodedBody })
   })
   app.addHook('preValidation', async (request) => {
     if (request.routeOptions.config.isBodyOptional) request.body ??= {}
@@ -58,9 +50,9 @@ export function takeOnlyJson (app: App): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(request.headers['content-type'] ?? '')?.[1]
     const isJsonCharset = charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)
-    if (!isJsonCharset) return done(new UnreadableBody(415, `JSON is UTF-8, not ${charset}`))
+    if (!isJsonCharset) return done(httpError(415, `JSON is UTF-8, not ${charset}`))
     if (body.length === 0 && mayBeEmpty(request)) return done(null)
-    if (!isUtf8(body)) return done(new UnreadableBody(400, 'The body is not valid UTF-8.'))
+    if (!isUtf8(body)) return done(httpError(400, 'The body is not valid UTF-8.'))
     const most = request.routeOptions.config.mostValues ?? mostValues
     if (hasMoreValues(body, most)) return done(tooManyValues(most))
     return parse(request, body.toString('utf8'), done)
@@ -113,7 +105,7 @@ export function takeCsvWhereWanted (app: App): void {
     const { config } = request.routeOptions
     const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8'
     if (config.takesCsv && /^utf-?(8|16(le|be)?)$/i.test(charset)) return done(null, payload)
-    done(Object.assign(new Error(`CSV is not taken here, or not in ${charset}`), { statusCode: 415 }))
+    done(httpError(415, `CSV is not taken here, or not in ${charset}`))
   })
 }
 

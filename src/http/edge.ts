@@ -6,6 +6,7 @@ import {
 } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { httpError } from '../domain/rejection.js'
 import type { App } from './app-types.js'
 import { answerHeaders, requestHeaders } from './docs/describe.js'
 
@@ -42,14 +43,12 @@ export function refuseAmbiguous (app: App): void {
   app.addHook('onRequest', async ({ originalUrl: url, raw: { httpVersion, rawHeaders } }) => {
     const hosts = countOf('host', rawHeaders)
     if (hosts > 1 || (httpVersion === '1.1' && hosts === 0)) {
-      throw badRequest('A request in HTTP/1.1 must have the header Host, once.')
+      throw httpError(400, 'A request in HTTP/1.1 must have the header Host, once.')
     }
-    if (countOf('authorization', rawHeaders) > 1) throw badRequest('A request must have the header Authorization once.')
+    if (countOf('authorization', rawHeaders) > 1) throw httpError(400, 'A request must have the header Authorization once.')
     if (!isDecodable(url)) throw new errorCodes.FST_ERR_BAD_URL(url)
   })
 }
-
-const badRequest = (message: string) => Object.assign(new Error(message), { statusCode: 400 })
 
 /** Fastify answers a path that cannot be decoded without any hook, so this leads it to a route. */
 export const decodable = ({ url = '/' }: { url?: string }) => isDecodable(url) ? url : url.replaceAll('%', '%25')
@@ -112,7 +111,7 @@ export function noteMethods (app: App): () => void {
 async function refuse ({ method, routeOptions: { config } }: FastifyRequest, reply: FastifyReply): Promise<never> {
   const { allow = '' } = config
   reply.header('allow', allow)
-  throw Object.assign(new Error(`This address does not take ${method}, only ${allow}.`), { statusCode: 405 })
+  throw httpError(405, `This address does not take ${method}, only ${allow}.`)
 }
 
 // What browsers may do with an answer: show it to nobody else, keep it nowhere, run nothing in it.
@@ -213,21 +212,15 @@ export function allowOrigins (app: App, origins: CorsOrigins): void {
     if (origin === undefined || (origins !== '*' && !origins.includes(origin))) return
     reply.header('access-control-allow-origin', origins === '*' ? '*' : origin)
     reply.header('access-control-expose-headers', exposed)
-    const { allow } = request.routeOptions.config
-    if (allow !== undefined && isQuestion(request)) return await answerQuestion(reply, allow)
+    // A browser asks before it sends what a page of its own origin only could send.
+    const { method, headers, routeOptions: { config: { allow } } } = request
+    if (allow === undefined || method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return
+    return await reply.code(204).headers({
+      'access-control-allow-methods': allow,
+      'access-control-allow-headers': allowed,
+      'access-control-max-age': keptSeconds
+    }).send()
   })
-}
-
-/** A browser asks before it sends what a page of its own origin only could send. */
-const isQuestion = ({ method, headers }: FastifyRequest) =>
-  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
-
-async function answerQuestion (reply: FastifyReply, allow: string): Promise<FastifyReply> {
-  return await reply.code(204).headers({
-    'access-control-allow-methods': allow,
-    'access-control-allow-headers': allowed,
-    'access-control-max-age': keptSeconds
-  }).send()
 }
 
 /** What else the answer depends on: a cache keeps one for each. */

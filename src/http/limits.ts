@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Shares, type Release } from '../commands/shares.js'
+import { httpError } from '../domain/rejection.js'
 import type { App } from './app-types.js'
 import { isCsv } from './bodies.js'
 import { userHash } from './request-log.js'
@@ -70,10 +71,7 @@ async function userLimit (
   const count = app.createRateLimit()
   return async (request, reply) => {
     const counted = await count(request)
-    if (counted.isAllowed) return
-    const { max, remaining, ttlInSeconds, isExceeded } = counted
-    tell(reply, { max, remaining, ttlInSeconds })
-    if (isExceeded) throw tooMany(reply, ttlInSeconds)
+    if (!counted.isAllowed) tell(reply, counted)
   }
 }
 
@@ -88,21 +86,19 @@ async function addressLimits (app: FastifyInstance): Promise<RateLimits['ofAddre
     const count = create?.({ max })
     return async (request, reply) => {
       const counted = await count?.(request)
-      if (!counted || counted.isAllowed || !counted.isExceeded) return
-      tell(reply, counted)
-      throw tooMany(reply, counted.ttlInSeconds)
+      if (counted?.isAllowed === false && counted.isExceeded) tell(reply, counted)
     }
   }
 }
 
-function tell (reply: FastifyReply, left: { max: number, remaining: number, ttlInSeconds: number }): void {
-  const { max, remaining, ttlInSeconds } = left
-  reply.headers({ 'x-ratelimit-limit': max, 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': ttlInSeconds })
-}
+type Counted = Extract<Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>, { isAllowed: false }>
 
-function tooMany (reply: FastifyReply, seconds: number): Error {
+/** @throws an error with status 429 when it is one too many */
+function tell (reply: FastifyReply, { max, remaining, ttlInSeconds: seconds, isExceeded }: Counted): void {
+  reply.headers({ 'x-ratelimit-limit': max, 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': seconds })
+  if (!isExceeded) return
   reply.header('retry-after', seconds)
-  return Object.assign(new Error(`Too many requests: try again in ${seconds} seconds.`), { statusCode: 429 })
+  throw httpError(429, `Too many requests: try again in ${seconds} seconds.`)
 }
 
 /**

@@ -25,7 +25,6 @@ export interface Metrics {
 }
 
 type Read = () => Sample[] | Promise<Sample[]>
-type Put = (labels: Sample['labels'], value: number) => void
 
 // Of the process, however many services run in it. Nothing is collected before somebody asks: to know how late its
 // event loop is, a process wakes a hundred times a second.
@@ -58,24 +57,25 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
   const requests = new Histogram({ ...requestDurations, registers })
   const failures = new Counter({ ...metricFailures, registers })
   const commands = { accepted: 0, refused: 0, failed: 0 }
-  const failed = (metric: string, error: unknown) => {
-    log.warn({ err: error, metric }, 'a metric could not be read')
-    failures.inc({ metric })
+  const readAtScrape = (Kind: typeof Gauge | typeof Counter): Metrics['gauge'] => (name, help, labelNames, read) => {
+    failures.inc({ metric: name }, 0) // the first failure is a rise
+    const late = () => new Error(`no answer within ${longestReadMs} ms`)
+    const collect = async () => {
+      const samples = await withTimeout(longestReadMs, Promise.resolve().then(read), late).catch((error: unknown) => {
+        log.warn({ err: error, metric: name }, 'a metric could not be read')
+        failures.inc({ metric: name })
+        return []
+      })
+      metric.reset() // what follows is done at once, so that scrapes at the same time do not mix
+      if (labelNames.length === 0) metric.remove() // reset() writes 0, and what cannot be read is absent
+      for (const { labels, value } of samples) metric.inc(labels, value)
+    }
+    const metric: Gauge | Counter = new Kind({ name: `ringledger_${name}`, help, labelNames, registers, collect })
   }
 
   return {
-    gauge (name, help, labelNames, read) {
-      failures.inc({ metric: name }, 0) // the first failure is a rise
-      const put: Put = (labels, value) => gauge.set(labels, value)
-      const collect = async () => fill(await readInTime(name, read, failed), gauge, labelNames, put)
-      const gauge: Gauge = new Gauge({ name: `ringledger_${name}`, help, labelNames, registers, collect })
-    },
-    counter (name, help, labelNames, read) {
-      failures.inc({ metric: name }, 0)
-      const put: Put = (labels, value) => counter.inc(labels, value)
-      const collect = async () => fill(await readInTime(name, read, failed), counter, labelNames, put)
-      const counter: Counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers, collect })
-    },
+    gauge: readAtScrape(Gauge),
+    counter: readAtScrape(Counter),
     events (name, help, labelNames) {
       const counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers })
       return (labels, count = 1) => counter.inc(labels, count)
@@ -93,25 +93,4 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
     contentType: registry.contentType,
     text: async () => `${await registry.metrics()}\n${await textOfProcess()}`
   }
-}
-
-async function readInTime (
-  metric: string, read: Read, failed: (metric: string, error: unknown) => void
-): Promise<Sample[]> {
-  try {
-    const late = () => new Error(`no answer within ${longestReadMs} ms`)
-    return await withTimeout(longestReadMs, Promise.resolve().then(read), late)
-  } catch (error) {
-    failed(metric, error)
-    return []
-  }
-}
-
-/** At once, so that scrapes at the same time do not mix. */
-function fill (
-  samples: Sample[], metric: { reset (): void, remove (): void }, labelNames: string[], put: Put
-): void {
-  metric.reset()
-  if (labelNames.length === 0) metric.remove() // reset() writes 0, and what cannot be read is absent
-  for (const { labels, value } of samples) put(labels, value)
 }

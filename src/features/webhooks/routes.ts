@@ -10,7 +10,7 @@ import {
 import type { Answer } from '../../commands/idempotency.js'
 import { Id, inWords, uuid } from '../../domain/json.js'
 import {
-  invalid as refuse, notOwn, Rejection, problem, soundBody, soundFields, type Submitted
+  httpError, invalid as refuse, notOwn, Rejection, problem, soundBody, soundFields, type Submitted
 } from '../../domain/rejection.js'
 import { assistantPath, deliveryPath } from '../../http/app-types.js'
 import { command } from '../../http/command-route.js'
@@ -55,7 +55,7 @@ function answerAttempt (
     case 'refused': throw new Rejection('webhook-refused', `Nothing can be sent: ${requested.why}.`)
     case 'too-many':
       reply.header('retry-after', requested.retryInSeconds)
-      throw Object.assign(new Error(tooManyIn(requested.retryInSeconds)), { statusCode: 429 })
+      throw httpError(429, tooManyIn(requested.retryInSeconds))
     case 'accepted': {
       const { delivery: data } = requested
       return { status: 202, body: { message, data }, about: data.call_id === null ? [] : [callStream(data.call_id)] }
