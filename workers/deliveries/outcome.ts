@@ -92,23 +92,24 @@ const toRow = ({ attempt, judgement: { verdict, usesAttempt, fails, pause }, ...
 /** Text of Postgres has no NUL, and no half of a pair. */
 const storable = (text: string | null) => text === null ? null : Buffer.from(text.replaceAll('\0', '')).toString()
 
-const columns = `nth integer, delivery_id uuid, trigger text, n integer, worker bigint, started_at timestamptz,
-      assistant_id bigint, user_id text, revision bigint, url text, header_names text, outcome text, status_code integer,
-      duration_ms integer, error text, excerpt text, truncated boolean, verdict text, reason text, in_ms float8,
-      uses_attempt boolean, fails boolean, pause_ms float8, pause_reason text, is_crash boolean`
+const ids = `nth integer, delivery_id uuid, trigger text, n integer, worker bigint, started_at timestamptz,
+      assistant_id bigint, user_id text`
+const told = `revision bigint, url text, header_names text, outcome text, status_code integer, duration_ms integer,
+      error text, excerpt text, truncated boolean, verdict text, reason text, in_ms float8, uses_attempt boolean, fails boolean,
+      pause_ms float8, pause_reason text, is_crash boolean`
 
-const givenSql = `SELECT *, now() AS now FROM json_to_recordset($1) AS e (${columns})`
-
-const silence = 'the worker did not tell the outcome'
+const givenSql = `SELECT *, now() AS now FROM json_to_recordset($1) AS e (${ids}, ${told})`
 
 // A revision that no webhook has: what is unknown says nothing of it.
+const lost = {
+  ...{ revision: 0, outcome: 'unknown', error: 'the worker did not tell the outcome', truncated: false },
+  ...{ verdict: 'retry', in_ms: 0, uses_attempt: false, fails: false, is_crash: true }
+}
+
 const lostSql = `
     SELECT row_number() OVER ()::integer - 1 AS nth, delivery_id, trigger, n, worker, started_at, assistant_id, user_id,
-      0::bigint AS revision, NULL::text AS url, NULL::text AS header_names, 'unknown' AS outcome, NULL::integer AS status_code,
-      NULL::integer AS duration_ms, '${silence}' AS error, NULL::text AS excerpt, false AS truncated, 'retry' AS verdict,
-      NULL::text AS reason, 0::float8 AS in_ms, false AS uses_attempt, false AS fails, NULL::float8 AS pause_ms,
-      NULL::text AS pause_reason, true AS is_crash, now() AS now
-    FROM ledger.webhook_due d
+      told.*, now() AS now
+    FROM ledger.webhook_due d CROSS JOIN json_to_record('${JSON.stringify(lost)}') AS told (${told})
     WHERE worker IS NOT NULL AND NOT EXISTS (SELECT FROM ledger.webhook_workers w
       WHERE w.id = d.worker AND (${runs('d')} OR w.steady_since > now() - interval '1 minute'))
     LIMIT ${mostAtOnce}`

@@ -46,19 +46,6 @@ export interface SenderOptions {
   reconcileEveryMs?: number | undefined
 }
 
-export interface Sender {
-  /** Wakes workers for these assistants soon; never throws. */
-  wake (assistants: Iterable<string>): void
-  /** What one worker of many does again and again. */
-  tasks: Periodic[]
-  /** How many claims there were, and how many of them found nothing. */
-  claims: { all: number, empty: number }
-  /** Cuts off what runs: it is made again. */
-  handOver (): void
-  /** Claims nothing more, waits so long for what runs, and hands over the rest. */
-  stop (graceMs: number): Promise<void>
-}
-
 /** Attempts at a time: as many as forty users may have whose receivers all hang. A claim takes no more than a part. */
 const room = { ofAll: 2_000, ofClaim: 250, bytes: 64 * 2 ** 20, largestBody: 256 * 2 ** 10 }
 const jobsAtOnce = 50
@@ -80,12 +67,13 @@ const [firstPauseMs, longestPauseMs, refusedForMs, lastWriteMs] = [50, 1_000, 30
 
 /** Begins an incarnation, and works. */
 export async function openSender (options: SenderOptions): Promise<Sender> {
-  const sender = new LogSender(options)
+  const sender = new Sender(options)
   await sender.begin()
   return sender
 }
 
-class LogSender implements Sender {
+class Sender {
+  /** How many claims there were, and how many of them found nothing. */
   readonly claims = { all: 0, empty: 0 }
   #worker = ''
   /** Aborted when what runs is not this worker's any more, or has to be handed over. */
@@ -141,6 +129,7 @@ class LogSender implements Sender {
     this.options.jobs.work((id) => this.#take(id), jobsAtOnce, (id) => this.#free(id))
   }
 
+  /** Wakes workers for these assistants soon; never throws. */
   wake (assistants: Iterable<string>): void {
     if (this.#isStopped) return
     for (const id of assistants) {
@@ -338,6 +327,7 @@ class LogSender implements Sender {
     }
   }
 
+  /** What one worker of many does again and again. */
   get tasks (): Periodic[] {
     const { pool, maySend } = this.options
     const whileAllowed = (run: (pass: Pass) => Promise<void>): Periodic['run'] =>
@@ -367,10 +357,12 @@ class LogSender implements Sender {
     }]
   }
 
+  /** Cuts off what runs: it is made again. */
   handOver (): void {
     this.#incarnation.abort(new Error('the worker stops'))
   }
 
+  /** Claims nothing more, waits so long for what runs, and hands over the rest. */
   async stop (graceMs: number): Promise<void> {
     this.#isStopped = true
     for (const timer of this.#timers) clearTimeout(timer)
