@@ -64,7 +64,6 @@ interface Progress {
 /** Notes what is to be sent again. @returns how many deliveries that is, or why nothing was noted */
 export async function requestRecovery (tx: PoolClient, request: RecoveryRequest): Promise<Requested> {
   const { userId, assistantId, since, until = null, statuses } = request
-  const running = await runningOf(tx, userId, assistantId)
   const { rows: [counted] } = await tx.query<{ until: string, count: number }>(`
     SELECT coalesce($5, now())::text AS until,
            (SELECT count(*)::integer FROM (
@@ -77,11 +76,7 @@ export async function requestRecovery (tx: PoolClient, request: RecoveryRequest)
   if (!counted) throw new Error('a count gave no row')
   const { count } = counted
   if (count > mostRecovered) return { refused: 'too-many' }
-  if (running >= mostOfAssistant) return { refused: 'busy' }
-  if (count === 0) return { count }
-  const input: Input = { assistant_id: assistantId, statuses, since, until: counted.until }
-  await addWork(tx, recoveryKind, userId, input)
-  return { count }
+  return await note(tx, userId, { assistant_id: assistantId, statuses, since, until: counted.until }, count)
 }
 
 /** The same of deliveries by their ids, whatever their assistants. Those of others are passed over. */
@@ -91,22 +86,23 @@ export async function requestRecoveryOf (tx: PoolClient, userId: string, ids: re
     FROM ledger.webhook_deliveries d
     WHERE id = ANY($1::uuid[]) AND user_id = $2 AND ${isRecoverable('d.assistant_id')} GROUP BY assistant_id ORDER BY assistant_id`,
   [ids, userId, recoverable])
-  for (const { assistant_id: assistantId, ...found } of rows) {
-    if (await runningOf(tx, userId, assistantId) >= mostOfAssistant) return { refused: 'busy' }
-    const input: Input = { assistant_id: assistantId, statuses: recoverable, ...found }
-    await addWork(tx, recoveryKind, userId, input)
+  for (const found of rows) {
+    const noted = await note(tx, userId, { ...found, statuses: recoverable }, found.ids.length)
+    if ('refused' in noted) return noted
   }
   return { count: rows.reduce((sum, found) => sum + found.ids.length, 0) }
 }
 
-/** How many recoveries of the assistant go on; until this transaction ends none is added. */
-async function runningOf (tx: PoolClient, userId: string, assistantId: number): Promise<number> {
-  await lockForCount(tx, recoveryKind, String(assistantId))
+/** Until this transaction ends no other one of the assistant is noted. */
+async function note (tx: PoolClient, userId: string, input: Input, count: number): Promise<Requested> {
+  await lockForCount(tx, recoveryKind, String(input.assistant_id))
   const { rows: [counted] } = await tx.query<{ running: number }>(`
     SELECT count(*)::integer AS running FROM ledger.work
     WHERE kind = '${recoveryKind}' AND user_id = $1 AND state = 'accepted' AND (input ->> 'assistant_id')::bigint = $2`,
-  [userId, assistantId])
-  return counted?.running ?? 0
+  [userId, input.assistant_id])
+  if ((counted?.running ?? 0) >= mostOfAssistant) return { refused: 'busy' }
+  if (count > 0) await addWork(tx, recoveryKind, userId, input)
+  return { count }
 }
 
 const lookedAt = 1_000
