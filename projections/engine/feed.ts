@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { type Consumer, type Log, runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
 import {
-  allGenerations, changeState, checkpointOf, generationsChannel, generationsOf, isFed, leaseOf, notifyReaders,
+  allGenerations, changeState, checkpointChannel, checkpointOf, generationsChannel, generationsOf, isFed, leaseOf,
   pointReaders, schemaOf, type Generation, type OfProjection
 } from './generations.js'
 import { CircuitBreaker } from './circuit-breaker.js'
@@ -167,7 +167,7 @@ export async function swap (projection: Projection, { from, to }: Swap, pool: Po
       if (!isDue) throw new NotYet()
       await waitAtMost(tx, readersWaitMs)
       await pointReaders(tx, projection, schemaOf(projection, to))
-      await notifyReaders(tx, projection, to, position)
+      await tx.query("SELECT pg_notify($1, 'replaced')", [checkpointChannel]) // who waits looks for themselves
     })
     return true
   } catch (error) {

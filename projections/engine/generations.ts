@@ -212,7 +212,10 @@ async function columnsOf (tx: PoolClient, view: string): Promise<Array<{ column:
   return rows
 }
 
-/** Carries `<projection> <position>` whenever readers can see more, and ` parked` where rows lack what events say. */
+/**
+ * Carries `<projection> <position>` whenever readers can see more, and ` parked` where rows lack what events say; or
+ * `replaced`, where positions of before mean nothing.
+ */
 export const checkpointChannel = 'ringledger_checkpoint'
 
 /** Notified by Postgres when a generation or a pause of a projection begins, changes or ends. */
@@ -221,32 +224,7 @@ export const generationsChannel = 'ringledger_generations'
 /** Told when somebody waits in vain: a subscription that has heard nothing for long looks at the log itself. */
 export const awaitedChannel = 'ringledger_awaited'
 
-/** The name of the projection and a position, as readers are told them. */
-export const told = (name: string, position: bigint, hasSetApart: boolean) =>
-  `${name} ${position}${hasSetApart ? parked : ''}`
-
-const parked = ' parked'
-
 /** Whether an event of the generation is parked, or was skipped. */
 export const hasSetApartSql = (schema: string, name: string) => `(
   EXISTS (SELECT FROM ledger.parked_events WHERE consumer = ${schema})
   OR EXISTS (SELECT FROM ledger.skipped_events WHERE projection = ${name}))`
-
-/** How far readers can see, if this is the generation that they see. */
-export const notifyReadersSql = (channel: string, payload: string, name: string, generation: string, position: string) => `
-  SELECT pg_notify(${channel}, ${payload}) FROM ledger.generations
-  WHERE projection = ${name} AND generation = ${generation} AND state = 'active' AND visible_from <= ${position}`
-
-/**
- * Notifies how far readers can see, if this is the generation that they see. `tx` has moved the checkpoint, and a swap
- * holds it: so what is found here stays true until `tx` has committed.
- */
-export async function notifyReaders (
-  tx: PoolClient, projection: Projection, generation: number, position: bigint
-): Promise<void> {
-  const { name } = projection
-  const payload = `$2 || CASE WHEN ${hasSetApartSql('$6', '$3')} THEN '${parked}' ELSE '' END`
-  const schema = schemaOf(projection, generation)
-  const values = [checkpointChannel, told(name, position, false), name, generation, position, schema]
-  await tx.query(notifyReadersSql('$1', payload, '$3', '$4', '$5'), values)
-}

@@ -5,9 +5,7 @@ import type { Batch, Taken } from '../../src/log/follow.js'
 import { isAboutData, isTaken } from '../../src/postgres/problems.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { Fenced, movedSql } from '../../src/subscriptions/checkpoint.js'
-import {
-  checkpointChannel, checkpointOf, consumerOf, hasSetApartSql, notifyReadersSql, schemaOf, told
-} from './generations.js'
+import { checkpointChannel, checkpointOf, consumerOf, hasSetApartSql, schemaOf } from './generations.js'
 import {
   createdBy, fold, HighestIds, loadMissing, type Readable, readEvents, type Unreadable, MemoryRows, type Changes
 } from './rows.js'
@@ -234,12 +232,15 @@ export class Writer {
     })
   }
 
-  /** A projection notifies its readers. */
+  /** A projection notifies its readers how far they can see, if this is the generation that they see. */
   #notifying (position: bigint, isApart: boolean): Statement {
     const { name } = this.projection
     return {
-      end: `SELECT version, (${notifyReadersSql('$5', '$6', '$7', '$8', '$1')}) FROM moved`,
-      values: [checkpointChannel, told(name, position, isApart), name, this.generation]
+      end: `
+        SELECT version, (
+          SELECT pg_notify($5, $6) FROM ledger.generations
+          WHERE projection = $7 AND generation = $8 AND state = 'active' AND visible_from <= $1) FROM moved`,
+      values: [checkpointChannel, `${name} ${position}${isApart ? ' parked' : ''}`, name, this.generation]
     }
   }
 }
