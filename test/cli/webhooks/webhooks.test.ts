@@ -91,7 +91,8 @@ t.test('a signal ends recover after the batch that is under way, and says that t
   await tx.query('BEGIN; SELECT FROM ledger.webhook_deliveries FOR UPDATE')
   const command = ringledger(t, ['webhooks', 'recover', '--since', '1h'], env)
   await eventually(async () => (await pool.query(`
-    SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%renewed%'`)).rowCount === 1)
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%renewed%'`)).rowCount === 1)
   command.signal('SIGTERM')
   await command.says((_, stderr) => stderr.includes('Draining after SIGTERM') || undefined)
   await tx.query('ROLLBACK')
