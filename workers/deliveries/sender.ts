@@ -7,7 +7,7 @@ import { judge, outcomeOf, type Result } from '../../src/features/webhooks/outco
 import { batcher } from '../../src/postgres/batcher.js'
 import { isAboutData } from '../../src/postgres/problems.js'
 import { endsWithin } from '../../src/timing.js'
-import type { Pass, Periodic } from '../periodic.js'
+import type { Periodic } from '../periodic.js'
 import { logRarely } from '../queue/back-ends/log-rarely.js'
 import { claim, type Attempt, type Claim } from './claim.js'
 import { closeLost, recordOutcomes, type Ended, type Notice, type Recorded } from './outcome.js'
@@ -330,13 +330,13 @@ class Sender {
   /** What one worker of many does again and again. */
   get tasks (): Periodic[] {
     const { pool, maySend } = this.options
-    const whileAllowed = (run: (pass: Pass) => Promise<void>): Periodic['run'] =>
-      async (pass) => { if (maySend()) await run(pass) }
+    const whileAllowed = (run: (signal: AbortSignal) => Promise<void>): Periodic['run'] =>
+      async ({ signal }) => { if (maySend()) await run(signal) }
     return [{
       name: 'reconciler',
       everyMs: this.options.reconcileEveryMs ?? 10_000,
-      run: whileAllowed(async (pass) => {
-        this.wake((await findWaiting(pool, pass)).map(({ assistantId }) => assistantId))
+      run: whileAllowed(async (signal) => {
+        this.wake((await findWaiting(pool, signal)).map(({ assistantId }) => assistantId))
       })
     }, {
       name: 'silent workers',

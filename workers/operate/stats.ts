@@ -34,13 +34,13 @@ const mostAssistants = 100_000
 
 const dueSql = `${servableSql(nextOnes)}, waiting AS (
     SELECT s.user_id, min(${bounds.ofUser} - s.count) AS room, sum(due.count) AS count, min(due.oldest) AS oldest
-    FROM servable s LEFT JOIN running r USING (user_id, assistant_id)
+    FROM servable s JOIN ledger.webhooks w USING (assistant_id)
+    LEFT JOIN running r USING (assistant_id)
     CROSS JOIN LATERAL (
       SELECT count(*) AS count, min(due_at) AS oldest FROM (
         SELECT due_at FROM ledger.webhook_due
-        WHERE assistant_id = s.assistant_id AND worker IS NULL AND crashes < 2 AND trigger = 'schedule'
-          AND due_at >= s.due_from AND due_at <= now()
-        ORDER BY due_at LIMIT CASE WHEN s.failing_since IS NULL THEN ${bounds.ofAssistant} - coalesce(r.count, 0) ELSE 1 END) first) due
+        WHERE assistant_id = s.assistant_id AND worker IS NULL AND crashes < 2 AND trigger = 'schedule' AND due_at <= now()
+        ORDER BY due_at LIMIT CASE WHEN w.failing_since IS NULL THEN ${bounds.ofAssistant} - coalesce(r.count, 0) ELSE 1 END) first) due
     WHERE s.nth <= ${bounds.ofUser} - s.count GROUP BY s.user_id
     UNION ALL
     SELECT user_id, ${bounds.ofUser}, count(*), min(due_at) FROM ledger.webhook_due
@@ -48,7 +48,7 @@ const dueSql = `${servableSql(nextOnes)}, waiting AS (
   )
   SELECT sum(least(room, count))::integer AS waiting, min(oldest) AS oldest,
     greatest(0, extract(epoch FROM now() - min(oldest)))::float8 AS "oldestSeconds",
-    (SELECT count(*)::integer FROM ledger.webhook_due WHERE worker IS NOT NULL) AS running,
+    (SELECT coalesce(sum(count), 0)::integer FROM running) AS running,
     (SELECT count(*)::integer FROM ledger.webhooks
      WHERE suspended_at IS NOT NULL AND off_since IS NULL AND deleted_at IS NULL) AS suspended,
     (SELECT count(*)::integer FROM ledger.webhooks WHERE ${isFailing}) AS failing,

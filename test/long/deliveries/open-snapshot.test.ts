@@ -1,13 +1,12 @@
 // While somebody's snapshot is open (a backup, a standby), no vacuum removes what deliveries leave in the indexes: what
 // ended a while ago costs a claim nothing.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { Pool } from 'pg'
 import { openPool } from '../../../src/postgres/pool.js'
-import { findAgain, findWaiting } from '../../../workers/deliveries/reconcile.js'
+import { findAgain } from '../../../workers/deliveries/reconcile.js'
 import { answer, driving, senderRig, type SenderRig } from '../../support/workers/sender-rig.js'
 
 const delivered = 200_000
-const pending = Number(process.env.PENDING ?? 200_000)
 
 /** What so many attempts leave that were due, ran and have ended, of assistants from the first on. */
 async function leave (
@@ -21,13 +20,6 @@ async function leave (
     UPDATE ledger.webhook_due SET worker = $1, started_at = due_at WHERE due_at < now() - interval '1 minute'`, [worker])
   await pool.query('DELETE FROM ledger.webhook_due WHERE worker IS NOT NULL')
   await pool.query('VACUUM ANALYZE ledger.webhook_due')
-}
-
-/** Pages are counted by connection. */
-function openOne (t: Test, { databaseUrl }: SenderRig): Pool {
-  const pool = openPool(databaseUrl, { applicationName: 'test', max: 1, onError: () => {} })
-  t.teardown(() => pool.end())
-  return pool
 }
 
 /** How many pages of the delivery log it touches when it runs once more. */
@@ -54,7 +46,8 @@ const cases = {
 for (const [whose, left] of Object.entries(cases)) {
   t.test(`${delivered} attempts ${whose} under an open snapshot`, async (t) => {
     const r = await senderRig(t)
-    const pool = openOne(t, r)
+    const pool = openPool(r.databaseUrl, { applicationName: 'test', max: 1, onError: () => {} })
+    t.teardown(() => pool.end())
     const one = driving(pool)
     const steps: Record<string, () => Promise<unknown>> = {
       async 'an attempt' () {
@@ -62,17 +55,13 @@ for (const [whose, left] of Object.entries(cases)) {
         await one.end((await one.claim(r.worker)).attempts, answer(200))
       },
       'a claim that finds nothing': () => one.claim(r.worker),
-      'a look after a claim': () => findAgain(pool, ['1']),
-      'a pass of the reconciler': () => findWaiting(pool)
+      'a look after a claim': () => findAgain(pool, ['1'])
     }
     const looked = async () => {
       const pages: Record<string, number> = {}
       for (const [step, work] of Object.entries(steps)) pages[step] = await pagesOf(pool, work)
       return pages
     }
-    await pool.query(`
-      INSERT INTO ledger.webhooks (assistant_id, user_id, url, due_from)
-      SELECT n, 'another', 'https://hooks.example.com', now() - interval '1 minute' FROM generate_series(2, 1001) n`)
     await one.add(1)
     const before = await looked()
     const snapshot = await r.pool.connect()
@@ -85,20 +74,3 @@ for (const [whose, left] of Object.entries(cases)) {
     snapshot.release()
   })
 }
-
-t.test('a pass of the reconciler reads as much of suspended webhooks whose deliveries wait as of others', async (t) => {
-  const r = await senderRig(t)
-  const pool = openOne(t, r)
-  await r.pool.query(`
-    INSERT INTO ledger.webhooks (assistant_id, user_id, url, suspended_at, suspended_reason)
-    SELECT n, n, 'https://hooks.example.com', now(), 'gone' FROM generate_series(2, 10001) n`)
-  await r.add(1)
-  const before = await pagesOf(pool, () => findWaiting(pool))
-  await r.pool.query(`
-    INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
-    SELECT gen_random_uuid(), 'schedule', 2 + n % 10000, 2 + n % 10000, now() FROM generate_series(1, ${pending}) n`)
-  await r.pool.query('VACUUM ANALYZE ledger.webhook_due')
-  const pages = await pagesOf(pool, () => findWaiting(pool))
-  t.comment(`${pages} pages with ${pending} pending, ${before} without`)
-  t.ok(pages <= 2 * before)
-})
