@@ -165,6 +165,23 @@ else {
     await press('Save changes')
     await main.getByText('مريم <i>').first().waitFor()
     t.match((await get(`/user/lead/${lead}`)).data, { secondary_contacts: [{ phone_number: '+15551230133' }] })
+
+    await main.getByText('Change this lead').click()
+    t.equal(await main.locator('[data-path="secondary_contacts.0.phone_number"]').inputValue(), '+15551230133')
+    await main.locator('[data-path="status"]').selectOption('scheduled')
+    await press('Save changes')
+    await main.locator('.state', { hasText: 'Scheduled' }).first().waitFor()
+    t.match((await get(`/user/lead/${lead}`)).data, {
+      status: 'scheduled', variables: { customer_name: 'مريم <i>' }, secondary_contacts: [{ phone_number: '+15551230133' }]
+    }, 'what was saved before is still there')
+  })
+
+  t.test('a required field that was emptied is refused at its input', async (t) => {
+    await open(`assistants/${assistant}`)
+    await main.locator('[data-path="assistant_name"]').fill('')
+    await press('Save changes')
+    await main.locator('[data-path="assistant_name"][aria-invalid="true"]').waitFor()
+    t.same(await barriers(), [])
   })
 
   t.test('a copy of a person is made and kept, and the person is erased once their number is typed', async (t) => {

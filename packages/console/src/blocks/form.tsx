@@ -33,6 +33,13 @@ export function given (fields: readonly Field[], values: Values): Values {
   }))
 }
 
+/** What differs from what was shown at first. What was emptied and must not be is sent so, and refused. */
+export function changesOf (before: Values, now: Values): Values {
+  const differs = (name: string, value: unknown) => JSON.stringify(value) !== JSON.stringify(before[name])
+  const changes = Object.entries(now).filter(([name, value]) => differs(name, value))
+  return Object.fromEntries(changes.map(([name, value = '']) => [name, value]))
+}
+
 interface ApiFormProps<Data> {
   initial: Values
   /** Sends it. */

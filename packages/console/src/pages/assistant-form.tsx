@@ -2,7 +2,7 @@
 import { Button, Fieldset, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import type { Answered } from '@ringledger/client'
 import type { Schemas } from '../api.js'
-import { ApiForm, given, Inputs, shown, type Field, type Form, type Values } from '../blocks/form.js'
+import { ApiForm, changesOf, given, Inputs, shown, type Field, type Form, type Values } from '../blocks/form.js'
 import { lists, useOptions } from '../lists.js'
 import { sections } from './assistant-fields.js'
 
@@ -28,12 +28,6 @@ function bodyOf (values: Values): Values {
     end_call_tool: description === '' ? null : { description },
     post_call_schema: values.post_call_schema
   }
-}
-
-/** What differs from what was shown at first. */
-function changesOf (before: Values, now: Values): Values {
-  const differs = (name: string, value: unknown) => JSON.stringify(value) !== JSON.stringify(before[name])
-  return Object.fromEntries(Object.entries(now).filter(([name, value]) => differs(name, value)))
 }
 
 interface AssistantFormProps<Data> {

@@ -2,7 +2,7 @@
 import { Button, Fieldset, Group, Stack } from '@mantine/core'
 import type { Answered } from '@ringledger/client'
 import type { Schemas } from '../api.js'
-import { ApiForm, given, Input, Inputs, shown, type Field, type Form, type Values } from '../blocks/form.js'
+import { ApiForm, changesOf, given, Input, Inputs, shown, type Field, type Form, type Values } from '../blocks/form.js'
 import { named, useCampaignOptions } from '../lists.js'
 import { leadStatuses } from './leads.js'
 
@@ -29,15 +29,16 @@ export function LeadForm<Data> ({ lead, button, save, saved }: LeadFormProps<Dat
   const fields = lead ? [status, variables] : [number, campaign, variables, again]
   const contacts = (lead?.secondary_contacts ?? [])
     .map((contact) => ({ id: contact.id, ...shown(contactFields, contact) }))
+  const initial = { ...shown(fields, lead ?? person), secondary_contacts: contacts }
   const bodyOf = ({ secondary_contacts: rows, ...values }: Values) => ({
-    ...given(fields.filter(({ name }) => name !== 'status' || values.status !== lead?.status), values),
+    ...given(fields, values),
     secondary_contacts: (rows as Values[]).map(({ id, ...row }) =>
       ({ ...(id !== undefined && { id }), ...given(contactFields, row) }))
   })
   return (
     <ApiForm
-      initial={{ ...shown(fields, lead ?? person), secondary_contacts: contacts }} button={button} saved={saved}
-      save={(values) => save(bodyOf(values))}
+      initial={initial} button={button} saved={saved}
+      save={(values) => save(lead ? changesOf(bodyOf(initial), bodyOf(values)) : bodyOf(values))}
     >
       {(form) => <><Inputs fields={fields} form={form} /><Contacts form={form} /></>}
     </ApiForm>

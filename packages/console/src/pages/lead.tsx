@@ -58,7 +58,7 @@ export function Lead () {
 }
 
 function Details ({ lead }: { lead: Schemas['FoundLead'] }) {
-  const [version, setVersion] = useState(0)
+  const [isChanging, setChanging] = useState(false)
   const { id, variables, status, campaign, created_at, updated_at, secondary_contacts: contacts } = lead
   return (
     <>
@@ -83,12 +83,14 @@ function Details ({ lead }: { lead: Schemas['FoundLead'] }) {
           </Stack>
         </Section>
       )}
-      <details>
+      <details open={isChanging} onToggle={({ currentTarget }) => setChanging(currentTarget.open)}>
         <summary>Change this lead</summary>
-        <LeadForm
-          key={version} lead={lead} button='Save changes' saved={() => setVersion(version + 1)}
-          save={(body) => client.PUT('/user/lead/{id}', { params: { path: { id } }, body })}
-        />
+        {isChanging && ( // begins with the lead as it is when it is opened
+          <LeadForm
+            lead={lead} button='Save changes' saved={() => setChanging(false)}
+            save={(body) => client.PUT('/user/lead/{id}', { params: { path: { id } }, body })}
+          />
+        )}
       </details>
     </>
   )
