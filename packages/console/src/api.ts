@@ -38,7 +38,10 @@ export async function roleOf (token: string): Promise<Role> {
 const pollMs = 5_000
 
 export const queries = new QueryClient({
-  defaultOptions: { queries: { retry: false, refetchInterval: pollMs, placeholderData: keepPreviousData } }
+  defaultOptions: { // always: without a network they fail at once, rather than wait for one and say nothing
+    queries: { retry: false, refetchInterval: pollMs, placeholderData: keepPreviousData, networkMode: 'always' },
+    mutations: { networkMode: 'always' }
+  }
 })
 
 interface ReadOptions<Data> {
@@ -85,6 +88,7 @@ export function useAction<Input, Data> (
 /** An error for a person to read. */
 export function inWords (error: unknown): string {
   if (!(error instanceof Refused)) return 'Ringledger cannot be reached. Check your connection.'
+  if (error.status === 412) return 'It was changed elsewhere meanwhile.'
   if (error.status === 503) return `Ringledger is busy. ${error.message}`
   if (error.status >= 500) return `Ringledger could not answer this (${error.message}).`
   return error.message

@@ -36,7 +36,7 @@ function Shell ({ role }: { role: Role }) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p='xs' aria-label='Pages'>
+      <AppShell.Navbar p='xs' aria-label='Pages' className={isOpen ? undefined : 'closed'}>
         {own.filter(({ name }) => name !== undefined).map(({ path, name }) => {
           const isHere = path === '' ? pathname === '/' : `${pathname}/`.startsWith(`/${path}/`)
           return <NavLink key={path} component={Link} to={`/${path}`} label={name} active={isHere} aria-current={isHere ? 'page' : undefined} />

@@ -45,5 +45,5 @@ export function takeTokenFromAddress (): void {
   if (token === undefined) return
   history.replaceState(null, '', `${location.pathname}${location.search}#/`)
   dispatchEvent(new PopStateEvent('popstate')) // the router has seen the former address
-  signIn(decodeURIComponent(token), null)
+  signIn(token, null) // tokens and keys need no escapes
 }

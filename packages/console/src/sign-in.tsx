@@ -21,8 +21,9 @@ export function SignIn () {
     try {
       signIn(given, await roleOf(given))
     } catch (error) {
-      if (token !== null) signOut()
       const isRefused = error instanceof Refused && error.status === 401
+      if (token !== null) signOut()
+      if (!isRefused) setText(given) // of a link: it can be tried again
       setProblem(isRefused ? 'This is not valid, or has expired.' : inWords(error))
       setRunning(false)
     }
@@ -46,7 +47,7 @@ export function SignIn () {
           />
           <Button type='submit' loading={isRunning} disabled={text.trim() === ''}>Sign in</Button>
           <Text size='sm' className='dim'>
-            On your own computer, <code>npm start</code> prints a link that signs in, and
+            On your own computer, <code>npm start</code> prints a link that signs in, and{' '}
             <code>ringledger token</code> makes tokens.
           </Text>
         </Entry>

@@ -184,6 +184,46 @@ else {
     t.same(await barriers(), [])
   })
 
+  t.test('a filter that the API refuses says so, and is empty once all are shown', async (t) => {
+    await open('webhooks')
+    const filter = main.getByLabel('Answer (HTTP status)')
+    await filter.fill('abc')
+    await main.locator('input[aria-invalid="true"]').waitFor()
+    t.same(await barriers(), [])
+    await filter.fill('599')
+    await press('Show all')
+    await eventually(async () => await filter.inputValue() === '')
+    await main.getByRole('row').first().waitFor()
+  })
+
+  t.test('on a phone the keyboard reaches the navigation only where it is open', async () => {
+    const navigation = page.getByRole('navigation', { name: 'Pages' })
+    await navigation.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Navigation' }).press('Enter')
+    await navigation.waitFor()
+    await page.getByRole('button', { name: 'Navigation' }).press('Enter')
+  })
+
+  t.test('without a network a change fails at once, and can be tried again', async () => {
+    await open('campaigns')
+    await press('New campaign')
+    await dialog.getByLabel('Name').fill('Of a train')
+    await page.context().setOffline(true)
+    await dialog.getByRole('button', { name: 'New campaign' }).click()
+    await dialog.getByText('Ringledger cannot be reached').waitFor()
+    await page.context().setOffline(false)
+    await pressInDialog('New campaign')
+    await main.getByText('Of a train').waitFor()
+  })
+
+  t.test('a link whose token is nonsense asks for another one', async (t) => {
+    const other = await visit(browser, url, screens.phone)
+    await other.enter('%zz')
+    await other.page.getByText('This is not valid').waitFor()
+    t.same(other.problems, [])
+    await other.close()
+  })
+
   t.test('a copy of a person is made and kept, and the person is erased once their number is typed', async (t) => {
     await open('persons')
     const number = main.getByLabel('Phone number')

@@ -5,7 +5,7 @@ import type { Answered } from '@ringledger/client'
 import { useState, type ReactNode } from 'react'
 import { inWords, Refused, useAction } from '../api.js'
 import type { Field, Form, Options, Values } from './fields.js'
-import { plain, Said } from './text.js'
+import { inSentences, plain, Said } from './text.js'
 import { inputOf, pairsOf, Variables, variablesOf } from './variables.js'
 
 export type { Field, Form, Values } from './fields.js'
@@ -67,7 +67,7 @@ export function ApiForm<Data> ({ initial, save, saved, said, button, children }:
         const fields = error instanceof Refused
           ? Object.entries(error.fields).map(([field, reasons]) => [inputOf(field, form), reasons] as const)
           : []
-        form.setErrors(Object.fromEntries(fields.map(([field, reasons]) => [field, reasons.map(plain).join('. ')])))
+        form.setErrors(Object.fromEntries(fields.map(([field, reasons]) => [field, inSentences(reasons)])))
         const nowhere = fields.filter(([field]) => form.getInputNode(field) === null)
         setProblem([inWords(error), ...nowhere.map(([field, reasons]) => `${field}: ${reasons.join(', ')}`)])
         const [first] = fields.map(([field]) => form.getInputNode(field)).filter((node) => node !== null)

@@ -3,11 +3,12 @@
 import type { Answered } from '@ringledger/client'
 import { Button, Checkbox, Group, NativeSelect, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router'
-import { useRead } from '../api.js'
+import { Refused, useRead } from '../api.js'
 import type { Options } from './fields.js'
 import { Loaded } from './page.js'
+import { inSentences } from './text.js'
 
 export interface PageOf<Item> { data: Item[], meta: { next: string | null, total?: number, total_is_exact?: boolean } }
 
@@ -41,12 +42,13 @@ export function List<Item> ({ name, ask, columns, idOf, empty, filters = [], bul
   const [address, setAddress] = useSearchParams()
   const asked = Object.fromEntries(address)
   const query = useRead([name, asked], () => ask({ ...asked, per_page: perPage }))
+  const errors = query.error instanceof Refused ? query.error.fields : {}
   const [marked, setMarked] = useState<string[]>([])
   const isFiltered = filters.some(({ field }) => address.has(field))
   const go = (after?: string) => setAddress((present) => changed(present, 'after', after))
   return (
     <Stack gap='md'>
-      {filters.length > 0 && <Filters filters={filters} />}
+      {filters.length > 0 && <Filters filters={filters} errors={errors} />}
       {bulk && marked.length > 0 && <Group>{bulk(marked, () => setMarked([]))}</Group>}
       <Loaded query={query} rows={8}>
         {({ data, meta }) => data.length === 0
@@ -81,7 +83,7 @@ function changed (present: URLSearchParams, field: string, value: string | undef
   return next
 }
 
-function Filters ({ filters }: { filters: readonly Filter[] }) {
+function Filters ({ filters, errors }: { filters: readonly Filter[], errors: Record<string, string[]> }) {
   const [address, setAddress] = useSearchParams()
   const set = (field: string, value: string) =>
     setAddress((present) => changed(present, field, value), { replace: true })
@@ -92,16 +94,37 @@ function Filters ({ filters }: { filters: readonly Filter[] }) {
         ? (
           <NativeSelect
             key={field} label={label} value={address.get(field) ?? ''} data={[{ value: '', label: 'All' }, ...options]}
-            onChange={({ currentTarget }) => set(field, currentTarget.value)}
+            error={inSentences(errors[field])} onChange={({ currentTarget }) => set(field, currentTarget.value)}
           />
           )
         : (
-          <TextInput
-            key={field} label={label} type={type ?? 'search'} defaultValue={address.get(field) ?? ''}
-            onChange={({ currentTarget }) => setSoon(field, currentTarget.value.trim())}
+          <TextFilter
+            key={field} label={label} type={type ?? 'search'} text={address.get(field) ?? ''}
+            error={inSentences(errors[field])} change={(text) => setSoon(field, text)}
           />
           ))}
     </div>
+  )
+}
+
+interface TextFilterProps {
+  label: string
+  type: string
+  text: string
+  error: string | undefined
+  change: (text: string) => void
+}
+
+/** It shows what is in the address, but never while somebody types. */
+function TextFilter ({ text, change, ...props }: TextFilterProps) {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (input.current && input.current !== document.activeElement) input.current.value = text
+  }, [text])
+  return (
+    <TextInput
+      {...props} ref={input} defaultValue={text} onChange={({ currentTarget }) => change(currentTarget.value.trim())}
+    />
   )
 }
 

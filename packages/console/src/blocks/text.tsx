@@ -36,6 +36,9 @@ export function fromNow (at: string): string {
 /** `reached-max-retries` as people write it. */
 export const plain = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).replaceAll(/[-_]/g, ' ')
 
+/** What the API says of a field. */
+export const inSentences = (reasons?: string[]) => reasons?.map(plain).join('. ')
+
 const colours: Record<string, string> = {
   active: 'green',
   completed: 'green',

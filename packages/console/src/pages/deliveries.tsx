@@ -13,7 +13,7 @@ const outcomes = ['delivered', 'gone', 'rejected', 'blocked', 'dns', 'connect', 
 
 /** Where it stands, in words. */
 export function standing ({ status, reason, next_attempt_at: next, attempt_count: count }: Schemas['DeliverySummary']): string {
-  if (next !== null) return `${count === 0 ? 'Sent' : 'Tried again'} ${fromNow(next)}`
+  if (next !== null) return `${count === 0 ? 'Sent' : 'Tried again'} ${Date.parse(next) < Date.now() ? 'now' : fromNow(next)}`
   return reason === null ? plain(status) : plain(reason)
 }
 
@@ -32,7 +32,7 @@ const callColumn: Column<Schemas['DeliverySummary']> = {
 export function Deliveries () {
   const assistants = useAssistantOptions()
   const again = useAction((ids: string[]) => client.POST('/user/webhook-deliveries/redeliver', { body: { ids } }), {
-    said: ({ data: { count } }) => `${count} webhooks are sent again`
+    said: ({ data: { count } }) => count === 1 ? '1 webhook is sent again' : `${count} webhooks are sent again`
   })
   return (
     <Page title='Webhooks'>

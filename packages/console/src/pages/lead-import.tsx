@@ -1,6 +1,6 @@
 // A file of leads: dropped, looked at, sent, and what became of each row.
 import { Alert, Button, FileButton, Group, Progress, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { client, useRead, type Schemas } from '../api.js'
 import { Download } from '../blocks/download.js'
@@ -22,8 +22,10 @@ const asCsv = { 'content-type': 'text/csv' }
 
 export function ImportLeads () {
   const [chosen, setChosen] = useState<{ file: File, preview: Preview }>()
+  const reset = useRef<() => void>(null)
   const take = async (file: File | null | undefined) => {
     if (file) setChosen({ file, preview: await previewOf(file) })
+    reset.current?.() // the same file may be chosen again once it is mended
   }
   return (
     <Page title='Import leads'>
@@ -37,7 +39,7 @@ export function ImportLeads () {
       >
         <Stack align='center' gap='xs'>
           <Text>Drop a CSV file here, or</Text>
-          <FileButton onChange={(file) => void take(file)} accept='.csv,.tsv,.txt,text/csv' inputProps={{ 'aria-label': 'File of leads' }}>
+          <FileButton resetRef={reset} onChange={(file) => void take(file)} accept='.csv,.tsv,.txt,text/csv' inputProps={{ 'aria-label': 'File of leads' }}>
             {(props) => <Button {...props} variant='default'>Choose a file</Button>}
           </FileButton>
           <Text size='sm' className='dim'>
@@ -46,7 +48,7 @@ export function ImportLeads () {
           </Text>
         </Stack>
       </div>
-      {chosen && <Chosen key={chosen.file.name} {...chosen} />}
+      {chosen && <Chosen key={`${chosen.file.name} ${chosen.file.lastModified}`} {...chosen} />}
       <Section title='Imports of the last 30 days'>
         <List
           name='imports'

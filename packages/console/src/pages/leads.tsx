@@ -41,7 +41,7 @@ export function Leads () {
         ]}
         columns={[
           { name: 'Number', show: ({ id, phone_number }) => <To to={`/leads/${id}`}>{phone_number}</To> },
-          { name: 'Name', show: ({ variables }) => <Said>{String(variables.customer_name)}</Said> },
+          { name: 'Name', show: ({ variables }) => <Said>{String(variables.customer_name) || '–'}</Said> },
           { name: 'Status', show: ({ status }) => <State>{status}</State> },
           { name: 'Campaign', show: ({ campaign }) => <Said>{campaign.name}</Said> },
           { name: 'Created', show: ({ created_at }) => <Time at={created_at} /> }

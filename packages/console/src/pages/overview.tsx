@@ -69,9 +69,9 @@ const days = 7
 const dayMs = 86_400_000
 
 const counts = [
-  { status: 'exhausted', words: 'failed for good. Find out why, and send them again.' },
-  { status: 'held', words: 'are held back. Look at the assistant that they belong to.' },
-  { status: 'scheduled', words: 'wait to be sent or tried again.' }
+  { status: 'exhausted', words: 'failed for good. Find out why, and send again what is still needed.' },
+  { status: 'held', words: 'held back. Look at the assistant.' },
+  { status: 'scheduled', words: 'waiting to be sent or tried again.' }
 ] as const
 
 const beginnings = [
@@ -92,7 +92,7 @@ async function steps (): Promise<Step[]> {
     const date_from = new Date(Date.now() - days * dayMs).toISOString().slice(0, 10)
     const { meta } = orThrow(await lists.deliveries({ status, date_from, per_page: 1 }))
     const to = `/webhooks?status=${status}&date_from=${date_from}`
-    if (meta.total) found.push({ to, words: `${countOf(meta)} webhooks of the last ${days} days ${words}` })
+    if (meta.total) found.push({ to, words: `Webhooks of the last ${days} days: ${countOf(meta)} ${words}` })
   }
   return found
 }
