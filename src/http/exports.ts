@@ -117,17 +117,6 @@ export function exportAnswer (description: string, name: string, csv: string): T
 
 // Writes a long answer as its reader takes it. Of a slow reader the rest goes to a file, so that its producer ends.
 
-interface Spooled {
-  /** What is sent. */
-  readonly body: PassThrough
-  /** Resolves when more may be written. @throws `signal.reason`, errors of the disk */
-  write (chunk: string): Promise<void>
-  /** All was written, and nothing has to be held any more. Resolves when the reader has it. */
-  end (): Promise<void>
-  /** It ends before its end: nobody gets the rest. */
-  cutOff (error: Error): Promise<void>
-}
-
 interface SpoolOptions {
   /** Called while the reader holds its producer up: `giveUp` makes the rest go to the file. @returns ends that */
   stall? (giveUp: () => void): () => void
@@ -143,37 +132,41 @@ const bufferBytes = 256 * 1024
 const leastTaken = 64 * 1024
 
 /** @param signal of the reader, aborted when it is gone */
-export function spooled (signal: AbortSignal, options: SpoolOptions = {}): Spooled {
+export function spooled (signal: AbortSignal, options: SpoolOptions = {}) {
   const { stall = () => () => {}, slowMs = 5_000, afterMs = 60_000, wholeMs = 3_600_000 } = options
   const body = new PassThrough({ highWaterMark: bufferBytes })
   body.on('error', () => {}) // its writer and its reader get the error
   const lateAt = performance.now() + afterMs
   let file: FileHandle | undefined
   return {
+    /** What is sent. */
     body,
-    async write (chunk) {
+    /** Resolves when more may be written. @throws `signal.reason`, errors of the disk */
+    async write (chunk: string): Promise<void> {
       signal.throwIfAborted()
       if (file) return void await file.appendFile(chunk)
       if (body.write(chunk)) return
-      if (await drained(body, signal, { stall, slowMs, lateAt })) return
+      if (await drained(body, signal, stall, slowMs, lateAt)) return
       file = await unnamedFile()
     },
-    async end () {
+    /** All was written, and nothing has to be held any more. Resolves when the reader has it. */
+    async end (): Promise<void> {
       if (!file) return void body.end()
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(wholeMs)])
       await pipeline(createReadStream('', { fd: file, start: 0 }), body, { signal: deadline })
     },
-    async cutOff (error) {
+    /** It ends before its end: nobody gets the rest. */
+    async cutOff (error: Error): Promise<void> {
       body.destroy(error)
       await file?.close().catch(() => {}) // the pipeline may have closed it
     }
   }
 }
 
-interface Patience { stall (giveUp: () => void): () => void, slowMs: number, lateAt: number }
-
 /** Whether it took what it was given before it is late. @throws `signal.reason` */
-async function drained (body: PassThrough, signal: AbortSignal, { stall, slowMs, lateAt }: Patience): Promise<boolean> {
+async function drained (
+  body: PassThrough, signal: AbortSignal, stall: NonNullable<SpoolOptions['stall']>, slowMs: number, lateAt: number
+): Promise<boolean> {
   const late = new AbortController()
   const giveUp = () => { late.abort() }
   const left = () => body.writableLength + body.readableLength

@@ -49,41 +49,34 @@ export function addHealth (
 
 /**
  * Runs all checks, and tells of each when it begins to fail and when it no longer does. One that has not ended since
- * the last run is waited for, and not begun again.
+ * the last run is waited for, and not begun again. An outage of the event store is told where it is noticed, and so are
+ * the checks that it makes late.
  */
 function readinessOf (checks: HealthChecks, log: FastifyBaseLogger): () => Promise<Record<string, string>> {
   const shared = Object.entries(checks).map(([name, check]) => ({ name, check: joinRunning(check) }))
-  const tell = teller(log)
-  return async () => Object.fromEntries(await Promise.all(shared.map(async ({ name, check }) =>
-    [name, await resultOf(name, check, tell)])))
-}
-
-type Tell = (check: string, error?: unknown) => void
-
-/** An outage of the event store is told where it is noticed, and so are the checks that it makes late. */
-function teller (log: FastifyBaseLogger): Tell {
   const failing = new Set<string>()
   let outageAt = -Infinity
-  return (check, error) => {
-    if (error === undefined && failing.delete(check)) log.info({ check }, 'ready again')
+  return async () => Object.fromEntries(await Promise.all(
+    shared.map(async ({ name, check }) => [name, await resultOf(name, check())])))
+
+  async function resultOf (name: string, checking: Promise<unknown>): Promise<string> {
+    try {
+      const remark = await withTimeout(longestCheckMs, checking, () => new CheckLate())
+      if (failing.delete(name)) log.info({ check: name }, 'ready again')
+      return typeof remark === 'string' ? remark : 'ok'
+    } catch (error) {
+      if (error instanceof CheckLate) void reasonOf(checking, error).then((reason) => tell(name, reason))
+      else tell(name, error)
+      return 'failing'
+    }
+  }
+
+  function tell (check: string, error: unknown): void {
     if (isOfOutage(error)) outageAt = performance.now()
     const isOfNow = error instanceof CheckLate && performance.now() - outageAt < longestCheckMs + reasonWithinMs
-    if (error === undefined || failing.has(check) || isOfOutage(error) || isOfNow) return
+    if (failing.has(check) || isOfOutage(error) || isOfNow) return
     failing.add(check)
     log.warn({ err: error, check }, 'not ready')
-  }
-}
-
-async function resultOf (name: string, check: () => Promise<unknown>, tell: Tell): Promise<string> {
-  const checking = check()
-  try {
-    const remark = await withTimeout(longestCheckMs, checking, () => new CheckLate())
-    tell(name)
-    return typeof remark === 'string' ? remark : 'ok'
-  } catch (error) {
-    if (error instanceof CheckLate) void reasonOf(checking, error).then((reason) => tell(name, reason))
-    else tell(name, error)
-    return 'failing'
   }
 }
 

@@ -14,7 +14,7 @@ import type { CompleteConfig } from './complete-config.js'
 import type { Connections, Urls } from './connections.js'
 import { rebuildOutdated, startProjector } from './projector.js'
 import { openServices, type Role, type Services } from './services.js'
-import { openStatus, type Status } from './status.js'
+import { openStatus } from './status.js'
 import type { StartedWorker } from './worker.js'
 
 /** What only looks again and again has nothing to finish. */
@@ -86,7 +86,11 @@ async function startParts (
   let worker: StartedWorker | undefined
   const status = openStatus(services, async () => { await worker?.assertAnswers() })
   stops.push(endsSoon(() => status.stop()))
-  const app = roles.includes('api') ? await startApi(services, status) : await statusApp(services, status)
+  const { jwt, rateLimitPerMinute: perMinute } = config
+  const { credentials, leaving, log: logger } = services
+  const app = roles.includes('api')
+    ? await startApi(services, status)
+    : await buildStatusApp({ ...status, leaving, logger, jwt, credentials, rateLimit: { perMinute } })
   const projector = roles.includes('projector') ? startProjector(services) : undefined
   stops.push(async () => {
     await app.close()
@@ -100,12 +104,6 @@ async function startParts (
     stops.push(worker.stop)
   }
   return app
-}
-
-async function statusApp (
-  { config: { jwt, rateLimitPerMinute: perMinute }, credentials, log, leaving }: Services, status: Status
-): Promise<App> {
-  return await buildStatusApp({ ...status, leaving, logger: log, jwt, credentials, rateLimit: { perMinute } })
 }
 
 /** @throws as `startRoles` does, which asks only after the back ends have started */
