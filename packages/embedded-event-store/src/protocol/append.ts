@@ -7,7 +7,7 @@ import {
   diskFull, invalid, Refusal, streamDeleted, toServiceError, unavailable, wrongExpectedVersion
 } from './errors.js'
 import { shared, streams } from './generated.js'
-import { checkSize, expectedRevision, proposedEvent, sizeOf, writableStreamName } from './requests.js'
+import { checkSize, expectedRevision, proposedEvent, proposedMessage, sizeOf, writableStreamName } from './requests.js'
 
 export type AppendCall = ServerReadableStream<streams.AppendReq, streams.AppendResp>
 
@@ -34,7 +34,7 @@ async function receive (call: AppendCall) {
     options ??= message.getOptions()
     const proposed = message.getProposedMessage()
     if (proposed === undefined) continue
-    const event = proposedEvent(proposed)
+    const event = proposedEvent(proposedMessage(proposed))
     checkSize(size += sizeOf(event))
     events.push(event)
   }

@@ -5,10 +5,9 @@ import type { EventLog } from '../log/log.js'
 import type { Outcome } from '../log/plan.js'
 import { type BatchChunk, type BatchOptions, batchRefusal, batchReply } from './batch-messages.js'
 import { cancelled, type Refusal, toRefusal, toServiceError, unavailable } from './errors.js'
-import type { shared, streams } from './generated.js'
-import { checkSize, expectedRevision, idOf, proposedEvent, sizeOf, writableStreamName } from './requests.js'
+import { checkSize, proposedEvent, sizeOf, writableName } from './requests.js'
 
-export type BatchCall = ServerDuplexStream<BatchChunk, streams.BatchAppendResp>
+export type BatchCall = ServerDuplexStream<BatchChunk, Buffer>
 
 /** While appends are open; a call that idles wakes nobody. */
 const sweepEvery = 250
@@ -28,16 +27,14 @@ export function handleBatchAppend (log: EventLog, call: BatchCall, closing: Abor
 /** An append that has no reply yet. */
 interface OpenAppend {
   key: string
-  id: shared.UUID | undefined
+  id: Buffer
   options: BatchOptions
   stream: string
   events: ProposedEvent[]
   size: number
   isComplete: boolean
-  /** Unix ms: when it or, until it is complete, its next chunk is too late. */
+  /** Unix ms. */
   deadline: number
-  /** Its own, Unix ms. */
-  expiresAt: number
 }
 
 /** How long the chunks of one append may take, in ms, whatever its deadline says (as the real server has it). */
@@ -58,20 +55,19 @@ class BatchAppends {
 
   take (chunk: BatchChunk): void {
     if (this.#isOver) return
-    const { request } = chunk
-    const key = idOf(request.getCorrelationId())
+    const key = chunk.id.toString('latin1')
     const append = this.#open.get(key) ?? this.#begin(key, chunk)
     if (append === undefined || append.isComplete) return // the tail of an append that was refused
     // Its time before its size: the client of a late append waits for the time-out.
     if (append.deadline < Date.now()) return this.#reply(append, { kind: 'expired' })
     try {
-      if (append.stream === '') append.stream = writableStreamName(append.options.getStreamIdentifier())
-      for (const message of request.getProposedMessagesList()) {
+      if (append.stream === '') append.stream = writableName(append.options.name)
+      for (const message of chunk.messages) {
         const event = proposedEvent(message)
         checkSize(append.size += sizeOf(event))
         append.events.push(event)
       }
-      if (request.getIsFinal()) this.#write(append)
+      if (chunk.isFinal) this.#write(append)
     } catch (error) {
       this.#send(append, batchRefusal(append.id, append.options, toRefusal(error)))
     }
@@ -95,23 +91,20 @@ class BatchAppends {
     this.#open.clear()
   }
 
-  #begin (key: string, { request, patience = Infinity }: BatchChunk): OpenAppend | undefined {
-    const [id, options] = [request.getCorrelationId(), request.getOptions()]
+  #begin (key: string, { id, options }: BatchChunk): OpenAppend | undefined {
     if (options === undefined) return undefined
-    const expiresAt = options.getDeadline()?.toDate().getTime() ?? Date.now() + patience
-    const deadline = Math.min(expiresAt, Date.now() + chunkPatience)
-    const append = { key, id, options, stream: '', events: [], size: 0, isComplete: false, deadline, expiresAt }
+    const deadline = Math.min(options.deadline, Date.now() + chunkPatience)
+    const append = { key, id, options, stream: '', events: [], size: 0, isComplete: false, deadline }
     this.#open.set(key, append)
     this.#sweeper ??= setInterval(() => { this.#sweep() }, sweepEvery).unref()
     return append
   }
 
   #write (append: OpenAppend): void {
-    const { options, stream, events, expiresAt } = append
+    const { options: { expected, deadline }, stream, events } = append
     append.isComplete = true
-    append.deadline = expiresAt
-    const expected = expectedRevision(options, options.getStreamPosition())
-    void this.#log.write({ action: 'append', stream, expected, events, expiresAt })
+    append.deadline = deadline
+    void this.#log.write({ action: 'append', stream, expected, events, expiresAt: deadline })
       .then((outcome) => { this.#settle(append, outcome) }) // writes never reject
     if (this.#log.isFull) void this.#waitForRoom()
   }
@@ -134,7 +127,7 @@ class BatchAppends {
     this.#send(append, batchReply(append.id, append.options, outcome))
   }
 
-  #send (append: OpenAppend, response: streams.BatchAppendResp): void {
+  #send (append: OpenAppend, response: Buffer): void {
     if (this.#isOver || !this.#open.delete(append.key)) return // answered before: its time was up
     this.#call.write(response)
     this.#finish()

@@ -1,113 +1,246 @@
-// The messages of BatchAppend: what a reply to one append says. The client picks its error from the details of a reply,
-// and needs the stream with each of them.
+// The messages of BatchAppend, decoded by hand, as appends arrive by the thousand; and the replies: the client picks
+// its error from their details, and needs the stream with each of them.
 import { status } from '@grpc/grpc-js'
-import type { Outcome } from '../log/plan.js'
+import { any, noStream, streamExists, type ExpectedRevision, type Outcome } from '../log/plan.js'
 import { diskFull, maxAppendSize, type Refusal } from './errors.js'
-import { Any, BinaryReader, Duration, Empty, shared, status as rpc, streams } from './generated.js'
+import { Any, Empty, shared, status as rpc } from './generated.js'
+import { Reader, sizeOf, Writer } from './protobuf.js'
+import { type ProposedMessage, uuidFromHalves } from './requests.js'
 
-/** A message, and for how long its append may take, in ms, if it says that: messages of Node's client cannot. */
-export interface BatchChunk { request: streams.BatchAppendReq, patience: number | undefined }
+export interface BatchOptions {
+  /** The StreamIdentifier as it came, for the replies. */
+  identifier: Buffer
+  name: Buffer
+  expected: ExpectedRevision
+  /** The expected revision as it came, when it is an exact one. */
+  exact: bigint
+  /** Unix ms. */
+  deadline: number
+}
 
-export type BatchOptions = streams.BatchAppendReq.Options
+export interface BatchChunk {
+  /** The correlation id as it came, for the reply. */
+  id: Buffer
+  options: BatchOptions | undefined
+  messages: ProposedMessage[]
+  isFinal: boolean
+}
 
 /** Decodes `BatchAppendReq`; throws when the bytes are no such message. */
 export function decodeBatchChunk (bytes: Buffer): BatchChunk {
-  const request = streams.BatchAppendReq.deserializeBinary(bytes)
-  const hasDeadline = request.getOptions()?.hasDeadline() ?? true
-  return { request, patience: hasDeadline ? undefined : patienceIn(bytes) }
-}
-
-/** Field numbers as in streams.proto. */
-const of = { request: { options: 2 }, options: { duration: 7 } }
-
-function patienceIn (bytes: Uint8Array): number | undefined {
-  const duration = fieldOf(fieldOf(bytes, of.request.options), of.options.duration)
-  const { seconds, nanos } = duration ? Duration.deserializeBinary(duration).toObject() : {}
-  return seconds === undefined ? undefined : seconds * 1000 + Math.floor((nanos ?? 0) / 1e6)
-}
-
-/** The last field of that number. */
-function fieldOf (bytes: Uint8Array | undefined, number: number): Uint8Array | undefined {
-  if (bytes === undefined) return undefined
-  const reader = new BinaryReader(bytes)
-  let found: Uint8Array | undefined
-  while (reader.nextField()) {
-    if (reader.getFieldNumber() === number) found = reader.readBytes()
-    else reader.skipField()
+  const chunk: BatchChunk = { id: empty, options: undefined, messages: [], isFinal: false }
+  const reader = new Reader(bytes)
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1: chunk.id = reader.bytes(); break
+      case 2: chunk.options = decodeOptions(reader.message()); break
+      case 3: chunk.messages.push(decodeProposed(reader.message())); break
+      case 4: chunk.isFinal = reader.number() !== 0; break
+      default: reader.skip()
+    }
   }
-  return found
+  return chunk
+}
+
+const empty: Buffer = Buffer.alloc(0)
+
+function decodeOptions (reader: Reader): BatchOptions {
+  const options: BatchOptions = { identifier: empty, name: empty, expected: 0, exact: 0n, deadline: Infinity }
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1:
+        options.identifier = reader.bytes()
+        options.name = decodeName(new Reader(options.identifier))
+        break
+      case 2:
+        options.exact = reader.uint64()
+        options.expected = Math.min(Number(options.exact), Number.MAX_SAFE_INTEGER)
+        break
+      case 3:
+        reader.skip()
+        options.expected = noStream
+        break
+      case 4:
+        reader.skip()
+        options.expected = any
+        break
+      case 5:
+        reader.skip()
+        options.expected = streamExists
+        break
+      case 6: options.deadline = decodeMs(reader.message()); break
+      case 7: options.deadline = Date.now() + decodeMs(reader.message()); break
+      default: reader.skip()
+    }
+  }
+  return options
+}
+
+function decodeName (reader: Reader): Buffer {
+  let name: Buffer = empty
+  while (reader.next()) {
+    if (reader.field === 3) name = reader.bytes()
+    else reader.skip()
+  }
+  return name
+}
+
+/** Milliseconds of a Timestamp, or of a Duration, which has the same fields. */
+function decodeMs (reader: Reader): number {
+  let ms = 0
+  while (reader.next()) {
+    if (reader.field === 1) ms += Number(BigInt.asIntN(64, reader.uint64())) * 1000
+    else if (reader.field === 2) ms += Math.floor(reader.number() / 1e6)
+    else reader.skip()
+  }
+  return ms
+}
+
+function decodeProposed (reader: Reader): ProposedMessage {
+  const message: ProposedMessage = { id: '', type: undefined, contentType: undefined, data: empty, metadata: empty }
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1: message.id = decodeUuid(reader.message()); break
+      case 2: decodeProperty(reader.message(), message); break
+      case 3: message.metadata = reader.bytes(); break
+      case 4: message.data = reader.bytes(); break
+      default: reader.skip()
+    }
+  }
+  return message
+}
+
+function decodeProperty (reader: Reader, message: ProposedMessage): void {
+  let [key, value] = ['', '']
+  while (reader.next()) {
+    if (reader.field === 1) key = reader.text()
+    else if (reader.field === 2) value = reader.text()
+    else reader.skip()
+  }
+  if (key === 'type') message.type = value
+  if (key === 'content-type') message.contentType = value
+}
+
+function decodeUuid (reader: Reader): string {
+  let id = ''
+  while (reader.next()) {
+    if (reader.field === 2) id = reader.text()
+    else if (reader.field === 1) id = decodeHalves(reader.message())
+    else reader.skip()
+  }
+  return id
+}
+
+function decodeHalves (reader: Reader): string {
+  let [most, least] = [0n, 0n]
+  while (reader.next()) {
+    if (reader.field === 1) most = reader.uint64()
+    else if (reader.field === 2) least = reader.uint64()
+    else reader.skip()
+  }
+  return uuidFromHalves(most, least)
+}
+
+// Field numbers as in streams.proto and shared.proto.
+const response = {
+  id: 1,
+  error: 2,
+  success: 3,
+  stream: 4,
+  expected: 5,
+  expectedNoStream: 6,
+  expectedAny: 7,
+  expectedStreamExists: 8
+}
+const written = { revision: 1, noStream: 2, position: 3, noPosition: 4 }
+const place = { commit: 1, prepare: 2 }
+
+interface Failure {
+  code: status
+  /** The name of the message that `details` are. */
+  type: string
+  details: { serializeBinary (): Uint8Array }
+  /** The type unless given. */
+  message?: string
 }
 
 /** The reply to one finished append; `id` is its correlation id as it came. */
-export function batchReply (
-  id: shared.UUID | undefined, options: BatchOptions, outcome: Outcome
-): streams.BatchAppendResp {
-  const reply = replyTo(id, options)
-  if (outcome.kind !== 'written') return reply.setError(failureOf(outcome, options))
-  const success = new streams.BatchAppendResp.Success()
-  if (outcome.revision < 0) success.setNoStream(new Empty())
-  else success.setCurrentRevision(String(outcome.revision))
-  if (outcome.position === undefined) return reply.setSuccess(success.setNoPosition(new Empty()))
-  const at = String(outcome.position)
-  const position = new shared.AllStreamPosition().setCommitPosition(at).setPreparePosition(at)
-  return reply.setSuccess(success.setPosition(position))
+export function batchReply (id: Buffer, options: BatchOptions, outcome: Outcome): Buffer {
+  if (outcome.kind !== 'written') return failure(id, options, failureOf(outcome, options))
+  return envelope(id, options, response.success, success(outcome.revision, outcome.position))
 }
 
 /** The reply to an append that was refused before it was complete. */
-export function batchRefusal (
-  id: shared.UUID | undefined, options: BatchOptions, { message, trailers: { exception } }: Refusal
-): streams.BatchAppendResp {
-  const code = status.INVALID_ARGUMENT
-  const error = exception === 'maximum-append-size-exceeded'
-    ? failure(code, 'MaximumAppendSizeExceeded', new shared.MaximumAppendSizeExceeded().setMaxappendsize(maxAppendSize))
-    : badRequest(code, message)
-  return replyTo(id, options).setError(error)
+export function batchRefusal (id: Buffer, options: BatchOptions, refusal: Refusal): Buffer {
+  return failure(id, options, failureOfRefusal(refusal))
 }
 
-function replyTo (id: shared.UUID | undefined, options: BatchOptions): streams.BatchAppendResp {
-  const reply = new streams.BatchAppendResp()
-    .setCorrelationId(id)
-    .setStreamIdentifier(options.getStreamIdentifier())
-  if (options.hasAny()) return reply.setAny(new Empty())
-  if (options.hasNoStream()) return reply.setNoStream(new Empty())
-  if (options.hasStreamExists()) return reply.setStreamExists(new Empty())
-  return reply.setStreamPosition(options.getStreamPosition())
-}
-
-function failureOf (outcome: Exclude<Outcome, { kind: 'written' }>, options: BatchOptions): rpc.Status {
+function failureOf (outcome: Exclude<Outcome, { kind: 'written' }>, options: BatchOptions): Failure {
   switch (outcome.kind) {
-    case 'wrong-revision':
-      return failure(status.ALREADY_EXISTS, 'WrongExpectedVersion', wrongVersion(outcome.current, options))
+    case 'wrong-revision': return {
+      code: status.ALREADY_EXISTS, type: 'WrongExpectedVersion', details: wrongVersion(outcome.current, options)
+    }
     case 'stream-deleted': {
-      const details = new shared.StreamDeleted().setStreamIdentifier(options.getStreamIdentifier())
-      return failure(status.NOT_FOUND, 'StreamDeleted', details)
+      const identifier = new shared.StreamIdentifier().setStreamName(options.name)
+      const details = new shared.StreamDeleted().setStreamIdentifier(identifier)
+      return { code: status.NOT_FOUND, type: 'StreamDeleted', details }
     }
     case 'expired':
-    case 'unknown': return failure(status.DEADLINE_EXCEEDED, 'Timeout', new shared.Timeout())
-    case 'unavailable': return failure(status.UNKNOWN, 'Unknown', new shared.Unknown())
+    case 'unknown': return { code: status.DEADLINE_EXCEEDED, type: 'Timeout', details: new shared.Timeout() }
+    case 'unavailable': return { code: status.UNKNOWN, type: 'Unknown', details: new shared.Unknown() }
     case 'disk-full': {
       const { code, message } = diskFull()
-      return badRequest(code, message)
+      return { code, ...badRequest(message) }
     }
   }
 }
 
-const badRequest = (code: status, message: string) =>
-  failure(code, 'BadRequest', new shared.BadRequest().setMessage(message), message)
-
-/** @param type the name of the message that `details` are */
-function failure (code: status, type: string, details: { serializeBinary (): Uint8Array }, message = type): rpc.Status {
-  const packed = new Any()
-  packed.pack(details.serializeBinary(), `event_store.client.${type}`)
-  return new rpc.Status().setCode(Number(code)).setMessage(message).setDetails(packed)
+function failureOfRefusal ({ message, trailers: { exception } }: Refusal): Failure {
+  const code = status.INVALID_ARGUMENT
+  if (exception !== 'maximum-append-size-exceeded') return { code, ...badRequest(message) }
+  const details = new shared.MaximumAppendSizeExceeded().setMaxappendsize(maxAppendSize)
+  return { code, type: 'MaximumAppendSizeExceeded', details }
 }
 
-function wrongVersion (current: number, options: BatchOptions): shared.WrongExpectedVersion {
+const badRequest = (message: string) =>
+  ({ type: 'BadRequest', details: new shared.BadRequest().setMessage(message), message })
+
+function failure (id: Buffer, options: BatchOptions, { code, type, details, message = type }: Failure): Buffer {
+  const packed = new Any()
+  packed.pack(details.serializeBinary(), `event_store.client.${type}`)
+  const error = new rpc.Status().setCode(Number(code)).setMessage(message).setDetails(packed)
+  return envelope(id, options, response.error, error.serializeBinary())
+}
+
+function envelope (id: Buffer, { identifier, expected }: BatchOptions, result: number, content: Uint8Array): Buffer {
+  const expectedSize = expected >= 0 ? sizeOf.number(expected) : 2
+  const size = sizeOf.bytes(id.length) + sizeOf.bytes(content.length) + sizeOf.bytes(identifier.length) + expectedSize
+  const writer = Writer.ofSize(size).bytes(response.id, id).bytes(result, content).bytes(response.stream, identifier)
+  switch (expected) {
+    case any: return writer.begin(response.expectedAny, 0).buffer
+    case noStream: return writer.begin(response.expectedNoStream, 0).buffer
+    case streamExists: return writer.begin(response.expectedStreamExists, 0).buffer
+    default: return writer.number(response.expected, expected).buffer
+  }
+}
+
+function success (revision: number, at: number | undefined): Buffer {
+  const positionSize = at === undefined ? 0 : 2 * sizeOf.number(at)
+  const writer = Writer.ofSize((revision < 0 ? 2 : sizeOf.number(revision)) + sizeOf.bytes(positionSize))
+  if (revision < 0) writer.begin(written.noStream, 0)
+  else writer.number(written.revision, revision)
+  if (at === undefined) return writer.begin(written.noPosition, 0).buffer
+  return writer.begin(written.position, positionSize).number(place.commit, at).number(place.prepare, at).buffer
+}
+
+function wrongVersion (current: number, { expected, exact }: BatchOptions): shared.WrongExpectedVersion {
   const wrong = new shared.WrongExpectedVersion()
   if (current < 0) wrong.setCurrentNoStream(new Empty())
   else wrong.setCurrentStreamRevision(String(current))
-  if (options.hasAny()) return wrong.setExpectedAny(new Empty())
-  if (options.hasNoStream()) return wrong.setExpectedNoStream(new Empty())
-  if (options.hasStreamExists()) return wrong.setExpectedStreamExists(new Empty())
-  return wrong.setExpectedStreamPosition(options.getStreamPosition())
+  switch (expected) {
+    case any: return wrong.setExpectedAny(new Empty())
+    case streamExists: return wrong.setExpectedStreamExists(new Empty())
+    case noStream: return wrong.setExpectedNoStream(new Empty())
+    default: return wrong.setExpectedStreamPosition(String(exact))
+  }
 }

@@ -16,6 +16,4 @@ export { features, gossip, operations, shared, status, streams }
 // A second copy of google-protobuf would not know these messages, so it is the client's own.
 const require = createRequire(createRequire(import.meta.url).resolve('@eventstore/db-client/package.json'))
 export const { Any }: typeof import('google-protobuf/google/protobuf/any_pb.js') = require('google-protobuf/google/protobuf/any_pb.js')
-export const { BinaryReader }: typeof import('google-protobuf') = require('google-protobuf')
-export const { Duration }: typeof import('google-protobuf/google/protobuf/duration_pb.js') = require('google-protobuf/google/protobuf/duration_pb.js')
 export const { Empty }: typeof import('google-protobuf/google/protobuf/empty_pb.js') = require('google-protobuf/google/protobuf/empty_pb.js')

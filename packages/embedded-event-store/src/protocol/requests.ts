@@ -9,7 +9,10 @@ const mostNameBytes = 2_000
 
 /** The stream's name; throws a `Refusal` for none, or for one that no stream can have. */
 export function streamName (identifier: shared.StreamIdentifier | undefined): string {
-  const bytes = identifier?.getStreamName_asU8() ?? new Uint8Array()
+  return checkedName(identifier?.getStreamName_asU8() ?? new Uint8Array())
+}
+
+function checkedName (bytes: Uint8Array): string {
   if (bytes.length === 0) throw unforeseen('The stream has no name')
   if (bytes.includes(0)) throw invalid('A stream name cannot contain NUL')
   const name = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
@@ -21,7 +24,11 @@ export function streamName (identifier: shared.StreamIdentifier | undefined): st
 
 /** The same for a stream that is to be written to. */
 export function writableStreamName (identifier: shared.StreamIdentifier | undefined): string {
-  const name = streamName(identifier)
+  return writableName(identifier?.getStreamName_asU8() ?? new Uint8Array())
+}
+
+export function writableName (bytes: Uint8Array): string {
+  const name = checkedName(bytes)
   if (name === metastreamOf('')) throw invalid('$$ would hold the metadata of a stream without a name')
   return name
 }
@@ -35,38 +42,53 @@ interface ExpectedOptions {
   hasAny (): boolean
   hasNoStream (): boolean
   hasStreamExists (): boolean
-  hasRevision? (): boolean
+  hasRevision (): boolean
 }
 
-/** @throws Refusal when none is set, unless that of a batch is 0 then */
+/** @throws Refusal when none is set */
 export function expectedRevision (options: ExpectedOptions, exact: string): ExpectedRevision {
   if (options.hasAny()) return any
   if (options.hasNoStream()) return noStream
   if (options.hasStreamExists()) return streamExists
-  if (options.hasRevision?.() === false) throw invalid('The expected revision is not set')
+  if (!options.hasRevision()) throw invalid('The expected revision is not set')
   return toNumber(exact)
 }
 
-/** As text, which a UUID in two halves is not. */
-export function idOf (id: shared.UUID | undefined): string {
+/** One proposed event as it came, not yet checked. */
+export interface ProposedMessage {
+  id: string
+  type: string | undefined
+  contentType: string | undefined
+  data: Uint8Array
+  metadata: Uint8Array
+}
+
+/** The same from the generated message of the unary append. */
+export function proposedMessage (message: streams.AppendReq.ProposedMessage): ProposedMessage {
+  const properties = message.getMetadataMap()
+  return {
+    id: idOf(message.getId()),
+    type: properties.get('type'),
+    contentType: properties.get('content-type'),
+    data: message.getData_asU8(),
+    metadata: message.getCustomMetadata_asU8()
+  }
+}
+
+function idOf (id: shared.UUID | undefined): string {
   const halves = id?.getStructured()
   if (halves === undefined) return id?.getString() ?? ''
   return uuidFromHalves(BigInt(halves.getMostSignificantBits()), BigInt(halves.getLeastSignificantBits()))
 }
 
-type ProposedMessage = streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage
-
 /** Checks and takes over one proposed event; throws a `Refusal`. */
-export function proposedEvent (message: ProposedMessage): ProposedEvent {
-  const properties = message.getMetadataMap()
-  const [type, contentType] = [properties.get('type'), properties.get('content-type')]
+export function proposedEvent ({ id, type, contentType, data, metadata }: ProposedMessage): ProposedEvent {
   if (type === undefined || contentType === undefined) {
     const isMissing = { type: type === undefined, 'content-type': contentType === undefined }
     throw missingMetadata(Object.entries(isMissing).flatMap(([name, is]) => is ? [name] : []))
   }
   if (type === '' || type.includes('\0')) throw unforeseen('An event type is not empty and contains no NUL')
-  const [data, metadata] = [message.getData_asU8(), message.getCustomMetadata_asU8()]
-  return { id: uuid(idOf(message.getId())), type, isJson: contentType === 'application/json', data, metadata }
+  return { id: uuid(id), type, isJson: contentType === 'application/json', data, metadata }
 }
 
 /** What an event adds to the size of its append, as the server counts it. */
@@ -96,7 +118,7 @@ function hexOf (text: string): string {
 }
 
 /** A UUID from its two int64 halves, big-endian. */
-function uuidFromHalves (most: bigint, least: bigint): string {
+export function uuidFromHalves (most: bigint, least: bigint): string {
   const hex = (half: bigint) => BigInt.asUintN(64, half).toString(16).padStart(16, '0')
   return hyphenated(hex(most) + hex(least))
 }
