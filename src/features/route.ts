@@ -29,7 +29,7 @@ export const route = <Schema extends FastifySchema>(
 
 interface List<Item extends TSchema, Filters extends TProperties, Params extends TObject> {
   source: Sources
-  /** Of a page, unless the caller says how many. */
+  /** Items a page holds, unless the caller says how many. */
   perPage: number
   /** Of what kinds the keys are that rows are sorted by. */
   keys: KeyKind[]

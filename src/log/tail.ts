@@ -86,7 +86,7 @@ const passingMs = { busy: 250, idle: 2_000 }
 
 /** What an event takes beside its data, in bytes. */
 const besideData = 500
-/** Of the budget, what is left when it was used up: to take a few events from the beginning moves all the others. */
+/** Dropping leaves this share of the budget: each drop moves all that stay, so it must not come with every event. */
 const keptShare = 7 / 8
 
 /**

@@ -91,7 +91,7 @@ export function observeAttempts (
   }
 }
 
-/** Of the role worker: what is counted in the delivery log. */
+/** The worker counts these in the delivery log. */
 export function measureDeliveries (metrics: Metrics, pool: Pool): void {
   const countsBy = (label: string, found: Array<{ count: number }>): Sample[] =>
     found.map(({ count, ...each }) => ({ labels: { [label]: String(Reflect.get(each, label)) }, value: count }))

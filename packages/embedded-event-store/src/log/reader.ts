@@ -113,7 +113,7 @@ async function reading<T> (result: Promise<T>): Promise<T> {
   }
 }
 
-/** Of the first page: most readers of a stream want no more. */
+/** Size of the first page: most readers of a stream want no more. */
 const first = 64
 const largest = { events: 1024, bytes: 2 * 1024 * 1024 }
 /** How much all readers together read ahead, in bytes, about: the more there are, the smaller are their pages. */
