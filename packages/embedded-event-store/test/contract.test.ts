@@ -20,11 +20,6 @@ import { listen } from '../src/listen.js'
 const { client, store } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })
 
-t.test('a fresh log is not empty: what it begins with is the system\'s, and filtered as such', async (t) => {
-  const first = (await collect(client.readAll({ maxCount: 1 })))[0]
-  t.match(first, { event: { type: /^\$/, streamId: /^\$/ } })
-})
-
 t.test('metadata are JSON, bytes or nothing, whatever the data are', async (t) => {
   const stream = randomUUID()
   const bytes = Buffer.from('no JSON')

@@ -51,16 +51,6 @@ t.test('a deleted stream is not found, and continues its revisions when it is wr
   }
 })
 
-t.test('a delete at a revision that does not hold is refused', async (t) => {
-  const stream = await streamOf(2)
-  const wrong = { streamName: stream, expectedVersion: 0n, actualVersion: 1n }
-  await refused(t, client.deleteStream(stream, { expectedRevision: 0n }), WrongExpectedVersionError, wrong)
-  await refused(t, client.deleteStream(stream, { expectedRevision: NO_STREAM }), WrongExpectedVersionError)
-  await refused(t, client.deleteStream('never-written'), WrongExpectedVersionError)
-  await client.deleteStream(stream, { expectedRevision: 1n })
-  await refused(t, collect(client.readStream(stream)), StreamNotFoundError)
-})
-
 t.test('a delete and a tombstone are decided as an append of a new event would be', async (t) => {
   const deleted = async () => {
     const stream = await streamOf(2)
@@ -161,15 +151,6 @@ t.test('metadata that are not of JSON content bring a deleted stream back withou
   await describe(stream, '{"colour":"red"}', 'application/octet-stream')
   t.same(await revisions(stream), [], 'old events stay hidden')
   t.equal(await metadataOf(stream), '{"colour":"red","$tb":2}')
-})
-
-t.test('a stream with the longest name has metadata like others', async (t) => {
-  const stream = `${randomUUID()}${'é'.repeat(982)}` // 2,000 bytes
-  await client.appendToStream(stream, events(3))
-  await client.setStreamMetadata(stream, { maxCount: 1 })
-  t.same((await client.getStreamMetadata(stream)).metadata, { maxCount: 1 })
-  t.same(await revisions(stream), [2])
-  await t.rejects(client.appendToStream(`${stream}x`, events(1)), /A stream name has at most 2,000 bytes/)
 })
 
 t.test('metadata comes back as it was set, custom keys too; the last one counts', async (t) => {

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { runs, seedOf } from '@ringledger/embedded-postgres/testing'
-import { collect, scratchEventStore } from './support/scratch-event-store.js'
+import { collect, scratchEventStore, unbatched } from './support/scratch-event-store.js'
 import { scavenge } from './support/scavenge.js'
 
 interface Remembered { ids: string[], hiddenBefore: number }
@@ -128,6 +128,7 @@ class Run {
   readonly prefix = randomUUID()
   readonly model = new Model()
   readonly #done: Done[] = []
+  #sent = 0
 
   /** Whether both answer the same. */
   async agrees (one: Step): Promise<boolean> {
@@ -146,13 +147,13 @@ class Run {
     const batch = Array.from({ length: count }, () => jsonEvent({ type: 'Model', data: {} }))
     const answer = this.model.append(stream, expected, batch.map(({ id }) => id))
     if (/^\d+$/.test(answer)) this.#done.push({ stream, expected, batch, answer })
-    return await send(stream, batch, expected) === answer
+    return await this.#send(stream, batch, expected) === answer
   }
 
   async #repeat (earlier: Done | undefined): Promise<boolean> {
     if (earlier === undefined) return true
     const answer = repeated(this.model, earlier)
-    return await send(earlier.stream, earlier.batch, earlier.expected) === answer
+    return await this.#send(earlier.stream, earlier.batch, earlier.expected) === answer
   }
 
   async #delete (stream: string): Promise<boolean> {
@@ -175,11 +176,13 @@ class Run {
     const first = this.model.at(stream).hiddenBefore
     return isDeepStrictEqual(found, typeof visible === 'string' ? visible : wantedOf(visible, first, one))
   }
-}
 
-async function send (stream: string, batch: EventData[], expectedRevision: AppendExpectedRevision): Promise<string> {
-  const sent = client.appendToStream(stream, batch, { expectedRevision })
-  return await sent.then(({ nextExpectedRevision }) => `${nextExpectedRevision}`, typeOf)
+  /** Batched, and by a call of its own, in turn. */
+  async #send (stream: string, batch: EventData[], expectedRevision: AppendExpectedRevision): Promise<string> {
+    const way = this.#sent++ % 2 === 0 ? {} : { credentials: unbatched }
+    const sent = client.appendToStream(stream, batch, { expectedRevision, ...way })
+    return await sent.then(({ nextExpectedRevision }) => `${nextExpectedRevision}`, typeOf)
+  }
 }
 
 const seed = seedOf('FUZZ_SEED')

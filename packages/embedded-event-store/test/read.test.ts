@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import {
   BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, START, streamNameFilter,
-  UnknownError, type Direction, type ReadPosition, type ReadRevision, type ResolvedEvent, ANY, type EventData
+  UnknownError, type Direction, type ReadPosition, type ReadRevision, type ResolvedEvent, type EventData
 } from '@eventstore/db-client'
 import { collect, refused, scratchEventStore } from './support/scratch-event-store.js'
 
@@ -59,12 +59,6 @@ t.test('a position of $all that no event has is refused', async (t) => {
     await refused(t, read(last.commit, last.prepare - 1n), UnknownError, { message: /InvalidPosition/ })
     t.ok(await read(last.commit, last.prepare))
   }
-})
-
-t.test('positions begin at 1 and grow with every event, over all streams', async (t) => {
-  const positions = (await collect(client.readAll())).map(({ commitPosition }) => commitPosition ?? 0n)
-  t.ok((positions[0] ?? 0n) >= 1n)
-  t.same(positions, [...new Set(positions)].sort((a, b) => Number(a - b)))
 })
 
 t.test('$all still shows what its stream does not: events of deleted and truncated streams', async (t) => {
@@ -129,13 +123,6 @@ t.test('what $all shows of an event is what its stream shows', async (t) => {
     t.strictSame(all.filter((event) => event?.streamId === stream), own)
     t.equal(own.length, events[stream]?.length)
   }
-})
-
-t.test('a tombstone has its revision in $all', async (t) => {
-  await client.appendToStream('gone', jsonEvent({ type: 'Last', data: {} }))
-  await client.tombstoneStream('gone', { expectedRevision: ANY })
-  const last = (await collect(client.readAll())).at(-1)?.event
-  t.match(last, { streamId: 'gone', type: '$streamDeleted', revision: 2n ** 63n - 1n })
 })
 
 t.test('events that are sent together come one by one, to many readers at once', async (t) => {

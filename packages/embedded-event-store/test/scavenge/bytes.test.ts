@@ -46,12 +46,3 @@ t.test('neither of short events nor of long ones, which are kept apart, nor of t
   t.not((await filesWith(others)).length, 0, 'other events stay')
   t.not((await filesWith(stream)).length, 0, 'and so does the name of the stream, with its last event')
 })
-
-t.test('the name of a stream goes with nothing: its last event or tombstone has it', async (t) => {
-  const stream = `gone-${secret()}`
-  await client.appendToStream(stream, jsonEvent({ type: 'Happened', data: {} }))
-  await client.tombstoneStream(stream)
-  await scavenge(store, client)
-  await admin.query('vacuum full')
-  t.not((await filesWith(stream)).length, 0)
-})
