@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { currentSecret } from '../../workers/deliver/secrets.js'
 import { startWorkers, type WorkerDeps, type Workers } from '../../workers/start.js'
@@ -46,22 +46,6 @@ t.test('a call in the log arrives at its receiver, signed, after one failure, on
   journey(t, {}))
 t.test('and with Redis', { skip: noRedis() }, async (t) => journey(t, { redisUrl: (await scratchRedis(t)).url }))
 
-t.test('of two worker processes one dispatches, and a call arrives once', async (t) => {
-  const first = await workers(t)
-  const { tell } = first
-  await first.ready
-  const second = startWorkers({ ...first.deps, holder: 'second' })
-  await second.ready
-  const hook = await receiver(t)
-  const assistant_id = ++ids.assistant
-  await tell(assistantCreated(assistant_id, { is_webhook_active: true, webhook_url: hook.url }))
-  await Promise.all(Array.from({ length: 40 }, () => tell(callCompleted(randomUUID(), { assistant_id }))))
-  await eventually(() => hook.received.length >= 40)
-  await Promise.all([first.stop(), second.stop()])
-  t.equal(hook.received.length, 40)
-  t.equal(new Set(hook.received.map(({ headers }) => headers['webhook-id'])).size, 40)
-})
-
 t.test('stopping waits for the answer that is on its way', async (t) => {
   const { ready, stop, deps, tell } = await workers(t)
   await ready
@@ -94,17 +78,4 @@ t.test('a Redis that is down at the start is waited for', { skip: noRedis() }, a
   await redis.start()
   await eventually(() => hook.received.length === 1)
   t.pass('delivered without a restart')
-})
-
-t.test('workers refuse to start when the key of stored secrets is gone', async (t) => {
-  const { ready, stop, deps } = await workers(t)
-  await ready
-  await currentSecret(deps.pool, deps.keys, '1')
-  await stop()
-  const other = startWorkers({ ...deps, keys: { current: randomBytes(32), previous: [] } })
-  await t.rejects(other.ready, /SECRET_KEY_PREVIOUS/)
-  await other.stop()
-  const rotated = startWorkers({ ...deps, keys: { current: randomBytes(32), previous: [deps.keys.current] } })
-  await t.resolves(rotated.ready)
-  await rotated.stop()
 })

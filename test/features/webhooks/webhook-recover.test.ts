@@ -60,24 +60,6 @@ t.test('what was exhausted, cancelled, held or skipped is delivered, each once, 
   t.same((await recover(assistant, { since: longAgo })).body.data, { count: 0 })
 })
 
-t.test('only the statuses and times that were asked for', async (t) => {
-  const hook = await receiver(t)
-  const assistant = await create(hook.url)
-  const [early, late] = [
-    await complete(assistant, ({ status }) => status === 'delivered'),
-    await complete(assistant, ({ status }) => status === 'delivered')
-  ]
-  await setStatus(early.id, 'exhausted', 'attempts_used_up')
-  await setStatus(late.id, 'cancelled', 'gone')
-  const count = async (body: object) => (await recover(assistant, body)).body.data.count
-  t.equal(await count({ since: '2999-01-01' }), 0)
-  t.equal(await count({ since: longAgo, until: '2020-01-02' }), 0)
-  t.equal(await count({ since: longAgo, statuses: ['skipped', 'held'] }), 0)
-  t.equal(await count({ since: longAgo, statuses: ['cancelled'] }), 1)
-  const third = await eventually(() => hook.received[2] ?? false)
-  t.equal(callOf(third), late.call_id)
-})
-
 t.test('a wrong body is refused by field, and another user\'s assistant is not found', async (t) => {
   const assistant = await create((await receiver(t)).url)
   const wrong: Array<[object, string]> = [

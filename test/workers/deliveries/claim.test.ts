@@ -176,25 +176,6 @@ rule('three kills in a row hold no healthy delivery, and the one that crashes is
   t.same(await r.notices(), ['delivery_exhausted crashed'])
 })
 
-rule('5,000 assistants with retries due in hours do not slow the next one', async (t) => {
-  await r.pool.query(`
-    INSERT INTO ledger.webhooks (assistant_id, user_id, url) SELECT n, '1', 'https://hooks.example.com' FROM generate_series(1000, 5999) n;
-    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, status, body)
-    SELECT gen_random_uuid(), n, 'call.completed', '1', n, 'scheduled', '{}' FROM generate_series(1000, 5999) n;
-    INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
-    SELECT id, 'schedule', assistant_id, '1', now() + interval '5 hours' FROM ledger.webhook_deliveries`)
-  await r.pool.query('ANALYZE ledger.webhooks, ledger.webhook_deliveries, ledger.webhook_due')
-  await r.add(20)
-  t.same(await findWaiting(r.pool), [{ assistantId: '1', userId: '1' }])
-  const startedAt = performance.now()
-  for (let left = 20; left > 0; left -= 10) {
-    const { attempts } = await r.claim(r.worker)
-    t.equal(attempts.length, 10)
-    await r.end(attempts, answer(200))
-  }
-  t.comment(`two claims and outcomes in ${Math.round(performance.now() - startedAt)} ms`)
-})
-
 rule('claims look no further back than something may wait; what was committed late is found by the reconciler', async (t) => {
   const dueFrom = async () => (await r.hook()).due_from
   const [late = ''] = await r.add(1)
@@ -225,31 +206,6 @@ rule('what ended its workers is sent however long it has waited, also when an op
   await r.pool.query('UPDATE ledger.webhook_due SET worker = NULL, started_at = NULL')
   await beginAnew(r.pool, [late])
   t.equal(await countOf(r.worker), 1)
-})
-
-rule('a user at the bound and suspended webhooks make hardly an empty claim', async (t) => {
-  for (const assistant of assistants(120)) await r.add(2, { assistant })
-  await r.pool.query(`
-    UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'failing' WHERE assistant_id > 100`)
-  let [claims, empty, sent] = [0, 0, 0]
-  const jobs = new Set((await findWaiting(r.pool)).map(({ assistantId }) => assistantId))
-  t.equal(jobs.size, 50, 'no more jobs than the user has room for')
-  const running: Awaited<ReturnType<typeof r.claim>>['attempts'] = []
-  while (sent < 200) {
-    for (const job of jobs) {
-      jobs.delete(job)
-      const { attempts } = await r.claim(r.worker, [Number(job)])
-      claims += 1
-      empty += Number(attempts.length === 0)
-      running.push(...attempts)
-    }
-    if (running.length === 0) for (const { assistantId } of await findWaiting(r.pool)) jobs.add(assistantId)
-    const ended = running.splice(0, 5)
-    sent += ended.length
-    const { next } = await r.end(ended, answer(200))
-    for (const id of next) jobs.add(id)
-  }
-  t.ok(empty < claims / 10, `${empty} of ${claims} claims`)
 })
 
 rule('what is held of a deleted assistant, or for over 30 days, is cancelled', async (t) => {

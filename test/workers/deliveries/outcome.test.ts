@@ -3,7 +3,7 @@ import t from 'tap'
 import { answer, endedAs, ruleRig, schedule, senderRig, url } from '../../support/workers/sender-rig.js'
 import { keepMonths } from '../../../workers/deliveries/retention.js'
 import { recordOutcomes } from '../../../workers/deliveries/outcome.js'
-import { beginAnew, cancelRestored } from '../../../workers/deliveries/pending.js'
+import { beginAnew } from '../../../workers/deliveries/pending.js'
 
 const { r, rule } = await ruleRig(t)
 
@@ -259,17 +259,6 @@ rule('what is handed over counts nothing and is due at once', async (t) => {
   t.same(recorded.next, ['1'])
   t.match(await r.delivery(id), { status: 'scheduled', due_in: 0, failures: 0, attempt_count: 1 })
   t.match(await claimed(), [{ n: 2, failures: 0 }])
-})
-
-rule('after a restore what was pending is cancelled, and what ran is unknown', async (t) => {
-  const [ran = ''] = await r.add()
-  t.equal((await claimed()).length, 1)
-  const [waited = ''] = await r.add()
-  t.equal(await cancelRestored(r.pool), 2)
-  t.equal(await cancelRestored(r.pool), undefined)
-  t.match(await r.rows('webhook_deliveries', `id = '${ran}'`), [{ status: 'cancelled', reason: 'restored', outcome: 'unknown' }])
-  t.match(await r.rows('webhook_deliveries', `id = '${waited}'`), [{ status: 'cancelled', reason: 'restored', outcome: null }])
-  t.match(await r.rows('webhook_attempts'), [{ delivery_id: ran, outcome: 'unknown', error: 'the database was restored' }])
 })
 
 rule('the text of an answer is stored whatever is in it', async (t) => {

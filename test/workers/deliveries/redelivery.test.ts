@@ -4,53 +4,9 @@ import { randomUUID } from 'node:crypto'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
-import { deliveryRig, attemptsOf, ended, failedOnce, id, row, sendTest } from '../../support/workers/delivery-rig.js'
-import { onEachQueue } from '../../support/back-ends/redis.js'
+import { deliveryRig, ended, failedOnce, id, sendTest } from '../../support/workers/delivery-rig.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
-import { webhookProblems } from '../../support/documents/webhook-schemas.js'
-
-onEachQueue(t, {
-  async 'a redelivery that fails leaves the schedule as it was; one that succeeds ends the delivery' (t, redis) {
-    const { r, hook } = await failedOnce(t, { redis })
-    const before = await row(r)
-    const attempts = [{ trigger: 'schedule' }, { trigger: 'manual', n: 1, started_at: null, outcome: null }]
-    const delivery = { id, status: 'scheduled', attempts }
-    t.match(await redeliver(r.pool, id, '1'), { kind: 'accepted', delivery })
-    await r.reconcile()
-    await ended(r, 2)
-    t.same(await row(r), before)
-    hook.answer = answers(204)
-    await redeliver(r.pool, id, '1')
-    await r.reconcile()
-    await eventually(async () => (await row(r)).status === 'delivered')
-    t.match(await row(r), { attempt_count: 1, failures: 1, due_at: null, reason: null })
-    t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'rejected'], ['manual', 2, 'delivered']])
-    const [first, ...others] = hook.received
-    for (const { headers, body } of others) t.same([headers['webhook-id'], body], [id, first?.body])
-  },
-
-  async 'a test is one signed request; when it fails it is over, and nothing else changes' (t, redis) {
-    const { r, hook } = await failedOnce(t, { redis })
-    const before = await row(r)
-    const result = await sendTest(r, hook)
-    if (result.kind !== 'accepted') throw new Error(result.kind)
-    t.match(result.delivery, { type: 'webhook.test', call_id: null, assistant_id: 1, status: 'scheduled' })
-    t.match(result.delivery, { next_attempt_at: null, attempts: [{ trigger: 'test', n: 1, started_at: null }] })
-    await r.reconcile()
-    await ended(r, 2)
-    t.match(await row(r, result.delivery.id), { status: 'exhausted', reason: 'attempts_used_up' })
-    t.same(await row(r), before)
-    t.match(hook.received[1]?.headers, {
-      'webhook-id': result.delivery.id, 'webhook-attempt': '1', 'webhook-signature': /^v1,/
-    })
-    t.same(webhookProblems(hook.received[1]?.body ?? ''), [])
-    t.match(JSON.parse(hook.received[1]?.body.toString() ?? ''), {
-      type: 'webhook.test', data: { call_id: 'sample', assistant: { id: 1, name: 'Front desk' } }
-    })
-    t.same((await r.pool.query("SELECT FROM ledger.webhook_due WHERE trigger <> 'schedule'")).rows, [])
-  }
-})
 
 t.test('a held, exhausted or cancelled delivery can be sent again, to the present URL of the assistant', async (t) => {
   const r = await deliveryRig(t, { waits: [0] })
@@ -73,17 +29,6 @@ t.test('a held, exhausted or cancelled delivery can be sent again, to the presen
   await ended(r, 4)
   t.same((await r.deliveries()).map(({ status }) => status), ['delivered', 'delivered', 'skipped'])
   t.equal(former.received.length, 2)
-})
-
-t.test('a delivery that is held because the webhook was switched off is delivered by a redelivery alone', async (t) => {
-  const { r, hook } = await failedOnce(t)
-  await r.tell(assistantUpdated(1, { is_webhook_active: false }))
-  t.match(await row(r), { status: 'held', reason: 'webhook_off' })
-  hook.answer = answers(200)
-  await redeliver(r.pool, id, '1')
-  await r.reconcile()
-  await eventually(async () => (await row(r)).status === 'delivered')
-  t.match(await row(r), { reason: null, due_at: null })
 })
 
 t.test('without a payload, an address or an owner no attempt is inserted', async (t) => {

@@ -3,34 +3,11 @@ import t from 'tap'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
-import { cancelHeld } from '../../../workers/deliveries/pending.js'
-import { assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
-import { dispatchRig, statuses } from '../../support/workers/delivery-rig.js'
+import { assistantCreated, assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { dispatchRig } from '../../support/workers/delivery-rig.js'
 import { answer } from '../../support/workers/sender-rig.js'
 
 const firstUrl = 'https://hooks.example.com/1'
-
-t.test('a delivery that is held for thirty days is cancelled; after a resume they begin anew', async (t) => {
-  const r = await dispatchRig(t)
-  await r.tell(
-    assistantTo(firstUrl),
-    callCompleted('c-1'),
-    assistantUpdated(1, { is_webhook_active: false })
-  )
-  const age = async (time: string) => {
-    await r.pool.query('UPDATE ledger.webhook_due SET due_at = due_at - $1::interval', [time])
-    await r.pool.query('UPDATE ledger.webhooks SET off_since = off_since - $1::interval', [time])
-  }
-  await age('29 days 23 hours')
-  t.equal(await cancelHeld(r.pool), 0)
-  await r.tell(assistantUpdated(1, { is_webhook_active: true }))
-  await r.tell(assistantUpdated(1, { is_webhook_active: false }))
-  await age('2 hours')
-  t.equal(await cancelHeld(r.pool), 0)
-  await age('30 days')
-  t.equal(await cancelHeld(r.pool), 1)
-  t.same(statuses(await r.deliveries()), [['cancelled', 'held_too_long']])
-})
 
 t.test('old payloads and attempts on demand are removed, but not the row of a call, nor what still waits', async (t) => {
   const r = await dispatchRig(t)

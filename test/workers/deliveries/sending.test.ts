@@ -35,17 +35,6 @@ const statusOf = async (r: SenderRig, id: string) => (await r.delivery(id))?.sta
 const openOnes = async (r: SenderRig) => (await r.rows('webhook_deliveries', "status <> 'delivered'")).length
 
 onEachQueue(t, {
-  async 'a failure is repeated until it succeeds' (t, redis) {
-    const r = await senderRig(t)
-    const { sender } = await sending(t, r, { redis })
-    const hook = await receiver(t, (response, _, count) => { response.writeHead(count < 3 ? 500 : 200).end() })
-    const [id = ''] = await r.add(1, { to: hook.url })
-    sender.wake(['1'])
-    await eventually(async () => await statusOf(r, id) === 'delivered')
-    t.same(hook.received.map(({ headers }) => headers['webhook-attempt']), ['1', '2', '3'])
-    t.same(new Set(hook.received.map(idIn)), new Set([id]))
-  },
-
   async 'a burst is delivered, each once, beside receivers that hang' (t, redis) {
     const r = await senderRig(t)
     const { sender } = await sending(t, r, { redis })
@@ -145,31 +134,6 @@ onEachQueue(t, {
     const outcomes = (await r.rows('webhook_attempts')).map(({ outcome }) => outcome).sort()
     t.same(outcomes, ['delivered', 'delivered', 'unknown', 'unknown'])
   }
-})
-
-t.test('heartbeats that are answered together begin one incarnation', async (t) => {
-  const r = await senderRig(t)
-  let asked = 0
-  let answer = () => {}
-  const held = new Promise<void>((resolve) => { answer = resolve })
-  const query = async (text: string | { name?: string }, values?: unknown[]) => {
-    if (typeof text === 'object' && text.name === 'heartbeat') {
-      asked += 1
-      await held
-    }
-    return await r.pool.query(text as string, values)
-  }
-  const pool = new Proxy(r.pool, {
-    get: (of, name: keyof typeof r.pool) => name === 'query' ? query : bound(of, name)
-  })
-  const { log } = await sending(t, { ...r, pool }, { heartbeatMs: 20 })
-  await eventually(() => asked >= 5)
-  await r.pool.query('DELETE FROM ledger.webhook_workers')
-  await Promise.all(Array.from({ length: 6 }, () => r.pool.query('SELECT pg_sleep(0.1)'))) // all have a connection
-  answer()
-  await eventually(() => asked > 20)
-  t.equal((await r.rows('webhook_workers')).length, 1)
-  t.equal(log.lines.filter(({ message }) => message.includes('begins anew')).length, 1)
 })
 
 t.test('what ended its workers twice is sent one at a time, and nobody waits for it', async (t) => {

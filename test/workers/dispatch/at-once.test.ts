@@ -62,40 +62,6 @@ t.test('whoever has something due is woken after the commit, but not for a webho
   t.strictSame(woken, [['1'], [], [], [], ['1']])
 })
 
-t.test('what is not as it was presumed is written by a second statement; what changes other rows, by a transaction', async (t) => {
-  const { batch } = await fed()
-  const other = assistantCreated(2, webhookTo('https://other.example/'))
-  t.ok((await batch(other, callCompleted('c-1', { assistant_id: 2 }))).includes('COMMIT'), 'a new webhook')
-  t.ok((await batch(assistantUpdated(1, { is_webhook_active: false }))).includes('COMMIT'), 'another webhook')
-  t.ok((await batch(callCompleted('first', { lead_id: 7 }))).includes('COMMIT'), 'a call once more')
-  const malformed = { stream: 'call-c-2', type: 'CallCompleted', data: { nonsense: true } }
-  t.equal((await batch(malformed)).length, 1, 'a malformed call')
-  t.match(await deliveries(), [
-    { call_id: 'first', duplicates: 1 }, { call_id: 'second', duplicates: 0 },
-    { call_id: 'c-1', status: 'scheduled' }, { call_id: 'c-2', status: 'skipped' }
-  ])
-})
-
-t.test('what is no call is one statement that looks at nothing of calls', async (t) => {
-  const { batch } = await fed()
-  const statements = await batch(leadCreated(9, 3), campaign('CampaignCreated', 4, 'Fall'))
-  t.equal(statements.length, 1, statements.join('\n'))
-  t.notMatch(statements[0], /webhook_/)
-  const { rows } = await pool.query('SELECT id FROM ledger.dispatch_leads ORDER BY 1')
-  t.strictSame(rows, [{ id: '7' }, { id: '9' }])
-})
-
-t.test('what is created, and is there already, stays as it is', async (t) => {
-  const { batch } = await fed()
-  const copied = 'user_id, campaign_id, phone_number, variables, status, newest_report_at, primary_id'
-  await pool.query(`INSERT INTO ledger.dispatch_leads (id, ${copied}, revision)
-    SELECT 9, ${copied}, 5 FROM ledger.dispatch_leads WHERE id = 7`)
-  await batch(leadCreated(9, 4), callCompleted('c-1', { lead_id: 9 }))
-  const { rows } = await pool.query('SELECT campaign_id, revision FROM ledger.dispatch_leads WHERE id = 9')
-  t.strictSame(rows, [{ campaign_id: '3', revision: '5' }])
-  t.match((await deliveries()).at(-1), { call_id: 'c-1', status: 'scheduled' })
-})
-
 t.test('what another transaction changed beside the checkpoint is seen', async (t) => {
   const { batch } = await fed()
   await inTransaction(pool, async (tx) => {

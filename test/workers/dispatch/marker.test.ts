@@ -67,16 +67,6 @@ t.test('there is a marker at the start, some time after events, and at the end; 
   await second.stop()
 })
 
-t.test('what came since the last marker is said when the worker stops', async (t) => {
-  const { start, tell, markers, pool } = await working(t, 60_000)
-  const { stop } = await start()
-  await eventually(async () => (await markers()).length === 1)
-  const { position } = await tell(callCompleted('c-1'))
-  await eventually(async () => (await pool.query('SELECT FROM ledger.webhook_deliveries')).rowCount === 1)
-  await stop()
-  t.ok(checkpointOf((await markers()).at(-1)) >= position)
-})
-
 t.test('workers stop sending when another database writes a marker, until an operator resumes them', async (t) => {
   const { start, tell, streams, log, pool } = await working(t, 100)
   const hook = await receiver(t)

@@ -71,27 +71,6 @@ rule('it is held for a suspended webhook, and stays if the webhook is off', asyn
   t.match(await recover({ pool: r.pool, since: epoch, signal, userId: '1' }), { scheduled: 4, held: 0, off: 1 })
 })
 
-rule('broken off after any batch it goes on where it stopped, each begins anew once', async (t) => {
-  const ids = await r.add(70)
-  await r.pool.query("UPDATE ledger.webhook_deliveries SET status = 'exhausted'")
-  await r.pool.query('DELETE FROM ledger.webhook_due')
-  let found = 0
-  for (let runs = 1; ; runs++) {
-    const stopping = new AbortController()
-    const onProgress = (told: { found: number }) => {
-      found += told.found
-      stopping.abort(new Error('killed'))
-    }
-    const options = { pool: r.pool, since: epoch, signal: stopping.signal, batchSize: 20, onProgress }
-    const ended = await recover(options).catch((error: Error) => error.message !== 'killed' && Promise.reject(error))
-    if (ended || runs === 4) break
-  }
-  t.ok(found >= 20)
-  const { scheduled } = await recover({ pool: r.pool, since: epoch, signal })
-  t.ok(scheduled > 0 && scheduled < 70, 'the rest of them')
-  t.equal((await r.rows('webhook_due')).length, ids.length)
-})
-
 /** Notes a recovery of assistant 1, and gives it turns until it has ended. @returns how many it found */
 async function recoverAll (statuses: readonly Recoverable[], since = epoch): Promise<unknown> {
   const requested = await inTransaction(r.pool, (tx) =>
@@ -132,15 +111,6 @@ rule('few at a time, so that calls of now need not wait behind them', async (t) 
   t.equal(count, 250)
   t.equal(await recoverAll(['exhausted']), 250)
   t.ok((await r.rows('webhook_due')).length >= 200)
-})
-
-rule('ten recoveries of an assistant at a time, and 100,000 deliveries in one', async (t) => {
-  await afterOutage()
-  const request = () => inTransaction(r.pool, (tx) =>
-    requestRecovery(tx, { userId: '1', assistantId: 1, since: epoch.toISOString(), statuses: ['exhausted'] }))
-  const answers = await Promise.all(Array.from({ length: 12 }, request))
-  t.equal(answers.filter((each) => 'count' in each).length, 10)
-  t.equal(answers.filter((each) => 'refused' in each && each.refused === 'busy').length, 2)
 })
 
 rule('after a restore what was pending is cancelled step by step, also what ran and what was asked for', async (t) => {
