@@ -60,12 +60,6 @@ export const parts: Part[] = [
     minutes: 20
   },
   {
-    name: 'persons-killed',
-    files: ['test/long/persons-killed'],
-    guards: ['src/privacy', 'workers/persons', 'src/features/persons'],
-    minutes: 25
-  },
-  {
     name: 'persons-meanwhile',
     files: ['test/long/persons-meanwhile'],
     guards: ['src/privacy', 'workers/persons', 'workers/imports', 'src/features/persons'],
@@ -87,7 +81,7 @@ export const parts: Part[] = [
     name: 'persons-odd',
     files: ['test/long/persons-odd'],
     guards: ['src/privacy', 'workers/persons', 'projections/persons.ts', 'src/features/persons'],
-    minutes: 15
+    minutes: 35
   },
   {
     name: 'projections',
@@ -98,8 +92,8 @@ export const parts: Part[] = [
   {
     name: 'properties',
     files: [
-      'test/features/assistants/fuzz-update.test.ts',
-      'test/features/leads/fuzz-create.test.ts', 'test/projections/engine/model.test.ts', 'test/projections/engine/storable.test.ts', 'test/commands/phone-claims.test.ts',
+      'test/http/input/any-body.test.ts', 'test/projections/engine/model.test.ts',
+      'test/projections/engine/storable.test.ts', 'test/commands/phone-claims.test.ts',
       'packages/embedded-event-store/test/model.test.ts', 'packages/event-transfer/test/export.test.ts'
     ],
     env: { FUZZ_TIMES: '15' },

@@ -5,19 +5,17 @@ import { calls } from '../../../projections/calls.js'
 import { verify } from '../../../projections/engine/replay.js'
 import { erasuresFound } from '../../../src/cli/doctor/service.js'
 import { skipParked } from '../../../src/ops/parked.js'
-import { usersOfLateCalls } from '../../../workers/persons/erasures.js'
-import { parkedOf } from '../../../workers/persons/of-person.js'
 import { callStream } from '../../../src/features/calls/events.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
 import { assistantCreated, call as reported, proposed } from '../../support/events/call-events.js'
-import { eraseLate, erasing } from '../../support/persons/erasing.js'
+import { erasing } from '../../support/persons/erasing.js'
 import { haveCome } from '../../support/persons/persons.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])
-const { call, parts, parts: { pool, streams } } = service
+const { call, parts: { pool, streams } } = service
 const keys = apiKeys(service)
 
 const ask = (phone_number: string, options = {}) => call('POST', '/user/person/erase', { phone_number }, options)
@@ -166,45 +164,6 @@ t.test('text of a call that Postgres cannot read holds up neither a copy nor an 
   t.match((await get('/user/call/half')).data, { from: '\ufffd' })
 })
 
-t.test('a call that is reported again after its erasure, or for an assistant of nobody, is erased as it comes', async (t) => {
-  const from = '+15557654381'
-  await parkOn('assistant-9001', 'AssistantCreated')
-  for (const [id, assistant_id] of [['erased-by-event', assistant], ['of-nobody', 9_000], ['of-parked', 9_001]]) {
-    const { revision = -1n } = await streams.last(callStream(id)) ?? {}
-    const data = reported(id, { assistant_id, from, lead_id: null })
-    await streams.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], revision)
-  }
-  await haveCome(service)
-  await eraseLate(service)
-  const typesOf = async (id: string) => (await streams.read(callStream(id))).map(({ type }) => type)
-  for (const id of ['erased-by-event', 'of-nobody']) t.strictSame(await typesOf(id), ['CallErased'], id)
-  t.strictSame(await typesOf('of-parked'), ['CallCompleted'], 'readers may come to know whose it is')
-  await haveCome(service)
-  t.strictSame(await usersOfLateCalls(parts), [])
-  t.strictSame(await parkedOf(parts, { userId: '1', phoneNumber: from }, randomUUID()), ['assistant-9001'])
-})
-
-t.test('a call that was reported again goes with whomever any of its reports names', async (t) => {
-  const [shown, gone] = ['+15557654391', '+15557654392']
-  const lead = await newOne({ phone_number: gone, variables })
-  const again = async (id: string, given: object) => {
-    await report(id, { from: shown })
-    const data = { ...reported(id), assistant_id: assistant, from: 'anonymous', lead_id: null, ...given }
-    await streams.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], 0n)
-    await haveCome(service)
-  }
-  await again('again-number', { from: gone })
-  await again('again-lead', { lead_id: lead.id })
-  await eraseHere(gone)
-  await again('again-erased', { lead_id: lead.id })
-  await eraseLate(service)
-  await haveCome(service)
-  for (const id of ['again-number', 'again-lead', 'again-erased']) {
-    t.match((await get(`/user/call/${id}`)).data, { erased: true, from: null }, id)
-    t.strictSame((await streams.read(callStream(id))).map(({ type }) => type), ['CallErased'], id)
-  }
-})
-
 t.test('a verification and lookups read such text', async (t) => {
   const given = { pool, consumerPool: pool, streams, holder: 'verification', log: { debug () {}, info () {}, warn () {}, error () {} } }
   const { differences } = await verify(calls, { ...given, signal: new AbortController().signal })
@@ -303,21 +262,6 @@ t.test('an erasure waits for an import that has begun a row, before the key ends
     }
   })
   t.equal(await statusOf(`/user/lead/${lead.id}`), 404)
-})
-
-t.test('no samples are taken of what is personal in tables and indexes that may be emptied: they would keep them', async (t) => {
-  for (const phone_number of ['+15557654381', '+15557654382']) await call('POST', '/user/blacklist', { phone_number })
-  const { id } = await newOne({ phone_number: '+15557654383' })
-  await report('of-a-sample', { lead_id: id })
-  await haveCome(service)
-  await pool.query('ANALYZE') // dispatch_leads keeps its rows
-  const { rows } = await pool.query(`
-    SELECT concat_ws('.', tablename, attname) AS name FROM pg_stats
-    WHERE (schemaname = 'ledger' AND tablename <> 'dispatch_leads' OR tablename IN (
-      SELECT relname FROM pg_index JOIN pg_class ON oid = indexrelid WHERE indpred IS NOT NULL))
-    AND (concat(most_common_vals, histogram_bounds, most_common_elems) ~ '15557654' OR attname = ANY ($1))`,
-  [['wrapped', 'sealed', 'input', 'request_hash', 'answer']])
-  t.strictSame(rows, [])
 })
 
 t.test('nothing of it is left in the tables of the read model and the ledger', async (t) => {

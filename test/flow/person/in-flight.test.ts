@@ -9,6 +9,7 @@ import { numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 import type { Pool } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
+import { closeLost } from '../../../workers/deliveries/outcome.js'
 import { eraseDeliveries } from '../../../workers/deliveries/pending.js'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { attemptsOf, ended, failedOnce, id } from '../../support/workers/delivery-rig.js'
@@ -75,13 +76,13 @@ t.test('a redelivery, whose kept answer is forgotten, also below BASE_PATH', asy
   t.match(await send('POST', again, asked), { status: 422, body: { errors } })
 })
 
-t.test('one whose worker was killed is not waited for longer than it may take', async (t) => {
+t.test('one whose worker was killed is waited for until it is closed as lost, as a pass of the reconciler does', async (t) => {
   const { gone, callId } = await called(t, answers(200))
   await eventually(async () => (await deliveryOf(callId)).status === 'delivered')
   await pool.query(`
     INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at, worker, started_at)
     SELECT id, 'manual', assistant_id, user_id, now(), 0, now() FROM ledger.webhook_deliveries WHERE call_id = $1`, [callId])
-  await erase(gone)
+  await erase(gone, { waits: async (waitsFor) => { if (waitsFor === isSending) await closeLost(pool) } })
   t.match(await deliveryOf(callId), { status: 'delivered', body: null })
 })
 

@@ -1,5 +1,5 @@
-// A lead goes with its contact, and the contact is erased as well, before or after: of calls that name the contact by
-// its id alone nothing is left then, whenever they came, also for a replay.
+// A lead goes with its contact, and the contact is erased as well, before or after: of calls that name either by its
+// id alone nothing is left then, whenever they came, also for a replay.
 import t, { type Test } from 'tap'
 import { callStream } from '../../../src/features/calls/events.js'
 import { audit } from '../../../workers/operate/audit.js'
@@ -54,7 +54,7 @@ async function isRight (t: Test, isContactFirst: boolean): Promise<void> {
   await erase(isContactFirst ? one : two)
   if (isContactFirst) await areErasedAsTheyCome(t, between)
   await told.areErased(t, { leads: [lead], calls: [...calls, ...between] })
-  await areErasedAsTheyCome(t, await callsOf(ofContact))
+  await areErasedAsTheyCome(t, [...await callsOf(ofContact), ...await callsOf(lead.id)])
   t.match(await told.sent.dataOf('GET', `/user/call/${kept}`), { from: 'anonymous' }, 'of a contact who was not asked for')
   await erase(beside)
   await told.areErased(t, { calls: [kept] })

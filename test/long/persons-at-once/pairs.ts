@@ -1,6 +1,6 @@
 // Two persons who are erased at once, by what they have to do with each other, and what holds once both are.
 import type { Test } from 'tap'
-import type { Named, ToldOf } from '../../support/persons/persons.js'
+import { haveCome, type Named, type ToldOf } from '../../support/persons/persons.js'
 import type { PassingOptions } from '../../support/persons/erasing.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
@@ -38,10 +38,10 @@ export const pairs: Record<string, (told: ToldOf) => Promise<Pair>> = {
   },
 
   async 'where one is a contact of the lead of the other, and both of one that stays' (told) {
-    const [one, two, kept, beside] = [erased(), erased(), staying(), staying()]
+    const [one, two, kept, beside, last] = [erased(), erased(), staying(), staying(), staying()]
     const own = await told.lead(one, [two, beside])
-    const holder = await told.lead(kept, [one, two, beside])
-    const [ofOwn, ofKept] = [own.secondary_contacts[0]?.id, holder.secondary_contacts[1]?.id]
+    const holder = await told.lead(kept, [one, beside, two, last])
+    const [ofOwn, ofKept] = [own.secondary_contacts[0]?.id, holder.secondary_contacts[2]?.id]
     const calls = [
       await told.call({ from: two.phone_number, lead_id: ofOwn }),
       await told.call({ from: beside.phone_number, lead_id: ofKept }),
@@ -51,25 +51,29 @@ export const pairs: Record<string, (told: ToldOf) => Promise<Pair>> = {
       both: ofUser1(one, two),
       async isErased (t) {
         await told.areErased(t, { leads: [own], calls })
-        await told.stays(t, holder, kept, { contacts: [beside] })
+        await told.stays(t, holder, kept, { contacts: [beside, last] })
       }
     }
   },
 
   async 'where one answered a call of the lead of the other' (told) {
-    const [one, two, kept] = [erased(), erased(), staying()]
-    const [lead, other] = [await told.lead(one), await told.lead(kept)]
+    const [one, two, kept, changed] = [erased(), erased(), staying(), staying()]
+    const [lead, other, setBack] = [await told.lead(one), await told.lead(kept), await told.lead(changed)]
     const [from, to] = [two.phone_number, one.phone_number]
     const calls = [
       await told.call({ from, to, lead_id: lead.id }),
       await told.plainCall({ from, to, lead_id: lead.id }),
-      await told.call({ from: to, to: from, lead_id: other.id, lead_status: 'rescheduled' })
+      await told.call({ from: to, to: from, lead_id: other.id, lead_status: 'rescheduled' }),
+      await told.call({ from, lead_id: setBack.id, lead_status: 'rescheduled' })
     ]
+    await haveCome(told.sent.service)
+    await told.sent.dataOf('PUT', `/user/lead/${setBack.id}`, { status: 'created' })
     return {
       both: ofUser1(one, two),
       async isErased (t) {
         await told.areErased(t, { leads: [lead], calls })
         await told.stays(t, other, kept, { status: 'rescheduled' })
+        await told.stays(t, setBack, changed, { status: 'created' })
       }
     }
   },

@@ -2,11 +2,9 @@
 // rows differ, nor when such differences are accepted.
 import t from 'tap'
 import { leads } from '../../../projections/leads.js'
-import { activeGeneration, generationsOf } from '../../../projections/engine/generations.js'
-import { newestActions } from '../../../projections/engine/actions.js'
+import { activeGeneration } from '../../../projections/engine/generations.js'
 import { newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { erasing } from '../../support/persons/erasing.js'
 import { testService } from '../../support/service.js'
 
 t.setTimeout(180_000)
@@ -36,31 +34,4 @@ t.test('rows that differ are told by their keys and the columns', async (t) => {
   }
   const { rows } = await pool.query('SELECT message FROM ledger.projection_actions')
   t.notMatch(JSON.stringify(rows), /\+1555|hid(den|ing)/i)
-})
-
-t.test('a read model that is rebuilt at a start, in the middle of an erasure, has nothing of the person', async (t) => {
-  for (const { generation, state } of await generationsOf(pool, leads)) {
-    if (state !== 'active') await pool.query("UPDATE ledger.generations SET state = 'dropping' WHERE generation = $1 AND projection = 'leads'", [generation])
-  }
-  await pool.query(`UPDATE read_model.leads SET phone_number = $1 WHERE id = ${id}`, [phone_number])
-  await service.start(['worker'])
-  await erasing(service)(phone_number, {
-    async settle () {
-      await pool.query(`
-        UPDATE ledger.generations SET code_version = $1 WHERE projection = 'leads' AND state = 'active'`, [leads.version - 1])
-      await service.start(['projector'], { PROJECTION_REBUILD: 'auto' })
-    }
-  })
-  t.equal((await call('GET', `/user/lead/${id}`)).status, 404)
-  const newest = await eventually(async () => {
-    const [action] = await newestActions(pool, 1)
-    return action?.state !== 'running' && action
-  }, 60_000)
-  t.match(newest, { action: 'replay', projection: 'leads', state: 'done' })
-  const { rows } = await pool.query(`
-    SELECT schemaname FROM pg_tables WHERE schemaname LIKE 'read\\_leads%' AND tablename = 'leads'`)
-  for (const { schemaname } of rows) {
-    const found = await pool.query(`SELECT FROM ${schemaname}.leads found WHERE found::text ~ '5557770001|Hidden'`)
-    t.equal(found.rowCount, 0, schemaname)
-  }
 })

@@ -124,11 +124,10 @@ export function generationsOf (t: Teardown, { config, parts, urls }: TestService
 }
 
 /**
- * `read`: the first events of the person, and none is written. `half`: one is written, the others are in memory; of
- * `half read` they are not read yet. `all read`: before rows are compared. `compared`: before the swap. `ready`: a
- * reader keeps others from being led to it.
+ * `half`: the first event of the person is written, the others are not read yet. `compared`: before the swap. `ready`:
+ * a reader keeps others from being led to it.
  */
-export const points = ['read', 'half', 'half read', 'all read', 'compared', 'ready'] as const
+export const points = ['half', 'compared', 'ready'] as const
 export type Point = typeof points[number]
 
 export interface Held {
@@ -152,20 +151,20 @@ export function replaysHeld (t: Teardown, service: TestService) {
   return async (projection: Projection, { at, isFrozen, isFirst }: HeldOptions): Promise<Held> => {
     const gate = new Gate()
     const { streams } = openSealing(new EventLog(connection), pool, config)
-    if (at === 'half read') streams.followStored = oneByOne(streams.followStored, gate, isFirst)
+    if (at === 'half') streams.followStored = oneByOne(streams.followStored, gate, isFirst)
     const letGo = at === 'ready' ? await reading(pool, projection) : async () => gate.open()
     const watched = (of: Pool) => watchedPool(of, { before: () => gate.pass() })
     const replaying = replay(projection, {
       pool: watched(pool),
       consumerPool: isFrozen ? watched(consumerPool) : consumerPool,
-      streams: heldAt(at, streams, gate, isFirst),
+      streams,
       holder: `test ${randomUUID()}`,
       signal: new AbortController().signal,
       log: keepingLog(),
-      limits: at === 'half' || at === 'half read' ? { events: 1 } : undefined,
+      limits: at === 'half' ? { events: 1 } : undefined,
       leaseTimes: isFrozen ? { renewEvery: 500, expiresAfter: 3_600_000, tryEvery: 500 } : undefined,
       onProgress ({ doing }) {
-        if ((at === 'all read' && doing === 'verify') || (at === 'compared' && doing === 'indexes')) gate.close()
+        if (at === 'compared' && doing === 'indexes') gate.close()
       }
     })
     const newest = async () => (await allGenerations(pool, projection)).at(-1)
@@ -196,29 +195,8 @@ export async function reading (pool: Pool, { tables: [table] }: Projection): Pro
   return async () => { await (ended ??= reader.query('ROLLBACK').finally(() => reader.release())) }
 }
 
-type IsFirst = HeldOptions['isFirst']
-
-function heldAt (at: Point, streams: Streams, gate: Gate, isFirst: IsFirst): Streams {
-  if (at === 'half') return { ...streams, follow: oneByOne(streams.follow, gate, isFirst) }
-  return at === 'read' ? beforeFirst(streams, gate, isFirst) : streams
-}
-
-/** What comes with the first event of the person is in memory, and handed on once the gate opens. */
-function beforeFirst (streams: Streams, gate: Gate, isFirst: IsFirst): Streams {
-  return {
-    ...streams,
-    async * follow (options) {
-      for await (const batch of streams.follow(options)) {
-        if (batch.events.some(isFirst)) gate.close()
-        await gate.pass()
-        yield batch
-      }
-    }
-  }
-}
-
 /** Each event is a batch: behind the first one of the person comes the next one once the gate opens. */
-function oneByOne (follow: Streams['follow'], gate: Gate, isFirst: IsFirst): Streams['follow'] {
+function oneByOne (follow: Streams['follow'], gate: Gate, isFirst: HeldOptions['isFirst']): Streams['follow'] {
   return async function * (options) {
     for await (const { events, position } of follow(options)) {
       for (const event of events) {

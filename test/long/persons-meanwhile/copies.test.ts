@@ -135,13 +135,3 @@ for (const step of ['leads', 'erase-calls', 'ledger'] as const) {
     await isErased(t, one)
   })
 }
-
-t.test('copies that are asked for meanwhile have nothing once the erasure is over', async (t) => {
-  const one = await answered()
-  const asked: string[] = []
-  const ask = async () => { asked.push(...await Promise.all([copyOf(one.asker), copyOf(one.gone)])) }
-  await erase(one.gone, { leads: ask, named: ask, ledger: ask, scavenge: ask })
-  t.equal(asked.length, 8)
-  for (const id of asked) t.notMatch(await textOf(id), `"from":"${one.gone}"`, 'no call of the person')
-  await isErased(t, one)
-})

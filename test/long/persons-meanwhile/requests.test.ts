@@ -1,5 +1,5 @@
-// What a user or an operator asks for while a person is erased, at each step of it: to send a webhook again, to begin
-// many anew, a copy, the same erasure, and other keys for all that is sealed. Nothing of the person comes back.
+// What a user or an operator asks for while a person is erased, at each step of it: to begin many webhooks anew, and
+// other keys for all that is sealed. Nothing of the person comes back.
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { keyBytes } from '../../../src/services/complete-config.js'
@@ -54,32 +54,13 @@ async function isErased (t: Test, what: string, { gone, leadId, callId, delivery
   await hasNothingOf(t, service, gone)
 }
 
-async function atEachStep (
-  t: Test, what: string, ask: (person: Known, step: string) => Promise<unknown>,
-  at: readonly (typeof steps[number])[] = steps
-): Promise<void> {
-  await Promise.all(at.map(async (step) => {
+async function atEachStep (t: Test, what: string, ask: (person: Known) => Promise<unknown>): Promise<void> {
+  await Promise.all(steps.map(async (step) => {
     const person = await known()
-    await erase(person.gone, { [step]: () => ask(person, step) })
+    await erase(person.gone, { [step]: () => ask(person) })
     await isErased(t, `${what} at ${step}`, person)
   }))
 }
-
-t.test('to send a webhook again', async (t) => {
-  const again: Array<() => Promise<void>> = []
-  await atEachStep(t, 'redelivered', async ({ delivery }, step) => {
-    const headers = { 'idempotency-key': `again ${delivery}` }
-    const send = () => call('POST', `/user/webhook-deliveries/${delivery}/redeliver`, undefined, { headers })
-    const hasFollowed = ['ledger', 'done'].includes(step) // the dispatcher, what the log says of the call
-    t.match((await send()).status, hasFollowed ? 409 : /202|409/, step)
-    again.push(async () => {
-      const { status, body } = await send()
-      t.match(status, /202|409|422/, `${step}: the same request once more`)
-      t.notMatch(JSON.stringify(body), /Hidden/, `${step}: its answer`)
-    })
-  })
-  for (const once of again) await once()
-})
 
 t.test('to begin many anew', (t) => atEachStep(t, 'recovered', async ({ assistant }) => {
   const { status } = await call('POST', `/user/assistant/${assistant}/webhook-recover`, { since })
@@ -96,29 +77,4 @@ t.test('other keys for all that is sealed', async (t) => {
     await reseal({ pool, keys })
     await resealKeys({ pool, streams, secretKeys: keys, signal: new AbortController().signal })
   })
-})
-
-const requestOf = async (id: string) => (await call('GET', `/user/person-request/${id}`)).body.data.status
-
-t.test('a copy and the same erasure, twice each, with a key and without', async (t) => {
-  const at = ['leads', 'ledger', 'done'] as const // one erasure of a user after the other, of seconds each
-  const ids = new Set<string>()
-  const copies = new Set<string>()
-  await atEachStep(t, 'asked again', async ({ gone: phone_number }, step) => {
-    for (const key of [`again ${step}`, `again ${step}`, undefined]) {
-      const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
-      const [copy, erasure] = await Promise.all(['export', 'erase'].map(async (what) =>
-        (await call('POST', `/user/person/${what}`, { phone_number }, { headers })).body.data.id))
-      for (const id of [copy, erasure]) ids.add(id)
-      copies.add(copy)
-    }
-  }, at)
-  t.equal(ids.size, at.length * 4, 'the same key is the same request')
-  for (const id of ids) await eventually(async () => await requestOf(id) !== 'processing', 120_000)
-  for (const id of ids) t.equal(await requestOf(id), 'completed')
-  for (const id of copies) {
-    const { status, body } = await call('GET', `/user/person-request/${id}/download`)
-    if (status !== 410) t.match(body, { leads: [], blacklist_entry: null }, 'a copy has nothing of the person')
-    t.ok((body.calls ?? []).every(({ erased }: { erased?: true }) => erased), 'nor of what they said')
-  }
 })
