@@ -26,8 +26,12 @@ export const lists = {
 /** Words of the API to choose from. */
 export const named = (words: readonly string[]) => words.map((value) => ({ value, label: plain(value) }))
 
+/** Words of the API, with what people read instead. */
+export const labelled = (labels: Record<string, string>) =>
+  Object.entries(labels).map(([value, label]) => ({ value, label }))
+
 /** As many items of a list as are wanted, from page after page. */
-export async function upTo<Item> (
+async function upTo<Item> (
   most: number, ask: (query: object) => Promise<Answered<PageOf<Item>>>, query: object = {}
 ): Promise<Item[]> {
   const found: Item[] = []

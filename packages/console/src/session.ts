@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 
 export type Role = 'user' | 'ops'
 
-export interface Session {
+interface Session {
   token: string | null
   /** Null while nobody is signed in, and until the API has said whose token it is. */
   role: Role | null

@@ -7,10 +7,11 @@ import { FormDialog } from '../blocks/form-dialog.js'
 import { ApiForm, given as givenOf, Inputs, shown, type Field, type Values } from '../blocks/form.js'
 import { Facts, Loaded, Section } from '../blocks/page.js'
 import { Secret } from '../blocks/secret.js'
-import { plain, Said, State, Time, To } from '../blocks/text.js'
+import { Said, State, Time, To } from '../blocks/text.js'
 import { VariableFacts } from '../blocks/variables.js'
 import { named } from '../lists.js'
 import { AssistantPage } from './assistant.js'
+import { interruption } from './webhook-words.js'
 
 export const AssistantWebhook = () => <AssistantPage>{(assistant) => <Webhook assistant={assistant} />}</AssistantPage>
 
@@ -27,7 +28,7 @@ function Webhook ({ assistant }: { assistant: Schemas['Assistant'] }) {
       <Facts
         facts={{
           State: <State>{state}</State>,
-          Why: reason && plain(reason),
+          Why: reason && interruption(reason),
           ...(since !== null && { Since: <Time at={since} /> }),
           ...(until !== null && { Until: <Time at={until} /> }),
           URL: url === null ? <To to={`/assistants/${id}`}>None yet: set it in the settings</To> : <Said>{url}</Said>

@@ -6,7 +6,7 @@ import { client, useAction, useRead, type Schemas } from '../api.js'
 import { Confirm } from '../blocks/confirm.js'
 import { Facts, Loaded, Page, Section } from '../blocks/page.js'
 import { Code, plain, Said, State, Time, To } from '../blocks/text.js'
-import { standing } from './deliveries.js'
+import { outcomes, standing } from './webhook-words.js'
 
 export function Delivery () {
   const { id = '' } = useParams()
@@ -79,7 +79,7 @@ function Attempt ({ attempt }: { attempt: Schemas['DeliveryAttempt'] }) {
       <Facts
         facts={{
           Attempt: `${n}, ${plain(trigger).toLowerCase()}`,
-          Result: outcome === null ? 'Under way' : <State colour={outcome === 'delivered' ? 'green' : 'red'}>{outcome}</State>,
+          Result: outcome === null ? 'Under way' : <State colour={outcome === 'delivered' ? 'green' : 'red'}>{outcomes[outcome] ?? outcome}</State>,
           Begun: <Time at={attempt.started_at} />,
           Answer: attempt.status_code,
           Took: took === null ? null : `${took} ms`,
@@ -104,7 +104,7 @@ function Sent ({ request: { method, url, headers, header_names: names, body } }:
 }
 
 /** JSON with line breaks, and anything else as it is. */
-export function indented (text: string): string {
+function indented (text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
   } catch {

@@ -3,15 +3,8 @@ import { client } from '../../api.js'
 import { List } from '../../blocks/list.js'
 import { Page } from '../../blocks/page.js'
 import { Said, State, Time, To } from '../../blocks/text.js'
-import { named } from '../../lists.js'
-import { standing } from '../deliveries.js'
-
-const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
-const outcomes = ['delivered', 'gone', 'rejected', 'blocked', 'dns', 'connect', 'tls', 'connection', 'timeout', 'unknown']
-const reasons = [
-  'webhook_off', 'endpoint_suspended', 'crashed', 'attempts_used_up', 'expired', 'gone', 'held_too_long', 'assistant_deleted',
-  'restored', 'erased', 'not_completed', 'unknown_assistant', 'invalid'
-]
+import { labelled, named } from '../../lists.js'
+import { deliveryStatuses, outcomes, reasons, standing } from '../webhook-words.js'
 
 export function Deliveries () {
   return (
@@ -25,10 +18,10 @@ export function Deliveries () {
           { field: 'url', label: 'URL begins with' },
           { field: 'assistant_id', label: 'Assistant' },
           { field: 'call_id', label: 'Call' },
-          { field: 'status', label: 'Status', options: named(statuses) },
-          { field: 'outcome', label: 'Last attempt', options: named(outcomes) },
+          { field: 'status', label: 'Status', options: named(deliveryStatuses) },
+          { field: 'outcome', label: 'Last attempt', options: labelled(outcomes) },
           { field: 'status_code', label: 'Answer (HTTP status)' },
-          { field: 'reason', label: 'Reason', options: named(reasons) },
+          { field: 'reason', label: 'Reason', options: named(Object.keys(reasons)) },
           { field: 'date_from', label: 'From (UTC)', type: 'date' },
           { field: 'date_to', label: 'Until (UTC)', type: 'date' }
         ]}

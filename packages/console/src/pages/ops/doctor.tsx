@@ -1,11 +1,26 @@
 // What the doctor finds, and the settings of the process that answers.
 import { Text } from '@mantine/core'
-import { client, useRead } from '../../api.js'
+import { client, useRead, type Schemas } from '../../api.js'
 import { Rows } from '../../blocks/list.js'
 import { Loaded, Page, Section } from '../../blocks/page.js'
-import { Said, State } from '../../blocks/text.js'
+import { Said, State, To } from '../../blocks/text.js'
 
 export const levels = { ok: 'green', skipped: 'grey', warning: 'orange', error: 'red' } as const
+/** What a page shows of what a check found. */
+const shownAt: Record<string, [to: string, words: string]> = {
+  'parked events': ['/parked', 'See the parked events'],
+  'circuit breakers': ['/projections', 'See the projections'],
+  'failing webhooks': ['/webhooks', 'See the failing webhooks'],
+  background: ['/work', 'See what runs in the background']
+}
+
+/** The doctor names commands, which a page saves. */
+export function Mend ({ finding: { check, level, mend } }: { finding: Schemas['Finding'] }) {
+  const [to, words] = shownAt[check] ?? []
+  if (to === undefined || level === 'ok') return <Said>{mend ?? '–'}</Said>
+  return <To to={to}>{words}</To>
+}
+
 const slowMs = 30_000
 
 export function Doctor () {
@@ -24,7 +39,7 @@ export function Doctor () {
                 { name: 'Check', show: ({ check }) => check },
                 { name: 'Level', show: ({ level }) => <State colour={levels[level]}>{level}</State> },
                 { name: 'Found', show: ({ found }) => <Said>{found}</Said> },
-                { name: 'What mends it', show: ({ mend }) => <Said>{mend ?? '–'}</Said> }
+                { name: 'What mends it', show: (finding) => <Mend finding={finding} /> }
               ]}
             />
           )}

@@ -4,7 +4,7 @@ import { client, useRead, type Schemas } from '../../api.js'
 import { Chart, hourName, type Series } from '../../blocks/chart.js'
 import { Facts, Loaded, Page, Section } from '../../blocks/page.js'
 import { fromNow, Said, State, To } from '../../blocks/text.js'
-import { levels } from './doctor.js'
+import { levels, Mend } from './doctor.js'
 
 const slowMs = 30_000
 const hourMs = 3_600_000
@@ -30,9 +30,10 @@ function First () {
             if (found.length === 0) return <Text>Nothing: the doctor finds that all is well.</Text>
             return (
               <Bullets spacing='xs'>
-                {found.map(({ part, check, level, found: what, mend }) => (
-                  <Bullets.Item key={`${part} ${check}`}>
-                    <State colour={levels[level]}>{level}</State> <Said>{part}, {check}: {what}. {mend}</Said>
+                {found.map((finding) => (
+                  <Bullets.Item key={`${finding.part} ${finding.check}`}>
+                    <State colour={levels[finding.level]}>{finding.level}</State>{' '}
+                    <Said>{finding.part}, {finding.check}: {finding.found}.</Said> <Mend finding={finding} />
                   </Bullets.Item>
                 ))}
               </Bullets>
