@@ -8,7 +8,7 @@ export type Schemas = components['schemas']
 export { Refused } from '@ringledger/client'
 
 /** With BASE_PATH: this module lies in `/console/` below it. */
-export const baseUrl = new URL('..', import.meta.url).href.replace(/\/$/, '')
+const baseUrl = new URL('..', import.meta.url).href.replace(/\/$/, '')
 
 /** How long a page waits for the first byte of what it reads, in milliseconds. The API itself gives up after 5 s. */
 const silentMs = 10_000
@@ -88,7 +88,7 @@ export function useAction<Input, Data> (
 /** An error for a person to read. */
 export function inWords (error: unknown): string {
   if (!(error instanceof Refused)) return 'Ringledger cannot be reached. Check your connection.'
-  if (error.status === 412) return 'It was changed elsewhere meanwhile.'
+  if (error.status === 412) return 'Somebody has changed this meanwhile, so your changes are not saved.'
   if (error.status === 503) return `Ringledger is busy. ${error.message}`
   if (error.status >= 500) return `Ringledger could not answer this (${error.message}).`
   return error.message

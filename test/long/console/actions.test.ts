@@ -176,6 +176,25 @@ else {
     }, 'what was saved before is still there')
   })
 
+  t.test('a lead that somebody changes meanwhile keeps that, and what was typed, and has no status that the API refuses', async (t) => {
+    const at = `/user/lead/${lead}`
+    await open(`leads/${lead}`)
+    await main.getByText('Change this lead').click()
+    t.notMatch(await main.locator('[data-path="status"] option').allTextContents(), ['Processing'])
+    await main.locator('[data-path="status"]').selectOption('completed')
+    await call('PUT', at, { variables: { customer_name: 'Grace' } })
+    await press('Save changes')
+    await main.getByRole('alert').getByText('Somebody has changed this meanwhile').waitFor()
+    t.match((await get(at)).data, { status: 'scheduled', variables: { customer_name: 'Grace' } })
+    t.same(await barriers(), [])
+    await press('Load what it is now')
+    t.equal(await main.locator('[data-path="variables.0.text"]').inputValue(), 'Grace')
+    t.equal(await main.locator('[data-path="status"]').inputValue(), 'completed', 'what was typed stays')
+    await press('Save changes')
+    await said('Lead updated')
+    t.match((await get(at)).data, { status: 'completed', variables: { customer_name: 'Grace' } })
+  })
+
   t.test('a required field that was emptied is refused at its input', async (t) => {
     await open(`assistants/${assistant}`)
     await main.locator('[data-path="assistant_name"]').fill('')

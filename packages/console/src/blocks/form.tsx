@@ -2,8 +2,8 @@
 import { useForm } from '@mantine/form'
 import { Alert, Button, Checkbox, Group, NativeSelect, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import type { Answered } from '@ringledger/client'
-import { useState, type ReactNode } from 'react'
-import { inWords, Refused, useAction } from '../api.js'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { inWords, queries, Refused, useAction } from '../api.js'
 import type { Field, Form, Options, Values } from './fields.js'
 import { inSentences, plain, Said } from './text.js'
 import { inputOf, pairsOf, Variables, variablesOf } from './variables.js'
@@ -41,6 +41,7 @@ export function changesOf (before: Values, now: Values): Values {
 }
 
 interface ApiFormProps<Data> {
+  /** What inputs begin with. Where it changes those do, too, in which nobody has typed. */
   initial: Values
   /** Sends it. */
   save: (values: Values) => Promise<Answered<Data>>
@@ -53,17 +54,28 @@ interface ApiFormProps<Data> {
 export function ApiForm<Data> ({ initial, save, saved, said, button, children }: ApiFormProps<Data>) {
   const form = useForm<Values>({ initialValues: initial })
   const [problem, setProblem] = useState<string[]>([])
+  const sent = useRef(initial)
+  const untouched = useRef(initial)
+  const wanted = JSON.stringify(initial)
+  useEffect(() => {
+    const typed = changesOf(untouched.current, form.getValues())
+    untouched.current = initial
+    form.setValues(Object.fromEntries(Object.entries(initial).filter(([name]) => !(name in typed))))
+    setProblem([])
+  }, [wanted]) // of what is in it: the object is another one each time
   const action = useAction(save, {
     ...(said !== undefined && { said }),
     then: (data) => {
-      form.resetDirty()
+      untouched.current = sent.current
       saved?.(data, form)
     }
   })
   const submit = form.onSubmit((values) => {
     setProblem([])
+    sent.current = values
     action.mutate(values, {
       onError: (error) => {
+        if (error instanceof Refused && error.status === 412) void queries.invalidateQueries()
         const fields = error instanceof Refused
           ? Object.entries(error.fields).map(([field, reasons]) => [inputOf(field, form), reasons] as const)
           : []

@@ -1,12 +1,13 @@
 // One assistant, and a new one.
-import { Alert, Button } from '@mantine/core'
-import { useState, type ReactNode } from 'react'
+import { Button } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { client, useAction, useRead, type Schemas } from '../api.js'
+import { Changing } from '../blocks/changing.js'
 import { Confirm } from '../blocks/confirm.js'
 import { Facts, Loaded, Page } from '../blocks/page.js'
 import { Tabs } from '../blocks/tabs.js'
-import { Said, State, Time } from '../blocks/text.js'
+import { State, Time } from '../blocks/text.js'
 import { AssistantForm } from './assistant-form.js'
 
 export function NewAssistant () {
@@ -55,16 +56,6 @@ function Actions ({ assistant: { id, status } }: { assistant: Schemas['Assistant
 }
 
 function Settings ({ assistant }: { assistant: Schemas['Assistant'] }) {
-  const [{ shown, version }, setShown] = useState({ shown: assistant, version: 0 })
-  const [hasSaved, setSaved] = useState(false)
-  const { id, revision } = shown
-  const isNewer = assistant.revision !== revision
-  const isSame = JSON.stringify(assistant.settings) === JSON.stringify(shown.settings)
-  const showNow = () => setShown({ shown: assistant, version: isSame ? version : version + 1 })
-  if (isNewer && (isSame || hasSaved)) {
-    setSaved(false)
-    showNow()
-  }
   return (
     <>
       <Facts
@@ -75,17 +66,16 @@ function Settings ({ assistant }: { assistant: Schemas['Assistant'] }) {
           'Last change': <Time at={assistant.updated_at} />
         }}
       />
-      {isNewer && !isSame && !hasSaved && (
-        <Alert color='orange' variant='outline' title='The assistant was changed elsewhere meanwhile.'>
-          <Button variant='default' size='xs' onClick={showNow}>Show it as it is now</Button> <Said>What you have typed is lost then.</Said>
-        </Alert>
-      )}
-      <AssistantForm
-        key={version} settings={shown.settings} button='Save changes' saved={() => setSaved(true)}
-        save={(body) => client.PUT('/user/assistant/{id}', {
-          params: { path: { id }, header: { 'If-Match': `"${revision}"` } }, body
-        })}
-      />
+      <Changing found={assistant} tagOf={({ revision }) => revision} contentOf={({ settings }) => settings}>
+        {({ id, revision, settings }, saved) => (
+          <AssistantForm
+            settings={settings} button='Save changes' saved={saved}
+            save={(body) => client.PUT('/user/assistant/{id}', {
+              params: { path: { id }, header: { 'If-Match': `"${revision}"` } }, body
+            })}
+          />
+        )}
+      </Changing>
     </>
   )
 }

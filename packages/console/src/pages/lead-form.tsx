@@ -10,7 +10,10 @@ const number: Field = { name: 'phone_number', label: 'Phone number', kind: 'tel'
 const variables: Field = {
   name: 'variables', label: 'Variables', kind: 'variables', hint: 'What the assistant knows of the person: customer_name, email and more.'
 }
-const status: Field = { name: 'status', label: 'Status', options: named(leadStatuses) }
+/** Only reports of calls say that one is processing. */
+const statusOf = (lead: Schemas['FoundLead']): Field => ({
+  name: 'status', label: 'Status', options: named(leadStatuses.filter((each) => each !== 'processing' || each === lead.status))
+})
 const again: Field = { name: 'allow_dupplicate', label: 'Also if the campaign has this number already', kind: 'switch' }
 
 const person = { variables: { customer_name: '', email: '' } }
@@ -26,7 +29,7 @@ interface LeadFormProps<Data> {
 export function LeadForm<Data> ({ lead, button, save, saved }: LeadFormProps<Data>) {
   const campaigns = useCampaignOptions()
   const campaign: Field = { name: 'campaign_id', label: 'Campaign', kind: 'number', isRequired: true, options: campaigns }
-  const fields = lead ? [status, variables] : [number, campaign, variables, again]
+  const fields = lead ? [statusOf(lead), variables] : [number, campaign, variables, again]
   const contacts = (lead?.secondary_contacts ?? [])
     .map((contact) => ({ id: contact.id, ...shown(contactFields, contact) }))
   const initial = { ...shown(fields, lead ?? person), secondary_contacts: contacts }

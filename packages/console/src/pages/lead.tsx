@@ -3,6 +3,7 @@ import { Card, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { client, useAction, useRead, type Schemas } from '../api.js'
+import { Changing } from '../blocks/changing.js'
 import { Confirm } from '../blocks/confirm.js'
 import { Rows } from '../blocks/list.js'
 import { Facts, Loaded, Page, Section } from '../blocks/page.js'
@@ -29,10 +30,13 @@ export function Lead () {
   const id = Number(useParams().id)
   const path = { id }
   const navigate = useNavigate()
-  const query = useRead(['leads', id], () => client.GET('/user/lead/{id}', { params: { path } }))
+  const query = useRead(['leads', id], async () => {
+    const { data, ...answer } = await client.GET('/user/lead/{id}', { params: { path } })
+    return { ...answer, ...(data && { data: { lead: data.data, tag: answer.response.headers.get('etag') ?? '*' } }) }
+  })
   const calls = useRead(['calls', 'of lead', id], () => lists.calls({ lead_id: id, per_page: 25 }))
   const remove = useAction(() => client.DELETE('/user/lead/{id}', { params: { path } }), { then: () => void navigate('/leads') })
-  const lead = query.data?.data
+  const lead = query.data?.lead
   return (
     <Page
       title={lead ? lead.phone_number : `Lead ${id}`}
@@ -43,7 +47,7 @@ export function Lead () {
         />
       )}
     >
-      <Loaded query={query}>{({ data }) => <Details key={data.id} lead={data} />}</Loaded>
+      <Loaded query={query}>{(found) => <Details key={found.lead.id} found={found} />}</Loaded>
       {lead && (
         <Section title='Calls'>
           <Loaded query={calls} rows={2}>
@@ -57,9 +61,12 @@ export function Lead () {
   )
 }
 
-function Details ({ lead }: { lead: Schemas['FoundLead'] }) {
+interface Found { lead: Schemas['FoundLead'], tag: string }
+const formOf = ({ lead: { status, variables, secondary_contacts: others } }: Found) => ({ status, variables, others })
+
+function Details ({ found }: { found: Found }) {
   const [isChanging, setChanging] = useState(false)
-  const { id, variables, status, campaign, created_at, updated_at, secondary_contacts: contacts } = lead
+  const { id, variables, status, campaign, created_at, updated_at, secondary_contacts: contacts } = found.lead
   return (
     <>
       <Facts
@@ -86,10 +93,14 @@ function Details ({ lead }: { lead: Schemas['FoundLead'] }) {
       <details open={isChanging} onToggle={({ currentTarget }) => setChanging(currentTarget.open)}>
         <summary>Change this lead</summary>
         {isChanging && ( // begins with the lead as it is when it is opened
-          <LeadForm
-            lead={lead} button='Save changes' saved={() => setChanging(false)}
-            save={(body) => client.PUT('/user/lead/{id}', { params: { path: { id } }, body })}
-          />
+          <Changing found={found} tagOf={({ tag }) => tag} contentOf={formOf}>
+            {({ lead, tag }) => (
+              <LeadForm
+                lead={lead} button='Save changes' saved={() => setChanging(false)}
+                save={(body) => client.PUT('/user/lead/{id}', { params: { path: { id }, header: { 'If-Match': tag } }, body })}
+              />
+            )}
+          </Changing>
         )}
       </details>
     </>
