@@ -195,6 +195,42 @@ else {
     t.match((await get(at)).data, { status: 'completed', variables: { customer_name: 'Grace' } })
   })
 
+  t.test('what failed of an import is a file of these rows, to be mended and imported again', async (t) => {
+    const choose = async (label: string, name: string, text: string) =>
+      await main.getByLabel(label).setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+    const start = async (rows: number) => {
+      await main.locator('[data-path="campaign_id"]').selectOption({ index: 1 })
+      await press('Start the import')
+      await main.getByText(`${rows} of ${rows}`).first().waitFor({ timeout: 30_000 })
+    }
+    const downloaded = async () => {
+      const saving = page.waitForEvent('download')
+      await press('Download what failed')
+      return await readFile(await (await saving).path(), 'utf8')
+    }
+    await open('leads/import')
+    const file = 'Phone Number;customer_name;plan\n+15551230141;"Ada\nExample";gold\n\n12;"No; body";\n'
+    await choose('File of leads', 'leads.csv', file)
+    await start(2)
+    const failed = await downloaded()
+    const rows = /^\ufeffimport_line;import_error;Phone Number;customer_name;plan\r\n5;phone_number must be [^;]*;12;"No; body";\r\n$/
+    t.match(failed, rows)
+    t.same(await barriers(), [])
+    await page.reload()
+    t.match(await downloaded(), /^\ufeffrow,outcome,lead_id,errors\r\n3,invalid,,/, 'the API does not keep the rows')
+    await choose('File that you have imported', 'other.csv', 'phone_number\n12\n')
+    await page.getByText('This file has 1 row').waitFor()
+    await choose('File that you have imported', 'leads.csv', file)
+    await main.getByText('The file has each row as you sent it').waitFor()
+    t.match(await downloaded(), rows)
+
+    await open('leads/import')
+    await choose('File of leads', 'mended.csv', failed.replace(';12;', ';+15551230142;'))
+    await start(1)
+    const { data: [mended] } = await get('/user/leads?phone_number=%2B15551230142')
+    t.same(mended.variables, { customer_name: 'No; body', email: '', plan: '' }, 'what was said of the row is no variable')
+  })
+
   t.test('a required field that was emptied is refused at its input', async (t) => {
     await open(`assistants/${assistant}`)
     await main.locator('[data-path="assistant_name"]').fill('')

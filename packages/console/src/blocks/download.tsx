@@ -5,7 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import { inWords } from '../api.js'
 import { notify } from './notices.js'
 
-export function saveFile (name: string, content: Blob): void {
+function saveFile (name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
   const link = Object.assign(document.createElement('a'), { href: url, download: name })
   link.click()

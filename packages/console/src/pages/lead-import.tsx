@@ -4,12 +4,13 @@ import { useRef, useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { client, useRead, type Schemas } from '../api.js'
 import { Download } from '../blocks/download.js'
+import { notify } from '../blocks/notices.js'
 import { ApiForm, given, Inputs, shown, type Field } from '../blocks/form.js'
 import { List, Rows, type Column } from '../blocks/list.js'
 import { Facts, Loaded, Page, Section } from '../blocks/page.js'
 import { Said, State, Time, To } from '../blocks/text.js'
 import { lists, useCampaignOptions } from '../lists.js'
-import { failedRows, previewOf, type Preview } from './csv.js'
+import { countRows, failedRows, fileToSend, previewOf, type Preview } from './csv.js'
 
 const importColumns: Column<Schemas['LeadImport']>[] = [
   { name: 'Rows', show: ({ processed, total }) => `${processed.toLocaleString()} of ${total.toLocaleString()}` },
@@ -18,13 +19,18 @@ const importColumns: Column<Schemas['LeadImport']>[] = [
   { name: 'Refused', show: ({ invalid }) => invalid.toLocaleString() }
 ]
 
+const types = '.csv,.tsv,.txt,text/csv'
 const asCsv = { 'content-type': 'text/csv' }
+
+/** The API does not keep the rows: they are in the file that was sent from this tab. */
+const sent = new Map<string, Blob>()
 
 export function ImportLeads () {
   const [chosen, setChosen] = useState<{ file: File, preview: Preview }>()
   const reset = useRef<() => void>(null)
   const take = async (file: File | null | undefined) => {
-    if (file) setChosen({ file, preview: await previewOf(file) })
+    const copy = file && await fileToSend(file)
+    if (copy) setChosen({ file: copy, preview: await previewOf(copy) })
     reset.current?.() // the same file may be chosen again once it is mended
   }
   return (
@@ -39,7 +45,7 @@ export function ImportLeads () {
       >
         <Stack align='center' gap='xs'>
           <Text>Drop a CSV file here, or</Text>
-          <FileButton resetRef={reset} onChange={(file) => void take(file)} accept='.csv,.tsv,.txt,text/csv' inputProps={{ 'aria-label': 'File of leads' }}>
+          <FileButton resetRef={reset} onChange={(file) => void take(file)} accept={types} inputProps={{ 'aria-label': 'File of leads' }}>
             {(props) => <Button {...props} variant='default'>Choose a file</Button>}
           </FileButton>
           <Text size='sm' className='dim'>
@@ -103,7 +109,10 @@ function Chosen ({ file, preview: { columns, rows, problem } }: { file: File, pr
             body: file as never,
             bodySerializer: (body: unknown) => body as Blob
           })}
-          saved={({ data }) => void navigate(`/leads/import/${data.id}`)}
+          saved={({ data }) => {
+            sent.set(data.id, file)
+            void navigate(`/leads/import/${data.id}`)
+          }}
         >
           {(form) => <Inputs fields={fields} form={form} />}
         </ApiForm>
@@ -120,18 +129,16 @@ export function LeadImport () {
   const query = useRead(['imports', id], () => client.GET('/user/lead-import/{id}', { params: { path } }), {
     pollMs: (found) => found?.data.status === 'processing' ? quickMs : false
   })
-  const results = () => client.GET('/user/lead-import/{id}/results', { params: { path }, headers: { accept: 'text/csv' }, parseAs: 'blob' })
   return (
-    <Page
-      title='Import of leads'
-      actions={
-        <>
-          <Download label='Download all results' file='import.csv' ask={results} />
-          <Download label='Download what failed' file='import-failed.csv' ask={results} change={failedRows} />
-        </>
-      }
-    >
-      <Loaded query={query}>{({ data }) => <Progressed found={data} />}</Loaded>
+    <Page title='Import of leads' actions={<Download label='Download all results' file='import.csv' ask={() => resultsOf(id)} />}>
+      <Loaded query={query}>
+        {({ data }) => (
+          <>
+            <Progressed found={data} />
+            {data.status !== 'processing' && data.created + data.duplicates < data.total && <Failed {...data} />}
+          </>
+        )}
+      </Loaded>
       <Section title='Rows'>
         <List
           name={`imports/${id}/rows`}
@@ -147,6 +154,37 @@ export function LeadImport () {
         />
       </Section>
     </Page>
+  )
+}
+
+const resultsOf = (id: string) =>
+  client.GET('/user/lead-import/{id}/results', { params: { path: { id } }, headers: { accept: 'text/csv' }, parseAs: 'blob' })
+
+/** Rows to mend and to import again. */
+function Failed ({ id, total }: Schemas['LeadImport']) {
+  const [file, setFile] = useState(sent.get(id))
+  const take = async (chosen: File | null) => {
+    if (!chosen) return
+    const rows = await countRows(chosen)
+    if (rows === total) setFile(chosen)
+    else notify(`This file has ${rows.toLocaleString()} row${rows === 1 ? '' : 's'}, and the import has ${total.toLocaleString()}.`, true)
+  }
+  return (
+    <Section title='What failed'>
+      <Text mb='xs'>
+        {file
+          ? 'The file has each row as you sent it, with its line and what is wrong. Mend the rows, and import that file.'
+          : 'The file has the number of each row, and what is wrong with it. Choose the file that you have imported to have the rows themselves in it.'}
+      </Text>
+      <Group gap='xs'>
+        <Download label='Download what failed' file='import-failed.csv' ask={() => resultsOf(id)} change={(found) => failedRows(found, file)} />
+        {!file && (
+          <FileButton onChange={(chosen) => void take(chosen)} accept={types} inputProps={{ 'aria-label': 'File that you have imported' }}>
+            {(props) => <Button {...props} variant='default'>Choose the file</Button>}
+          </FileButton>
+        )}
+      </Group>
+    </Section>
   )
 }
 
