@@ -54,7 +54,7 @@ else {
       await page.getByText('Assistant updated').first().waitFor()
       await open(`assistants/${id}/history`)
       t.match(await page.locator('ins').first().textContent(), '300')
-      await press('Restore')
+      await page.getByRole('button', { name: 'Restore what was set on' }).click()
       await confirm('Restore')
       await eventually(async () => await page.locator('tbody tr').count() === 3)
       t.same(await barriers(), [], 'the history')

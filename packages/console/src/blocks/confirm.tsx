@@ -9,6 +9,8 @@ import { Entry } from './page.js'
 interface ConfirmProps extends ButtonProps {
   /** On the button that opens the dialog, and on the one in it that acts. */
   label: string
+  /** Where there are several such buttons: which row this one is of. */
+  of?: string
   /** What it will do. */
   words: ReactNode
   /** What must be typed before it can be done. */
@@ -17,11 +19,11 @@ interface ConfirmProps extends ButtonProps {
   act: () => Promise<unknown>
 }
 
-export function Confirm ({ label, words, typed, isDangerous = false, act, ...button }: ConfirmProps) {
+export function Confirm ({ label, of, words, typed, isDangerous = false, act, ...button }: ConfirmProps) {
   const [isOpen, { open, close }] = useDisclosure()
   return (
     <>
-      <Button variant='default' {...button} onClick={open}>{label}</Button>
+      <Button variant='default' aria-label={of && `${label} ${of}`} {...button} onClick={open}>{label}</Button>
       <Dialog title={label} isOpen={isOpen} close={close}>
         <Question {...{ label, words, typed, isDangerous, act, close }} />
       </Dialog>

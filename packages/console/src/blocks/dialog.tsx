@@ -1,5 +1,6 @@
-// A dialog with a title and a way out. Mantine's own has a header, which readers of screens take for that of the page.
-import { Group, Modal } from '@mantine/core'
+// A dialog with a title and a way out, which comes last: the focus begins at the first field, or at
+// Cancel. Mantine's own has a header, which readers of screens take for that of the page.
+import { Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 interface DialogProps { title: string, isOpen: boolean, close: () => void, children: ReactNode }
@@ -9,11 +10,9 @@ export function Dialog ({ title, isOpen, close, children }: DialogProps) {
     <Modal.Root opened={isOpen} onClose={close}>
       <Modal.Overlay />
       <Modal.Content>
-        <Group p='md' justify='space-between' wrap='nowrap'>
-          <Modal.Title fw={600}>{title}</Modal.Title>
-          <Modal.CloseButton aria-label='Close' />
-        </Group>
+        <Modal.Title fw={600} p='md' pe={48}>{title}</Modal.Title>
         <Modal.Body>{children}</Modal.Body>
+        <Modal.CloseButton aria-label='Close' pos='absolute' top={14} right={12} />
       </Modal.Content>
     </Modal.Root>
   )

@@ -9,6 +9,8 @@ import { ApiForm, given, Inputs, shown, type Field } from './form.js'
 interface FormDialogProps<Body, Data> {
   /** On the button that opens it, and on the one that sends it. */
   label: string
+  /** As of `Confirm`. */
+  of?: string
   words?: ReactNode
   /** They declare what `Body` has; the API checks it. */
   fields: readonly Field[]
@@ -20,7 +22,7 @@ interface FormDialogProps<Body, Data> {
 }
 
 export function FormDialog<Body, Data> (
-  { label, words, fields, values, save, saved, said, isMain = false }: FormDialogProps<Body, Data>
+  { label, of, words, fields, values, save, saved, said, isMain = false }: FormDialogProps<Body, Data>
 ) {
   const [isOpen, { open, close }] = useDisclosure()
   const done = (data: Data) => {
@@ -29,7 +31,7 @@ export function FormDialog<Body, Data> (
   }
   return (
     <>
-      <Button variant={isMain ? 'filled' : 'default'} onClick={open}>{label}</Button>
+      <Button variant={isMain ? 'filled' : 'default'} aria-label={of && `${label} ${of}`} onClick={open}>{label}</Button>
       <Dialog title={label} isOpen={isOpen} close={close}>
         {words && <Text component='div' mb='md'>{words}</Text>}
         <ApiForm

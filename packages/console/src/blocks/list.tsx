@@ -12,7 +12,7 @@ import { inSentences } from './text.js'
 
 export interface PageOf<Item> { data: Item[], meta: { next: string | null, total?: number, total_is_exact?: boolean } }
 
-export interface Filter {
+interface Filter {
   /** Of the query string. */
   field: string
   label: string
@@ -33,7 +33,13 @@ interface ListProps<Item> {
   empty: ReactNode
   filters?: readonly Filter[]
   /** What can be done with several rows that are marked. */
-  bulk?: (ids: string[], clear: () => void) => ReactNode
+  bulk?: Bulk<Item>
+}
+
+interface Bulk<Item> {
+  /** Which row a mark is of. */
+  nameOf: (item: Item) => string
+  actions: (ids: string[], clear: () => void) => ReactNode
 }
 
 const perPage = 25
@@ -44,18 +50,20 @@ export function List<Item> ({ name, ask, columns, idOf, empty, filters = [], bul
   const query = useRead([name, asked], () => ask({ ...asked, per_page: perPage }))
   const errors = query.error instanceof Refused ? query.error.fields : {}
   const [marked, setMarked] = useState<string[]>([])
+  const marks = bulk && { marked, setMarked, nameOf: bulk.nameOf }
   const isFiltered = filters.some(({ field }) => address.has(field))
   const go = (after?: string) => setAddress((present) => changed(present, 'after', after))
   return (
     <Stack gap='md'>
       {filters.length > 0 && <Filters filters={filters} errors={errors} />}
-      {bulk && marked.length > 0 && <Group>{bulk(marked, () => setMarked([]))}</Group>}
+      {bulk && marked.length > 0 && <Group>{bulk.actions(marked, () => setMarked([]))}</Group>}
       <Loaded query={query} rows={8}>
         {({ data, meta }) => data.length === 0
           ? <Nothing isFiltered={isFiltered} clear={() => setAddress({})}>{empty}</Nothing>
           : (
             <>
-              <Rows {...{ items: data, columns, idOf }} {...(bulk && { marked, setMarked })} />
+              {marks && <MarkAll {...marks} ids={data.map((item) => String(idOf(item)))} />}
+              <Rows {...{ items: data, columns, idOf }} {...(marks && { marks })} />
               <Group justify='space-between'>
                 <Text size='sm' className='dim'>{meta.total !== undefined && `${countOf(meta)} in all`}</Text>
                 <Group gap='xs'>
@@ -138,18 +146,31 @@ function Nothing ({ isFiltered, clear, children }: { isFiltered: boolean, clear:
   )
 }
 
-type RowsProps<Item> = Pick<ListProps<Item>, 'columns' | 'idOf'> &
-  { items: readonly Item[], marked?: string[], setMarked?: (ids: string[]) => void }
+interface Marks { marked: string[], setMarked: (ids: string[]) => void }
 
-export function Rows<Item> ({ items, columns, idOf, marked, setMarked }: RowsProps<Item>) {
-  const mark = (id: string, isMarked: boolean) => setMarked?.([
-    ...(marked ?? []).filter((each) => each !== id), ...(isMarked ? [id] : [])
-  ])
+const toggled = (marked: string[], ids: string[], isMarked: boolean) =>
+  [...marked.filter((each) => !ids.includes(each)), ...(isMarked ? ids : [])]
+
+/** Of the page that is shown; marks of others stay. */
+function MarkAll ({ ids, marked, setMarked }: Marks & { ids: string[] }) {
+  const count = ids.filter((id) => marked.includes(id)).length
+  return (
+    <Checkbox
+      label='Mark all of this page' checked={count === ids.length} indeterminate={count > 0 && count < ids.length}
+      onChange={({ currentTarget }) => setMarked(toggled(marked, ids, currentTarget.checked))}
+    />
+  )
+}
+
+type RowsProps<Item> = Pick<ListProps<Item>, 'columns' | 'idOf'> &
+  { items: readonly Item[], marks?: Marks & { nameOf: (item: Item) => string } }
+
+export function Rows<Item> ({ items, columns, idOf, marks }: RowsProps<Item>) {
   return (
     <Table className='rows' verticalSpacing='xs' highlightOnHover>
       <Table.Thead>
         <Table.Tr>
-          {marked && <Table.Th><span className='unseen'>Marked</span></Table.Th>}
+          {marks && <Table.Th><span className='unseen'>Marked</span></Table.Th>}
           {columns.map(({ name }) => <Table.Th key={name}>{name}</Table.Th>)}
         </Table.Tr>
       </Table.Thead>
@@ -158,11 +179,11 @@ export function Rows<Item> ({ items, columns, idOf, marked, setMarked }: RowsPro
           const id = String(idOf(item))
           return (
             <Table.Tr key={id}>
-              {marked && (
+              {marks && (
                 <Table.Td data-label='Mark'>
                   <Checkbox
-                    aria-label={`Mark ${id}`} checked={marked.includes(id)}
-                    onChange={({ currentTarget }) => mark(id, currentTarget.checked)}
+                    aria-label={`Mark ${marks.nameOf(item)}`} checked={marks.marked.includes(id)}
+                    onChange={(event) => marks.setMarked(toggled(marks.marked, [id], event.currentTarget.checked))}
                   />
                 </Table.Td>
               )}

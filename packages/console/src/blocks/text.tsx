@@ -17,13 +17,15 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const units = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]] as const
 
 /** Times of leads are in UTC, and do not say so. */
-export const instantOf = (text: string) => new Date(/^[-\d]+ [:\d]+$/.test(text) ? `${text.replace(' ', 'T')}Z` : text)
+const instantOf = (text: string) => new Date(/^[-\d]+ [:\d]+$/.test(text) ? `${text.replace(' ', 'T')}Z` : text)
 
-/** A time in the zone of the viewer, which it names. */
+/** In the zone of the viewer, which it names. */
+export const timeText = (at: string) => format.format(instantOf(at))
+
 export function Time ({ at }: { at: string | null | undefined }) {
   if (!at) return '–'
-  const instant = instantOf(at)
-  return <time dateTime={instant.toISOString()} title={instant.toISOString()}>{format.format(instant)}</time>
+  const iso = instantOf(at).toISOString()
+  return <time dateTime={iso} title={iso}>{timeText(at)}</time>
 }
 
 /** Such as "in 4 minutes" and "2 hours ago". */

@@ -7,7 +7,9 @@ import type { Field } from '../blocks/form.js'
 import { List } from '../blocks/list.js'
 import { Page } from '../blocks/page.js'
 import { Code, Said, Time } from '../blocks/text.js'
-import { lists } from '../lists.js'
+import { labelled, lists } from '../lists.js'
+
+const scopes: Record<Schemas['Scope'], string> = { read: 'Read', write: 'Change', webhooks: 'Read webhook secrets' }
 
 const fields: Field[] = [
   { name: 'name', label: 'Name', isRequired: true, most: 255, hint: 'What it is for.' },
@@ -16,7 +18,7 @@ const fields: Field[] = [
     label: 'What it may do',
     kind: 'several',
     usual: ['read', 'write'],
-    options: [{ value: 'read', label: 'Read' }, { value: 'write', label: 'Change' }, { value: 'webhooks', label: 'Read webhook secrets' }]
+    options: labelled(scopes)
   },
   { name: 'expires_at', label: 'Valid until', kind: 'moment', isNullable: true, hint: 'Empty: for ever. In your time zone.' }
 ]
@@ -55,13 +57,13 @@ export function ApiKeys () {
         columns={[
           { name: 'Name', show: ({ name }) => <Said>{name}</Said> },
           { name: 'Begins with', show: ({ prefix }) => prefix },
-          { name: 'May', show: ({ scopes }) => scopes.join(', ') },
+          { name: 'What it may do', show: (key) => key.scopes.map((scope) => scopes[scope]).join(', ') },
           { name: 'Last used', show: ({ last_used_at }) => <Time at={last_used_at} /> },
           { name: 'Valid until', show: ({ expires_at }) => expires_at === null ? 'For ever' : <Time at={expires_at} /> },
           {
             name: 'Change',
             show: ({ id, name }) => (
-              <Confirm label='Revoke' isDangerous act={() => revoke.mutateAsync(id)} words={`Programs that use ${name} are refused within a second.`} />
+              <Confirm label='Revoke' of={name} isDangerous act={() => revoke.mutateAsync(id)} words={`Programs that use ${name} are refused within a second.`} />
             )
           }
         ]}

@@ -4,7 +4,7 @@ import { client, type Schemas } from '../api.js'
 import { FormDialog } from '../blocks/form-dialog.js'
 import type { Field } from '../blocks/form.js'
 import { List } from '../blocks/list.js'
-import { Said, Time } from '../blocks/text.js'
+import { Said, Time, timeText } from '../blocks/text.js'
 import { textOf } from '../blocks/variables.js'
 import { lists } from '../lists.js'
 import { AssistantPage } from './assistant.js'
@@ -33,10 +33,10 @@ function History ({ id, revision: present }: Schemas['Assistant']) {
         { name: 'Changes', show: ({ changes, event }) => <Changes changes={changes} isNew={event === 'AssistantCreated'} /> },
         {
           name: 'Go back',
-          show: ({ revision }) => revision === present
+          show: ({ revision, at }) => revision === present
             ? 'As it is now'
             : <FormDialog
-                label='Restore' fields={fields}
+                label='Restore' of={`what was set on ${timeText(at)}`} fields={fields}
                 words='All settings become what they were after this change. It is one more change: you can go back again.'
                 save={(body: { without_phone_number: boolean }) => client.POST('/user/assistant/{id}/restore', {
                   params: { path: { id } }, body: { revision, ...body }

@@ -44,11 +44,11 @@ function Actions ({ id, name }: Named & { id: number }) {
   return (
     <div className='buttons'>
       <FormDialog
-        label='Rename' fields={fields} values={{ name }}
+        label='Rename' of={name} fields={fields} values={{ name }}
         save={(body: Named) => client.PUT('/user/campaign/{id}', { params, body })}
       />
       <Confirm
-        label='Delete' isDangerous act={() => remove.mutateAsync(undefined)}
+        label='Delete' of={name} isDangerous act={() => remove.mutateAsync(undefined)}
         words={`${name} takes no more leads. Those that it has stay, and can be read.`}
       />
     </div>

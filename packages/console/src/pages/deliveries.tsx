@@ -1,21 +1,12 @@
 // Webhooks: what became of each, and how several are sent again.
-import type { Schemas } from '../api.js'
-import { client, useAction } from '../api.js'
+import { client, useAction, type Schemas } from '../api.js'
 import { Confirm } from '../blocks/confirm.js'
 import { List, type Column } from '../blocks/list.js'
 import { Page } from '../blocks/page.js'
 import { Secret } from '../blocks/secret.js'
-import { fromNow, plain, Said, State, Time, To } from '../blocks/text.js'
-import { lists, named, useAssistantOptions } from '../lists.js'
-
-const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
-const outcomes = ['delivered', 'gone', 'rejected', 'blocked', 'dns', 'connect', 'tls', 'connection', 'timeout', 'unknown']
-
-/** Where it stands, in words. */
-export function standing ({ status, reason, next_attempt_at: next, attempt_count: count }: Schemas['DeliverySummary']): string {
-  if (next !== null) return `${count === 0 ? 'Sent' : 'Tried again'} ${Date.parse(next) < Date.now() ? 'now' : fromNow(next)}`
-  return reason === null ? plain(status) : plain(reason)
-}
+import { Said, State, Time, To } from '../blocks/text.js'
+import { labelled, lists, named, useAssistantOptions } from '../lists.js'
+import { deliveryStatuses, outcomes, standing } from './webhook-words.js'
 
 export const deliveryColumns: Column<Schemas['DeliverySummary']>[] = [
   { name: 'Made', show: ({ id, created_at }) => <To to={`/webhooks/${id}`}><Time at={created_at} /></To> },
@@ -49,8 +40,8 @@ export function Deliveries () {
         ask={lists.deliveries}
         idOf={({ id }) => id}
         filters={[
-          { field: 'status', label: 'Status', options: named(statuses) },
-          { field: 'outcome', label: 'Last attempt', options: named(outcomes) },
+          { field: 'status', label: 'Status', options: named(deliveryStatuses) },
+          { field: 'outcome', label: 'Last attempt', options: labelled(outcomes) },
           { field: 'status_code', label: 'Answer (HTTP status)' },
           { field: 'assistant_id', label: 'Assistant', options: assistants },
           { field: 'call_id', label: 'Call' },
@@ -59,16 +50,19 @@ export function Deliveries () {
         ]}
         columns={[...deliveryColumns, callColumn]}
         empty='No webhook yet. Give an assistant a webhook URL, switch its webhook on, and send a test.'
-        bulk={(ids, clear) => (
-          <Confirm
-            label={`Send ${ids.length} again`}
-            words='Each is sent from the beginning of its schedule, to the webhook URL that its assistant has now. Those that have arrived are passed over.'
-            act={async () => {
-              await again.mutateAsync(ids)
-              clear()
-            }}
-          />
-        )}
+        bulk={{
+          nameOf: ({ id, call_id: call }) => call === null ? `the test ${id}` : `the webhook of call ${call}`,
+          actions: (ids, clear) => (
+            <Confirm
+              label={`Send ${ids.length} again`}
+              words='Each is sent from the beginning of its schedule, to the webhook URL that its assistant has now. Those that have arrived are passed over.'
+              act={async () => {
+                await again.mutateAsync(ids)
+                clear()
+              }}
+            />
+          )
+        }}
       />
     </Page>
   )

@@ -35,7 +35,7 @@ export function Numbers () {
             name: 'Change',
             show: ({ id, phone_number }) => (
               <Confirm
-                label='Release' isDangerous act={() => release.mutateAsync(id)}
+                label='Release' of={phone_number} isDangerous act={() => release.mutateAsync(id)}
                 words={`${phone_number} is no longer yours: somebody else may take it. The assistant that has it is left without a number.`}
               />
             )
@@ -71,9 +71,9 @@ export function DoNotCall () {
           { name: 'Since', show: ({ created_at }) => <Time at={created_at} /> },
           {
             name: 'Change',
-            show: ({ id }) => (
+            show: ({ id, phone_number }) => (
               <Confirm
-                label='Allow calls' act={() => remove.mutateAsync(id)}
+                label='Allow calls' of={phone_number ?? 'the erased number'} act={() => remove.mutateAsync(id)}
                 words='The number may be called again, and its leads go back to what they were.'
               />
             )

@@ -43,7 +43,7 @@ function Retry ({ parked: { projection, stream, events } }: { parked: Schemas['P
   const retry = useAction(() => client.POST('/ops/api/parked/retry', { body: { projection, stream } }))
   return (
     <Confirm
-      label='Retry' size='xs' aria-label={`Retry ${stream}`} act={() => retry.mutateAsync(undefined)}
+      label='Retry' size='xs' of={stream} act={() => retry.mutateAsync(undefined)}
       words={`${projection} reads ${events === 1 ? 'the parked event' : `the ${events} parked events`} of ${stream} again, in order: all of them, or none. ` +
         (projection === 'dispatcher' ? 'No webhook is sent by that.' : 'If it refuses one again, nothing changes.')}
     />
@@ -55,7 +55,7 @@ function Skip ({ parked: { projection, stream, revision } }: { parked: Schemas['
   const skip = useAction(() => client.POST('/ops/api/parked/skip', { body: { projection, stream, revision, reason } }))
   return (
     <Confirm
-      label='Skip' size='xs' isDangerous aria-label={`Skip ${stream}`} act={() => skip.mutateAsync(undefined)}
+      label='Skip' size='xs' isDangerous of={stream} act={() => skip.mutateAsync(undefined)}
       words={
         <Stack gap='xs'>
           <Text>

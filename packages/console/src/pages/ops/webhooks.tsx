@@ -3,7 +3,8 @@ import { client, useAction, useRead, type Schemas } from '../../api.js'
 import { Confirm } from '../../blocks/confirm.js'
 import { Rows } from '../../blocks/list.js'
 import { Loaded, Page } from '../../blocks/page.js'
-import { fromNow, plain, Said, State, Time, To } from '../../blocks/text.js'
+import { fromNow, Said, State, Time, To } from '../../blocks/text.js'
+import { interruption } from '../webhook-words.js'
 
 const colours = { suspended: 'red', failing: 'red', paused: 'orange' } as const
 
@@ -24,7 +25,7 @@ export function Webhooks () {
                 { name: 'Assistant', show: ({ assistant_id }) => assistant_id },
                 { name: 'State', show: ({ state }) => <State colour={colours[state]}>{state}</State> },
                 { name: 'Since', show: Since },
-                { name: 'Last error', show: ({ last_error, reason }) => <Said>{last_error ?? (reason === null ? '–' : plain(reason))}</Said> },
+                { name: 'Last error', show: ({ last_error, reason }) => <Said>{last_error ?? (reason === null ? '–' : interruption(reason))}</Said> },
                 { name: 'Waiting', show: ({ waiting }) => waiting < 1_000 ? waiting : '1,000 or more' },
                 { name: 'What to do', show: (webhook) => webhook.state === 'failing' ? '–' : <Resume webhook={webhook} /> }
               ]}
@@ -42,7 +43,7 @@ function Resume ({ webhook: { assistant_id: id, state, url } }: { webhook: Schem
   const resume = useAction(() => client.POST('/ops/api/webhooks/{id}/resume', { params: { path: { id } } }))
   return (
     <Confirm
-      label='Resume' size='xs' aria-label={`Resume ${url}`} act={() => resume.mutateAsync(undefined)}
+      label='Resume' size='xs' of={url} act={() => resume.mutateAsync(undefined)}
       words={state === 'suspended'
         ? 'What was held is sent, to the URL that the assistant has now. If it fails for five days more, it is suspended again.'
         : 'Its receiver asked for a pause. It ends now instead, and what waits is sent at once.'}
