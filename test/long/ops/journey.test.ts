@@ -33,7 +33,7 @@ else {
       const malformed = proposed({ type: 'AssistantUpdated', data: { nonsense: hostile } })
       await streams.append(`assistant-${assistant}`, [malformed], 0n)
       await eventually(async () => (await pool.query("SELECT FROM ledger.parked_events WHERE consumer LIKE 'read_assistants%'")).rowCount !== 0)
-      const { page, enter, open, barriers, problems, close } = await visit(browser, service.url, screen)
+      const { page, enter, open, barriers, shift, problems, close } = await visit(browser, service.url, screen)
       const press = (label: string) => page.getByRole('button', { name: label, exact: true }).click()
       const confirm = (label: string) => page.getByRole('dialog').getByRole('button', { name: label, exact: true }).click()
 
@@ -50,8 +50,10 @@ else {
       await enter(token)
       await page.getByText('What to look at first').waitFor()
       t.same(await barriers(), [], 'the overview')
+      t.ok(await shift() < 0.1, 'nothing moves')
       for (const path of ['projections', 'projections/catalog', 'projections/dispatcher', 'parked', 'deliveries', `deliveries/${failed.id}`, 'webhooks', 'work', 'doctor']) {
         await open(path)
+        t.ok(await shift() < 0.1, `nothing moves in ${path}`)
         for (const { viewport } of name === 'phone' ? [screen, narrow] : [screen]) {
           await page.setViewportSize(viewport)
           t.same(await barriers(), [], `${path}, ${viewport.width} pixels wide`)

@@ -2,25 +2,29 @@
 import { Card, List as Bullets, SimpleGrid, Text } from '@mantine/core'
 import { client, useRead, type Schemas } from '../../api.js'
 import { Chart, hourName, type Series } from '../../blocks/chart.js'
-import { Facts, Loaded, Page, Section } from '../../blocks/page.js'
+import { Facts, Loaded, Loading, Page, Section } from '../../blocks/page.js'
 import { fromNow, Said, State, To } from '../../blocks/text.js'
 import { levels, Mend } from './doctor.js'
 
 const slowMs = 30_000
 const hourMs = 3_600_000
 
+const useChecks = () => useRead(['checks'], () => client.GET('/ops/api/checks'), { pollMs: slowMs })
+const useQueue = () => useRead(['queue'], () => client.GET('/ops/api/queue'))
+const useDay = () => useRead(['day'], () => client.GET('/ops/api/day'), { pollMs: slowMs })
+
+/** Its parts come at once, so that none pushes another down. */
 export function Overview () {
+  const isReady = [useChecks(), useQueue(), useDay()].every(({ isFetched }) => isFetched)
   return (
     <Page title='Overview'>
-      <First />
-      <Queue />
-      <Day />
+      {isReady ? <><First /><Queue /><Day /></> : <Loading rows={12} />}
     </Page>
   )
 }
 
 function First () {
-  const checks = useRead(['checks'], () => client.GET('/ops/api/checks'), { pollMs: slowMs })
+  const checks = useChecks()
   return (
     <Card withBorder mih={120}>
       <Section title='What to look at first'>
@@ -46,7 +50,7 @@ function First () {
 }
 
 function Queue () {
-  const queue = useRead(['queue'], () => client.GET('/ops/api/queue'))
+  const queue = useQueue()
   return (
     <Section title='Webhooks'>
       <Loaded query={queue} rows={2}>
@@ -73,7 +77,7 @@ const commandSeries: Series[] =
   [{ name: 'Accepted', colour: 'green' }, { name: 'Refused', colour: 'orange' }, { name: 'Failed', colour: 'red' }]
 
 function Day () {
-  const day = useRead(['day'], () => client.GET('/ops/api/day'), { pollMs: slowMs })
+  const day = useDay()
   return (
     <Loaded query={day} rows={8}>
       {({ data: { attempts, share, commands } }) => (

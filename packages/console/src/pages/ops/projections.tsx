@@ -40,9 +40,11 @@ export function Projections () {
           />
         )}
       </Loaded>
-      <Section title='What was done'>
-        <Loaded query={actions}>{({ data }) => <Actions actions={data} />}</Loaded>
-      </Section>
+      {query.isFetched && ( // else the rows would push it down
+        <Section title='What was done'>
+          <Loaded query={actions}>{({ data }) => <Actions actions={data} />}</Loaded>
+        </Section>
+      )}
     </Page>
   )
 }
