@@ -7,13 +7,10 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projections as known } from '../../projections/index.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
-import { eventually } from '../support/eventually.js'
 import {
-  dataDir, exampleCatalog, type Ringledger, ringledger, run, runWarm, listeningUrl, startedDataDir
+  dataDir, type Ringledger, ringledger, run, runWarm, listeningUrl, startedDataDir
 } from '../support/ringledger.js'
-import { loadedIn, recorder } from '../support/loads/loaded.js'
-import { connect, headOf } from '../support/back-ends/scratch-event-store.js'
-import { eventStoreOf, startService, type RunningService } from '../support/running-service.js'
+import { startService, type RunningService } from '../support/running-service.js'
 
 /** Resolves when the service waits for the body. @returns what sends the body and resolves to the answer */
 async function begunPost (url: string, token: string): Promise<(body: object) => Promise<IncomingMessage>> {
@@ -75,37 +72,12 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     for (const { owner } of projections) t.match(owner, new RegExp(` ${service.process.pid} `))
   },
 
-  'a command that only asks loads nothing that runs back ends': async (t) => {
-    const RECORD_LOADS = join(folder, 'loaded')
-    const env = { DATA_DIR: folder, NODE_OPTIONS: `--import ${recorder}`, RECORD_LOADS }
-    t.match(await run(t, ['projections', 'list', '--json'], env), { code: 0 })
-    const loaded = loadedIn(RECORD_LOADS)
-    t.ok(loaded.some((url) => url.includes('eventstore__db-client')), 'it asks the event store')
-    const needless = /embedded-event-store|embedded-postgres\/src\/(postgres\.ts|server|cluster\/cluster)|own-stack|re2js|fastify|bullmq/
-    t.same(loaded.filter((url) => needless.test(url)), [])
-  },
-
   'token makes tokens that it takes': async (t, service) => {
     const { stdout } = await beside('token', '--user', '1')
     t.equal((await service.call('POST', '/user/assistant', { token: stdout.trim(), body: newAssistant() })).status, 201)
     const engine = (await beside('token', '--user', 'pbx', '--role', 'engine', '--ttl', '5m')).stdout.trim()
     const reported = await service.call('POST', '/engine/calls/c1/completed', { token: engine, body: callReport(1) })
     t.equal(reported.status, 202)
-  },
-
-  'catalog import of the same file appends nothing, of another one what is new': async (t, service) => {
-    const log = connect(t, eventStoreOf(folder))
-    const before = await headOf(log)
-    t.equal((await beside('catalog', 'import', exampleCatalog)).code, 0)
-    t.equal(await headOf(log), before)
-    const more = join(folder, 'more.json')
-    const user = { id: 9, campaigns: [{ id: 9, name: 'Ninth' }] }
-    writeFileSync(more, JSON.stringify({ voices: [{ id: 99, name: 'Zoë' }], users: [user] }))
-    t.equal((await beside('catalog', 'import', more)).code, 0)
-    const created = await service.call('POST', '/user/assistant', {
-      token: await service.token('9'), body: newAssistant({ voice_id: 99 })
-    })
-    t.equal(created.status, 201, 'it is there when the command returns')
   },
 
   'calls complete reports a call, once': async (t) => {
@@ -120,36 +92,9 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     })
   },
 
-  'projections replay swaps while it answers': async (t, service) => {
-    const token = await service.token('1')
-    const update = async (name: string) =>
-      await service.call('PUT', '/user/assistant/1', { token, body: { assistant_name: name } })
-    const replay = beside('projections', 'replay', 'assistants')
-    let isOver = false
-    void replay.then(() => { isOver = true })
-    for (let count = 1; !isOver; count++) {
-      t.equal((await update(`Desk ${count}`)).body.data?.name, `Desk ${count}`, 'reads its own write')
-    }
-    t.match(await replay, { code: 0, stderr: /Replayed assistants in .* generation 2 now/ })
-    await eventually(async () => (await update('Front desk')).headers.get('x-read-model') === null)
-  },
-
-  'a port that is taken is told as such': async (t, service) => {
-    const { code, stderr } = await run(t, ['api'], {
-      DATA_DIR: folder, PORT: new URL(service.url).port, LOG_LEVEL: 'warn'
-    })
-    t.match({ code, stderr }, { code: 1, stderr: /PORT \d+ cannot be listened on: .*in use/ })
-  },
-
   'each role joins it, says in lines of JSON what it does, and ends by itself': async (t, service) => {
-    const RECORD_LOADS = join(folder, 'loaded-by-worker')
     const roles = ['api', 'projector', 'worker']
-      .map((role) => ({
-        role,
-        process: ringledger(t, [role], {
-          ...env, NODE_OPTIONS: `--import=${warns}${role === 'worker' ? ` --import ${recorder}` : ''}`, RECORD_LOADS
-        })
-      }))
+      .map((role) => ({ role, process: ringledger(t, [role], { ...env, NODE_OPTIONS: `--import=${warns}` }) }))
     for (const { process: role } of roles) await role.says(listeningUrl)
     for (const { process: role } of roles) process.kill(role.pid, 'SIGWINCH')
     for (const { role, process } of roles) {
@@ -160,9 +105,6 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
       t.match(lines.find(({ msg }) => msg.includes('is listening')), { level: 30, role, url: listeningUrl(process.stdout()) })
       t.match(lines.find(({ msg }) => msg === 'a warning of Node'), { level: 40, err: { message: 'careful' } })
     }
-    const loaded = loadedIn(RECORD_LOADS).join('\n')
-    t.match(loaded, 'fastify')
-    t.notMatch(loaded, /opentelemetry|open-telemetry/, 'tracing is off')
     t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
   },
 

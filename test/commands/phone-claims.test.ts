@@ -62,26 +62,6 @@ let numbers = 15558000000
 const nextNumber = () => `+${++numbers}`
 const typesOf = async (stream: string) => (await streams.read(stream)).map(({ type }) => type)
 
-t.test('a released number is taken over, also where its claim was not freed', async (t) => {
-  const number = nextNumber()
-  const claimant = claimantOf(number)
-  const [first, second] = [claimant('1'), claimant('2')]
-  const { add, claims } = claimingProcess()
-  await add(first)
-  t.equal(await add(second), false)
-  const handle = commandHandler(streams)
-  const release = { type: 'release' as const, userId: '1', now: new Date().toISOString() }
-  await handle({
-    aggregate: phoneNumberDecider,
-    stream: phoneNumberStream(first.phone_number_id),
-    decide: (state: NumberState) => phoneNumberDecider.decide(release, state),
-    origin: { commandId: randomUUID(), correlationId: 'c' }
-  })
-  t.equal(await add(second), true)
-  await claims.free(first, { correlationId: 'c' })
-  t.equal(await add(claimant('3')), false, 'a late free of a former holder frees nothing')
-})
-
 t.test('in any order, and with any of them killed, at most one adds the number, and one who comes later gets a free one', async (t) => {
   const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 100_000)
   const random = seeded(seed)

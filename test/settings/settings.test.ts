@@ -1,5 +1,5 @@
 // NAME_FILE holds the value of NAME, for settings that are secret.
-import { chmodSync, mkdirSync, writeFileSync, rmSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { BadSettings, loadConfig } from '../../src/config.js'
@@ -9,7 +9,6 @@ import { problems, refuses } from '../support/config-problems.js'
 import { secrets } from '../support/auth/secrets.js'
 import { spawnSync } from 'node:child_process'
 import { addDotEnv } from '../../src/cli/dot-env.js'
-import { packageRoot } from '../../src/package-root.js'
 
 const folder = dataDir(t)
 const isRoot = process.getuid?.() === 0
@@ -49,10 +48,6 @@ t.test('line ends and other control characters inside a secret are refused, wher
     t.match(wrong, { JWT_SECRET_FILE: [/holds line ends or other control characters: .*controls\. Write only the value of JWT_SECRET/] })
     t.strictSame(problems({ JWT_SECRET: secret }), { JWT_SECRET: ['holds line ends or other control characters'] })
   }
-})
-
-t.test('an empty name of a file counts as not set', async (t) => {
-  t.strictSame(loadConfig({ JWT_SECRET_FILE: '', DATABASE_URL_FILE: '' }), loadConfig({}))
 })
 
 t.test('a setting and its file together are refused, by the names of both', async (t) => {
@@ -116,11 +111,6 @@ function command (args: string[], variables: string[] = []): { status: number | 
   const env = ['-i', `PATH=${process.env.PATH ?? ''}`, ...variables]
   return spawnSync('env', [...env, process.execPath, bin, ...args], { encoding: 'utf8', cwd: folder })
 }
-
-t.test('without such a file nothing is added', async (t) => {
-  rmSync(join(folder, '.env'), { force: true })
-  t.strictSame(added(), {})
-})
 
 t.test('lines, comments, quotes, export and line ends of Windows are read as everywhere', async (t) => {
   write('\uFEFF# ours\r\n\r\nPORT=4000\r\nexport HOST = 0.0.0.0 # all\nA="two\nlines"\nB=\'#\'\nC=\nD=`x` # y\nE=a=b#c')
@@ -209,11 +199,6 @@ t.test('variables of the machine and of other programs are passed over', async (
     'POSTGRES_PORT', 'OTEL_SERVICE_NAME', 'LC_ALL', 'EDITOR', 'DOCKER_HOST', 'SSH_AUTH_SOCK', 'LS_COLORS'
   ), [])
   t.strictSame(misspelt({ PORRT: '' }, settingNames), [], 'an empty value counts as not set')
-})
-
-t.test('every setting that .env.example offers is one', async (t) => {
-  const offered = [...readFileSync(join(packageRoot, '.env.example'), 'utf8').matchAll(/^([A-Z_]+)=/gm)]
-  t.strictSame(told(...offered.map(([, name = '']) => name)), [])
 })
 
 t.test('a command says so on stderr, and does its work', async (t) => {

@@ -76,19 +76,6 @@ t.test('replay, rollback and drop, each with what comes next', async (t) => {
   t.match(await projections('list'), { code: 0, stdout: /leads .* 1 .* active/ })
 })
 
-t.test('a paused projection stands still until it is resumed', async (t) => {
-  t.match(await projections('pause', 'leads'), { code: 0, stderr: /leads is paused within a second/ })
-  await eventually(async () => (await list(t))[0]?.owner === null)
-  t.match(await list(t), [{ state: 'active', paused_since: String, due: 'ringledger projections resume leads' }])
-  t.match(await projections('pause', 'leads'), { code: 1, stderr: /leads is paused already/ })
-  const head = await rig.append(history(1))
-  await db.reached(assistants, head)
-  t.equal((await list(t))[0]?.owner, null, 'nobody feeds it meanwhile')
-  t.match(await projections('resume', 'leads'), { code: 0, stderr: /leads goes on within a second/ })
-  await db.reached(leads, head)
-  t.match(await projections('resume', 'leads'), { code: 1, stderr: /leads is not paused/ })
-})
-
 t.test('verify finds what is not as the log has it', async (t) => {
   t.match(await projections('verify', 'leads'), {
     code: 0, stderr: /The rows of leads are as they should be: all rows of generation 1 at position \d+, \d+ in all/

@@ -7,7 +7,6 @@ import { type TestService, configOf, testService } from '../../support/service.j
 import { randomUUID } from 'node:crypto'
 import { signToken } from '../../../src/cli/token.js'
 import type { Teardown } from '../../support/teardown.js'
-import { notedEntries } from '../../../projections/blacklist.js'
 
 // Another process of the API, held between what it looks up for a command and its append.
 /**
@@ -151,19 +150,6 @@ const lead = (phone_number: string) => ({ phone_number, campaign_id: 1, allow_du
 const isShown = async (number: string) => (await call('GET', '/user/blacklist?limit=100')).body.data.some(
   ({ phone_number }: { phone_number: string }) => phone_number === number)
 const isRefused = { status: 422, body: { errors: { phone_number: ['is on your do-not-call list'] } } }
-
-t.test('a stream may have an entry once it was noted, before there is an event', async (t) => {
-  const { note, mayHaveEntry } = notedEntries(pool, { isCaughtUp: async () => true })
-  t.strictSame(await mayHaveEntry(['blacklist-a', 'blacklist-b']), [])
-  await note('blacklist-b')
-  await note('blacklist-b')
-  t.strictSame(await mayHaveEntry(['blacklist-a', 'blacklist-b']), ['blacklist-b'])
-})
-
-t.test('every stream may have one while the read model has not passed what the log held at the start', async (t) => {
-  const { mayHaveEntry } = notedEntries(pool, { isCaughtUp: async () => false })
-  t.strictSame(await mayHaveEntry(['blacklist-c', 'blacklist-d']), ['blacklist-c', 'blacklist-d'])
-})
 
 t.test('an entry that cannot be noted is not appended', async (t) => {
   const number = newNumber()

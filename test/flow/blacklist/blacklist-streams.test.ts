@@ -43,15 +43,6 @@ t.test('an entry by a process that dies with the append counts, and the lead of 
   t.equal((await call('DELETE', '/user/blacklist/77000')).status, 200)
 })
 
-t.test('events of others on the stream of an entry change nothing', async (t) => {
-  const number = newNumber()
-  const stream = await streamOf((await list(number)).body.data.id)
-  const foreign = { id: randomUUID(), type: 'Noted', data: {}, metadata: {} }
-  await streams.append(stream, [foreign], 0n)
-  t.equal((await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).status, 422)
-  t.equal((await list(number)).status, 200)
-})
-
 async function streamOf (id: number): Promise<string> {
   const { rows: [row] } = await pool.query<{ stream: string }>('SELECT stream FROM read_model.blacklist WHERE id = $1', [id])
   return row?.stream ?? ''

@@ -1,12 +1,12 @@
 // Assistants, leads and campaigns over HTTP: created, changed, read as they were, called, deleted and restored.
 import t from 'tap'
-import { newAssistant, newLead } from '../../support/bodies/bodies.js'
+import { newAssistant } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { readScene, timestamp } from '../../support/scenes/scenes.js'
 import { randomUUID } from 'node:crypto'
 
 const { service, call, get, create, complete, hook, createLead } = await readScene(t)
-const { pool, streams } = service.parts
+const { streams } = service.parts
 const deleted = { message: 'Assistant deleted successfully' }
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
@@ -21,31 +21,6 @@ t.test('creating and updating answer with the summary and nothing else', async (
   const body = { message: 'Assistant updated successfully', data: { ...data, mode: 'multimodal' } }
   t.strictSame([updated.status, updated.body], [200, body])
   t.equal(updated.headers.get('x-ignored-fields'), 'nobody')
-})
-
-t.test('PUT switches an assistant off and on: its summary, the list and the history say so', async (t) => {
-  const id = await create()
-  const off = await call('PUT', `/user/assistant/${id}`, { status: 'inactive', assistant_name: 'Night desk' })
-  t.match(off, { status: 200, body: { data: { id, status: 'inactive', name: 'Night desk' } } })
-  t.equal(off.headers.get('etag'), '"2"')
-  t.match((await get('/user/assistants?status=inactive')).body.data, [{ id, status: 'inactive' }])
-  t.match((await get(`/user/assistant/${id}`)).body.data, { status: 'inactive', revision: 2 })
-  const { body } = await get(`/user/assistant/${id}/history`)
-  t.match(
-    body.data[0], { event: 'AssistantDeactivated', changes: [{ field: 'status', from: 'active', to: 'inactive' }] }
-  )
-  t.match((await call('PUT', `/user/assistant/${id}`, { status: 'active' })).body.data, { status: 'active' })
-  t.same((await get('/user/assistants?status=inactive')).body.data, [])
-})
-
-t.test('a status that there is not is refused, and a new assistant is active whatever it says', async (t) => {
-  const id = await create({ status: 'inactive' })
-  t.match((await get(`/user/assistant/${id}`)).body.data, { status: 'active' })
-  for (const status of ['deleted', null, 1]) {
-    const { status: code, body } = await call('PUT', `/user/assistant/${id}`, { status })
-    t.equal(code, 422)
-    t.same(Object.keys(body.errors), ['status'])
-  }
 })
 
 t.test('a deleted assistant is not found on any of its routes, and not listed', async (t) => {
@@ -77,15 +52,6 @@ t.test('calls that are reported after the deletion are recorded, read and sent',
     async () => (await get('/user/call/after-deletion')).body.data?.deliveries[0]?.status === 'delivered'
   )
   t.match((await get(`/user/calls?assistant_id=${id}`)).body.data, [{ call_id: 'after-deletion' }])
-})
-
-t.test('only its owner deletes it, at the revision that If-Match names', async (t) => {
-  const id = await create()
-  t.equal((await call('DELETE', `/user/assistant/${id}`, undefined, { user: '2' })).status, 404)
-  await call('PUT', `/user/assistant/${id}`, { speech_speed: 1.1 })
-  const at = (revision: number) => ({ headers: { 'if-match': `"${revision}"` } })
-  t.equal((await call('DELETE', `/user/assistant/${id}`, undefined, at(0))).status, 412)
-  t.equal((await call('DELETE', `/user/assistant/${id}`, undefined, at(1))).status, 200)
 })
 
 t.test('an assistant is read as it was at each of its revisions, and at no other', async (t) => {
@@ -318,14 +284,4 @@ t.test('an assistant is read, changed and held to its ETag as if they were not t
   t.equal((await call('PUT', path, { record_call: false }, { headers: { 'if-match': etag } })).status, 412)
   const other = await call('GET', path)
   t.match([other.headers.get('etag'), other.body.data.settings.record_call], ['"2"', true])
-})
-
-t.test('a lead is still a duplicate, and may be created again', async (t) => {
-  const { id } = (await call('POST', '/user/lead', newLead())).body.data
-  const { rows: [row] } = await pool.query<{ stream: string }>('SELECT stream FROM read_model.leads WHERE id = $1', [id])
-  await streams.append(row?.stream ?? '', archived('LeadArchived'), 0n)
-  t.same(Object.keys((await call('POST', '/user/lead', newLead())).body.errors), ['phone_number'])
-  const again = await call('POST', '/user/lead', newLead({ allow_dupplicate: true }))
-  t.equal(again.status, 200)
-  t.ok(again.body.data.id > id)
 })

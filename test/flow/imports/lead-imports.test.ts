@@ -149,13 +149,6 @@ t.test('an export is an import of the same leads', async (t) => {
   }
 })
 
-t.test('duplicates are allowed where the import says so', async (t) => {
-  const text = `phone_number\n${numberOf(20)}\n${numberOf(20)}\n`
-  const { body } = await sendCsv(text, 'campaign_id=1&if_duplicate=allow')
-  t.match(await ended(body.data.id), { created: 2, duplicates: 0 })
-  t.equal((await leadsOf(numberOf(20))).length, 2)
-})
-
 t.test('a number on the do-not-call list becomes no lead', async (t) => {
   await call('POST', '/user/blacklist', { phone_number: numberOf(30) })
   const leads = [{ phone_number: numberOf(30) }, { phone_number: numberOf(31) }]

@@ -206,8 +206,3 @@ t.test('a token has an id, by which it is revoked', async (t) => {
   await eventually(async () => await statusAt(bearer) === 401)
   t.match(await token('revoke', jti), { code: 0, stderr: /revoked already/ })
 })
-
-t.test('what is missing is named', async (t) => {
-  t.match(await token(), { code: 1, stderr: /--user is required/ })
-  t.match(await token('revoke'), { code: 1, stderr: /missing required argument 'jti'/ })
-})

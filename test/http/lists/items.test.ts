@@ -36,15 +36,6 @@ t.test('the settings of an assistant can be sent back as they are, and change no
   t.same(before.body.data.webhook, { state: 'on', reason: null, since: null, until: null })
 })
 
-t.test('the ETag of a read holds for an update, until somebody else updates', async (t) => {
-  const id = await create()
-  const etag = (await get(`/user/assistant/${id}`)).headers.get('etag') ?? ''
-  const update = async (name: string) =>
-    await call('PUT', `/user/assistant/${id}`, { assistant_name: name }, { headers: { 'if-match': etag } })
-  t.equal((await update('One')).status, 200)
-  t.equal((await update('Two')).status, 412)
-})
-
 t.test('who has what is shown is told so, and gets it as soon as it changes', async (t) => {
   const [assistant, lead] = [await create(), await createLead('+15559990001')]
   const campaign = (await call('POST', '/user/campaign', { name: 'Autumn' })).body.data
@@ -89,13 +80,6 @@ t.test('the history has every change, newest first, with the former value', asyn
     JSON.stringify(change) === '{"field":"speech_speed","from":null,"to":1.1}'))
   const page = (await get(`/user/assistant/${id}/history?per_page=1&page=2`)).body
   t.match(page, { data: [second], meta: { page: 2, per_page: 1, total: 3, last_page: 3, next: String } })
-})
-
-t.test('a lead is the object that its creation answered', async (t) => {
-  const lead = await createLead('+15558880001', ['+15558880002', '+15558880003'])
-  t.same((await get(`/user/lead/${lead.id}`)).body, { data: lead })
-  const contact_id = lead.secondary_contacts[0].id
-  t.same((await get(`/user/lead/${contact_id}`)).body, { data: { ...lead, contact_id } })
 })
 
 t.test('another user sees nothing of it', async (t) => {

@@ -8,7 +8,6 @@ import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { assistantCreated, logOf } from '../../support/events/call-events.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { emptyReadModels, feeding, parkedEvents, rowsOf } from '../../support/projections/projected.js'
-import { beforeNth, watchedPool } from '../../support/postgres/statements.js'
 
 const { pool } = await scratchLedger(t)
 t.beforeEach(async () => {
@@ -61,18 +60,6 @@ t.test('an open circuit breaker lets no stream be parked up to its position, in 
     name: 'Stopped', message: /^the circuit breaker of read_assistants_g1 is open: /
   })
   t.equal(await parkedStreams(), 0)
-})
-
-t.test('a process that dies as it opens the circuit breaker parks nothing; the next one stands still', async (t) => {
-  const log = logOf()(poison(1, 11))
-  const dying = watchedPool(pool, {
-    after: beforeNth(/^INSERT INTO ledger.circuit_breakers/, 1, () => { throw new Error('dies') })
-  })
-  await t.rejects((await feeding(assistants, dying)).batch(log), { message: 'dies' })
-  t.equal(await parkedStreams(), 0)
-  await t.rejects((await feeding(assistants, pool, 2n)).batch(log), {
-    name: 'Stopped', message: /^the circuit breaker of read_assistants_g1 is open: /
-  })
 })
 
 t.test('a projection with mended code goes on without a command', async (t) => {

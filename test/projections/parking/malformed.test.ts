@@ -36,16 +36,6 @@ t.test('an event in a version that only a later release knows is parked, and nev
   }
 })
 
-t.test('a text that Postgres cannot store is malformed', async (t) => {
-  await project(pool, logOf()([
-    assistantCreated(1), assistantCreated(2, { assistant_name: 'NUL \0' }), assistantCreated(3, {}, 'user\0'),
-    leadCreated(1, 10, [], 'user\0')
-  ]))
-  t.strictSame([...(await rowsOf(pool, assistants)).keys()], [1])
-  t.strictSame((await parkedEvents(pool, assistants)).map(({ stream }) => stream), ['assistant-2', 'assistant-3'])
-  t.match(await parkedEvents(pool, leads), [{}, {}, { stream: 'lead-10-1', error: /user_id/ }])
-})
-
 t.test('an id that is too near to 2^53 is malformed, and no sequence follows it', async (t) => {
   const given = async () => (await pool.query("SELECT ledger.given_ids('ledger.lead_ids')::text AS given")).rows[0]?.given
   await project(pool, logOf()([

@@ -137,15 +137,6 @@ t.test('a parked event that an erasure has hidden since can be skipped, and a re
   }
 })
 
-t.test('what is not there is refused, and nothing is kept of it', async (t) => {
-  const none = 'assistant-none'
-  const noStream = { name: 'ParkingRefused', message: /^assistants has not parked assistant-none: / }
-  await t.rejects(retryStream(on, assistants, none), noStream)
-  await t.rejects(parkedEvent(on, assistants, none, 3n), { message: /^assistants has not parked assistant-none@3: / })
-  await t.rejects(skipEvent(on, assistants, none, 0n, 'why'), { message: 'the log has no event assistant-none@0' })
-  t.equal((await pool.query("SELECT FROM ledger.skipped_events WHERE stream = 'assistant-none'")).rowCount, 0)
-})
-
 t.test('a retry while the stream is being written to loses nothing', async (t) => {
   const { id, stream, last } = await refusedStream()
   const before = live(t, picky)

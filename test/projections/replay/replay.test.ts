@@ -9,7 +9,7 @@ import { replay } from '../../../projections/engine/operations.js'
 import { beginReplay, verify } from '../../../projections/engine/replay.js'
 import { activeGeneration, schemaOf } from '../../../projections/engine/generations.js'
 import { openIds } from '../../../src/commands/ids.js'
-import { assistantCreated, callCompleted, leadCreated } from '../../support/events/call-events.js'
+import { assistantCreated, leadCreated } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { rowsOf } from '../../support/projections/projected.js'
 import { type ReplayDatabase, history, replayRig } from '../../support/replay/replay-rig.js'
@@ -22,21 +22,6 @@ t.test('a replay of an empty log swaps as well', async (t) => {
   const db = await empty.database(t)
   t.equal(await replay(leads, db.options()), 2)
   t.strictSame(await db.generations(leads), ['1 retained', '2 active'])
-})
-
-t.test('generations that cannot be read several times in a row are logged once', async (t) => {
-  let [isAway, refused] = [true, 0]
-  const before = () => {
-    if (!isAway) return
-    refused++
-    throw new Error('Postgres is away')
-  }
-  const db = await rig.database(t, { watching: { before } })
-  const { log } = db.project(t, leads)
-  await eventually(() => refused >= 3)
-  isAway = false
-  await db.reached(leads, filled)
-  t.equal(log.lines.filter(({ message }) => message.startsWith('the generations could not be read')).length, 1)
 })
 
 async function projected (t: { teardown (undo: () => unknown): void }, ...live: Projection[]): Promise<ReplayDatabase> {
@@ -79,25 +64,6 @@ t.test('rows are identical, no reader misses one, and the live projector goes on
   t.strictSame(await db.generations(leads), ['1 retained', '2 retained', '3 active'])
 })
 
-t.test('writes during a replay are in the rows after it', async (t) => {
-  const db = await projected(t, assistants)
-  let last = 0n
-  let isOver = false
-  const writing = (async () => {
-    for (let id = 100; !isOver; id += 1) last = await rig.append([assistantCreated(id)])
-  })()
-  t.teardown(() => {
-    isOver = true
-    return writing
-  })
-  for (let round = 0; round < 2; round += 1) await replay(assistants, db.options())
-  isOver = true
-  await writing
-  await db.reached(assistants, last)
-  const rows = await rowsOf(db.pool, assistants)
-  t.strictSame([...rows.keys()].slice(40), Array.from({ length: rows.size - 40 }, (_, index) => 100 + index))
-})
-
 t.test('a fresh database gets the same rows without a projector, and gives out no id of the log again', async (t) => {
   const db = await projected(t, assistants, leads, calls)
   const fresh = await rig.database(t)
@@ -117,16 +83,6 @@ t.test('a fresh database gets the same rows without a projector, and gives out n
     const [first = 0] = await ids.take(kind)
     t.ok(first > Math.max(...[...(await rowsOf(fresh.pool, projection)).keys()].map(Number)))
   }
-})
-
-t.test('with less memory than rows, the rows are the same', async (t) => {
-  const db = await projected(t, leads, calls)
-  const late = await rig.append(Array.from({ length: 20 }, (_, index) =>
-    callCompleted(`late${index}`, { assistant_id: index + 11, lead_id: index * 10 + 110, lead_status: 'rescheduled' })))
-  for (const projection of [leads, calls]) await db.reached(projection, late)
-  for (const projection of [leads, calls]) {
-    t.equal(await replay(projection, db.options({ limits: { cacheBytes: 0, events: 7 } })), 2)
-  } // compared before the swap
 })
 
 t.test('rows that differ are shown, and stop it; the operator may accept them', async (t) => {
