@@ -71,11 +71,6 @@ t.test('a file is read as editors and shells save it', async (t) => {
   await t.rejects(readCatalogFile(file), { message: `${file} cannot be read: line 1 has bytes that are not UTF-8: save it as UTF-8` })
 })
 
-t.test('a file is read as it is', async (t) => {
-  t.strictSame(await reading(t, catalog), catalog)
-  t.strictSame(await reading(t, {}), {})
-})
-
 t.test('a file that is not a catalogue is refused, with every field that is wrong', async (t) => {
   await t.rejects(readCatalogFile(join(t.testdir(), 'missing.json')), { message: /missing\.json cannot be read/ })
   await t.rejects(reading(t, '{nonsense'), { message: /is not JSON/ })

@@ -4,7 +4,6 @@ import t from 'tap'
 import { findRequest } from '../../src/commands/person-requests.js'
 import { assistantDecider } from '../../src/features/assistants/model.js'
 import { personRequestStream } from '../../src/features/persons/events.js'
-import { fold, decode } from '../../src/domain/events.js'
 import { Rejection } from '../../src/domain/rejection.js'
 import { eventId } from '../../src/log/stored.js'
 import { noStream, EventLog } from '../../src/log/event-log.js'
@@ -52,26 +51,6 @@ t.test('a later command reads the tail of its stream only', async (t) => {
   t.match(state, { settings: { record_call: true, assistant_name: 'By another process', filler_audios: true } })
 })
 
-t.test('the outcome is the fold of the stream', async (t) => {
-  const handle = handleOn(streams)
-  const id = newId()
-  await handle(createRequest(id))
-  const { state, revision, position } =
-    await handle(updateRequest(id, { webhook_url: 'https://example.com', variables: { a: [1] } }))
-  const stored = await streams.read(`assistant-${id}`)
-  t.strictSame(state, fold(assistantDecider, stored.map((event) => decode(event) as never)))
-  t.strictSame([revision, position], [stored[1]?.revision, stored[1]?.position])
-})
-
-t.test('a command that changes nothing appends nothing and answers where the stream stands', async (t) => {
-  const handle = handleOn(streams)
-  const id = newId()
-  const { isAppended, ...created } = await handle(createRequest(id))
-  t.ok(isAppended)
-  t.strictSame(await handle(updateRequest(id, { record_call: false })), created)
-  t.equal((await streams.read(`assistant-${id}`)).length, 1)
-})
-
 t.test('metadata says who, why and in which shape; ids follow from the command', async (t) => {
   const [id, commandId] = [newId(), randomUUID()]
   await handleOn(streams)(createRequest(id, {}, commandId))
@@ -80,13 +59,6 @@ t.test('metadata says who, why and in which shape; ids follow from the command',
   t.strictSame(stored?.metadata, {
     $correlationId: 'correlation-1', $causationId: commandId, command_id: commandId, schema_version: '2', user_id: '1'
   })
-})
-
-t.test('an id whose stream exists is refused and nothing is written', async (t) => {
-  const id = newId()
-  await handleOn(streams)(createRequest(id))
-  await t.rejects(handleOn(streams)(createRequest(id)), { name: 'Rejection', code: 'id-taken' })
-  t.equal((await streams.read(`assistant-${id}`)).length, 1)
 })
 
 t.test('an event over the limit is refused and nothing is written', async (t) => {

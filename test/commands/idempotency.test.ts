@@ -40,20 +40,6 @@ t.test('a replayed answer is the one of then, whatever happened since', async (t
   t.equal(replayed.body.data.name, 'Then')
 })
 
-t.test('a lead is created once under a key', async (t) => {
-  const key = randomUUID()
-  const body = {
-    phone_number: nextPhone(),
-    campaign_id: 1,
-    allow_dupplicate: true,
-    secondary_contacts: [{ phone_number: nextPhone() }]
-  }
-  const first = await call('POST', '/user/lead', body, keyed(key))
-  const second = await call('POST', '/user/lead', body, keyed(key))
-  t.equal(first.status, 200)
-  t.same(second.body, first.body)
-})
-
 t.test('the order of members says nothing: it is the same body, at any depth', async (t) => {
   const key = randomUUID()
   const lead = { phone_number: nextPhone(), variables: { customer_name: 'Ana', plan: { a: 1, b: [1, 2] } } }

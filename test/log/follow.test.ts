@@ -16,17 +16,6 @@ const append = (...types: string[]) =>
     `test-${randomUUID()}`, types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} })), noStream
   )
 
-t.test('from the start it brings every event of the types, in log order, and no other', async (t) => {
-  const type = `Type${Date.now()}`
-  await append(type, 'Other', type)
-  await append('Other')
-  const { position } = await append(type)
-  const { positions, reached } = await take(direct, [type], 0n, 3)
-  t.equal(positions.length, 3)
-  t.strictSame(positions, [...positions].sort((a, b) => Number(a - b)))
-  t.equal(reached, position)
-})
-
 t.test('up to a position it brings few large batches, and ends exactly there', async (t) => {
   const type = `Type${Date.now()}`
   const after = await direct.head()

@@ -46,12 +46,6 @@ t.test('a report over HTTP: its event has nothing of the person, and its owner a
   t.match(String(hook.received[0]?.body), /A hidden word/)
 })
 
-t.test('the same report again is accepted again, and another one is refused', async (t) => {
-  t.equal((await send('sealed', report())).status, 202)
-  t.equal((await send('sealed', report({ transcript: [] }))).status, 409)
-  t.equal(JSON.parse(await bytes('sealed')).length, 1)
-})
-
 t.test('a report as large as reports may be is sealed too', async (t) => {
   const text = Array.from({ length: 100 }, () => randomUUID()).join(' ')
   const transcript = Array.from({ length: 200 }, (_, at) => ({ role: 'customer' as const, text: `${text} ${at}`, at }))

@@ -108,15 +108,6 @@ t.test('a subscription that moves more slowly than the log is alive and does not
   t.match(lag(), { isAlive: true })
 })
 
-t.test('while the end of the log is unknown, the last lag stays', async (t) => {
-  const { log, lag, longer } = monitored(t)
-  await longer()
-  const before = lag()
-  Object.assign(log, { isAway: true, head: 500n })
-  await longer()
-  t.strictSame(lag(), before)
-})
-
 t.test('after a time in which the end of the log was unknown, a subscription has some time again', async (t) => {
   const { log, lag, longer, sampled } = monitored(t)
   await sampled()

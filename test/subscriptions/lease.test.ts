@@ -68,18 +68,6 @@ t.test('a holder that dies without a release is replaced within five seconds, an
   await farPool.end()
 })
 
-t.test('a lease is kept for as long as it is renewed', async (t) => {
-  const owner = contender('kept')
-  await eventually(() => owner.owned.length === 1)
-  const expiry = async () => (await pool.query<{
-    expires_at: Date
-  }>('SELECT expires_at FROM ledger.leases WHERE name = \'kept\'')).rows[0]?.expires_at.getTime() ?? 0
-  const first = await expiry()
-  await eventually(async () => await expiry() > first + 1_500)
-  t.equal(owner.owned.length, 1)
-  await owner.stop()
-})
-
 t.test('what work throws is thrown on, after the lease was given back', async (t) => {
   const signal = new AbortController().signal
   const failing = wheneverLeased({ pool, name: 'failing', holder: 'test', signal }, async () => {

@@ -52,7 +52,8 @@ t.test('every projector reports a read model that stands still while the log mov
     const { checks } = await ready(url)
     t.match(checks, { 'projection assistants': 'failing', postgres: 'ok', eventStore: 'ok' })
   }
-  t.ok(performance.now() - since < 10_000, `after ${Math.round(performance.now() - since)} ms`)
+  // It takes less than ten seconds; other work of the machine may take as long again.
+  t.ok(performance.now() - since < 20_000, `after ${Math.round(performance.now() - since)} ms`)
   t.equal(await aliveMetric(), '0')
   t.equal((await ready(api.url)).status, 200, 'who only answers is not concerned')
   await blocker.query('ROLLBACK')

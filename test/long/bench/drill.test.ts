@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Drilled } from '../../../bench/drill/report.js'
@@ -13,7 +12,6 @@ import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { eventStoreCluster } from '../../support/cluster/cluster.js'
 import { eventually } from '../../support/eventually.js'
 import { dataDir } from '../../support/ringledger.js'
-import { event } from '@ringledger/event-transfer/testing'
 
 type Report = Drilled & { problems: string[] }
 
@@ -49,14 +47,6 @@ async function emptyServers (t: Test) {
   const log = await scratchEventStore(t)
   const cluster = await eventStoreCluster(t, log.store)
   return { log, cluster, database: (await scratchPostgres(t, 'empty')).url }
-}
-
-async function fullRedis (t: Test): Promise<string> {
-  const { url } = await scratchRedis(t)
-  const client = new Redis(url)
-  await client.set('theirs', '1')
-  client.disconnect()
-  return url
 }
 
 t.test('a leader is killed under load and comes back: nothing is lost, doubled or unaccounted', async (t) => {
@@ -110,28 +100,4 @@ t.test('it goes on when Enter is pressed; what the log has lost is named, and th
   t.equal(report?.log.missing.length, 1)
   t.match(report?.log.missing[0], /^lead \d+ with \+1777/)
   t.match(stdout, /It does not hold:\n {2}1 acknowledged commands are not in the log: lead \d+ with \+1777/)
-})
-
-t.test('servers that hold something are refused by name, and nothing is written', async (t) => {
-  const { log, cluster, database } = await emptyServers(t)
-  const full = (await scratchPostgres(t, 'migrated')).url
-  const noTables = await drill(t, { eventstore: cluster.url, database: full })
-  t.match(noTables, { code: 1, stderr: /--database is not empty: it has the table \S+\. .* Nothing was written\.$/m })
-  if (!noRedis()) {
-    const redis = await fullRedis(t)
-    const noKeys = await drill(t, { eventstore: cluster.url, database, redis })
-    t.match(noKeys, { code: 1, stderr: /--redis is not empty: it has 1 key\. .* Nothing was written\.$/m })
-  }
-  await log.client.appendToStream('theirs', [event()])
-  const noEvents = await drill(t, { eventstore: cluster.url, database })
-  t.match(noEvents, { code: 1, stderr: /--eventstore is not empty: it has the stream theirs\./ })
-  t.equal((await collect(log.client.readAll())).filter(({ event }) => !event?.streamId.startsWith('$')).length, 1)
-})
-
-t.test('what is wrong with the way to the servers is told in words', async (t) => {
-  const database = 'postgres://localhost/x'
-  t.match(await drill(t, { database, eventstore: 'esdb://localhost?tlsCAFile=/nowhere.pem' }),
-    { code: 1, stderr: /^drill: Error: --eventstore names a CA file that cannot be read: \/nowhere\.pem$/m })
-  t.match(await drill(t, { database, eventstore: 'esdb://127.0.0.1:1?tls=false' }),
-    { code: 1, stderr: /The event store did not answer: nothing listens at its address .* that --eventstore leads to it/ })
 })

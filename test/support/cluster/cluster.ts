@@ -263,16 +263,12 @@ export class Member {
   answersAfterMs = 0
   /** How many calls it took, by kind. */
   readonly taken = { read: 0, subscribe: 0, append: 0, gossip: 0 }
-  /** How many appends were dropped, as their ids were in flight. */
-  metOwnLike = 0
   /** Appends that were sent on and are not answered. */
   unanswered = 0
   /** How many catch-ups ended without a checkpoint that says how far they looked. */
   saidNothing = 0
   /** Positions whose events were scavenged. */
   readonly goneAt = new Set<bigint>()
-  /** A caller wants its first append: resolves when it is taken. */
-  wantsToAppend = () => Promise.resolve()
   readonly #proxy: TcpProxy
   readonly #open = new Set<{ kind: CallKind, end (error: grpc.ServiceError): void }>()
   #sees: bigint | undefined
@@ -304,17 +300,6 @@ export class Member {
       target.close()
     })
     return member
-  }
-
-  /** Takes no append before so many callers want to: so two copies meet, however they start. */
-  takesAppendsOf (callers: number): void {
-    let missing = callers
-    const all = new Promise<void>((resolve) => {
-      this.wantsToAppend = () => {
-        if (--missing === 0) resolve()
-        return all
-      }
-    })
   }
 
   get port (): number {
@@ -385,48 +370,26 @@ const { Any }: typeof import('google-protobuf/google/protobuf/any_pb.js') = requ
 
 type AppendCall = grpc.ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>
 
-/** A real server drops an append whose ids are in flight, and answers after this time. */
-const writeTimeoutMs = 2_000
-
-/** Of all members: the ids that were sent on and are not answered, and when the log has them. */
-const inFlight = new Map<string, Promise<void>>()
-
 function forwardBatch (member: Member, call: AppendCall): void {
   const refused = member.refusalOf('append', call.metadata)
   if (refused?.code === 16) return void call.emit('error', refused)
   const closed = member.opened('append', call as never)
   const onward = member.target.batchAppend()
-  const underWay = new Map<string, ReturnType<typeof sentOn>>()
-  const take = (request: streams.BatchAppendReq) => {
+  call.on('data', (request: streams.BatchAppendReq) => {
     const refusal = member.refusalOf('append', call.metadata)
     if (refusal?.code === 5) return void call.emit('error', refusal)
     if (refusal) return void call.write(refusedBy(request, 'Empty', refusal.details))
     if (member.denied.append) return void call.write(refusedBy(request, 'AccessDenied', 'Access Denied'))
-    const ids = request.getProposedMessagesList().map((message) => message.getId()?.getString() ?? '')
-    const like = ids.flatMap((id) => inFlight.get(id) ?? [])[0]
-    if (like) {
-      member.metOwnLike += 1
-      // One writer takes all appends in order: what follows on this call stands in the log after the like of this one.
-      call.pause()
-      void like.then(() => { call.resume() })
-      const timeOut = () => { if (!call.destroyed) call.write(refusedBy(request, 'Timeout', 'Timeout')) }
-      return void setTimeout(timeOut, writeTimeoutMs).unref()
-    }
     member.unanswered += 1
-    underWay.set(request.getCorrelationId()?.getString() ?? '', sentOn(ids))
     onward.write(request)
-  }
-  takeRequests(member, call, take)
+  })
   onward.on('data', (reply: streams.BatchAppendResp) => {
-    const append = underWay.get(reply.getCorrelationId()?.getString() ?? '')
-    append?.isWritten()
     setTimeout(() => {
-      append?.forget()
       member.unanswered -= 1
       if (!call.destroyed) call.write(member.timesOut ? failed(reply, 'Timeout', 'Timeout') : reply)
     }, member.answersAfterMs)
   })
-  onward.on('error', () => { for (const append of underWay.values()) append.forget() })
+  onward.on('error', () => {}) // the log has ended before its members
   // What a client sent before it left is written, as by a real server.
   const leave = () => {
     closed()
@@ -438,31 +401,6 @@ function forwardBatch (member: Member, call: AppendCall): void {
     leave()
     call.end()
   })
-}
-
-/** From the moment on at which the member takes appends. */
-function takeRequests (member: Member, call: AppendCall, take: (request: streams.BatchAppendReq) => void): void {
-  call.once('data', (first: streams.BatchAppendReq) => {
-    call.pause()
-    void member.wantsToAppend().then(() => {
-      take(first)
-      call.on('data', take)
-      call.resume()
-    })
-  })
-}
-
-function sentOn (ids: readonly string[]) {
-  let isWritten = () => {}
-  const written = new Promise<void>((resolve) => { isWritten = resolve })
-  for (const id of ids) inFlight.set(id, written)
-  return {
-    isWritten,
-    forget () {
-      isWritten()
-      for (const id of ids) inFlight.delete(id)
-    }
-  }
 }
 
 function refusedBy (request: streams.BatchAppendReq, type: string, message: string): streams.BatchAppendResp {

@@ -1,23 +1,11 @@
 // What becomes of a call: a delivery, or a row with the reason why there is none.
 import t from 'tap'
 import { callStatuses } from '../../../src/features/calls/events.js'
-import { deliveryId } from '../../../workers/dispatch/payload.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings
 } from '../../support/events/call-events.js'
 import { onlyDelivery, tables, url, webhookOn } from './dispatching.js'
 import { dispatchRig } from '../../support/workers/delivery-rig.js'
-
-t.test('a call of an assistant whose webhook is on is scheduled at once', async (t) => {
-  const r = await dispatchRig(t)
-  await r.tell(assistantCreated(1, webhookOn), callCompleted('c-1'))
-  const row = await onlyDelivery(r)
-  t.match(row, { call_id: 'c-1', type: 'call.completed', user_id: '1', assistant_id: '1' })
-  t.match(row, { status: 'scheduled', reason: null, duplicates: 0, attempt_count: 0 })
-  t.equal(row.id, deliveryId('c-1'))
-  t.match(row.data, { call_id: 'c-1', assistant: { id: 1, name: 'Front desk' }, lead: null })
-  t.equal((await r.hook()).url, url)
-})
 
 t.test('each call that is not sent has its row with the reason', async (t) => {
   const r = await dispatchRig(t)

@@ -43,18 +43,6 @@ t.test('a blacklisted lead stays so, and a report of an older call moves nothing
   ])
 })
 
-t.test('an unknown lead and a lead of another user are sent as null and not moved', async (t) => {
-  const r = await dispatchRig(t)
-  await r.tell(
-    assistantCreated(1, webhookOn),
-    leadCreated(7, 3, [], 'another'),
-    callCompleted('c-1', { lead_id: 7 }),
-    callCompleted('c-2', { lead_id: 404 })
-  )
-  for (const row of await r.deliveries()) t.match(String(row.body), '"lead":null')
-  t.equal((await r.pool.query('SELECT status FROM ledger.dispatch_leads')).rows[0]?.status, 'created')
-})
-
 t.test('what a user makes of a lead and its contacts counts from its place in the log on, also after a deletion', async (t) => {
   const r = await dispatchRig(t)
   await r.tell(
