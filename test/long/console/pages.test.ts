@@ -167,7 +167,7 @@ else {
   })
 
   t.test('by keyboard alone one gets from page to page, and into a dialog and out of it', async (t) => {
-    const { page, enter, close } = await visit(browser, service.url, screens.wide)
+    const { page, enter, open, close } = await visit(browser, service.url, screens.wide)
     await enter(await token('1'))
     await page.getByRole('link', { name: 'Campaigns' }).focus()
     await page.keyboard.press('Enter')
@@ -182,8 +182,15 @@ else {
     await page.getByRole('button', { name: 'Delete Summer renewals' }).press('Enter')
     await page.locator('[role=dialog] button:focus', { hasText: 'Cancel' }).waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.getByRole('link', { name: 'Summer renewals' }).waitFor()
+    await page.locator('button:focus', { hasText: 'Delete' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter')
+    await page.locator('h1:focus').waitFor() // its button is gone
+    t.equal(await page.getByRole('link', { name: 'Summer renewals' }).count(), 0)
+    await open('calls')
+    await page.getByRole('button', { name: 'Next page' }).press('Enter')
+    await page.locator('h1:focus').waitFor()
+    t.equal(await page.evaluate('scrollY'), 0, 'the next page begins at its top')
     await close()
   })
 }

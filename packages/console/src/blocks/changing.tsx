@@ -24,7 +24,10 @@ export function Changing<Found> ({ found, tagOf, contentOf, children }: Changing
   return (
     <>
       {isNewer && !isSame && !hasSaved && (
-        <Alert color='orange' variant='outline' role='status' title='Somebody has changed this meanwhile.' my='sm'>
+        <Alert
+          color='orange' variant='outline' role='status' title='Somebody has changed this meanwhile.'
+          my='sm' pos='sticky' top={64} bg='var(--mantine-color-body)' className='above'
+        >
           <Button variant='default' size='xs' onClick={() => setShown(found)}>Load what it is now</Button>{' '}
           What you have typed stays.
         </Alert>

@@ -1,7 +1,8 @@
 // A dialog with a title and a way out, which comes last: the focus begins at the first field, or at
 // Cancel. Mantine's own has a header, which readers of screens take for that of the page.
 import { Modal } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { useEffect, type ReactNode } from 'react'
+import { focusHeading } from './page.js'
 
 interface DialogProps { title: string, isOpen: boolean, close: () => void, children: ReactNode }
 
@@ -11,9 +12,22 @@ export function Dialog ({ title, isOpen, close, children }: DialogProps) {
       <Modal.Overlay />
       <Modal.Content>
         <Modal.Title fw={600} p='md' pe={48}>{title}</Modal.Title>
-        <Modal.Body>{children}</Modal.Body>
+        <Modal.Body><Inside>{children}</Inside></Modal.Body>
         <Modal.CloseButton aria-label='Close' pos='absolute' top={14} right={12} />
       </Modal.Content>
     </Modal.Root>
   )
+}
+
+/** Mantine waits for 10 ms before it gives the focus back. */
+const afterMantineMs = 50
+
+/** When it closes the focus goes back to the button that opened it, or to the heading where that is gone. */
+function Inside ({ children }: { children: ReactNode }) {
+  useEffect(() => () => {
+    setTimeout(() => {
+      if (document.activeElement === document.body) focusHeading({ preventScroll: true })
+    }, afterMantineMs)
+  }, [])
+  return children
 }

@@ -7,7 +7,7 @@ import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router'
 import { Refused, useRead } from '../api.js'
 import type { Options } from './fields.js'
-import { Loaded } from './page.js'
+import { focusHeading, Loaded } from './page.js'
 import { inSentences } from './text.js'
 
 export interface PageOf<Item> { data: Item[], meta: { next: string | null, total?: number, total_is_exact?: boolean } }
@@ -52,7 +52,10 @@ export function List<Item> ({ name, ask, columns, idOf, empty, filters = [], bul
   const [marked, setMarked] = useState<string[]>([])
   const marks = bulk && { marked, setMarked, nameOf: bulk.nameOf }
   const isFiltered = filters.some(({ field }) => address.has(field))
-  const go = (after?: string) => setAddress((present) => changed(present, 'after', after))
+  const go = (after?: string) => {
+    setAddress((present) => changed(present, 'after', after))
+    focusHeading() // and so to the top
+  }
   return (
     <Stack gap='md'>
       {filters.length > 0 && <Filters filters={filters} errors={errors} />}

@@ -7,6 +7,8 @@ import { Said } from './text.js'
 
 let isFirst = true
 
+export const focusHeading = (options?: FocusOptions) => document.querySelector('h1')?.focus(options)
+
 /** The heading is the name of the tab, and takes the focus when somebody comes from another page. */
 export function Page ({ title, actions, children }: { title: string, actions?: ReactNode, children: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null)

@@ -38,7 +38,7 @@ export function Overview () {
       <ToDo />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         {charts.map((chart) => (
-          <Card key={chart.of} withBorder mih={280}>
+          <Card key={chart.of} withBorder mih={320}>
             <Section title={chart.title}>
               <Loaded query={day}>{({ data }) => <Day chart={chart} day={data[chart.of]} />}</Loaded>
             </Section>
