@@ -28,6 +28,9 @@ export function Time ({ at }: { at: string | null | undefined }) {
   return <time dateTime={iso} title={iso}>{timeText(at)}</time>
 }
 
+/** Text of the API that names instants. */
+export const inZone = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, timeText)
+
 /** Such as "in 4 minutes" and "2 hours ago". */
 export function fromNow (at: string): string {
   const seconds = Math.round((instantOf(at).getTime() - Date.now()) / 1_000)

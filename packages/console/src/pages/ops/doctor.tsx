@@ -3,7 +3,7 @@ import { Text } from '@mantine/core'
 import { client, useRead, type Schemas } from '../../api.js'
 import { Rows } from '../../blocks/list.js'
 import { Loaded, Page, Section } from '../../blocks/page.js'
-import { Said, State, To } from '../../blocks/text.js'
+import { inZone, Said, State, To } from '../../blocks/text.js'
 
 export const levels = { ok: 'green', skipped: 'grey', warning: 'orange', error: 'red' } as const
 /** What a page shows of what a check found. */
@@ -38,7 +38,7 @@ export function Doctor () {
                 { name: 'Part', show: ({ part }) => part },
                 { name: 'Check', show: ({ check }) => check },
                 { name: 'Level', show: ({ level }) => <State colour={levels[level]}>{level}</State> },
-                { name: 'Found', show: ({ found }) => <Said>{found}</Said> },
+                { name: 'Found', show: ({ found }) => <Said>{inZone(found)}</Said> },
                 { name: 'What mends it', show: (finding) => <Mend finding={finding} /> }
               ]}
             />

@@ -3,7 +3,7 @@ import { Card, List as Bullets, SimpleGrid, Text } from '@mantine/core'
 import { client, useRead, type Schemas } from '../../api.js'
 import { Chart, hourName, type Series } from '../../blocks/chart.js'
 import { Facts, Loaded, Loading, Page, Section } from '../../blocks/page.js'
-import { fromNow, Said, State, To } from '../../blocks/text.js'
+import { fromNow, inZone, Said, State, To } from '../../blocks/text.js'
 import { levels, Mend } from './doctor.js'
 
 const slowMs = 30_000
@@ -37,7 +37,7 @@ function First () {
                 {found.map((finding) => (
                   <Bullets.Item key={`${finding.part} ${finding.check}`}>
                     <State colour={levels[finding.level]}>{finding.level}</State>{' '}
-                    <Said>{finding.part}, {finding.check}: {finding.found}.</Said> <Mend finding={finding} />
+                    <Said>{finding.part}, {finding.check}: {inZone(finding.found)}.</Said> <Mend finding={finding} />
                   </Bullets.Item>
                 ))}
               </Bullets>

@@ -1,8 +1,9 @@
 // Parked events: those that could not be read or contradict the rows, and the later events of their streams.
-import { Stack, Text, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { Stack, Text } from '@mantine/core'
 import { client, useAction, useRead, type Schemas } from '../../api.js'
 import { Confirm } from '../../blocks/confirm.js'
+import type { Field } from '../../blocks/fields.js'
+import { FormDialog } from '../../blocks/form-dialog.js'
 import { Rows } from '../../blocks/list.js'
 import { Loaded, Page } from '../../blocks/page.js'
 import { Said, Time, To } from '../../blocks/text.js'
@@ -43,31 +44,28 @@ function Retry ({ parked: { projection, stream, events } }: { parked: Schemas['P
   const retry = useAction(() => client.POST('/ops/api/parked/retry', { body: { projection, stream } }))
   return (
     <Confirm
-      label='Retry' size='xs' of={stream} act={() => retry.mutateAsync(undefined)}
+      label='Retry' of={stream} act={() => retry.mutateAsync(undefined)}
       words={`${projection} reads ${events === 1 ? 'the parked event' : `the ${events} parked events`} of ${stream} again, in order: all of them, or none. ` +
         (projection === 'dispatcher' ? 'No webhook is sent by that.' : 'If it refuses one again, nothing changes.')}
     />
   )
 }
 
+const why: Field = {
+  name: 'reason', label: 'Why it is given up', isRequired: true, most: 200, hint: 'For those who come later.'
+}
+
 function Skip ({ parked: { projection, stream, revision } }: { parked: Schemas['ParkedStream'] }) {
-  const [reason, setReason] = useState('')
-  const skip = useAction(() => client.POST('/ops/api/parked/skip', { body: { projection, stream, revision, reason } }))
   return (
-    <Confirm
-      label='Skip' size='xs' isDangerous of={stream} act={() => skip.mutateAsync(undefined)}
+    <FormDialog
+      label='Skip' of={stream} fields={[why]}
       words={
-        <Stack gap='xs'>
-          <Text>
-            <Said>{stream}@{revision}</Said> is given up for good: {projection} goes on without it, and every rebuild
-            passes over it.
-          </Text>
-          <TextInput
-            label='Why it is given up' description='For those who come later.' value={reason} maxLength={200} withAsterisk
-            onChange={({ currentTarget }) => setReason(currentTarget.value)}
-          />
-        </Stack>
+        <>
+          <Said>{stream}@{revision}</Said> is given up for good: {projection} goes on without it, and every rebuild
+          passes over it.
+        </>
       }
+      save={({ reason = '' }: { reason?: string }) => client.POST('/ops/api/parked/skip', { body: { projection, stream, revision, reason } })}
     />
   )
 }
