@@ -29,7 +29,7 @@ export function Campaigns () {
         filters={[{ field: 'search', label: 'Search by name' }]}
         columns={[
           { name: 'Name', show: ({ id, name }) => <To to={`/leads?campaign_id=${id}`}>{name}</To> },
-          { name: 'Number', show: ({ id }) => id },
+          { name: 'Id', show: ({ id }) => id },
           { name: 'Change', show: (campaign) => <Actions {...campaign} /> }
         ]}
         empty='There is no campaign yet. Create one: leads are called for it.'

@@ -65,7 +65,7 @@ export function ImportLeads () {
             { name: 'Status', show: ({ status }) => <State>{status}</State> },
             ...importColumns
           ]}
-          empty='There is none.'
+          empty='There is none yet. Drop a file above.'
         />
       </Section>
     </Page>
