@@ -23,6 +23,7 @@ const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => to
 export function Chart ({ title, series, bars }: ChartProps) {
   const most = Math.max(1, ...bars.map(({ amounts }) => sum(amounts)))
   const totals = series.map(({ name }, index) => `${sum(bars.map(({ amounts }) => amounts[index] ?? 0))} ${name.toLowerCase()}`)
+  const busy = bars.filter(({ amounts }) => sum(amounts) > 0)
   return (
     <>
       <figure className='chart'>
@@ -45,17 +46,19 @@ export function Chart ({ title, series, bars }: ChartProps) {
           ))}
         </Group>
       </figure>
-      <details className='hours'>
-        <summary>By the hour</summary>
-        <Rows
-          items={bars.filter(({ amounts }) => sum(amounts) > 0)}
-          idOf={({ name }) => name}
-          columns={[
-            { name: 'Hour', show: ({ name }) => name },
-            ...series.map(({ name }, index) => ({ name, show: ({ amounts }: Bar) => amounts[index] }))
-          ]}
-        />
-      </details>
+      {busy.length > 0 && (
+        <details className='hours'>
+          <summary>By the hour</summary>
+          <Rows
+            items={busy}
+            idOf={({ name }) => name}
+            columns={[
+              { name: 'Hour', show: ({ name }) => name },
+              ...series.map(({ name }, index) => ({ name, show: ({ amounts }: Bar) => amounts[index] }))
+            ]}
+          />
+        </details>
+      )}
     </>
   )
 }

@@ -27,11 +27,12 @@ export const Assistant = () => <AssistantPage>{(assistant) => <Settings assistan
 
 /** What its settings, its history and its webhook have in common. */
 export function AssistantPage ({ children }: { children: (assistant: Schemas['Assistant']) => ReactNode }) {
-  const id = Number(useParams().id)
-  const at = `/assistants/${id}`
+  const { id: given } = useParams()
+  const id = Number(given)
+  const at = `/assistants/${given}`
   const query = useRead(['assistants', id], () => client.GET('/user/assistant/{id}', { params: { path: { id } } }))
   return (
-    <Page title={query.data?.data.name ?? `Assistant ${id}`} actions={query.data && <Actions assistant={query.data.data} />}>
+    <Page title={query.data?.data.name ?? `Assistant ${given}`} actions={query.data && <Actions assistant={query.data.data} />}>
       <Tabs label='Of this assistant' links={{ Settings: at, History: `${at}/history`, Webhook: `${at}/webhook` }} />
       <Loaded query={query}>{({ data }) => children(data)}</Loaded>
     </Page>

@@ -1,5 +1,5 @@
 // A file of leads: dropped, looked at, sent, and what became of each row.
-import { Alert, Button, FileButton, Group, Progress, Stack, Text } from '@mantine/core'
+import { Alert, Box, Button, FileButton, Group, Progress, Stack, Text } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { client, useRead, type Schemas } from '../api.js'
@@ -130,12 +130,12 @@ export function LeadImport () {
     pollMs: (found) => found?.data.status === 'processing' ? quickMs : false
   })
   return (
-    <Page title='Import of leads' actions={<Download label='Download all results' file='import.csv' ask={() => resultsOf(id)} />}>
+    <Page title='Import of leads' actions={query.data && <Download label='Download all results' file='import.csv' ask={() => resultsOf(id)} />}>
       <Loaded query={query}>
         {({ data }) => (
           <>
             <Progressed found={data} />
-            {data.status !== 'processing' && data.created + data.duplicates < data.total && <Failed {...data} />}
+            <Section title='What failed'><Box mih={100}><Failed {...data} /></Box></Section>
           </>
         )}
       </Loaded>
@@ -161,7 +161,7 @@ const resultsOf = (id: string) =>
   client.GET('/user/lead-import/{id}/results', { params: { path: { id } }, headers: { accept: 'text/csv' }, parseAs: 'blob' })
 
 /** Rows to mend and to import again. */
-function Failed ({ id, total }: Schemas['LeadImport']) {
+function Failed ({ id, status, total, created, duplicates }: Schemas['LeadImport']) {
   const [file, setFile] = useState(sent.get(id))
   const take = async (chosen: File | null) => {
     if (!chosen) return
@@ -169,8 +169,10 @@ function Failed ({ id, total }: Schemas['LeadImport']) {
     if (rows === total) setFile(chosen)
     else notify(`This file has ${rows.toLocaleString()} row${rows === 1 ? '' : 's'}, and the import has ${total.toLocaleString()}.`, true)
   }
+  if (status === 'processing') return <Text>Rows that fail are offered here as a file when the import has ended.</Text>
+  if (created + duplicates === total) return <Text>No row failed.</Text>
   return (
-    <Section title='What failed'>
+    <>
       <Text mb='xs'>
         {file
           ? 'The file has each row as you sent it, with its line and what is wrong. Mend the rows, and import that file.'
@@ -184,7 +186,7 @@ function Failed ({ id, total }: Schemas['LeadImport']) {
           </FileButton>
         )}
       </Group>
-    </Section>
+    </>
   )
 }
 

@@ -27,7 +27,8 @@ export function NewLead () {
 }
 
 export function Lead () {
-  const id = Number(useParams().id)
+  const { id: given } = useParams()
+  const id = Number(given)
   const path = { id }
   const navigate = useNavigate()
   const query = useRead(['leads', id], async () => {
@@ -39,7 +40,7 @@ export function Lead () {
   const lead = query.data?.lead
   return (
     <Page
-      title={lead ? lead.phone_number : `Lead ${id}`}
+      title={lead ? lead.phone_number : `Lead ${given}`}
       actions={lead && (
         <Confirm
           label='Delete' isDangerous act={() => remove.mutateAsync(undefined)}
