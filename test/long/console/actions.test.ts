@@ -116,7 +116,7 @@ else {
     await main.getByText('Nothing matches these filters').waitFor()
 
     await open(`assistants/${assistant}/webhook`)
-    await act('Send what was missed', { 'Made from': '2026-01-31T12:00' })
+    await act('Send what was missed', { 'Created from': '2026-01-31T12:00' })
     t.same(await barriers(), [])
   })
 

@@ -106,7 +106,7 @@ export function ApiForm<Data> ({ initial, save, saved, said, button, children }:
 function about ({ hint, min, max, most, usual, kind }: Field): string {
   const range = min !== undefined && max !== undefined ? `${min} to ${max}.` : ''
   const length = most === undefined ? '' : `At most ${most} characters.`
-  const wont = usual === undefined || usual === '' || kind === 'switch' || kind === 'several' ? '' : `Usually ${usual}.`
+  const wont = usual === undefined || usual === '' || kind === 'switch' || kind === 'several' ? '' : `Default: ${usual}.`
   return [hint, range, length, wont].filter(Boolean).join(' ')
 }
 

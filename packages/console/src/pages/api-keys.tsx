@@ -20,7 +20,7 @@ const fields: Field[] = [
     usual: ['read', 'write'],
     options: labelled(scopes)
   },
-  { name: 'expires_at', label: 'Valid until', kind: 'moment', isNullable: true, hint: 'Empty: for ever. In your time zone.' }
+  { name: 'expires_at', label: 'Valid until', kind: 'moment', isNullable: true, hint: 'Empty: no end. In your time zone.' }
 ]
 
 export function ApiKeys () {
@@ -59,7 +59,7 @@ export function ApiKeys () {
           { name: 'Begins with', show: ({ prefix }) => prefix },
           { name: 'What it may do', show: (key) => key.scopes.map((scope) => scopes[scope]).join(', ') },
           { name: 'Last used', show: ({ last_used_at }) => <Time at={last_used_at} /> },
-          { name: 'Valid until', show: ({ expires_at }) => expires_at === null ? 'For ever' : <Time at={expires_at} /> },
+          { name: 'Valid until', show: ({ expires_at }) => expires_at === null ? 'No end' : <Time at={expires_at} /> },
           {
             name: 'Change',
             show: ({ id, name }) => (

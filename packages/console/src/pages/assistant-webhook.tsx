@@ -55,7 +55,7 @@ function Webhook ({ assistant }: { assistant: Schemas['Assistant'] }) {
 
 const recoverable = named(['exhausted', 'cancelled', 'skipped', 'held', 'scheduled'])
 const recovery: Field[] = [
-  { name: 'since', label: 'Made from', kind: 'moment', isRequired: true, hint: 'In your time zone.' },
+  { name: 'since', label: 'Created from', kind: 'moment', isRequired: true, hint: 'In your time zone.' },
   { name: 'until', label: 'Until', kind: 'moment', hint: 'Empty: now.' },
   { name: 'statuses', label: 'Which', kind: 'several', options: recoverable, usual: ['exhausted', 'cancelled', 'skipped', 'held'] }
 ]

@@ -42,7 +42,7 @@ function CallFacts ({ call }: { call: Schemas['Call'] }) {
         Direction: direction === 'inbound' ? 'From the customer' : 'To the customer',
         From: from,
         To: to,
-        Begun: <Time at={call.started_at} />,
+        Started: <Time at={call.started_at} />,
         Ended: <Time at={call.ended_at} />,
         Length: `${call.duration} s`,
         Assistant: <To to={`/assistants/${assistant}`}>Assistant {assistant}</To>,

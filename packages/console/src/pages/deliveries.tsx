@@ -9,7 +9,7 @@ import { labelled, lists, named, useAssistantOptions } from '../lists.js'
 import { deliveryStatuses, outcomes, standing } from './webhook-words.js'
 
 export const deliveryColumns: Column<Schemas['DeliverySummary']>[] = [
-  { name: 'Made', show: ({ id, created_at }) => <To to={`/webhooks/${id}`}><Time at={created_at} /></To> },
+  { name: 'Created', show: ({ id, created_at }) => <To to={`/webhooks/${id}`}><Time at={created_at} /></To> },
   { name: 'Status', show: ({ status }) => <State>{status}</State> },
   { name: 'What next', show: standing },
   { name: 'URL', show: ({ url }) => <Said>{url ?? '–'}</Said> },

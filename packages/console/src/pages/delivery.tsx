@@ -55,7 +55,7 @@ export function Details ({ delivery, whose }: DetailsProps) {
         facts={{
           Status: <State>{status}</State>,
           'What next': standing(delivery),
-          Made: <Time at={created_at} />,
+          Created: <Time at={created_at} />,
           ...whose,
           URL: url && <Said>{url}</Said>,
           'Last error': last_error && <Said>{last_error}</Said>
@@ -80,7 +80,7 @@ function Attempt ({ attempt }: { attempt: Schemas['DeliveryAttempt'] }) {
         facts={{
           Attempt: `${n}, ${plain(trigger).toLowerCase()}`,
           Result: outcome === null ? 'Under way' : <State colour={outcome === 'delivered' ? 'green' : 'red'}>{outcomes[outcome] ?? outcome}</State>,
-          Begun: <Time at={attempt.started_at} />,
+          Started: <Time at={attempt.started_at} />,
           Answer: attempt.status_code,
           Took: took === null ? null : `${took} ms`,
           Error: error && <Said>{error}</Said>

@@ -15,7 +15,7 @@ import { countRows, failedRows, fileToSend, previewOf, type Preview } from './cs
 const importColumns: Column<Schemas['LeadImport']>[] = [
   { name: 'Rows', show: ({ processed, total }) => `${processed.toLocaleString()} of ${total.toLocaleString()}` },
   { name: 'New leads', show: ({ created }) => created.toLocaleString() },
-  { name: 'There already', show: ({ duplicates }) => duplicates.toLocaleString() },
+  { name: 'Already there', show: ({ duplicates }) => duplicates.toLocaleString() },
   { name: 'Refused', show: ({ invalid }) => invalid.toLocaleString() }
 ]
 
@@ -61,7 +61,7 @@ export function ImportLeads () {
           ask={lists.imports}
           idOf={({ id }) => id}
           columns={[
-            { name: 'Begun', show: ({ id, created_at }) => <To to={`/leads/import/${id}`}><Time at={created_at} /></To> },
+            { name: 'Started', show: ({ id, created_at }) => <To to={`/leads/import/${id}`}><Time at={created_at} /></To> },
             { name: 'Status', show: ({ status }) => <State>{status}</State> },
             ...importColumns
           ]}
@@ -203,7 +203,7 @@ function Progressed ({ found }: { found: Schemas['LeadImport'] }) {
         facts={{
           Status: <State>{status}</State>,
           ...Object.fromEntries(importColumns.map(({ name, show }) => [name, show(found)])),
-          Begun: <Time at={created_at} />,
+          Started: <Time at={created_at} />,
           Ended: <Time at={finished_at} />
         }}
       />

@@ -55,7 +55,7 @@ export function DoNotCall () {
       actions={
         <FormDialog
           label='Add a number' isMain fields={[number, { name: 'reason', label: 'Why', most: 255 }]}
-          words='Nobody is called on this number any more: its leads are set to blacklisted, and no new one is taken.'
+          words='Nobody calls this number from now on: its leads are set to blacklisted, and no new one is taken.'
           save={(body: Numbered) => client.POST('/user/blacklist', { body })}
         />
       }

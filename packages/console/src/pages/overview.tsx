@@ -104,7 +104,7 @@ function ToDo () {
       <Section title='What to do first'>
         <Loaded query={query} rows={2}>
           {(found) => found.length === 0
-            ? <Text>Nothing: every webhook of the last {days} days has arrived.</Text>
+            ? <Text>Nothing: no webhook of the last {days} days waits or has failed.</Text>
             : (
               <Bullets spacing='xs'>
                 {found.map(({ to, words }) => <Bullets.Item key={to}><To to={to}>{words}</To></Bullets.Item>)}

@@ -67,7 +67,7 @@ function Request ({ id }: { id: string }) {
               facts={{
                 What: words[type],
                 Status: <State>{status}</State>,
-                Begun: <Time at={created_at} />,
+                Started: <Time at={created_at} />,
                 Ended: <Time at={finished_at} />,
                 ...(waits !== undefined && { 'Waits for': <Said>{waits}</Said> })
               }}

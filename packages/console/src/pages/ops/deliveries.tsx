@@ -26,7 +26,7 @@ export function Deliveries () {
           { field: 'date_to', label: 'Until (UTC)', type: 'date' }
         ]}
         columns={[
-          { name: 'Made', show: ({ id, created_at }) => <To to={`/deliveries/${id}`}><Time at={created_at} /></To> },
+          { name: 'Created', show: ({ id, created_at }) => <To to={`/deliveries/${id}`}><Time at={created_at} /></To> },
           { name: 'User', show: ({ user_id }) => <Said>{user_id ?? '–'}</Said> },
           { name: 'Status', show: ({ status }) => <State>{status}</State> },
           { name: 'What next', show: standing },

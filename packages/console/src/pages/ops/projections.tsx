@@ -61,7 +61,7 @@ export function Actions ({ actions }: { actions: readonly Schemas['ProjectionAct
       items={actions}
       idOf={({ id }) => id}
       columns={[
-        { name: 'Begun', show: ({ began_at }) => <Time at={began_at} /> },
+        { name: 'Started', show: ({ began_at }) => <Time at={began_at} /> },
         { name: 'Projection', show: ({ projection }) => <To to={`/projections/${projection}`}>{projection}</To> },
         { name: 'Action', show: ({ action }) => action },
         { name: 'State', show: (each) => <State colour={actionColours[each.state]}>{`${each.state}${each.state === 'running' ? percent(each) : ''}`}</State> },

@@ -19,7 +19,7 @@ export function Work () {
                 { name: 'Kind', show: ({ kind }) => plain(kind) },
                 { name: 'User', show: ({ user_id }) => <Said>{user_id}</Said> },
                 { name: 'State', show: ({ state, failures }) => <State colour={state === 'failed' || failures > 1 ? 'red' : 'blue'}>{state}</State> },
-                { name: 'Begun', show: ({ created_at }) => <Time at={created_at} /> },
+                { name: 'Started', show: ({ created_at }) => <Time at={created_at} /> },
                 { name: 'Turns', show: ({ turns, failures }) => failures === 0 ? turns : `${turns}, the last ${failures} in vain` },
                 { name: 'Next turn', show: ({ due_at, finished_at }) => finished_at === null ? fromNow(due_at) : '–' },
                 { name: 'Waits for', show: ({ waits_for }) => <Said>{waits_for ?? '–'}</Said> },
