@@ -50,7 +50,8 @@ export async function visit (browser: Browser, url: string, screen: BrowserConte
   page.on('pageerror', ({ message }) => problems.push(message))
   const settled = async () => {
     await page.locator('h1').waitFor()
-    await eventually(async () => await page.locator('[aria-label="Loading"]').count() === 0)
+    await eventually(async () => await page.locator('[aria-label="Loading"], [data-loading]').count() === 0)
+    await page.locator('h1').waitFor() // that of the sign-in is gone by now
   }
   return {
     page,

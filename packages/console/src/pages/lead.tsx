@@ -84,8 +84,10 @@ function Details ({ found }: { found: Found }) {
           <Stack gap='sm'>
             {contacts.map((contact) => (
               <Card key={contact.id} withBorder>
-                <Facts facts={{ Number: contact.phone_number, Status: <State>{contact.status}</State> }} />
-                <VariableFacts values={contact.variables} />
+                <Stack gap='sm'>
+                  <Facts facts={{ Number: contact.phone_number, Status: <State>{contact.status}</State> }} />
+                  <VariableFacts values={contact.variables} />
+                </Stack>
               </Card>
             ))}
           </Stack>

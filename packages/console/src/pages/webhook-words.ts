@@ -38,7 +38,7 @@ export const reasons: Record<string, string> = {
 
 /** Where a delivery stands. */
 export function standing ({ status, reason, next_attempt_at: next, attempt_count: count }: Schemas['DeliverySummary']): string {
-  if (next !== null) return `${count === 0 ? 'Sent' : 'Tried again'} ${Date.parse(next) < Date.now() ? 'now' : fromNow(next)}`
+  if (next !== null) return `${count === 0 ? 'First' : 'Next'} attempt ${Date.parse(next) < Date.now() ? 'now' : fromNow(next)}`
   if (status === 'skipped' && reason === 'webhook_off') return 'The webhook was switched off: not sent'
   return reason === null ? plain(status) : reasons[reason] ?? plain(reason)
 }
