@@ -79,7 +79,7 @@ export async function claim (pool: Pool, assistants: readonly string[], claiming
       // pg answers several statements with a result each, and its types do not say so.
       return await client.query(text) as unknown as [QueryResult<Record<'open' | 'busy', string[]>>, QueryResult<ClaimRow>]
     } catch (error) {
-      isBroken(error as Error) // it may be committed: what nobody knows of is made again when no attempt lasts so long
+      isBroken(error as Error) // it may be committed: the sender begins anew
       throw error
     }
   })

@@ -48,8 +48,8 @@ export async function recordOutcomes (pool: Pick<Pool, 'query'>, ended: readonly
 }
 
 /**
- * Closes what workers had that are gone as `unknown`: it is made again at once. What ends its workers is held. So is
- * closed what cannot run any more: a claim may be committed whose answer did not come. @returns whether that was all
+ * Closes what workers had that are gone as `unknown`: it is made again at once. What ends its workers is held.
+ * @returns whether that was all
  */
 export async function closeLost (
   pool: Pick<Pool, 'query'>
@@ -110,8 +110,7 @@ const lostSql = `
     SELECT row_number() OVER ()::integer - 1 AS nth, delivery_id, trigger, n, worker, started_at, assistant_id, user_id,
       told.*, now() AS now
     FROM ledger.webhook_due d CROSS JOIN json_to_record('${JSON.stringify(lost)}') AS told (${told})
-    WHERE worker IS NOT NULL AND NOT EXISTS (SELECT FROM ledger.webhook_workers w
-      WHERE w.id = d.worker AND (${runs('d')} OR w.steady_since > now() - interval '1 minute'))
+    WHERE worker IS NOT NULL AND NOT EXISTS (SELECT FROM ledger.webhook_workers w WHERE w.id = d.worker)
     LIMIT ${mostAtOnce}`
 
 /** Of a webhook, in the order in which they ended. */

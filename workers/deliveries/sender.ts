@@ -9,7 +9,7 @@ import { isAboutData } from '../../src/postgres/problems.js'
 import { endsWithin } from '../../src/timing.js'
 import type { Periodic } from '../periodic.js'
 import { logRarely } from '../queue/back-ends/log-rarely.js'
-import { claim, type Attempt, type Claim } from './claim.js'
+import { claim, type Attempt, type Claim, type Claiming } from './claim.js'
 import { closeLost, recordOutcomes, type Ended, type Notice, type Recorded } from './outcome.js'
 import { cancelHeld } from './pending.js'
 import { findAgain, findWaiting } from './reconcile.js'
@@ -61,8 +61,6 @@ const timerMarginMs = 5
 const ourFaultMs = { first: 60_000, longest: 3_600_000 }
 /** Nobody is told of what comes while its assistant has a job. An outcome finds it, or a look after so long. */
 const slowMs = 1_000
-/** Beside those of workers that are gone there are attempts whose claim was committed, but not answered. */
-const lookForLostMs = 60_000
 const [firstPauseMs, longestPauseMs, refusedForMs, lastWriteMs] = [50, 1_000, 30_000, 2_000]
 
 /** Begins an incarnation, and works. */
@@ -81,10 +79,13 @@ class Sender {
   readonly #running = new Set<Promise<void>>()
   #bytes = 0
   #isStopped = false
-  #isBeginning = false
-  #isSuspecting = false
-  /** The workers that there were when lost attempts were closed last, and when that was. */
-  #looked = { workers: '', at: -Infinity }
+  /** Nobody knows of something that this incarnation has: a claim was not answered, or an outcome cannot be written. */
+  #isInDoubt = false
+  /** Incarnations that only end what they have. */
+  readonly #former = new Set<string>()
+  #suspecting: Promise<void> | undefined
+  /** The workers that there were when lost attempts were closed last. */
+  #lookedAt = ''
   readonly #waking = new Set<string>()
   readonly #active = new Set<string>()
   readonly #again = new Set<string>()
@@ -180,19 +181,38 @@ class Sender {
   }
 
   async #claimOf (assistants: string[]): Promise<void> {
+    if (this.#isStopped || !this.options.maySend()) return
+    if (this.#isInDoubt) await this.#beginAnew()
     const most = Math.min(room.ofClaim, room.ofAll - this.#running.size)
     const bytes = room.bytes - this.#bytes
-    if (this.#isStopped || !this.options.maySend()) return
     if (most <= 0 || bytes < room.largestBody) return this.#pauseWith(assistants)
-    const claimed = await claim(this.options.pool, assistants, {
-      worker: this.#worker, room: most, bytes, ofUser: room.ofAll / 2
-    })
+    const claimed = await this.#claimAs({ worker: this.#worker, room: most, bytes, ofUser: room.ofAll / 2 }, assistants)
     this.claims.all += 1
     if (claimed.attempts.length === 0) this.claims.empty += 1
     const found = [...claimed.attempts, ...claimed.later].map(({ assistantId }) => assistantId)
     const told = new Set([...found, ...claimed.busy, ...claimed.left])
     for (const id of assistants) if (!told.has(id) && this.#active.has(id)) this.#empty.add(id)
     this.#start(claimed)
+  }
+
+  async #claimAs (claiming: Claiming, assistants: string[]): Promise<Claim> {
+    return await claim(this.options.pool, assistants, claiming).catch((err: unknown) => {
+      this.#isInDoubt ||= claiming.worker === this.#worker
+      throw err
+    })
+  }
+
+  /** What the former incarnation knows of ends in it. Then its row goes, and what it does not know of is made again. */
+  async #beginAnew (): Promise<void> {
+    const { pool, holder } = this.options
+    const former = this.#worker
+    this.#worker = await enlist(pool, holder)
+    this.#isInDoubt = false
+    if (this.#incarnation.signal.aborted && !this.#isStopped) this.#incarnation = new AbortController()
+    this.#former.add(former)
+    void Promise.allSettled([this.#suspecting, ...this.#running]).then(() => dismiss(pool, former))
+      .catch(() => {}) // it falls silent
+      .finally(() => this.#former.delete(former))
   }
 
   /** Takes no more jobs until an attempt has ended; these are added again then. */
@@ -282,6 +302,7 @@ class Sender {
         if (this.#isStopped && this.#incarnation.signal.aborted) stoppedAt ??= now
         const isGivenUp = (stoppedAt !== undefined && now > stoppedAt + lastWriteMs) ||
           (isAboutData(err) && now > startedAt + refusedForMs)
+        this.#isInDoubt ||= isGivenUp
         if (isGivenUp) return false
         await delay(pauseMs)
       }
@@ -298,33 +319,31 @@ class Sender {
   async #beat (): Promise<void> {
     const { pool, log } = this.options
     const worker = this.#worker
+    for (const former of this.#former) void heartbeat(pool, former).catch(() => {})
     const heard = await heartbeat(pool, worker)
     if (this.#isStopped || worker !== this.#worker) return
-    if (heard) return await this.#sendSuspects(heard.suspects)
-    if (this.#isBeginning) return // heartbeats that waited for Postgres are answered together
-    this.#isBeginning = true
-    log.warn({ worker }, 'others took this worker for dead, and make its attempts again: it begins anew')
-    const former = this.#incarnation
-    this.#incarnation = new AbortController()
-    former.abort(new Error('this worker was taken for dead'))
-    this.#worker = await enlist(pool, this.options.holder).finally(() => { this.#isBeginning = false })
+    if (!heard && !this.#incarnation.signal.aborted) {
+      log.warn({ worker }, 'others took this worker for dead, and make its attempts again: it begins anew')
+      this.#incarnation.abort(new Error('this worker was taken for dead'))
+      this.#isInDoubt = true
+    }
+    if (this.#isInDoubt) await this.#claim('')
+    else if (heard) await this.#sendSuspects(heard.suspects)
   }
 
   /** One at a time, and others go on beside it: the next crash is laid to it, not to what else ended its workers. */
   async #sendSuspects (assistants: string[]): Promise<void> {
-    if (assistants.length === 0 || this.#isSuspecting || !this.options.maySend()) return
-    this.#isSuspecting = true
-    try {
+    if (assistants.length === 0 || this.#suspecting || !this.options.maySend()) return
+    const sending = async () => {
       while (!this.#isStopped) {
-        const { attempts: [attempt] } = await claim(this.options.pool, assistants, {
-          worker: this.#worker, room: 1, bytes: room.bytes, ofUser: room.ofAll, suspects: true
-        })
+        const { attempts: [attempt] } = await this.#claimAs(
+          { worker: this.#worker, room: 1, bytes: room.bytes, ofUser: room.ofAll, suspects: true }, assistants)
         if (!attempt) return
         await this.#run({ ...attempt, isSuspect: true })
       }
-    } finally {
-      this.#isSuspecting = false
     }
+    this.#suspecting = sending().finally(() => { this.#suspecting = undefined })
+    await this.#suspecting
   }
 
   /** What one worker of many does again and again. */
@@ -343,10 +362,9 @@ class Sender {
       everyMs: 2_000,
       run: whileAllowed(async () => {
         const workers = await removeSilent(pool, this.#worker)
-        const now = performance.now()
-        if (workers === this.#looked.workers && now < this.#looked.at + lookForLostMs) return
+        if (workers === this.#lookedAt) return
         const { closed, isAll, ...recorded } = await closeLost(pool)
-        if (isAll) this.#looked = { workers, at: now }
+        if (isAll) this.#lookedAt = workers
         if (closed > 0) this.options.log.info({ closed }, 'attempts of workers that are gone are made again')
         this.#follow(recorded)
       })
