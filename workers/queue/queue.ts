@@ -127,7 +127,8 @@ class BullQueue<Connection> implements JobQueue {
   }
 
   async stopWork (): Promise<void> {
-    await endsWithin(goodbyeMs, this.#worker?.close())
+    await endsWithin(goodbyeMs, this.#worker?.pause())
+    await endsWithin(lastMs, this.#worker?.close(true)) // else it would extend locks for ever in a queue that is silent
   }
 
   assertAlive (): void {
