@@ -4,12 +4,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { buildStatusApp } from '../app.js'
 import type { Config } from '../config.js'
 import type { App } from '../http/app-types.js'
+import { buildStatusApp } from '../http/bare-app.js'
 import { cutOff, knock } from '../postgres/pool.js'
 import { endsWithin } from '../timing.js'
-import { startApi } from './api.js'
 import type { CompleteConfig } from './complete-config.js'
 import type { Connections, Urls } from './connections.js'
 import { rebuildOutdated, startProjector } from './projector.js'
@@ -88,8 +87,8 @@ async function startParts (
   stops.push(endsSoon(() => status.stop()))
   const { jwt, rateLimitPerMinute: perMinute } = config
   const { credentials, leaving, log: logger } = services
-  const app = roles.includes('api')
-    ? await startApi(services, status)
+  const app = roles.includes('api') // a role loads no code that only another one needs
+    ? await (await import('./api.js')).startApi(services, status)
     : await buildStatusApp({ ...status, leaving, logger, jwt, credentials, rateLimit: { perMinute } })
   const projector = roles.includes('projector') ? startProjector(services) : undefined
   stops.push(async () => {
@@ -98,7 +97,7 @@ async function startParts (
   })
   if (projector && config.rebuildsProjections) stops.push(rebuildOutdated(services))
   if (roles.includes('worker')) {
-    const { startWorker } = await import('./worker.js') // others have no code that sends
+    const { startWorker } = await import('./worker.js')
     worker = await startWorker(services, status.metrics)
     onWorker(worker)
     stops.push(worker.stop)

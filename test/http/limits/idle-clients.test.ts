@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import pino from 'pino'
 import t from 'tap'
-import { buildStatusApp } from '../../../src/app.js'
+import { buildStatusApp } from '../../../src/http/bare-app.js'
 import { openMetrics } from '../../../src/http/metrics.js'
 import { configOf } from '../../support/service.js'
 

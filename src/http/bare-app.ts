@@ -1,0 +1,84 @@
+// Builds the HTTP side of roles that take no requests, and what the API's has in common with it; never listens.
+import fastify, { type FastifyBaseLogger } from 'fastify'
+import { Rejection } from '../domain/rejection.js'
+import { answerError } from '../errors.js'
+import type { App } from './app-types.js'
+import { registerAuth } from './auth.js'
+import type { Credentials, JwtSettings } from './credentials.js'
+import { addHealth, addMetrics, type HealthChecks } from './health.js'
+import {
+  answerMalformed, closeInTime, type ClosingTimes, decodable, noteMethods, refuseAmbiguous, refuseTunnels, allowOrigins,
+  type CorsOrigins
+} from './edge.js'
+import { requestLogger } from './logging.js'
+import type { Metrics } from './metrics.js'
+import { correlationId, RequestLog, traceRequests } from './request-log.js'
+import { registerRateLimits, type RateLimit } from './limits.js'
+
+export interface StatusDeps {
+  logger: FastifyBaseLogger
+  jwt: JwtSettings
+  /** Without them there are no API keys, and no token is revoked. */
+  credentials?: Credentials | undefined
+  rateLimit: RateLimit
+  /** How long a client may neither read nor write before its connection ends, in milliseconds; 30 s when absent. */
+  idleMs?: number | undefined
+  healthChecks: HealthChecks
+  /** Aborted when the process is asked to stop: it is not ready then, and each answer ends its connection. */
+  leaving?: AbortSignal | undefined
+  closing?: ClosingTimes | undefined
+  metrics: Metrics
+  /** Opens /metrics without a user's token. */
+  metricsToken?: string | undefined
+}
+
+/** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
+const bodyLimit = 512 * 1024
+
+/** Ids of calls are longer than Fastify's limit of 100; what no id can be is not found, and not a 414. */
+const longestPath = 16 * 1024
+
+/** An app for roles that take no requests: it only says how they are. */
+export async function buildStatusApp (deps: StatusDeps): Promise<App> {
+  const { jwt, credentials, rateLimit, healthChecks, metrics, metricsToken } = deps
+  const app = bareApp(deps)
+  const refuseOthers = noteMethods(app)
+  await registerAuth(app, jwt, credentials)
+  await registerRateLimits(app, rateLimit)
+  addMetrics(app, metrics, metricsToken)
+  addHealth(app, healthChecks, undefined, deps.leaving)
+  refuseOthers()
+  return app
+}
+
+/** What every app has: how it listens, what it refuses, answers errors with and counts. */
+export function bareApp (
+  { logger, metrics, idleMs = 30_000, leaving, closing }: StatusDeps, corsOrigins: CorsOrigins = []
+): App {
+  const app: App = fastify({
+    loggerInstance: requestLogger(logger),
+    requestTimeout: 60_000, // a body that trickles in holds no socket for ever
+    connectionTimeout: idleMs, // nor does a client that takes no answer
+    return503OnClosing: false, // who came before it stopped to listen is answered
+    bodyLimit,
+    routerOptions: { maxParamLength: longestPath },
+    logController: new RequestLog({ requestIdLogLabel: 'correlationId' }),
+    genReqId: correlationId,
+    clientErrorHandler: answerMalformed,
+    http: { requireHostHeader: false }, // its refusal would have no body: refuseAmbiguous has one
+    rewriteUrl: decodable
+  })
+  traceRequests(app)
+  app.setErrorHandler(answerError)
+  app.addHook('preParsing', async ({ is404 }) => { if (is404) throw nothingHere() }) // whatever its body is
+  app.setNotFoundHandler(() => { throw nothingHere() })
+  allowOrigins(app, corsOrigins)
+  refuseAmbiguous(app)
+  refuseTunnels(app)
+  closeInTime(app, leaving, closing)
+  app.addHook('onSend', async (request, reply) => { reply.header('x-correlation-id', request.id) })
+  app.addHook('onResponse', async (request, reply) => metrics.observe(request, reply))
+  return app
+}
+
+const nothingHere = () => new Rejection('not-found', 'There is nothing at this address.')
