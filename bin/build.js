@@ -20,6 +20,9 @@ const sourceFolders = { own: ['src', 'projections', 'workers', 'bench', 'test', 
 /** Names are kept, because errors are told by theirs. */
 const common = { bundle: true, keepNames: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
 
+/** A process keeps the text of what it has loaded. Lines stay short for traces of the stack. */
+const small = { minifyWhitespace: true, lineLimit: 120, legalComments: 'none' }
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const packages = bundledPackages()
 const vendor = join(root, 'dist/vendor', versionsOf())
@@ -69,7 +72,7 @@ async function bundle (imported) {
   }
   const banner = { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" }
   const external = [...inPlace, 'pg-native']
-  await buildInPlace({ ...common, entryPoints, outdir: vendor, splitting: true, external, banner, plugins: [{ name: 'whole', setup }] })
+  await buildInPlace({ ...common, ...small, entryPoints, outdir: vendor, splitting: true, external, banner, plugins: [{ name: 'whole', setup }] })
 }
 
 /** Without a `navigator`, as on Node 20, pg makes a `Response` to know where it runs: Node loads fetch for that. */
