@@ -1,10 +1,12 @@
 // Numbers that must not be called, over HTTP: listed, asked for by engines, taken off.
 import t from 'tap'
+import { randomUUID } from 'node:crypto'
 import { readScene } from '../../support/scenes/scenes.js'
 import { eventually } from '../../support/eventually.js'
 import type { Answer } from '../../support/running-service.js'
 
-const { service, call, get, create, service: { parts: { pool } }, createLead, complete, hook } = await readScene(t)
+const scene = await readScene(t)
+const { service, call, get, create, service: { parts: { pool, streams } }, createLead, complete, hook } = scene
 let last = 15557000000
 const newNumber = () => `+${++last}`
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
@@ -213,3 +215,41 @@ t.test('reports of calls move nobody who is listed, webhooks say so, and count o
   await eventually(async () => await statusOf(lead.id) === 'scheduled')
   t.match((await get(`/user/lead/${lead.id}`)).body.data, { secondary_contacts: [{ status: 'completed' }] })
 })
+
+t.test('a lead that was answered before is answered again as blacklisted', async (t) => {
+  const number = newNumber()
+  const headers = { 'idempotency-key': randomUUID() }
+  const body = { phone_number: number, campaign_id: 1 }
+  t.match((await call('POST', '/user/lead', body, { headers })).body.data, { status: 'created' })
+  await list({ phone_number: number })
+  const again = await call('POST', '/user/lead', body, { headers })
+  t.match([again.status, again.headers.get('idempotent-replayed')], [200, 'true'])
+  t.equal(again.body.data.status, 'blacklisted')
+})
+
+t.test('an entry by a process that dies with the append counts, and the lead of one that knew nothing of it', async (t) => {
+  const number = newNumber()
+  const first = await list({ phone_number: number })
+  const stream = await streamOf(first.body.data.id)
+  await call('DELETE', `/user/blacklist/${first.body.data.id}`)
+  const lead = (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.data
+  t.equal(lead.status, 'created')
+  await streams.append(stream, [{
+    id: randomUUID(),
+    type: 'PhoneNumberBlacklisted',
+    data: {
+      blacklist_id: 77_000, user_id: '1', phone_number: number, reason: null, created_at: new Date().toISOString()
+    },
+    metadata: { schema_version: '1' }
+  }], 1n)
+  t.equal(
+    (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1, allow_dupplicate: true })).status, 422
+  )
+  await eventually(async () => (await call('GET', `/user/lead/${lead.id}`)).body.data.status === 'blacklisted')
+  t.equal((await call('DELETE', '/user/blacklist/77000')).status, 200)
+})
+
+async function streamOf (id: number): Promise<string> {
+  const { rows: [row] } = await pool.query<{ stream: string }>('SELECT stream FROM read_model.blacklist WHERE id = $1', [id])
+  return row?.stream ?? ''
+}
