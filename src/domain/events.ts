@@ -282,5 +282,5 @@ export function idAt (ids: readonly number[], index: number): number {
   return id
 }
 
-/** The later one of two instants, as it was written. */
+/** Of two instants the later one, in the notation that it came in. */
 export const laterOf = (one: string, other: string) => Date.parse(other) > Date.parse(one) ? other : one

@@ -85,6 +85,7 @@ export function commandRoutes ({ idempotency, commands, ids, positions }: Comman
   > (
     request: FastifyRequest, reply: FastifyReply, route: CommandRoute<Schema, Facts, Command, State, Event, Answer>
   ): Promise<Answer> {
+    // A route without a schema of its body is generic in none: its `Schema` has no properties.
     const submitted = received(request, reply, route.body ?? noBody as unknown as Schema)
     const asking = askRules(submitted, route)
     await asking.catch(() => {}) // an answer that was given needs no facts

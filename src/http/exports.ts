@@ -139,7 +139,7 @@ export function spooled (signal: AbortSignal, options: SpoolOptions = {}) {
   const lateAt = performance.now() + afterMs
   let file: FileHandle | undefined
   return {
-    /** What is sent. */
+    /** What the reader gets. */
     body,
     /** Resolves when more may be written. @throws `signal.reason`, errors of the disk */
     async write (chunk: string): Promise<void> {
@@ -149,7 +149,7 @@ export function spooled (signal: AbortSignal, options: SpoolOptions = {}) {
       if (await drained(body, signal, stall, slowMs, lateAt)) return
       file = await unnamedFile()
     },
-    /** All was written, and nothing has to be held any more. Resolves when the reader has it. */
+    /** Nothing more will be written. Resolves when the reader has all of it. */
     async end (): Promise<void> {
       if (!file) return void body.end()
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(wholeMs)])
