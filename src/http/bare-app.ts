@@ -32,7 +32,7 @@ export interface StatusDeps {
   metricsToken?: string | undefined
 }
 
-/** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
+/** A user may send so much JSON, in bytes; then the event fits the store's 1 MiB. Some routes set their own limit. */
 const bodyLimit = 512 * 1024
 
 /** Ids of calls are longer than Fastify's limit of 100; what no id can be is not found, and not a 414. */

@@ -81,7 +81,7 @@ export interface DatabaseOptions {
 export const checkEveryMs = 50
 
 /** A migrated database with empty read models. */
-export async function replayDatabase (
+async function replayDatabase (
   t: Teardown, { postgres, streams, watching, head }: Required<DatabaseOptions>
 ) {
   const { databaseUrl, pool } = await scratchLedger(t, postgres)

@@ -57,7 +57,7 @@ export interface CountingInput { to: number }
 export interface CountingProgress { counted: number }
 export type Counting = BackgroundKind<CountingInput, CountingProgress>
 
-export async function addCountTable (pool: Pool): Promise<void> {
+async function addCountTable (pool: Pool): Promise<void> {
   await pool.query(
     'CREATE TABLE counted (n serial, request uuid, step integer, worker text, ended boolean DEFAULT false)'
   )
