@@ -123,6 +123,8 @@ t.test('an append whose answer never came is a failure of unknown outcome, which
   await Promise.all(commands.map(async ({ type, method, path, body, failure, status }) => {
     const { call, store } = await behindProxies(t, service)
     const command = () => call(method, path, { body, ...keyed(type) })
+    // projections are back one by one after the outage before, and ids are given out once all are
+    await eventually(async () => (await call('GET', '/health/ready')).status === 200)
     const before = await streams.head()
     const written = async () => (await eventsAfter(client, before)).filter((event) => event.type === type)
     store.loseAnswersAfter(type)
