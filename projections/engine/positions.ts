@@ -61,6 +61,8 @@ export class Positions {
   /** Runs exactly while somebody waits. */
   #clock: NodeJS.Timeout | undefined
   #announcedAt = -Infinity
+  /** How many times all positions were forgotten. */
+  #forgotten = 0
   #isFailing = false
   #isClosed = false
   #start: bigint | undefined
@@ -187,9 +189,14 @@ export class Positions {
       ...unknown,
       isHidden: false,
       look: joinRunning(async () => {
-        const seen = source === 'deliveries'
-          ? { position: await readCheckpoint(pool, 'ledger.dispatcher_checkpoint', lookWithinMs), isWhole: true }
-          : await readVisible(pool, source)
+        let seen: Seen | undefined
+        let forgotten: number
+        do {
+          forgotten = this.#forgotten
+          seen = source === 'deliveries'
+            ? { position: await readCheckpoint(pool, 'ledger.dispatcher_checkpoint', lookWithinMs), isWhole: true }
+            : await readVisible(pool, source)
+        } while (forgotten !== this.#forgotten) // it may have seen what was replaced meanwhile
         added.isHidden = seen === undefined
         if (seen) this.#advance(added, seen)
         return seen?.position
@@ -213,6 +220,7 @@ export class Positions {
 
   /** Notifications may have been missed: calls that wait look for themselves. */
   #forget (): void {
+    this.#forgotten += 1
     for (const known of this.#sources.values()) Object.assign(known, unknown)
     for (const { known } of this.#waiters) this.#lookAgain(known)
   }

@@ -96,6 +96,29 @@ t.test('read models that are replaced begin anew, also for who remembers a later
   t.equal(await positions.reached('assistants', position, 50), false)
 })
 
+t.test('a look that began before read models were replaced is made again', async (t) => {
+  const notifications = notificationsOf(t, databaseUrl)
+  const replaced = new Promise<void>((resolve) => {
+    const onNotification = (payload: string) => { if (payload === 'replaced') resolve() }
+    notifications.listen('ringledger_checkpoint', { onNotification })
+  })
+  await isListening()
+  const position = await projectOne()
+  let isFirst = true
+  const query = async (...[text]: Parameters<typeof pool.query>) => {
+    const answer = await pool.query(text)
+    if (!isFirst) return answer
+    isFirst = false
+    await pool.query('UPDATE read_assistants_g1.checkpoint SET position = 1')
+    await pool.query("SELECT pg_notify('ringledger_checkpoint', 'replaced')")
+    await replaced
+    return answer
+  }
+  const positions = positionsOf(t, notifications, Object.assign(Object.create(pool), { query }))
+  t.equal(await positions.passed('assistants'), 1n)
+  t.equal(await positions.reached('assistants', position, 50), false)
+})
+
 t.test('while the log has gone back, nobody waits for a position', async (t) => {
   const positions = positionsOf(t, deaf(t), pool)
   const problems: Error[] = []
