@@ -86,7 +86,10 @@ function reportOf (test: Test): { end (): void } {
   }
 }
 
-/** Until the answer is called, errors that nobody catches fail the test that runs: of several, the last one started. */
+/**
+ * Until the answer is called, errors that nobody catches and listeners that pile up fail the test that runs: of
+ * several, the last one started.
+ */
 function failOnUncaught (file: Test): () => void {
   const running = new Set<Test>()
   const follow = (test: Test) => {
@@ -96,8 +99,9 @@ function failOnUncaught (file: Test): () => void {
   }
   follow(file)
   const fail = (error: unknown) => { [...running].at(-1)?.threw(error) }
-  process.on('uncaughtException', fail) // of a rejection that nobody handles, too
-  return () => { process.off('uncaughtException', fail) }
+  const leaks = (warning: Error) => { if (warning.name === 'MaxListenersExceededWarning') fail(warning) }
+  process.on('uncaughtException', fail).on('warning', leaks) // of a rejection that nobody handles, too
+  return () => { process.off('uncaughtException', fail).off('warning', leaks) }
 }
 
 function openNow (): Map<string, number> {

@@ -45,13 +45,14 @@ export function openConnections (
   let open = 0
   // undici resumes the TLS session of a host as long as nobody collects it: it holds none itself.
   const sessions = new LRUCache<string, Buffer>({ max: maxCachedSessions })
-  const exchanges = new WeakMap<Socket, Exchange>()
+  const exchanges = new WeakMap<Socket, Exchange | undefined>()
   const failed = new WeakMap<object, Exchange & { isStale: boolean }>()
   const failureOf = (error: unknown) => error instanceof Error ? failed.get(error) : undefined
   const watching: buildConnector.connector = (options, callback) => connect(options, (...outcome) => {
     const [, socket] = outcome
     if (socket) {
       open += 1
+      exchanges.set(socket, undefined)
       socket.once('close', () => { open -= 1 })
       socket.on('error', (error) => {
         const last = exchanges.get(socket)
@@ -77,8 +78,8 @@ export function openConnections (
   function note (message: unknown): void {
     if (typeof message !== 'object' || message === null || !('socket' in message)) return
     const { socket } = message
-    if (!(socket instanceof Socket)) return
-    if (!exchanges.has(socket)) socket.on('data', (chunk: Buffer) => { keep(exchanges.get(socket), chunk) })
+    if (!(socket instanceof Socket) || !exchanges.has(socket)) return // of another client of this process
+    if (!exchanges.get(socket)) socket.on('data', (chunk: Buffer) => { keep(exchanges.get(socket), chunk) })
     exchanges.set(socket, { readBefore: socket.bytesRead, answer: Buffer.alloc(0) })
   }
 }
