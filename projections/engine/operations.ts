@@ -110,8 +110,16 @@ const isPaused = (name: string) => new ReplayRefused(`${name} is paused already.
 const isNotPaused = (name: string) => new ReplayRefused(`${name} is not paused. If it stands still because it refused ` +
   `too many streams: \`ringledger projections quarantine resume ${name}\`.`)
 
+/** What ends with a swap would wait until it is resumed. */
+export const whyNotWhilePaused = (action: Action, { name }: Projection, generations: readonly Generation[]) =>
+  (action === 'replay' || action === 'rollback') && generations.some(({ pausedSince }) => pausedSince !== null)
+    ? `${name} is paused: resume it first.`
+    : undefined
+
 /** Why it would be refused as things are; nothing where it can be begun. */
 export function whyNot (action: Action, projection: Projection, generations: readonly Owned[]): string | undefined {
+  const pausedWords = whyNotWhilePaused(action, projection, generations)
+  if (pausedWords !== undefined) return pausedWords
   try {
     refuse(action, projection, generations)
     return undefined
@@ -192,7 +200,7 @@ export async function awaitSwap (projection: Projection, generation: number, opt
 }
 
 async function untilActive (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
-  const { consumerPool: pool, signal, checkEveryMs = mostPauseMs, say } = options
+  const { consumerPool: pool, signal, checkEveryMs = mostPauseMs, say, endsWhenPaused } = options
   for (let isExplained = false; ; await pause(Math.min(checkEveryMs, mostPauseMs), signal)) {
     signal.throwIfAborted()
     const generations = await generationsOf(pool, projection).catch(() => undefined) // Postgres restarts
@@ -202,8 +210,10 @@ async function untilActive (projection: Projection, generation: number, options:
       throw new ReplayRefused(`Generation ${generation} of ${projection.name} was given up meanwhile.`)
     }
     const active = generations?.find((each) => each.state === 'active')
-    const reason = active && !isExplained ? await whyItWaits(projection, generation, active, pool) : undefined
-    if (reason === undefined) continue
+    const mustEnd = endsWhenPaused && active?.pausedSince
+    const reason = active && (mustEnd || !isExplained) && await whyItWaits(projection, generation, active, pool)
+    if (!reason) continue
+    if (mustEnd) throw new ReplayRefused(reason)
     say?.(reason)
     isExplained = true
   }

@@ -105,6 +105,8 @@ export interface OperationOptions extends Pick<FeedOptions, 'notifications' | 's
    * logged outlives an erasure.
    */
   showsValues?: boolean
+  /** Waits for no swap of a paused projection: where one action at a time runs, nobody could resume it. */
+  endsWhenPaused?: boolean
 }
 
 export interface BuildOptions extends OperationOptions {

@@ -40,7 +40,7 @@ async function carryOut ({ id, action, projection: name, input, urls, keys, logL
   try {
     const { signal } = stopping
     const outcome = await operations[action].run(projection, {
-      ...only(connections), log, signal, holder: `${hostname()} ${process.pid} ${action}`, ...telling
+      ...only(connections), log, signal, holder: `${hostname()} ${process.pid} ${action}`, endsWhenPaused: true, ...telling
     }, input)
     await telling.stop()
     await endAction(pool, id, 'done', outcome)

@@ -99,9 +99,35 @@ t.test('a paused projection is fed by nobody until it is resumed, and readers se
   })
   t.match(behind, { state: 'paused', lag_is_exact: true })
   t.match((await ops('GET', '/../../health/ready')).body.checks, { 'projection assistants': /^paused since / })
-  await stopWhileItReplays(t)
+  t.match(await offered(), { can: ['verify', 'resume'], why: { replay: 'assistants is paused: resume it first.' } })
+  for (const action of ['replay', 'rollback']) {
+    t.match(await ops('POST', `/projections/assistants/${action}`), { status: 409, body: { message: 'assistants is paused: resume it first.' } })
+  }
+  t.match(await done(t, 'verify'), { state: 'done' }, 'it is compared where it stands')
   t.match(await done(t, 'resume'), { state: 'done' })
   await eventually(async () => (await standing()).lag_events === 0)
+})
+
+t.test('a replay of what is paused meanwhile ends, so that it can be resumed, and is swapped in then', async (t) => {
+  const { body: { data: { id } } } = await ops('POST', '/projections/assistants/replay')
+  await pool.query("INSERT INTO ledger.paused_projections (projection) VALUES ('assistants')") // as the command line does
+  t.match(await ended(id), { state: 'failed', message: /^Generation 2 of assistants is ready, and assistants is paused/ })
+  t.match(await done(t, 'resume'), { state: 'done' })
+  await eventually(async () => (await offered()).can.join() === 'replay,verify,rollback,drop,pause')
+})
+
+t.test('an API that stops stops what it has begun, and says so', async (t) => {
+  const reader = await pool.connect()
+  await reader.query('BEGIN')
+  await reader.query('SELECT FROM read_model.assistants') // the swap gives way to it
+  const other = await service.start(['api'])
+  const begun = await fetch(`${other.url}/ops/api/projections/assistants/replay`, { method: 'POST', headers: { authorization } })
+  const { data: { id } } = await begun.json() as { data: { id: string } }
+  await eventually(async () => (await findAction(pool, id))?.message === 'swap', 60_000)
+  await other.stop()
+  t.match(await findAction(pool, id), { state: 'failed', message: /^The replay was stopped/ })
+  await reader.query('COMMIT')
+  reader.release()
 })
 
 t.test('while one runs on a projection another is refused, there alone', async (t) => {
@@ -126,13 +152,3 @@ t.test('what is not there is not found', async (t) => {
     status: 422, body: { errors: { generation: ['must be between 1 and 999999999'] } }
   })
 })
-
-/** An API that stops stops what it has begun, and says so. The projection is paused, so that the replay waits. */
-async function stopWhileItReplays (t: Test): Promise<void> {
-  const other = await service.start(['api'])
-  const begun = await fetch(`${other.url}/ops/api/projections/assistants/replay`, { method: 'POST', headers: { authorization } })
-  const { data: { id } } = await begun.json() as { data: { id: string } }
-  await eventually(async () => /is paused: it is swapped in after|swap/.test((await findAction(pool, id))?.message ?? ''), 60_000)
-  await other.stop()
-  t.match(await findAction(pool, id), { state: 'failed', message: /^The replay was stopped/ })
-}
