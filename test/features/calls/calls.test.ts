@@ -2,7 +2,6 @@
 import t from 'tap'
 import { call as report } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { answers, receiver } from '../../support/receivers/receiver.js'
 import { readScene, timestamp as at } from '../../support/scenes/scenes.js'
 
 const { call, get, create, createLead, complete, hook } = await readScene(t)
@@ -45,40 +44,6 @@ t.test('a call shows its report and the deliveries of its webhook', async (t) =>
     n: 1, trigger: 'schedule', started_at: at, finished_at: at, outcome: 'delivered', status_code: 200, error: null
   }])
   t.equal((await get(`/user/lead/${lead.id}`)).body.data.status, 'completed')
-})
-
-t.test('a failed delivery says when it is tried next, and one that is not sent why', async (t) => {
-  const failing = await receiver(t, answers(500, {}, 'broken'))
-  const [on, off] = [await create({ is_webhook_active: true, webhook_url: failing.url }), await create()]
-  await complete('failing', { assistant_id: on })
-  await complete('silent', { assistant_id: off })
-  const [failed, silent] = await eventually(async () => {
-    const found = [
-      (await get('/user/call/failing')).body.data.deliveries[0],
-      (await get('/user/call/silent')).body.data.deliveries[0]
-    ]
-    return found[0].attempts[0].outcome !== null && found[1] !== undefined && found
-  })
-  t.match(failed, {
-    status: 'scheduled',
-    attempt_count: 1,
-    next_attempt_at: at,
-    attempts: [{ status_code: 500, response_excerpt: 'broken' }]
-  })
-  t.match(silent, { status: 'skipped', reason: 'webhook_off', attempts: [], next_attempt_at: null })
-})
-
-t.test('a suspended webhook shows on its assistant', async (t) => {
-  const gone = await receiver(t, answers(410))
-  const id = await create({ is_webhook_active: true, webhook_url: gone.url })
-  await complete('gone', { assistant_id: id })
-  const webhook = await eventually(async () => {
-    const { body } = await get(`/user/assistant/${id}`)
-    return body.data.webhook.state === 'suspended' && body.data.webhook
-  })
-  t.match(webhook, { state: 'suspended', reason: 'gone', since: at })
-  await call('PUT', `/user/assistant/${id}`, { is_webhook_active: false })
-  t.same((await get(`/user/assistant/${id}`)).body.data.webhook, { state: 'off', reason: null, since: null, until: null })
 })
 
 t.test('calls are listed without their transcripts, the last first, and filtered', async (t) => {

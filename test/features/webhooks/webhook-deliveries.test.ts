@@ -102,16 +102,6 @@ t.test('what cannot be sent is a 409 that says why', async (t) => {
   )
 })
 
-t.test('the eleventh test in a minute is a 429 that says when to try again', async (t) => {
-  const hook = await receiver(t)
-  const assistant = await create(hook.url)
-  for (let n = 1; n <= 10; n++) t.equal((await call('POST', `/user/assistant/${assistant}/webhook-test`)).status, 202)
-  const answer = await call('POST', `/user/assistant/${assistant}/webhook-test`)
-  isRefusal(t, answer, 429, 'the eleventh')
-  t.match(answer.headers.get('retry-after'), /^([1-9]|[1-5]\d|60)$/)
-  await eventually(() => hook.received.length === 10)
-})
-
 t.test('a test goes to the URL that the assistant has now, with a sample for each field of its schema', async (t) => {
   const [former, present] = [await receiver(t), await receiver(t)]
   const assistant = await create(former.url)

@@ -203,15 +203,6 @@ t.test('a lead is found by a secondary contact, and calls and webhooks name the 
   t.same((await get('/user/call/to-lead')).body.data.lead, { id: lead.id })
 })
 
-t.test('a call to a lead that was deleted meanwhile is recorded', async (t) => {
-  const [assistant_id, lead] = [await create(), await createLead(newNumber())]
-  await call('DELETE', `/user/lead/${lead.id}`)
-  t.equal((await complete('to-deleted', { assistant_id, lead_id: lead.id })).status, 202)
-  await eventually(async () => (await get('/user/call/to-deleted')).status === 200)
-  t.match((await get('/user/call/to-deleted')).body.data, { lead_id: lead.id })
-  t.equal((await get(`/user/lead/${lead.id}`)).status, 404)
-})
-
 const createCampaign = async (name: string) => (await call('POST', '/user/campaign', { name })).body.data.id
 
 t.test('a campaign is created, read and listed, by its owner alone', async (t) => {

@@ -1,8 +1,6 @@
 // The erasure of a person, over HTTP: asked for, done step by step, and nothing of before shows.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { calls } from '../../../projections/calls.js'
-import { verify } from '../../../projections/engine/replay.js'
 import { erasuresFound } from '../../../src/cli/doctor/service.js'
 import { skipParked } from '../../../src/ops/parked.js'
 import { callStream } from '../../../src/features/calls/events.js'
@@ -10,7 +8,7 @@ import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
-import { assistantCreated, call as reported, proposed } from '../../support/events/call-events.js'
+import { call as reported } from '../../support/events/call-events.js'
 import { erasing } from '../../support/persons/erasing.js'
 import { haveCome } from '../../support/persons/persons.js'
 
@@ -162,16 +160,6 @@ t.test('text of a call that Postgres cannot read holds up neither a copy nor an 
   for (const id of ['theirs', 'both', 'ofLead']) t.match((await get(`/user/call/${id}`)).data, { erased: true, transcript: null }, id)
   t.match((await get('/user/call/nul')).data, { from: 'a\ufffdb' })
   t.match((await get('/user/call/half')).data, { from: '\ufffd' })
-})
-
-t.test('a verification and lookups read such text', async (t) => {
-  const given = { pool, consumerPool: pool, streams, holder: 'verification', log: { debug () {}, info () {}, warn () {}, error () {} } }
-  const { differences } = await verify(calls, { ...given, signal: new AbortController().signal })
-  t.strictSame(differences, [], 'half an emoji in a transcript')
-  const odd = assistantCreated(900, { system_prompt: 'a\0b' })
-  await streams.append(odd.stream, [proposed(odd)], -1n)
-  await haveCome(service, ['assistants'])
-  t.match((await get('/user/assistant/900')).data, { settings: { system_prompt: 'a\ufffdb' } })
 })
 
 t.test('a retry with the same Idempotency-Key does not bring the person back', async (t) => {

@@ -87,6 +87,25 @@ t.test('a do-not-call entry whose number was erased is told of: it holds', async
   t.match(await exportOf(gone), { blacklist_entry: null })
 })
 
+t.test('a copy with a call that an erased person answered is removed, others stay, and one made anew lacks them', async (t) => {
+  const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
+  const copies = await Promise.all(['1', '2'].map(async (last) => {
+    const [asker, answered] = [`+1555765441${last}`, `+1555765442${last}`]
+    const { id: lead_id } = (await call('POST', '/user/lead', newLead({ phone_number: asker }))).body.data
+    await report(assistant, `answered-${last}`, { from: answered, lead_id })
+    const { id } = (await ask({ phone_number: asker })).body.data
+    await ended(id)
+    return { id, asker, answered }
+  }))
+  const [one, other] = copies as [typeof copies[0], typeof copies[0]]
+  t.match((await download(one.id)).body.calls, [{ call_id: 'answered-1', from: one.answered }])
+  await erase(one.answered)
+  t.equal((await download(one.id)).status, 410)
+  t.equal((await pool.query('SELECT FROM ledger.person_exports WHERE request_id = $1', [one.id])).rowCount, 0)
+  t.match((await download(other.id)).body.calls, [{ call_id: 'answered-2', from: other.answered }])
+  t.match(await exportOf(one.asker), { calls: [{ call_id: 'answered-1', erased: true, transcript: null }] })
+})
+
 t.test('the number is in no event of a request, and in no row once it has ended', async (t) => {
   const { id } = (await ask()).body.data
   await ended(id)

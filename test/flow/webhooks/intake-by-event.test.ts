@@ -1,7 +1,7 @@
 // Calls come in by event: whatever is wrong with one has an outcome of its own, and holds up no other.
 import t from 'tap'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
-import { assistantCreated, call, campaign, leadCreated } from '../../support/events/call-events.js'
+import { assistantCreated, call, leadCreated } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { delivered, intake, skipped } from '../../support/scenes/intake.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
@@ -40,16 +40,6 @@ t.test('a lead that is unknown, of another user, or later is null, and operators
     'created',
     'and is not moved'
   )
-})
-
-t.test('a campaign that comes after the call of its lead has no name yet', async (t) => {
-  await appendLead('lead-7000-x', leadCreated(7_001, 7_000).data)
-  await report('before-campaign', { lead_id: 7_001 })
-  await append('campaign-7000', campaign('CampaignCreated', 7_000, 'Late').data, { type: 'CampaignCreated' })
-  await report('after-campaign', { lead_id: 7_001 })
-  await eventually(() => ['before-campaign', 'after-campaign'].every(dataOf))
-  t.same(dataOf('before-campaign').lead.campaign, { id: 7_000, name: '' })
-  t.same(dataOf('after-campaign').lead.campaign, { id: 7_000, name: 'Late' })
 })
 
 t.test('a malformed call has a row that says so, operators see why, and no correction counts', async (t) => {

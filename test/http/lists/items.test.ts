@@ -9,13 +9,14 @@ const { call, get, create, createLead, complete, hook } = await readScene(t)
 
 t.test('an assistant is its summary, settings, revision, times and webhook, with its revision as ETag', async (t) => {
   const given = {
-    variables: { a: [1.5, { b: null }] }, end_call_tool: { description: 'When done' }, llm_temperature: 0.25
+    variables: { zeta: null, a: [1.5, { b: null }] }, end_call_tool: { description: 'When done' }, llm_temperature: 0.25
   }
   const id = await create(given)
   const { status, headers, body } = await get(`/user/assistant/${id}`)
   t.equal(status, 200)
   t.equal(headers.get('etag'), '"0"')
   const { created_at, updated_at, ...rest } = body.data
+  t.equal(JSON.stringify(rest.settings.variables), JSON.stringify(given.variables), 'names keep their order')
   t.same(rest, {
     ...{ id, name: 'Front desk', status: 'active', type: 'inbound', mode: 'pipeline' },
     settings: { ...defaultSettings(), ...newAssistant, ...given },

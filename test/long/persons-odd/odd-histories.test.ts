@@ -1,7 +1,7 @@
-// Random histories of persons, with the queue in Redis and receivers that answer what they got; in the end a backup. An
-// event may be malformed, and so parked with all that follows it, or hold text that Postgres cannot read. An erasure is
-// completed and nothing of the person is left, or it waits in words that name why, before anything is lost. A failure
-// shows its seed and its smallest history.
+// Random histories of persons, with the queue in Redis and receivers that answer what they got. An event may be
+// malformed, and so parked with all that follows it, or hold text that Postgres cannot read. An erasure is completed
+// and nothing of the person is left, or it waits in words that name why, before anything is lost. In the end rows are
+// the fold of the log, also after a replay, and a backup has nobody. A failure shows its seed and smallest history.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { skipParked } from '../../../src/ops/parked.js'
@@ -22,6 +22,7 @@ import { join } from 'node:path'
 import { backUp, restore } from '@ringledger/embedded-postgres/backup'
 import type { Pool } from 'pg'
 import t, { type Test } from 'tap'
+import { areFolds } from '../persons-at-once/pairs.js'
 import { setUpService } from '../../support/back-ends/database-templates.js'
 import { fc } from '../../support/fuzz/property.js'
 import { receiver } from '../../support/receivers/receiver.js'
@@ -306,6 +307,7 @@ t.test('whatever is malformed or odd, an erasure completes and leaves nothing, o
   }), { numRuns: 5_000 })
   t.comment(`${count} histories`)
   if (!on) throw new Error('no history was tried')
+  await areFolds(t, on.service)
   await isNotInBackup(t, on, words)
 })
 

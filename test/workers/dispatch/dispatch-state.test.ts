@@ -3,7 +3,7 @@ import t from 'tap'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf
 } from '../../support/events/call-events.js'
-import { dispatchRig, statuses } from '../../support/workers/delivery-rig.js'
+import { dispatchRig } from '../../support/workers/delivery-rig.js'
 import { onlyDelivery, tables, webhookOn } from './dispatching.js'
 
 t.test('the payload carries the lead as it stands after the call, with its campaign', async (t) => {
@@ -42,26 +42,6 @@ t.test('the payload carries the secondary contact that was called, with its own 
     status: 'completed',
     campaign: { id: 3, name: 'Spring' }
   })
-})
-
-t.test('pending deliveries follow their assistant to a new URL', async (t) => {
-  const r = await dispatchRig(t)
-  await r.tell(assistantCreated(1, webhookOn), callCompleted('c-1'))
-  await r.tell(callCompleted('c-2'), assistantUpdated(1, { webhook_url: 'https://new.example/' }))
-  t.same((await r.deliveries()).map(({ call_id, url }) => [call_id, url]), [['c-1', 'https://new.example/'], ['c-2', 'https://new.example/']])
-})
-
-t.test('pending deliveries are held while the webhook is off, and scheduled when it is on again', async (t) => {
-  const r = await dispatchRig(t)
-  await r.tell(
-    assistantCreated(1, webhookOn), assistantCreated(2, webhookOn), callCompleted('c-1'), callCompleted(
-      'c-2', { assistant_id: 2 }
-    )
-  )
-  await r.tell(assistantUpdated(1, { is_webhook_active: false }))
-  t.same(statuses(await r.deliveries()), [['held', 'webhook_off'], ['scheduled', null]])
-  await r.tell(assistantUpdated(1, { is_webhook_active: true }))
-  t.same(statuses(await r.deliveries()), [['scheduled', null], ['scheduled', null]])
 })
 
 t.test('a log that is read again, at other positions, holds and counts nothing, and is known at its end', async (t) => {

@@ -4,30 +4,8 @@ import { callStatuses } from '../../../src/features/calls/events.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings
 } from '../../support/events/call-events.js'
-import { onlyDelivery, tables, url, webhookOn } from './dispatching.js'
+import { tables, url, webhookOn } from './dispatching.js'
 import { dispatchRig } from '../../support/workers/delivery-rig.js'
-
-t.test('each call that is not sent has its row with the reason', async (t) => {
-  const r = await dispatchRig(t)
-  const { status: _status, ...incomplete } = callCompleted('c-bad').data as Record<string, unknown>
-  await r.tell(
-    assistantCreated(1),
-    assistantCreated(2, webhookOn),
-    assistantCreated(3, { ...webhookOn, send_webhook_only_on_completed: false }),
-    callCompleted('c-off'),
-    callCompleted('c-failed', { assistant_id: 2, status: 'failed' }),
-    callCompleted('c-busy', { assistant_id: 3, status: 'busy' }),
-    callCompleted('c-nobody', { assistant_id: 9 }),
-    { stream: 'call-c-bad', type: 'CallCompleted', data: incomplete }
-  )
-  t.same((await r.deliveries()).map(({ call_id, status, reason, user_id }) => [call_id, status, reason, user_id]), [
-    ['c-off', 'skipped', 'webhook_off', '1'],
-    ['c-failed', 'skipped', 'not_completed', '1'],
-    ['c-busy', 'scheduled', null, '1'],
-    ['c-nobody', 'skipped', 'unknown_assistant', null],
-    ['c-bad', 'skipped', 'invalid', null]
-  ])
-})
 
 t.test('the settings at the place of the call in the log decide, within one batch and over several', async (t) => {
   const r = await dispatchRig(t)
@@ -46,15 +24,6 @@ t.test('the settings at the place of the call in the log decide, within one batc
     ['c-1', 'skipped'], ['c-2', 'scheduled'], ['c-3', 'scheduled'], ['c-4', 'scheduled']
   ])
   t.match((await r.deliveries())[1]?.body, /Desk two/)
-})
-
-t.test('later events of a call are counted, not sent; the first one stands', async (t) => {
-  const r = await dispatchRig(t)
-  await r.tell(assistantCreated(1, webhookOn), callCompleted('c-1'), callCompleted('c-1', { duration: 99 }))
-  await r.tell(callCompleted('c-1'), callCompleted('c-1', { status: 'failed' }))
-  const row = await onlyDelivery(r)
-  t.match(row, { status: 'scheduled', duplicates: 3 })
-  t.equal(row.data.duration, 60)
 })
 
 t.test('reading the log again changes nothing', async (t) => {
@@ -83,21 +52,6 @@ t.test('send_webhook_only_on_completed keeps back other statuses; without it eve
     t.same([status, reason], isSent ? ['scheduled', null] : ['skipped', 'not_completed'], String(call_id))
   }
   t.equal((await r.deliveries()).length, 2 * callStatuses.length)
-})
-
-t.test('a call in a version that only a later release knows is skipped, never read as an older one', async (t) => {
-  const r = await dispatchRig(t)
-  const versions = ['1', '3', 'next'].map((schema_version) =>
-    ({ ...callCompleted(`c-${schema_version}`), metadata: { schema_version } }))
-  await r.tell(assistantCreated(1, webhookOn), callCompleted('c-0'), ...versions)
-  t.same((await r.deliveries()).map(({ call_id, status, reason }) => [call_id, status, reason]), [
-    ['c-0', 'scheduled', null], ['c-1', 'scheduled', null],
-    ['c-3', 'skipped', 'invalid'], ['c-next', 'skipped', 'invalid']
-  ])
-  t.match(r.log.lines, [
-    { details: { problem: /schema_version 3 is not known/ } },
-    { details: { problem: /schema_version next is not known/ } }
-  ])
 })
 
 t.test('malformed, misplaced and unstorable events stop nothing and are kept for operators', async (t) => {
