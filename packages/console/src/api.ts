@@ -36,7 +36,7 @@ export async function roleOf (token: string): Promise<Role> {
 }
 
 /** Between two looks for news, in milliseconds. None is made while the tab is hidden. */
-const pollMs = 5_000
+export const pollMs = 5_000
 
 export const queries = new QueryClient({
   defaultOptions: { // always: without a network they fail at once, rather than wait for one and say nothing

@@ -1,7 +1,7 @@
 // The lists of the API, as blocks ask for them.
 import { items, type Answered } from '@ringledger/client'
 import { useQuery } from '@tanstack/react-query'
-import { client } from './api.js'
+import { client, pollMs } from './api.js'
 import type { PageOf } from './blocks/list.js'
 import { plain } from './blocks/text.js'
 
@@ -49,7 +49,7 @@ export function useOptions<Item> (
   option: (item: Item) => { value: string, label: string }
 ) {
   const { data = [] } = useQuery({
-    queryKey: [name, 'options'], queryFn: () => upTo(mostOptions, ask), refetchInterval: false
+    queryKey: [name, 'options'], queryFn: () => upTo(mostOptions, ask), refetchInterval: ({ state }) => state.error ? pollMs : false
   })
   return data.map(option)
 }

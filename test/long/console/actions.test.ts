@@ -273,6 +273,11 @@ else {
     await page.context().setOffline(false)
     await pressInDialog('New campaign')
     await main.getByText('Of a train').waitFor()
+    await open(`assistants/${assistant}`)
+    await page.context().setOffline(true)
+    await press('Switch off')
+    await said('Ringledger cannot be reached')
+    await page.context().setOffline(false)
   })
 
   t.test('a link whose token is nonsense asks for another one', async (t) => {

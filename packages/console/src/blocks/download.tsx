@@ -1,9 +1,6 @@
 // Files that the API makes. They need the token, so a link alone would not do.
-import { Button } from '@mantine/core'
 import { orThrow, type Answered } from '@ringledger/client'
-import { useMutation } from '@tanstack/react-query'
-import { inWords } from '../api.js'
-import { notify } from './notices.js'
+import { Act } from './act.js'
 
 function saveFile (name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
@@ -22,9 +19,5 @@ interface DownloadProps {
 }
 
 export function Download ({ label, file, ask, change = async (content) => content }: DownloadProps) {
-  const load = useMutation({
-    mutationFn: async () => saveFile(file, await change(orThrow(await ask()) as Blob)),
-    onError: (error) => notify(inWords(error), true)
-  })
-  return <Button variant='default' loading={load.isPending} onClick={() => load.mutate()}>{label}</Button>
+  return <Act label={label} act={async () => saveFile(file, await change(orThrow(await ask()) as Blob))} />
 }

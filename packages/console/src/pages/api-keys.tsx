@@ -43,11 +43,13 @@ export function ApiKeys () {
           withCloseButton closeButtonLabel='Close' onClose={() => setMade(undefined)}
         >
           <Code label='The new key'>{made.key}</Code>
-          <Group mt='xs'>
-            <CopyButton value={made.key}>
-              {({ copied, copy }) => <Button variant='default' onClick={copy}>{copied ? 'Copied' : 'Copy it'}</Button>}
-            </CopyButton>
-          </Group>
+          {'clipboard' in navigator && ( // not with http on another computer
+            <Group mt='xs'>
+              <CopyButton value={made.key}>
+                {({ copied, copy }) => <Button variant='default' onClick={copy}>{copied ? 'Copied' : 'Copy it'}</Button>}
+              </CopyButton>
+            </Group>
+          )}
         </Alert>
       )}
       <List

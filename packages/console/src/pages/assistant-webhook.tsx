@@ -1,7 +1,8 @@
 // The webhook of an assistant: how it is, a test, its secret, what goes with it, and what was missed.
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Group, Stack, Text } from '@mantine/core'
 import { useNavigate } from 'react-router'
 import { client, useAction, useRead, type Schemas } from '../api.js'
+import { Act } from '../blocks/act.js'
 import { Confirm } from '../blocks/confirm.js'
 import { FormDialog } from '../blocks/form-dialog.js'
 import { ApiForm, given as givenOf, Inputs, shown, type Field, type Values } from '../blocks/form.js'
@@ -36,7 +37,7 @@ function Webhook ({ assistant }: { assistant: Schemas['Assistant'] }) {
       />
       {state === 'suspended' && (
         <Alert color='red' variant='outline' title='Nothing is sent until you resume it.'>
-          <Button variant='default' loading={resume.isPending} onClick={() => resume.mutate(undefined)}>Resume the webhook</Button>
+          <Act label='Resume the webhook' act={() => resume.mutateAsync(undefined)} />
         </Alert>
       )}
       <Group gap='xs'>

@@ -1,8 +1,8 @@
 // One assistant, and a new one.
-import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import { client, useAction, useRead, type Schemas } from '../api.js'
+import { Act } from '../blocks/act.js'
 import { Changing } from '../blocks/changing.js'
 import { Confirm } from '../blocks/confirm.js'
 import { Facts, Loaded, Page } from '../blocks/page.js'
@@ -47,7 +47,7 @@ function Actions ({ assistant: { id, status } }: { assistant: Schemas['Assistant
   const remove = useAction(() => client.DELETE('/user/assistant/{id}', { params: { path } }), { then: () => void navigate('/assistants') })
   return (
     <>
-      <Button variant='default' loading={change.isPending} onClick={() => change.mutate(undefined)}>{isActive ? 'Switch off' : 'Switch on'}</Button>
+      <Act label={isActive ? 'Switch off' : 'Switch on'} act={() => change.mutateAsync(undefined)} />
       <Confirm
         label='Delete' isDangerous act={() => remove.mutateAsync(undefined)}
         words='The assistant is gone for good. Calls that are still reported are kept, and their webhooks are sent.'

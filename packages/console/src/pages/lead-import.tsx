@@ -25,14 +25,19 @@ const asCsv = { 'content-type': 'text/csv' }
 /** The API does not keep the rows: they are in the file that was sent from this tab. */
 const sent = new Map<string, Blob>()
 
+/** A file may be gone, or be a folder. */
+const unlessUnread = (take: (file: File) => Promise<void>) => (file: File | null | undefined) => {
+  if (file) take(file).catch(() => notify('This file cannot be read.', true))
+}
+
 export function ImportLeads () {
   const [chosen, setChosen] = useState<{ file: File, preview: Preview }>()
   const reset = useRef<() => void>(null)
-  const take = async (file: File | null | undefined) => {
-    const copy = file && await fileToSend(file)
-    if (copy) setChosen({ file: copy, preview: await previewOf(copy) })
+  const take = unlessUnread(async (file) => {
+    const copy = await fileToSend(file)
+    setChosen({ file: copy, preview: await previewOf(copy) })
     reset.current?.() // the same file may be chosen again once it is mended
-  }
+  })
   return (
     <Page title='Import leads'>
       <div
@@ -40,12 +45,12 @@ export function ImportLeads () {
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault()
-          void take(event.dataTransfer.files[0])
+          take(event.dataTransfer.files[0])
         }}
       >
         <Stack align='center' gap='xs'>
           <Text>Drop a CSV file here, or</Text>
-          <FileButton resetRef={reset} onChange={(file) => void take(file)} accept={types} inputProps={{ 'aria-label': 'File of leads' }}>
+          <FileButton resetRef={reset} onChange={take} accept={types} inputProps={{ 'aria-label': 'File of leads' }}>
             {(props) => <Button {...props} variant='default'>Choose a file</Button>}
           </FileButton>
           <Text size='sm' className='dim'>
@@ -163,12 +168,11 @@ const resultsOf = (id: string) =>
 /** Rows to mend and to import again. */
 function Failed ({ id, status, total, created, duplicates }: Schemas['LeadImport']) {
   const [file, setFile] = useState(sent.get(id))
-  const take = async (chosen: File | null) => {
-    if (!chosen) return
+  const take = unlessUnread(async (chosen) => {
     const rows = await countRows(chosen)
     if (rows === total) setFile(chosen)
     else notify(`This file has ${rows.toLocaleString()} row${rows === 1 ? '' : 's'}, and the import has ${total.toLocaleString()}.`, true)
-  }
+  })
   if (status === 'processing') return <Text>Rows that fail are offered here as a file when the import has ended.</Text>
   if (created + duplicates === total) return <Text>No row failed.</Text>
   return (
@@ -181,7 +185,7 @@ function Failed ({ id, status, total, created, duplicates }: Schemas['LeadImport
       <Group gap='xs'>
         <Download label='Download what failed' file='import-failed.csv' ask={() => resultsOf(id)} change={(found) => failedRows(found, file)} />
         {!file && (
-          <FileButton onChange={(chosen) => void take(chosen)} accept={types} inputProps={{ 'aria-label': 'File that you have imported' }}>
+          <FileButton onChange={take} accept={types} inputProps={{ 'aria-label': 'File that you have imported' }}>
             {(props) => <Button {...props} variant='default'>Choose the file</Button>}
           </FileButton>
         )}
