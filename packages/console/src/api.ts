@@ -2,7 +2,7 @@
 import { connect, orThrow, Refused, type Answered, type components } from '@ringledger/client'
 import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { notify } from './blocks/notices.js'
-import { currentSession, expire, type Role } from './session.js'
+import { currentSession, expire, type Person } from './session.js'
 
 export type Schemas = components['schemas']
 export { Refused } from '@ringledger/client'
@@ -27,12 +27,18 @@ async function send (request: Request): Promise<Response> {
 export const client = connect({ url: baseUrl, token: () => currentSession().token ?? '', fetch: send, attempts: 2 })
 
 /** Whose token it is. @throws Refused */
-export async function roleOf (token: string): Promise<Role> {
+export async function personOf (token: string): Promise<Person> {
   const { GET } = connect({ url: baseUrl, token, attempts: 3 })
   const answer = await GET('/user/me')
-  const mayBeOperator = answer.response.status === 403 && !token.startsWith('rl_')
-  orThrow<unknown>(mayBeOperator ? await GET('/ops/api/queue') : answer)
-  return mayBeOperator ? 'ops' : 'user'
+  if (answer.response.status === 403 && !token.startsWith('rl_')) {
+    const asOperator = await GET('/ops/api/queue')
+    if (asOperator.response.status !== 403) {
+      orThrow<unknown>(asOperator)
+      return { role: 'ops', id: 'ops', mayChange: true }
+    }
+  }
+  const { data: { id, scopes } } = orThrow(answer)
+  return { role: 'user', id: `user ${id}`, mayChange: scopes.includes('write') }
 }
 
 /** Between two looks for news, in milliseconds. None is made while the tab is hidden. */
@@ -89,6 +95,7 @@ export function useAction<Input, Data> (
 /** An error for a person to read. */
 export function inWords (error: unknown): string {
   if (!(error instanceof Refused)) return 'Ringledger cannot be reached. Check your connection.'
+  if (error.status === 401) return 'Your session expired before this was done. Try again.'
   if (error.status === 412) return 'Somebody has changed this meanwhile, so your changes are not saved.'
   if (error.status === 503) return `Ringledger is busy. ${error.message}`
   if (error.status >= 500) return `Ringledger could not answer this (${error.message}).`

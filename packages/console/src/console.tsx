@@ -3,21 +3,29 @@ import { AppShell, Burger, Button, Group, NavLink, Text, useComputedColorScheme,
 import { useDisclosure } from '@mantine/hooks'
 import { lazy, Suspense, useEffect } from 'react'
 import { Link, Route, Routes, useLocation } from 'react-router'
+import { dialogs } from './blocks/dialog.js'
 import { Failure } from './blocks/failure.js'
 import { Loading, Page } from './blocks/page.js'
 import { To } from './blocks/text.js'
 import { pages, type PageOfConsole } from './pages.js'
-import { signOut, useSession, type Role } from './session.js'
+import { signOut, useSession, type Person } from './session.js'
 import { SignIn } from './sign-in.js'
 
 const components = new Map(pages.map((page) => [page, lazy(async () => ({ default: await page.load() }))]))
 
+/** A page stays below the sign-in when a session expires, so that what was typed is there afterwards. */
 export function Console () {
-  const { token, role } = useSession()
-  return token === null || role === null ? <SignIn /> : <Shell role={role} />
+  const { token, person } = useSession()
+  const isIn = token !== null && person !== null
+  return (
+    <>
+      {person && <div key={person.id} inert={!isIn}><Shell person={person} /><div id={dialogs} /></div>}
+      {!isIn && <SignIn />}
+    </>
+  )
 }
 
-function Shell ({ role }: { role: Role }) {
+function Shell ({ person: { role, mayChange } }: { person: Person }) {
   const [isOpen, { toggle, close }] = useDisclosure()
   const { pathname } = useLocation()
   useEffect(close, [close, pathname])
@@ -42,7 +50,10 @@ function Shell ({ role }: { role: Role }) {
           return <NavLink key={path} component={Link} to={`/${path}`} label={name} active={isHere} aria-current={isHere ? 'page' : undefined} />
         })}
       </AppShell.Navbar>
-      <AppShell.Main><Failure key={pathname}><PageAt pages={own} /></Failure></AppShell.Main>
+      <AppShell.Main>
+        {!mayChange && <Text mb='sm' className='dim'>This API key may read, and change nothing.</Text>}
+        <Failure key={pathname}><PageAt pages={own} /></Failure>
+      </AppShell.Main>
     </AppShell>
   )
 }

@@ -1,8 +1,9 @@
 // Asks for an API key or a token. The address stays what it is, so that who signs in comes back to where they were.
-import { Alert, Button, Center, Paper, PasswordInput, Text, Title } from '@mantine/core'
+import { Alert, Button, Paper, PasswordInput, Text, Title } from '@mantine/core'
+import { focusManager } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { inWords, queries, Refused, roleOf } from './api.js'
-import { Entry } from './blocks/page.js'
+import { inWords, personOf, queries, Refused } from './api.js'
+import { Entry, focusHeading } from './blocks/page.js'
 import { signIn, signOut, useSession } from './session.js'
 
 const why = {
@@ -11,7 +12,8 @@ const why = {
 }
 
 export function SignIn () {
-  const { token, ended } = useSession()
+  const { token, person: former, ended } = useSession()
+  const [before] = useState(() => ({ title: document.title, focused: document.activeElement }))
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string>()
   const [isRunning, setRunning] = useState(false)
@@ -19,7 +21,9 @@ export function SignIn () {
     setRunning(true)
     setProblem(undefined)
     try {
-      signIn(given, await roleOf(given))
+      const person = await personOf(given)
+      if (person.id !== former?.id) queries.clear() // nobody sees what somebody else has read
+      signIn(given, person)
     } catch (error) {
       const isRefused = error instanceof Refused && error.status === 401
       if (token !== null) signOut()
@@ -28,14 +32,23 @@ export function SignIn () {
       setRunning(false)
     }
   }
-  useEffect(() => queries.clear(), []) // nobody sees what somebody else has read
   useEffect(() => {
+    if (former === null) queries.clear()
     document.title = 'Sign in · Ringledger'
+    focusManager.setFocused(false) // a page that waits reads nothing
+    return () => {
+      focusManager.setFocused(undefined)
+      document.title = before.title
+      if (before.focused instanceof HTMLElement) before.focused.focus()
+      if (document.activeElement === document.body) focusHeading({ preventScroll: true })
+    }
+  }, [])
+  useEffect(() => {
     if (token !== null) void enter(token) // by a link
   }, [token])
   return (
-    <Center component='main' mih='100dvh' p='md'>
-      <Paper withBorder p='lg' maw={420} w='100%'>
+    <main className='cover'>
+      <Paper withBorder p='lg' m='auto' maw={420} w='100%'>
         <Entry act={() => void enter(text.trim())}>
           <Title order={1} size='h3'>Sign in to Ringledger</Title>
           {ended && !problem && <Alert color='blue' variant='outline' role='status' title={why[ended]} />}
@@ -52,6 +65,6 @@ export function SignIn () {
           </Text>
         </Entry>
       </Paper>
-    </Center>
+    </main>
   )
 }

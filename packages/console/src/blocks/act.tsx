@@ -2,9 +2,17 @@
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { inWords } from '../api.js'
+import { useMayChange } from '../session.js'
 import { notify } from './notices.js'
 
-export function Act ({ label, act }: { label: string, act: () => Promise<unknown> }) {
+interface ActProps { label: string, act: () => Promise<unknown>, changes?: boolean }
+
+export function Act ({ label, act, changes = true }: ActProps) {
+  const mayChange = useMayChange()
   const { mutate, isPending } = useMutation({ mutationFn: act, onError: (error) => notify(inWords(error), true) })
-  return <Button variant='default' loading={isPending} onClick={() => mutate()}>{label}</Button>
+  return (
+    <Button variant='default' loading={isPending} disabled={changes && !mayChange} onClick={() => mutate()}>
+      {label}
+    </Button>
+  )
 }

@@ -3,6 +3,7 @@ import { Alert, Button, Group, Text, TextInput, type ButtonProps } from '@mantin
 import { useDisclosure } from '@mantine/hooks'
 import { useState, type ReactNode } from 'react'
 import { inWords } from '../api.js'
+import { useMayChange } from '../session.js'
 import { Dialog } from './dialog.js'
 import { Entry } from './page.js'
 
@@ -19,11 +20,18 @@ interface ConfirmProps extends ButtonProps {
   act: () => Promise<unknown>
 }
 
-export function Confirm ({ label, of, words, typed, isDangerous = false, act, ...button }: ConfirmProps) {
+export function Confirm (
+  { label, of, words, typed, isDangerous = false, act, disabled = false, ...button }: ConfirmProps
+) {
+  const mayChange = useMayChange()
   const [isOpen, { open, close }] = useDisclosure()
   return (
     <>
-      <Button variant='default' aria-label={of && `${label} ${of}`} {...button} onClick={open}>{label}</Button>
+      <Button
+        variant='default' aria-label={of && `${label} ${of}`} {...button} disabled={disabled || !mayChange} onClick={open}
+      >
+        {label}
+      </Button>
       <Dialog title={label} isOpen={isOpen} close={close}>
         <Question {...{ label, words, typed, isDangerous, act, close }} />
       </Dialog>

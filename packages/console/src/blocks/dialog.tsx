@@ -2,13 +2,18 @@
 // Cancel. Mantine's own has a header, which readers of screens take for that of the page.
 import { Modal } from '@mantine/core'
 import { useEffect, type ReactNode } from 'react'
+import { useSession } from '../session.js'
 import { focusHeading } from './page.js'
+
+/** Where they lie: below the sign-in, as their page does. */
+export const dialogs = 'dialogs'
 
 interface DialogProps { title: string, isOpen: boolean, close: () => void, children: ReactNode }
 
 export function Dialog ({ title, isOpen, close, children }: DialogProps) {
+  const { token } = useSession()
   return (
-    <Modal.Root opened={isOpen} onClose={close}>
+    <Modal.Root opened={isOpen} onClose={close} portalProps={{ target: `#${dialogs}` }} closeOnEscape={token !== null}>
       <Modal.Overlay />
       <Modal.Content>
         <Modal.Title fw={600} p='md' pe={48}>{title}</Modal.Title>

@@ -19,5 +19,6 @@ interface DownloadProps {
 }
 
 export function Download ({ label, file, ask, change = async (content) => content }: DownloadProps) {
-  return <Act label={label} act={async () => saveFile(file, await change(orThrow(await ask()) as Blob))} />
+  const load = async () => saveFile(file, await change(orThrow(await ask()) as Blob))
+  return <Act label={label} changes={false} act={load} />
 }

@@ -3,6 +3,7 @@ import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Answered } from '@ringledger/client'
 import type { ReactNode } from 'react'
+import { useMayChange } from '../session.js'
 import { Dialog } from './dialog.js'
 import { ApiForm, given, Inputs, shown, type Field } from './form.js'
 
@@ -31,7 +32,7 @@ export function FormDialog<Body, Data> (
   }
   return (
     <>
-      <Button variant={isMain ? 'filled' : 'default'} aria-label={of && `${label} ${of}`} onClick={open}>{label}</Button>
+      <Button variant={isMain ? 'filled' : 'default'} aria-label={of && `${label} ${of}`} disabled={!useMayChange()} onClick={open}>{label}</Button>
       <Dialog title={label} isOpen={isOpen} close={close}>
         {words && <Text component='div' mb='md'>{words}</Text>}
         <ApiForm

@@ -4,6 +4,7 @@ import { Alert, Button, Checkbox, Group, NativeSelect, Stack, Switch, Textarea, 
 import type { Answered } from '@ringledger/client'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { inWords, queries, Refused, useAction } from '../api.js'
+import { useMayChange } from '../session.js'
 import type { Field, Form, Options, Values } from './fields.js'
 import { inSentences, plain, Said } from './text.js'
 import { inputOf, pairsOf, Variables, variablesOf } from './variables.js'
@@ -96,7 +97,7 @@ export function ApiForm<Data> ({ initial, save, saved, said, button, children }:
             {problem.slice(1).map((line) => <div key={line}><Said>{line}</Said></div>)}
           </Alert>
         )}
-        <Group><Button type='submit' loading={action.isPending}>{button}</Button></Group>
+        <Group><Button type='submit' loading={action.isPending} disabled={!useMayChange()}>{button}</Button></Group>
       </Stack>
     </form>
   )
