@@ -70,6 +70,14 @@ export function useRead<Data> (
   })
 }
 
+/** What was read, and the tag that `If-Match` takes. */
+export async function tagged<Data> (ask: () => Promise<Answered<{ data: Data }>>): Promise<Answered<Tagged<Data>>> {
+  const { data, ...answer } = await ask()
+  return { ...answer, ...(data && { data: { data: data.data, tag: answer.response.headers.get('etag') ?? '*' } }) }
+}
+
+export interface Tagged<Data> { data: Data, tag: string }
+
 interface ActionOptions<Data> {
   /** What is said when it is done; the message of the answer when absent. */
   said?: string | ((data: Data) => string)

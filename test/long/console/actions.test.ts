@@ -146,7 +146,14 @@ else {
       if (at === 'campaigns') {
         await row.getByRole('button', { name: 'Rename' }).click()
         await dialog.getByLabel('Name').fill(`${name} renewals`)
-        await pressInDialog('Rename')
+        const { data: [{ id }] } = await get(`/user/campaigns?search=${name}`)
+        await call('PUT', `/user/campaign/${id}`, { name: `${name} of another tab` })
+        const rename = dialog.getByRole('button', { name: 'Rename', exact: true })
+        await rename.click()
+        await dialog.getByText('so your changes are not saved').waitFor()
+        await dialog.getByRole('button', { name: 'Load what it is now' }).click()
+        await rename.click()
+        await dialog.waitFor({ state: 'detached' })
         await main.getByText(`${name} renewals`).waitFor()
       }
       t.same(await barriers(), [])

@@ -1,17 +1,11 @@
 // A button that first says what it will do. What cannot be undone asks for a word to be typed.
-import { Alert, Button, Group, Text, TextInput, type ButtonProps } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Alert, Button, Group, Text, TextInput } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { inWords } from '../api.js'
-import { useMayChange } from '../session.js'
-import { Dialog } from './dialog.js'
+import { DialogButton, type Opener } from './dialog.js'
 import { Entry } from './page.js'
 
-interface ConfirmProps extends ButtonProps {
-  /** On the button that opens the dialog, and on the one in it that acts. */
-  label: string
-  /** Where there are several such buttons: which row this one is of. */
-  of?: string
+interface ConfirmProps extends Opener {
   /** What it will do. */
   words: ReactNode
   /** What must be typed before it can be done. */
@@ -20,22 +14,11 @@ interface ConfirmProps extends ButtonProps {
   act: () => Promise<unknown>
 }
 
-export function Confirm (
-  { label, of, words, typed, isDangerous = false, act, disabled = false, ...button }: ConfirmProps
-) {
-  const mayChange = useMayChange()
-  const [isOpen, { open, close }] = useDisclosure()
+export function Confirm ({ label, words, typed, isDangerous = false, act, ...button }: ConfirmProps) {
   return (
-    <>
-      <Button
-        variant='default' aria-label={of && `${label} ${of}`} {...button} disabled={disabled || !mayChange} onClick={open}
-      >
-        {label}
-      </Button>
-      <Dialog title={label} isOpen={isOpen} close={close}>
-        <Question {...{ label, words, typed, isDangerous, act, close }} />
-      </Dialog>
-    </>
+    <DialogButton label={label} {...button}>
+      {(close) => <Question {...{ label, words, typed, isDangerous, act, close }} />}
+    </DialogButton>
   )
 }
 

@@ -5,7 +5,7 @@ import { client, useAction, useRead, type Schemas } from '../api.js'
 import { Act } from '../blocks/act.js'
 import { Confirm } from '../blocks/confirm.js'
 import { FormDialog } from '../blocks/form-dialog.js'
-import { ApiForm, given as givenOf, Inputs, shown, type Field, type Values } from '../blocks/form.js'
+import { ApiForm, changesOf, given, Inputs, shown, type Field } from '../blocks/form.js'
 import { Facts, Loaded, Section } from '../blocks/page.js'
 import { Secret } from '../blocks/secret.js'
 import { Said, State, Time, To } from '../blocks/text.js'
@@ -97,15 +97,14 @@ const headers: Field = {
   name: 'headers', label: 'New headers', kind: 'variables', hint: 'They take the place of all that were set before. Kept encrypted.'
 }
 
+const fields = [headers, bound]
+/** Headers are shown in part: they are typed anew. */
+const initialOf = ({ max_per_second }: Schemas['WebhookOptions']) => shown(fields, { max_per_second })
+
 function Options ({ id }: { id: number }) {
   const params = { path: { id } }
   const query = useRead(['options', id], () => client.GET('/user/assistant/{id}/webhook-options', { params }))
   const clear = useAction(() => client.PUT('/user/assistant/{id}/webhook-options', { params, body: { headers: {} } }))
-  const save = (values: Values) => {
-    const { headers: given, ...body } = givenOf([headers, bound], values)
-    const isNew = Object.keys(Object(given)).length > 0
-    return client.PUT('/user/assistant/{id}/webhook-options', { params, body: isNew ? { ...body, headers: Object(given) } : body })
-  }
   return (
     <Loaded query={query} rows={3}>
       {({ data }) => (
@@ -118,8 +117,13 @@ function Options ({ id }: { id: number }) {
                 <Group><Confirm label='Remove these headers' act={() => clear.mutateAsync(undefined)} words='Webhooks go without headers of your own.' /></Group>
               </>
               )}
-          <ApiForm key={JSON.stringify(data)} initial={shown([headers, bound], { max_per_second: data.max_per_second })} button='Save' save={save}>
-            {(form) => <Inputs fields={[headers, bound]} form={form} />}
+          <ApiForm
+            initial={initialOf(data)} button='Save' saved={(_, form) => form.setFieldValue('headers', [])}
+            save={(values) => client.PUT('/user/assistant/{id}/webhook-options', {
+              params, body: changesOf(given(fields, initialOf(data)), given(fields, values))
+            })}
+          >
+            {(form) => <Inputs fields={fields} form={form} />}
           </ApiForm>
         </Stack>
       )}

@@ -1,7 +1,9 @@
-import { client, useAction } from '../api.js'
+import { client, tagged, useAction, useRead, type Tagged } from '../api.js'
+import { Changing } from '../blocks/changing.js'
 import { Confirm } from '../blocks/confirm.js'
+import { DialogButton } from '../blocks/dialog.js'
 import { FormDialog } from '../blocks/form-dialog.js'
-import type { Field } from '../blocks/form.js'
+import { ApiForm, given, Inputs, shown, type Field } from '../blocks/form.js'
 import { List } from '../blocks/list.js'
 import { Page } from '../blocks/page.js'
 import { To } from '../blocks/text.js'
@@ -38,15 +40,35 @@ export function Campaigns () {
   )
 }
 
+const unknown = '"0"'
+
+/** It begins with the name in the list, and reads what `If-Match` takes. */
+function Rename ({ id, name, close }: Named & { id: number, close: () => void }) {
+  const path = { id }
+  const read = () => tagged(() => client.GET('/user/campaign/{id}', { params: { path } }))
+  const { data: found = { data: { name }, tag: unknown } } = useRead(['campaigns', id, name], read)
+  return (
+    <Changing<Tagged<Named>> found={found} tagOf={({ tag }) => tag} contentOf={({ data }) => data.name}>
+      {({ data, tag }) => (
+        <ApiForm
+          initial={shown(fields, data)} button='Rename' saved={close}
+          save={(values) => client.PUT('/user/campaign/{id}', {
+            params: { path, header: { 'If-Match': tag } }, body: given(fields, values) as unknown as Named
+          })}
+        >
+          {(form) => <Inputs fields={fields} form={form} />}
+        </ApiForm>
+      )}
+    </Changing>
+  )
+}
+
 function Actions ({ id, name }: Named & { id: number }) {
   const params = { path: { id } }
   const remove = useAction(() => client.DELETE('/user/campaign/{id}', { params }))
   return (
     <div className='buttons'>
-      <FormDialog
-        label='Rename' of={name} fields={fields} values={{ name }}
-        save={(body: Named) => client.PUT('/user/campaign/{id}', { params, body })}
-      />
+      <DialogButton label='Rename' of={name}>{(close) => <Rename id={id} name={name} close={close} />}</DialogButton>
       <Confirm
         label='Delete' of={name} isDangerous act={() => remove.mutateAsync(undefined)}
         words={`${name} takes no more leads. Those that it has stay, and can be read.`}

@@ -2,7 +2,7 @@
 import { Card, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
-import { client, useAction, useRead, type Schemas } from '../api.js'
+import { client, tagged, useAction, useRead, type Schemas, type Tagged } from '../api.js'
 import { Changing } from '../blocks/changing.js'
 import { Confirm } from '../blocks/confirm.js'
 import { Rows } from '../blocks/list.js'
@@ -31,13 +31,10 @@ export function Lead () {
   const id = Number(given)
   const path = { id }
   const navigate = useNavigate()
-  const query = useRead(['leads', id], async () => {
-    const { data, ...answer } = await client.GET('/user/lead/{id}', { params: { path } })
-    return { ...answer, ...(data && { data: { lead: data.data, tag: answer.response.headers.get('etag') ?? '*' } }) }
-  })
+  const query = useRead(['leads', id], () => tagged(() => client.GET('/user/lead/{id}', { params: { path } })))
   const calls = useRead(['calls', 'of lead', id], () => lists.calls({ lead_id: id, per_page: 25 }))
   const remove = useAction(() => client.DELETE('/user/lead/{id}', { params: { path } }), { then: () => void navigate('/leads') })
-  const lead = query.data?.lead
+  const lead = query.data?.data
   return (
     <Page
       title={lead ? lead.phone_number : `Lead ${given}`}
@@ -48,7 +45,7 @@ export function Lead () {
         />
       )}
     >
-      <Loaded query={query}>{(found) => <Details key={found.lead.id} found={found} />}</Loaded>
+      <Loaded query={query}>{(found) => <Details key={found.data.id} found={found} />}</Loaded>
       {lead && (
         <Section title='Calls'>
           <Loaded query={calls} rows={2}>
@@ -62,12 +59,12 @@ export function Lead () {
   )
 }
 
-interface Found { lead: Schemas['FoundLead'], tag: string }
-const formOf = ({ lead: { status, variables, secondary_contacts: others } }: Found) => ({ status, variables, others })
+type Found = Tagged<Schemas['FoundLead']>
+const formOf = ({ data: { status, variables, secondary_contacts: others } }: Found) => ({ status, variables, others })
 
 function Details ({ found }: { found: Found }) {
   const [isChanging, setChanging] = useState(false)
-  const { id, variables, status, campaign, created_at, updated_at, secondary_contacts: contacts } = found.lead
+  const { id, variables, status, campaign, created_at, updated_at, secondary_contacts: contacts } = found.data
   return (
     <>
       <Facts
@@ -97,7 +94,7 @@ function Details ({ found }: { found: Found }) {
         <summary>Change this lead</summary>
         {isChanging && ( // begins with the lead as it is when it is opened
           <Changing found={found} tagOf={({ tag }) => tag} contentOf={formOf}>
-            {({ lead, tag }) => (
+            {({ data: lead, tag }) => (
               <LeadForm
                 lead={lead} button='Save changes' saved={() => setChanging(false)}
                 save={(body) => client.PUT('/user/lead/{id}', { params: { path: { id }, header: { 'If-Match': tag } }, body })}
