@@ -72,14 +72,6 @@ t.test('of many requests with one key at once one does the work, and the others 
   t.equal(rows.length, 1)
 })
 
-t.test('a command that is refused leaves its key free, and nothing behind', async (t) => {
-  const { id, post } = await owned(t, '13')
-  isRefusal(t, await post('/user/webhook-deliveries/none/redeliver', 'refused'), 404, 'no delivery')
-  isRefusal(t, await post(`/user/assistant/${id}/webhook-secret`, 'refused', { overlap_hours: -1 }), 422, 'no such overlap')
-  t.same(await keysOf('13'), [])
-  t.equal((await post(`/user/assistant/${id}/webhook-secret`, 'refused')).status, 200)
-})
-
 t.test('a secret stands nowhere in the rows that keep the answer', async (t) => {
   const { post } = await owned(t, '15')
   const { body: { data: { secret } } } = await post('/user/webhook-secret/rotate', 'sealed')

@@ -127,15 +127,6 @@ t.test('every script of npm that a document names is there, and its program know
   }
 })
 
-t.test('a command that is not there is told, and so is an option', async (t) => {
-  t.same(problemsWith('ringledger projections replace leads'), ['projections has no command replace'])
-  t.same(problemsWith('ringledger projections replay leads --quick'), ['replay has no option --quick'])
-  t.same(problemsWith('ringledger webhooks list|lost --json'), ['webhooks has no command lost'])
-  t.same(problemsWith('ringledger projections replay leads --dry-run'), [])
-  const text = '```bash\nTOKEN=$(npx ringledger token --user 1) # x\n```\n\n    ringledger ids check | cat\n\nand `npm run demo`.\n'
-  t.same(commandsIn('a.md', text).map(({ command }) => command), ['ringledger token --user 1', 'ringledger ids check', 'npm run demo'])
-})
-
 /** The sources that read the options of a script. */
 function optionsText (script: string): string {
   const [, program = ''] = /dist\/(\S+)\.js/.exec(script) ?? []

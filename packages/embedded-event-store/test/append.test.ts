@@ -349,13 +349,6 @@ t.test('what is not an event is refused, and the stream of appends goes on', asy
   t.ok(replies.every((reply) => reply.hasStreamIdentifier()), 'every reply names the stream')
 })
 
-t.test('replies come in the order of the appends', async (t) => {
-  const batch = open(t)
-  const ids = Array.from({ length: 300 }, () => randomUUID())
-  for (const id of ids) batch.send(chunk({ id, stream: `s-${ids.indexOf(id) % 7}` }))
-  t.same((await batch.end()).map(idOf), ids)
-})
-
 /** What the streams of a former server hold that the next one knows nothing of. */
 async function former (t: Test) {
   const postgres = await scratchPostgres(t)

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import {
-  jsonEvent, START, ANY, type AllStreamSubscription, NO_STREAM, StreamNotFoundError, WrongExpectedVersionError,
+  jsonEvent, START, type AllStreamSubscription, NO_STREAM, WrongExpectedVersionError,
   type EventStoreDBClient
 } from '@eventstore/db-client'
 import { eventually } from '@ringledger/embedded-postgres/testing'
@@ -116,19 +116,6 @@ t.test('a stream begins in the middle, and is appended to at its revision', asyn
   await client.appendToStream(stream, events(1), { expectedRevision: 3n })
   await client.setStreamMetadata(stream, {})
   t.same(await revisions(stream), [2, 3, 4], 'what is gone does not come back with other metadata')
-})
-
-t.test('a deleted stream is created anew, and its revisions go on, after a restart as well', async (t) => {
-  for (const expectedRevision of [NO_STREAM, 2n, ANY] as const) {
-    const { stream } = await streamAndLast(3)
-    await client.deleteStream(stream)
-    await scavenge(store, client)
-    await refused(t, collect(client.readStream(stream)), StreamNotFoundError)
-    await client.appendToStream(stream, events(1), { expectedRevision })
-    t.same(await revisions(stream), [3])
-    await scavenge(store, client)
-    t.same(await revisions(stream), [3])
-  }
 })
 
 t.test('a repeat is recognised by recent ids, and at an exact revision by what is left', async (t) => {

@@ -59,8 +59,3 @@ t.test('a user learns who they are, what they may do, and how often', async (t) 
   t.equal(await as(`Bearer ${await token('engine', 'engine')}`), 403)
   t.equal(await as('Bearer x'), 401)
 })
-
-t.test('without a limit it is 0', async (t) => {
-  const { call } = await testService(t, ['api'], { RATE_LIMIT_PER_MINUTE: '0' })
-  t.match((await call('GET', '/user/me')).body, { data: { id: '1', rate_limit_per_minute: 0 } })
-})

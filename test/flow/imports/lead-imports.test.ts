@@ -149,24 +149,6 @@ t.test('an export is an import of the same leads', async (t) => {
   }
 })
 
-t.test('a number on the do-not-call list becomes no lead', async (t) => {
-  await call('POST', '/user/blacklist', { phone_number: numberOf(30) })
-  const leads = [{ phone_number: numberOf(30) }, { phone_number: numberOf(31) }]
-  const { body } = await sendJson({ campaign_id: 1, leads })
-  t.match(await ended(body.data.id), { created: 1, invalid: 1 })
-  t.match((await results(body.data.id)).data[0].errors, { phone_number: ['is on your do-not-call list'] })
-})
-
-t.test('of a row with hundreds of errors five are kept, and how many more there are', async (t) => {
-  const columns = Array.from({ length: 999 }, (_, n) => `${n}`.padEnd(60, 'x'))
-  const { body } = await sendCsv(`phone_number,${columns.join(',')}\nnone${',\0'.repeat(999)}\n`)
-  t.match(await ended(body.data.id), { invalid: 1 })
-  const [{ errors }] = (await results(body.data.id)).data
-  t.match(Object.keys(errors), ['phone_number', ...columns.slice(0, 4).map((name) => `variables.${name}`), 'row'])
-  t.match(errors.row, [/^has \d+ more errors$/])
-  t.ok(JSON.stringify(errors).length < 1_000)
-})
-
 t.test('the same Idempotency-Key is the same import, and another body under it is refused', async (t) => {
   const headers = { 'idempotency-key': 'import-1' }
   const text = `phone_number\n${numberOf(40)}\n`

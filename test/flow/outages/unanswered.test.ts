@@ -5,6 +5,7 @@ import { eventually } from '../../support/eventually.js'
 import { behindProxies, saysAway, testService, backAfter } from '../../support/service.js'
 import { eventsAfter } from '../../support/back-ends/scratch-event-store.js'
 
+t.jobs = 2 // both mostly wait
 const service = await testService(t)
 const { client, parts: { streams } } = service
 

@@ -5,8 +5,8 @@ import { Webhook } from 'standardwebhooks'
 import { currentSecret } from '../../../workers/deliver/secrets.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
 import { deliveryId } from '../../../workers/dispatch/payload.js'
-import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
-import { deliveryRig, ended, settled, statuses } from '../../support/workers/delivery-rig.js'
+import { assistantTo, callCompleted } from '../../support/events/call-events.js'
+import { deliveryRig, settled } from '../../support/workers/delivery-rig.js'
 import { onEachQueue } from '../../support/back-ends/redis.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver, stringsOf } from '../../support/receivers/receiver.js'
@@ -34,16 +34,6 @@ onEachQueue(t, {
     t.match((await r.deliveries())[0], { status: 'delivered', attempt_count: 3, failures: 2, due_at: null })
   },
 
-  async 'the last failure of the schedule exhausts the delivery' (t, redis) {
-    const r = await deliveryRig(t, { redis, waits: [0, 20] })
-    const hook = await receiver(t, answers(500))
-    await r.tell(assistantTo(hook.url), callCompleted('c-1'))
-    await settled(r, 'exhausted')
-    t.match((await r.deliveries())[0], { reason: 'attempts_used_up', attempt_count: 2, failures: 2, due_at: null })
-    await r.reconcile()
-    t.equal(hook.received.length, 2)
-  },
-
   async 'an attempt stands in the ledger before its request leaves' (t, redis) {
     const r = await deliveryRig(t, { redis, waits: [0] })
     const seen: unknown[] = []
@@ -56,31 +46,6 @@ onEachQueue(t, {
     await r.tell(assistantTo(hook.url), callCompleted('c-1'))
     await settled(r, 'delivered')
     t.same(seen, [[deliveryId('c-1'), 1, true]])
-  },
-
-  async '410 cancels the delivery and suspends the webhook; the others are held until it resumes' (t, redis) {
-    const r = await deliveryRig(t, { redis })
-    const hook = await receiver(t, answers(410))
-    await r.tell(assistantTo(hook.url), ...callsOf(1, 3))
-    await ended(r, 3)
-    await r.tell(callCompleted('later'))
-    t.same(statuses(await r.deliveries()).sort(), [
-      ['cancelled', 'gone'], ...Array(3).fill(['held', 'endpoint_suspended'])
-    ])
-    await r.reconcile()
-    t.equal(hook.received.length, 3, 'nothing more is sent')
-    hook.answer = answers(200)
-    await r.tell(assistantUpdated(1, { is_webhook_active: false }))
-    await r.tell(assistantUpdated(1, { is_webhook_active: true }))
-    await eventually(async () => hook.received.length === 6)
-    t.match(await r.hook(), { suspended_at: null })
-  },
-
-  async 'a blocked address is a failed attempt that is tried again' (t, redis) {
-    const r = await deliveryRig(t, { redis, waits: [0, 60_000] })
-    await r.tell(assistantTo('https://169.254.169.254/latest'), callCompleted('c-1'))
-    await eventually(async () => (await r.attempts())[0]?.outcome === 'blocked')
-    t.match((await eventually(() => r.deliveries()))[0], { status: 'scheduled', failures: 1 })
   },
 
   async 'a fault of our own is not counted against the receiver' (t, redis) {

@@ -21,19 +21,6 @@ const pass = async (interval: string) => {
 
 const claimed = async () => (await r.claim(r.worker)).attempts
 
-rule('an attempt that succeeds ends its delivery', async (t) => {
-  const [id = ''] = await r.add()
-  const attempts = await claimed()
-  t.match(attempts, [{ deliveryId: id, n: 1, trigger: 'schedule', failures: 0, body: Buffer.from('{}') }])
-  t.same(await claimed(), [])
-  const recorded = await r.end(attempts, answer(200))
-  t.equal(recorded.kept.length, 1)
-  t.match(await r.delivery(id), { status: 'delivered', reason: null, attempt_count: 1, due_in: null })
-  t.match(await r.rows('webhook_attempts'), [{ n: 1, outcome: 'delivered', status_code: 200, response_excerpt: 'hello' }])
-  t.same(await r.rows('webhook_due'), [])
-  t.same((await r.end(attempts, answer(200))).kept, [], 'a second time it changes nothing')
-})
-
 rule('failures follow the schedule until it is used up', async (t) => {
   const [id = ''] = await r.add()
   for (const due_in of schedule.slice(1).map((ms) => ms / 1_000)) {
@@ -251,14 +238,6 @@ rule('a successful test ends a suspension, and a test delivery has one attempt',
   t.match(await test(200), { status: 'delivered' })
   t.match(await r.hook(), { suspended_at: null, revision: '3' })
   t.equal((await claimed()).length, 1, 'what was held is due')
-})
-
-rule('what is handed over counts nothing and is due at once', async (t) => {
-  const [id = ''] = await r.add()
-  const recorded = await r.end(await claimed(), 'handed over')
-  t.same(recorded.next, ['1'])
-  t.match(await r.delivery(id), { status: 'scheduled', due_in: 0, failures: 0, attempt_count: 1 })
-  t.match(await claimed(), [{ n: 2, failures: 0 }])
 })
 
 rule('the text of an answer is stored whatever is in it', async (t) => {
