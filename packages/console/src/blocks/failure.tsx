@@ -12,7 +12,7 @@ export class Failure extends Component<{ children: ReactNode }, { hasFailed: boo
   override render () {
     if (!this.state.hasFailed) return this.props.children
     return (
-      <Alert color='red' variant='outline' role='alert' title='This page cannot be shown.'>
+      <Alert color='red' variant='outline' role='alert' title='This page cannot be shown. Check your connection.'>
         <Button size='xs' variant='default' onClick={() => location.reload()}>Try again</Button>
       </Alert>
     )

@@ -2,8 +2,9 @@
 import { Alert, Button, Group, Skeleton, Stack, Title } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useRef, type FormEvent, type ReactNode } from 'react'
-import { inWords } from '../api.js'
-import { Said } from './text.js'
+import { useLocation } from 'react-router'
+import { inWords, Refused } from '../api.js'
+import { Said, To } from './text.js'
 
 let isFirst = true
 
@@ -53,12 +54,15 @@ export function Loaded<Data> (
   { query, rows = 5, children }: { query: UseQueryResult<Data>, rows?: number, children: (data: Data) => ReactNode }
 ) {
   const { data, error, isFetching, refetch } = query
+  const { pathname } = useLocation()
   if (data === undefined && error === null) return <Loading rows={rows} />
   return (
     <>
       {error !== null && (
         <Alert color='red' variant='outline' title={inWords(error)} mb='md'>
-          <Button size='xs' variant='default' loading={isFetching} onClick={() => void refetch()}>Try again</Button>
+          {error instanceof Refused && error.status === 404
+            ? <To to={`/${pathname.split('/', 2)[1]}`}>Go to the list</To>
+            : <Button size='xs' variant='default' loading={isFetching} onClick={() => void refetch()}>Try again</Button>}
         </Alert>
       )}
       {data !== undefined && children(data)}

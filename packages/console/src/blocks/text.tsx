@@ -41,6 +41,10 @@ export function fromNow (at: string): string {
 /** `reached-max-retries` as people write it. */
 export const plain = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).replaceAll(/[-_]/g, ' ')
 
+/** Text of the API for the command line: what is a command there is a button here. */
+export const withButtons = (text: string) => text.replaceAll(/`ringledger projections (quarantine )?(\w+) \w+`/g,
+  (_, ofBreaker: string | undefined, action: string) => ofBreaker ? '“Let it go on”' : `“${plain(action)}”`)
+
 /** What the API says of a field. */
 export const inSentences = (reasons?: string[]) => reasons?.map(plain).join('. ')
 

@@ -7,7 +7,7 @@ import { Download } from '../blocks/download.js'
 import { notify } from '../blocks/notices.js'
 import { ApiForm, given, Inputs, shown, type Field } from '../blocks/form.js'
 import { List, Rows, type Column } from '../blocks/list.js'
-import { Facts, Loaded, Page, Section } from '../blocks/page.js'
+import { Facts, Loaded, Loading, Page, Section } from '../blocks/page.js'
 import { Said, State, Time, To } from '../blocks/text.js'
 import { lists, useCampaignOptions } from '../lists.js'
 import { countRows, failedRows, fileToSend, previewOf, type Preview } from './csv.js'
@@ -155,7 +155,7 @@ export function LeadImport () {
             { name: 'Lead', show: ({ lead_id }) => lead_id === null ? '–' : <To to={`/leads/${lead_id}`}>Lead {lead_id}</To> },
             { name: 'Why', show: ({ errors }) => <Said>{Object.entries(errors ?? {}).map(([field, reasons]) => `${field} ${reasons.join(', ')}`).join('\n') || '–'}</Said> }
           ]}
-          empty='No row is done yet.'
+          empty={query.data?.data.status === 'processing' ? 'No row is done yet.' : <Loading rows={1} />}
         />
       </Section>
     </Page>

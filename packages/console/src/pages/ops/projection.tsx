@@ -5,7 +5,7 @@ import { client, useAction, useRead, type Schemas } from '../../api.js'
 import { Confirm } from '../../blocks/confirm.js'
 import { Rows } from '../../blocks/list.js'
 import { Facts, Loaded, Page, Section } from '../../blocks/page.js'
-import { Dim, plain, Said, State, Time, To } from '../../blocks/text.js'
+import { Dim, plain, Said, State, Time, To, withButtons } from '../../blocks/text.js'
 import { ParkedStreams } from './parked.js'
 import { Actions, lagOf, stateColours, useProjections } from './projections.js'
 
@@ -78,7 +78,7 @@ function Running ({ action: { action, progress, message } }: { action: Schemas['
   return (
     <Alert variant='outline' title={`A ${action} runs`} role='status'>
       <Stack gap='xs'>
-        <Said>{message || 'It begins.'}</Said>
+        <Said>{withButtons(message) || 'It begins.'}</Said>
         <Progress value={(progress ?? 0) * 100} striped={progress === null} animated={progress === null} aria-label={`How far the ${action} is`} />
       </Stack>
     </Alert>
@@ -113,7 +113,7 @@ function Offers ({ projection: { name, offers } }: { projection: Schemas['Projec
     <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
       {offers.map(({ action, why_not: whyNot }) => whyNot === null
         ? <Offer key={action} name={name} action={action} />
-        : <div key={action}><Text fw={500}>{plain(action)}</Text><Dim><Said>{whyNot}</Said></Dim></div>)}
+        : <div key={action}><Text fw={500}>{plain(action)}</Text><Dim><Said>{withButtons(whyNot)}</Said></Dim></div>)}
     </SimpleGrid>
   )
 }

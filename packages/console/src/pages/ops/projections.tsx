@@ -2,7 +2,7 @@
 import { client, useRead, type Schemas } from '../../api.js'
 import { Rows } from '../../blocks/list.js'
 import { Loaded, Page, Section } from '../../blocks/page.js'
-import { Said, State, Time, To } from '../../blocks/text.js'
+import { Said, State, Time, To, withButtons } from '../../blocks/text.js'
 
 export const stateColours = { running: 'green', paused: 'orange', filling: 'orange', stopped: 'red' } as const
 const actionColours = { running: 'blue', done: 'green', failed: 'red' } as const
@@ -65,7 +65,7 @@ export function Actions ({ actions }: { actions: readonly Schemas['ProjectionAct
         { name: 'Projection', show: ({ projection }) => <To to={`/projections/${projection}`}>{projection}</To> },
         { name: 'Action', show: ({ action }) => action },
         { name: 'State', show: (each) => <State colour={actionColours[each.state]}>{`${each.state}${each.state === 'running' ? percent(each) : ''}`}</State> },
-        { name: 'What became of it', show: ({ message }) => <Said>{message || '–'}</Said> }
+        { name: 'What became of it', show: ({ message }) => <Said>{withButtons(message) || '–'}</Said> }
       ]}
     />
   )
