@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { forgetRevoked } from '../../projections/keys.js'
-import { redisTeller } from '../../workers/queue/back-ends/redis-trouble.js'
+import { redisTeller } from '../../workers/queue/redis-trouble.js'
 import { buildApp } from '../app.js'
 import { assistantOwners, pastAssistants } from '../commands/assistants.js'
 import { Idempotency } from '../commands/idempotency.js'

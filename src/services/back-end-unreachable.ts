@@ -84,7 +84,7 @@ const askedWithinMs = 2_000
 /** One that is away may come back; a database that is not there does not. @throws BackEndUnreachable */
 export async function refuseLackingRedis (url: string): Promise<void> {
   const [{ Redis }, { whyAway }] = await Promise.all([
-    import('ioredis'), import('../../workers/queue/back-ends/redis-trouble.js')
+    import('ioredis'), import('../../workers/queue/redis-trouble.js')
   ])
   const redis = new Redis(url, { lazyConnect: true, connectTimeout: askedWithinMs, retryStrategy: () => null })
   redis.on('error', () => {}) // told by those who work with it

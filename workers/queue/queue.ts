@@ -4,11 +4,11 @@ import { Queue, Worker, type IQueueBackend, type Job } from 'bullmq'
 import type { Pool } from 'pg'
 import { endsWithin, withTimeout } from '../../src/timing.js'
 import type { Jobs } from '../deliveries/sender.js'
-import { usualPatience, watched, type BackEnd, type Patience } from './back-ends/back-end.js'
-import { Liveness } from './back-ends/liveness.js'
-import { logRarely } from './back-ends/log-rarely.js'
-import { postgresBackEnd } from './back-ends/postgres.js'
-import { redisBackEnd } from './back-ends/redis.js'
+import { usualPatience, watched, type BackEnd, type Patience } from './back-end.js'
+import { Liveness } from './liveness.js'
+import { logRarely } from './log-rarely.js'
+import { postgresBackEnd } from './postgres.js'
+import { redisBackEnd } from './redis.js'
 
 export interface QueueOptions {
   /** Redis; without it the queue lives in the schema `queue` of Postgres. */

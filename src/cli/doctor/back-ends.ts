@@ -18,7 +18,7 @@ import { EventLog, type Streams } from '../../log/event-log.js'
 import { findLimitedStreams } from '../../recovery/same-log.js'
 import type { ScavengedStore } from './service.js'
 import { Redis } from 'ioredis'
-import { troubleIn, whyAway, type Trouble } from '../../../workers/queue/back-ends/redis-trouble.js'
+import { troubleIn, whyAway, type Trouble } from '../../../workers/queue/redis-trouble.js'
 
 const connectWithinMs = 2_500
 const goodbyeMs = 1_000

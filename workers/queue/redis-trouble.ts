@@ -1,5 +1,5 @@
 // What is wrong with Redis, in words, with what mends it: a start and the doctor say the same.
-import { placeOf } from '../../../src/log/client-url.js'
+import { placeOf } from '../../src/log/client-url.js'
 
 export interface Trouble { found: string, mend: string }
 

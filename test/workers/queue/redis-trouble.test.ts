@@ -2,10 +2,10 @@
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { freePort } from '@ringledger/embedded-postgres/testing'
-import { redisBackEnd } from '../../../../workers/queue/back-ends/redis.js'
-import { whyAway } from '../../../../workers/queue/back-ends/redis-trouble.js'
-import { noRedis, scratchRedis } from '../../../support/back-ends/redis.js'
-import { eventually } from '../../../support/eventually.js'
+import { redisBackEnd } from '../../../workers/queue/redis.js'
+import { whyAway } from '../../../workers/queue/redis-trouble.js'
+import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
+import { eventually } from '../../support/eventually.js'
 
 /** Two queues on it, and what they log. */
 async function linesOf (t: Test, url: string): Promise<string[]> {

@@ -4,7 +4,7 @@ import {
   PostgresConnection, PostgresQueueBackend, runMigrations, type PostgresConnectionOptions
 } from 'bullmq'
 import type { Pool } from 'pg'
-import { onConnection } from '../../../src/postgres/transaction.js'
+import { onConnection } from '../../src/postgres/transaction.js'
 import type { BackEnd } from './back-end.js'
 
 const schema = 'queue'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createRedisBackend, type ConnectionOptions } from 'bullmq'
 import { Redis, type RedisOptions } from 'ioredis'
 import type { BackEnd } from './back-end.js'
-import { endsWithin } from '../../../src/timing.js'
+import { endsWithin } from '../../src/timing.js'
 import { redisTeller } from './redis-trouble.js'
 
 const firstConnectionMs = 2_000
