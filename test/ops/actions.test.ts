@@ -86,6 +86,16 @@ t.test('what cannot be done is told in the words of the command', async (t) => {
   })
 })
 
+t.test('rows that differ are told by their keys and columns, without what they say', async (t) => {
+  const nameAll = (name: string) => pool.query('UPDATE read_assistants_g1.assistants SET name = $1', [name])
+  const { rows: [{ name }] } = await pool.query('SELECT name FROM read_assistants_g1.assistants')
+  await nameAll('Ada Hidden')
+  const { state, message } = await done(t, 'verify')
+  t.match([state, message], ['failed', /^ *assistants 1: name$/m])
+  t.notMatch(message, 'Hidden')
+  await nameAll(name)
+})
+
 t.test('a paused projection is fed by nobody until it is resumed, and readers see what they saw', async (t) => {
   t.match(await done(t, 'pause'), { state: 'done', message: /^assistants is paused/ })
   const standing = async () => (await ops('GET', '/projections')).body.data[0]

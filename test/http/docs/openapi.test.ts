@@ -3,7 +3,6 @@ import { readFile, readdir } from 'node:fs/promises'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
 import { AssistantSettings, defaultSettings } from '../../../src/features/assistants/events.js'
-import { documented } from '../../../src/http/docs/describe.js'
 import { examplesOf, openApi, type Operation } from '../../support/http/openapi.js'
 
 const { document, operations, resolved, fits, text } = await openApi()
@@ -74,16 +73,6 @@ t.test('every route documents its errors: what depends on it by status, and the 
   for (const status of [400, 401, 403, 409, 410, 412, 413, 415, 429, 500, 503]) t.match(description, `- ${status}: `)
 })
 
-t.test('writes document the headers that they read and answer', async (t) => {
-  const { put } = resolved(document.paths['/user/assistant/{id}'])
-  t.same(put.parameters.map(({ name }: { name: string }) => name), [
-    'id', 'Idempotency-Key', 'If-Match', 'X-Correlation-Id'
-  ])
-  t.match(Object.keys(put.responses[200].headers), [
-    'ETag', 'X-Read-Position', 'X-Read-Model', 'X-Ignored-Fields', 'Idempotent-Replayed'
-  ])
-})
-
 t.test('ids in paths are integers, as the answers give them; names of calls and deliveries are text', async (t) => {
   for (const { name, path, operation: { parameters = [] } } of operations) {
     for (const parameter of parameters.filter((each) => each.in === 'path')) {
@@ -107,14 +96,6 @@ t.test('defaults and limits of every assistant field are told on create, and no 
   t.match(AssistantChanges, { description: /as in AssistantInput/, properties: { status: { description: /\w/ } } })
   t.match(AssistantInput.properties.speech_speed, { minimum: 0.7, maximum: 1.2, description: /Default: 1\.$/ })
   t.match(AssistantInput.properties.assistant_name, { maxLength: 255 })
-})
-
-t.test('a route that says little is documented all the same', async (t) => {
-  const { response } = documented({
-    method: 'GET', url: '/user/things', schema: { security: [{ bearer: [] }] }, config: { failure: 'Nothing came of it' }
-  })
-  t.same(Object.keys(response ?? {}), ['default'])
-  t.match(response, { default: { 'x-response-description': /^- 401: .*^- 500: /ms } })
 })
 
 type Schema = Record<string, unknown>
@@ -211,26 +192,6 @@ t.test('every object and every choice has a name', async (t) => {
   const isNameless = (part: Schema) => !named.has(part) && (
     (typesOf(part).includes('object') && 'properties' in part) || (Array.isArray(part.enum) && part.enum.length > 1))
   t.same(everything.filter(isNameless), [])
-})
-
-t.test('no parameter, header or response stands twice', async (t) => {
-  const all: Operation[] = [document.paths, document.webhooks].flatMap((paths) =>
-    Object.values<Record<string, Operation>>(paths)).flatMap((methods) => Object.values(methods))
-  const parts = all.flatMap(({ parameters = [], responses }) => [
-    ...parameters,
-    ...Object.values(responses),
-    ...Object.values(responses).flatMap(({ headers = {} }) => Object.values(headers))
-  ]).filter((part) => !('$ref' in part)).map((part) => JSON.stringify(part))
-  t.same(parts.filter((part, at) => parts.indexOf(part) !== at), [])
-})
-
-t.test('every operation is described, and there are probes and a contact', async (t) => {
-  for (const path of ['/health/live', '/health/ready']) t.ok(document.paths[path].get, path)
-  t.ok(document.info.contact.name)
-  for (const operationId of ['getWebhookSecret', 'getAssistantWebhookSecret']) {
-    t.ok(operations.find(({ operation }) => operation.operationId === operationId)?.operation.description)
-  }
-  t.match(schemas.LeadInput, { properties: { secondary_contacts: { description: /repeat/ } } })
 })
 
 t.test('a field that is not described is in the schema that its own one names', async (t) => {

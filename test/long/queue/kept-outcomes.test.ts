@@ -26,15 +26,6 @@ t.test('Postgres is away for longer than an attempt may last: a 2xx is recorded,
   t.equal(site.hook.received.length, 1)
 })
 
-t.test('when another worker has closed the attempt meanwhile, a late 2xx still counts', async (t) => {
-  const site = await cutOffAfterSending(t)
-  const healthy = startWorkers({ ...site.deps, holder: 'healthy' })
-  t.teardown(() => healthy.stop())
-  await eventually(async () => (await site.outcomes()).includes('unknown'), 60_000)
-  await site.proxy.accept()
-  await eventually(async () => (await site.outcomes())[0] === 'delivered', 20_000)
-})
-
 t.test('a stop gives up what it cannot write', async (t) => {
   const site = await cutOffAfterSending(t)
   await site.cutOff.stop()
