@@ -56,7 +56,7 @@ const rooms = {
   'packages/embedded-postgres/src': { ours: [], packages: ['pg', 'tar'] },
   'packages/embedded-event-store/src': {
     ours: [],
-    packages: ['pg', '@eventstore/db-client', '@grpc/grpc-js', 'google-protobuf', 're2js', '@ringledger/embedded-postgres']
+    packages: ['pg', '@eventstore/db-client', '@grpc/grpc-js', 'google-protobuf', 're2js', 'lru-cache', '@ringledger/embedded-postgres']
   },
   'packages/event-transfer/src': { ours: [], packages: ['@eventstore/db-client'] },
   'packages/client/src': { ours: [], packages: ['openapi-fetch', 'standardwebhooks'] },

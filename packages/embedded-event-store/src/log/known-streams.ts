@@ -1,4 +1,5 @@
 // What the writer remembers: the state of each stream used lately and the places of recent event ids.
+import { LRUCache } from 'lru-cache'
 import { describedBy, type RecordedEvent } from './event.js'
 import type { Sighting } from './plan.js'
 import { afterEvent, afterMetadata, type StreamState, untouched } from './stream-state.js'
@@ -8,8 +9,8 @@ const rememberedStreams = 50_000
 
 /** Committed truth, plus a draft that lies over it while a group of writes is being decided. */
 export class KnownStreams {
-  readonly #states = new RecentMap<StreamState>(rememberedStreams)
-  readonly #ids = new RecentMap<Sighting>(rememberedIds)
+  readonly #states = new LRUCache<string, StreamState>({ max: rememberedStreams })
+  readonly #ids = new LRUCache<string, Sighting>({ max: rememberedIds })
   #draftStates = new Map<string, StreamState>()
   #draftIds = new Map<string, Sighting>()
 
@@ -64,37 +65,5 @@ export class KnownStreams {
     this.discard()
     this.#states.clear()
     this.#ids.clear()
-  }
-}
-
-/** A map of bounded size: it keeps the `capacity` keys that were used last, and at most twice as many. */
-class RecentMap<V> {
-  #recent = new Map<string, V>()
-  #older = new Map<string, V>()
-  readonly #capacity: number
-
-  constructor (capacity: number) {
-    this.#capacity = capacity
-  }
-
-  get (key: string): V | undefined {
-    const recent = this.#recent.get(key)
-    if (recent !== undefined) return recent
-    const older = this.#older.get(key)
-    if (older !== undefined) this.set(key, older)
-    return older
-  }
-
-  set (key: string, value: V): void {
-    if (this.#recent.size >= this.#capacity && !this.#recent.has(key)) {
-      this.#older = this.#recent
-      this.#recent = new Map()
-    }
-    this.#recent.set(key, value)
-  }
-
-  clear (): void {
-    this.#recent = new Map()
-    this.#older = new Map()
   }
 }
