@@ -266,13 +266,11 @@ interface Step { step: string, where: string, ms: number, held: boolean }
 
 export class Timeline {
   readonly #startedAt = performance.now()
-  readonly #signal: AbortSignal
   readonly #json: boolean
   readonly #steps: Step[] = []
 
   /** Once `signal` is aborted no step begins but the last one. For programs nothing is printed before the end. */
-  constructor (title: string, signal: AbortSignal, { json = false } = {}) {
-    this.#signal = signal
+  constructor (title: string, private readonly signal: AbortSignal, { json = false } = {}) {
     this.#json = json
     this.#print(`\n${this.#style('bold', title)}\n`)
     this.#print(this.#style('dim', '   at        took   what                        where'))
@@ -283,7 +281,7 @@ export class Timeline {
    * A step that throws is printed as failed, and the error is thrown on.
    */
   async step<Result = void> (what: string, where: string, work: () => Promise<Report<Result>>): Promise<Result> {
-    this.#signal.throwIfAborted()
+    this.signal.throwIfAborted()
     return await this.lastStep(what, where, work)
   }
 
@@ -303,7 +301,7 @@ export class Timeline {
 
   end (): void {
     const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(1)
-    const hasFailed = this.#signal.aborted || this.#steps.some(({ held }) => !held)
+    const hasFailed = this.signal.aborted || this.#steps.some(({ held }) => !held)
     if (this.#json) return printJson({ held: !hasFailed, seconds: Number(seconds), steps: this.#steps })
     if (hasFailed) return this.#print(this.#style('red', `\nThe demo failed after ${seconds} s.`))
     this.#print(this.#style('green', `\nEverything held, in ${seconds} s.`))

@@ -45,7 +45,7 @@ export async function startEventStore (options: EventStoreOptions): Promise<Runn
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure())
   const takeHttp2 = (socket: Socket) => { injector.injectConnection(socket) }
   const at = { host, port: options.port ?? 0 }
-  const http = { isReady: () => log.isReady, startScavenge }
+  const http = { isReady: () => log.writer.isAttached, startScavenge }
   const listener = await listen(at, http, takeHttp2).catch(async (error: unknown) => {
     await log.close()
     throw error

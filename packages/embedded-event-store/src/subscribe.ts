@@ -20,17 +20,17 @@ export async function * subscribeToAll (
   let position = after
   let isCaughtUp = false
   while (!aborted.aborted) {
-    if (position >= log.head && !isCaughtUp) {
+    if (position >= log.writer.head && !isCaughtUp) {
       isCaughtUp = true
       yield * sieve.caughtUp()
       continue // more may have come while that was sent
     }
-    if (position >= log.head) {
+    if (position >= log.writer.head) {
       await feed.next(aborted)
       continue
     }
     const recent = feed.after(position)
-    const history = () => log.reader.allPages({ direction: 'forward', from: position + 1, to: log.head })
+    const history = () => log.reader.allPages({ direction: 'forward', from: position + 1, to: log.writer.head })
     for await (const page of recent === undefined ? history() : [recent]) {
       yield * sieve.pass(page)
       position = page.at(-1)?.position ?? position
@@ -47,7 +47,7 @@ export async function * subscribeToStream (
   let considered: number | undefined // everything up to this position has been looked at
   let isCaughtUp = false
   while (!aborted.aborted) {
-    const head = log.head
+    const { head } = log.writer
     const isAtHead = considered !== undefined && considered >= head
     if (isAtHead && !isCaughtUp) {
       isCaughtUp = true
@@ -90,22 +90,19 @@ export type Step =
 
 /** Lets the matching events of $all through and sets the checkpoints. */
 class Sieve {
-  readonly #filter: Filter | undefined
   #sinceCheckpoint = 0
   #lastConsidered = 0
 
-  constructor (filter: Filter | undefined) {
-    this.#filter = filter
-  }
+  constructor (private readonly filter: Filter | undefined) {}
 
   * pass (page: readonly RecordedEvent[]): Generator<Step> {
     let events: RecordedEvent[] = []
     for (const event of page) {
       if (isHidden(event)) continue
-      if (this.#filter === undefined || this.#filter.matches(event)) events.push(event)
+      if (this.filter === undefined || this.filter.matches(event)) events.push(event)
       this.#lastConsidered = event.position
       this.#sinceCheckpoint++
-      if (this.#filter === undefined || this.#sinceCheckpoint < this.#filter.checkpointInterval) continue
+      if (this.filter === undefined || this.#sinceCheckpoint < this.filter.checkpointInterval) continue
       if (events.length > 0) yield { kind: 'events', events }
       events = []
       yield this.#checkpoint()
@@ -114,7 +111,7 @@ class Sieve {
   }
 
   * caughtUp (): Generator<Step> {
-    if (this.#filter !== undefined && this.#sinceCheckpoint > 0) yield this.#checkpoint()
+    if (this.filter !== undefined && this.#sinceCheckpoint > 0) yield this.#checkpoint()
     yield { kind: 'caught-up' }
   }
 

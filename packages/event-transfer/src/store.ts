@@ -24,12 +24,10 @@ export type Knowledge = 'stream unknown' | 'gone' | 'same' | 'other'
 export const openStore = (client: EventStoreDBClient) => new Store(client)
 
 export class Store {
-  readonly #client: EventStoreDBClient
   // The client's own door to its connection, with its discovery, TLS and credentials, is protected: hence the brackets.
   readonly #call: EventStoreDBClient['GRPCStreamCreator']
 
-  constructor (client: EventStoreDBClient) {
-    this.#client = client
+  constructor (private readonly client: EventStoreDBClient) {
     this.#call = client['GRPCStreamCreator']
   }
 
@@ -50,7 +48,7 @@ export class Store {
   /** The position of the newest event, 0 in an empty store. */
   async head (): Promise<bigint> {
     let newest = 0n
-    const last = this.#client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
+    const last = this.client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
     for await (const { event, commitPosition } of last) newest = commitPosition ?? event?.position.commit ?? 0n
     return newest
   }
@@ -58,7 +56,7 @@ export class Store {
   /** What only this log begins with; nothing while it is empty. */
   async origin (): Promise<string | undefined> {
     let origin: string | undefined
-    for await (const { event } of this.#client.readAll({ maxCount: 1 })) {
+    for await (const { event } of this.client.readAll({ maxCount: 1 })) {
       origin = event && `${event.id} ${event.created.toISOString()}`
     }
     return origin
@@ -69,7 +67,7 @@ export class Store {
     try {
       let knowledge: Knowledge = 'other'
       const fromRevision = isTombstone(event) ? 0n : event.revision
-      for await (const { event: ours } of this.#client.readStream(event.stream, { fromRevision, maxCount: 1 })) {
+      for await (const { event: ours } of this.client.readStream(event.stream, { fromRevision, maxCount: 1 })) {
         if (ours && ours.revision > event.revision) knowledge = 'gone'
         else if (ours?.id === event.id) knowledge = 'same'
       }
@@ -93,14 +91,14 @@ export class Store {
         'as soon as the stream that they describe is deleted')
     }
     try {
-      await this.#client.tombstoneStream(stream, { expectedRevision: ANY })
+      await this.client.tombstoneStream(stream, { expectedRevision: ANY })
     } catch (error) {
       if (!(error instanceof StreamDeletedError)) throw error
     }
   }
 
   async close (): Promise<void> {
-    await Promise.race([this.#client.dispose(), delay(disposeWithinMs, undefined, { ref: false })])
+    await Promise.race([this.client.dispose(), delay(disposeWithinMs, undefined, { ref: false })])
   }
 
   async * #page (from: bigint): AsyncGenerator<Recorded, void> {
@@ -119,7 +117,7 @@ export class Store {
   }
 
   #forEver () {
-    return this.#client['callArguments']({}, { deadline: Infinity })
+    return this.client['callArguments']({}, { deadline: Infinity })
   }
 }
 
@@ -129,8 +127,6 @@ const mostBytes = 8 * 1024 * 1024
 
 /** Appends of whole batches at exact revisions. After the first failure nothing more is sent. */
 class AppendPipe {
-  readonly #call: BatchCall
-  readonly #mostAppends: number
   readonly #sent = new Map<string, Sent & { bytes: number }>()
   #bytes = 0
   #isFlowing = true
@@ -139,9 +135,7 @@ class AppendPipe {
   #wake = () => {}
 
   /** @param mostAppends under way at once */
-  constructor (call: BatchCall, mostAppends: number) {
-    this.#call = call
-    this.#mostAppends = mostAppends
+  constructor (private readonly call: BatchCall, private readonly mostAppends: number) {
     call.on('data', (reply: streams.BatchAppendResp) => { this.#settle(reply) })
     call.on('drain', () => {
       this.#isFlowing = true
@@ -158,12 +152,12 @@ class AppendPipe {
    */
   async append (events: readonly [Recorded, ...Recorded[]]): Promise<void> {
     const [{ stream, revision }] = events
-    await this.#until(() => this.#isFlowing && this.#sent.size < this.#mostAppends && this.#bytes < mostBytes)
+    await this.#until(() => this.#isFlowing && this.#sent.size < this.mostAppends && this.#bytes < mostBytes)
     const id = randomUUID()
     const bytes = events.reduce((sum, event) => sum + sizeOf(event), 0)
     this.#sent.set(id, { stream, expected: revision - 1n, bytes })
     this.#bytes += bytes
-    this.#isFlowing = this.#call.write(appendRequest(id, stream, events, revision - 1n))
+    this.#isFlowing = this.call.write(appendRequest(id, stream, events, revision - 1n))
   }
 
   /** Returns when everything sent is durable. @throws as `append` does */
@@ -174,7 +168,7 @@ class AppendPipe {
   /** Ends the call; what was not drained may be written or not. */
   close (): void {
     this.#isClosing = true
-    this.#call.end()
+    this.call.end()
   }
 
   async #until (holds: () => boolean): Promise<void> {

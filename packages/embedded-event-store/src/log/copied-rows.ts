@@ -95,27 +95,20 @@ type Done = (error?: Error) => void
 
 /** A statement for `pg`, of the form `copy (…) to stdout (format binary)`. */
 class CopyOut implements pg.Submittable {
-  /** Set by `pg` as well, which limits its time. */
-  callback: Done
-  readonly #text: string
-  readonly #onRow: OnRow
   #isFirst = true
 
-  constructor (text: string, onRow: OnRow, callback: Done) {
-    this.#text = text
-    this.#onRow = onRow
-    this.callback = callback
-  }
+  /** @param callback set by `pg` as well, which limits its time */
+  constructor (private readonly text: string, private readonly onRow: OnRow, public callback: Done) {}
 
   submit (connection: pg.Connection): void {
-    connection.query(this.#text)
+    connection.query(this.text)
   }
 
   /** Postgres sends a message for each row; the first one has the head of the format before it. */
   handleCopyData ({ chunk }: { chunk: Buffer }): void {
     const at = this.#isFirst ? headSize : 0
     this.#isFirst = false
-    if (chunk.readInt16BE(at) !== theEnd) this.#onRow(chunk, at + fieldCountSize)
+    if (chunk.readInt16BE(at) !== theEnd) this.onRow(chunk, at + fieldCountSize)
   }
 
   handleError (error: Error): void {

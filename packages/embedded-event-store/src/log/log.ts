@@ -1,7 +1,6 @@
 // The log: appends through the one writer, reads through a few connections, and the way back after Postgres was gone.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Feed } from '../feed.js'
-import type { Outcome, WriteRequest } from './plan.js'
 import { LogReader } from './reader.js'
 import { Scavenger } from './scavenger.js'
 import { SchemaInUse, type Session, type Storage } from './session.js'
@@ -11,25 +10,21 @@ import { LogWentBack, Writer } from './writer.js'
 const patience = { atStart: 3_000, afterLoss: 20_000 }
 
 export class EventLog {
+  readonly writer: Writer
   readonly reader: LogReader
   readonly scavenger: Scavenger
-  readonly #storage: Storage
-  readonly #writer: Writer
-  readonly #feed: Feed
-  readonly #say: (line: string) => void
   #session: Session | undefined
   #isClosed = false
   #lose: (error: Error) => void = () => {}
   /** Resolves when another server has taken the schema, or Postgres lost events: this log will never write again. */
   readonly lost = new Promise<Error>((resolve) => { this.#lose = resolve })
 
-  private constructor (storage: Storage, feed: Feed, say: (line: string) => void) {
-    this.#storage = storage
-    this.#feed = feed
-    this.#say = say
-    this.#writer = new Writer(storage.table, (events) => { feed.committed(events) })
-    this.reader = new LogReader(storage, this.#writer)
-    this.scavenger = new Scavenger(storage, this.#writer, (positions) => { feed.removed(positions) })
+  private constructor (
+    private readonly storage: Storage, private readonly feed: Feed, private readonly say: (line: string) => void
+  ) {
+    this.writer = new Writer(storage.table, (events) => { feed.committed(events) })
+    this.reader = new LogReader(storage, this.writer)
+    this.scavenger = new Scavenger(storage, this.writer, (positions) => { feed.removed(positions) })
   }
 
   /**
@@ -48,47 +43,33 @@ export class EventLog {
     return log
   }
 
-  /** The position of the last durable event, 0 when there is none. */
-  get head (): number { return this.#writer.head }
-
-  /** Whether it can write: Postgres is there, and the schema is ours. */
-  get isReady (): boolean { return this.#writer.isAttached }
-
-  get isFull (): boolean { return this.#writer.queue.isFull }
-
-  /** Resolves when the queue of appends has room. */
-  room (): Promise<void> { return this.#writer.queue.room() }
-
-  /** Never rejects. Decided in the order of the calls; resolves when the outcome is durable. */
-  write (request: WriteRequest): Promise<Outcome> { return this.#writer.write(request) }
-
   async close (): Promise<void> {
     this.#isClosed = true
-    this.#writer.detach()
+    this.writer.detach()
     await this.#session?.client.end().catch(() => {})
-    await this.#storage.readers.end()
+    await this.storage.readers.end()
   }
 
   async #open (lockPatience: number): Promise<void> {
-    const session = await this.#storage.openSession(lockPatience)
+    const session = await this.storage.openSession(lockPatience)
     this.#session = session
     try {
-      await this.#writer.attach(session)
+      await this.writer.attach(session)
     } catch (error) {
       await session.client.end().catch(() => {}) // it holds the lock, which the next session needs
       throw error
     }
-    this.#feed.reopened(this.#writer.head)
+    this.feed.reopened(this.writer.head)
     void session.ended.then((error) => this.#afterLoss(error)) // runs beside; ends with the next session or with `lost`
   }
 
   async #afterLoss (error: Error): Promise<void> {
-    this.#writer.detach()
+    this.writer.detach()
     if (this.#isClosed) return
-    this.#say(`Postgres is gone (${error.message}); appends are refused until it is back`)
+    this.say(`Postgres is gone (${error.message}); appends are refused until it is back`)
     for (let wait = 50; !this.#isClosed; wait = Math.min(wait * 2, 1_000)) {
       const failure = await this.#open(patience.afterLoss).then(() => undefined, (reason: unknown) => reason)
-      if (failure === undefined) return this.#say('Postgres is back; appends go on')
+      if (failure === undefined) return this.say('Postgres is back; appends go on')
       if (failure instanceof SchemaInUse || failure instanceof LogWentBack) return this.#lose(failure)
       await delay(wait)
     }

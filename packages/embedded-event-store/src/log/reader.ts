@@ -16,16 +16,11 @@ interface StreamView extends StreamState {
 
 /** Everything that it reads rejects with `LogUnavailable` while Postgres is away. */
 export class LogReader {
-  readonly #storage: Storage
-  readonly #writer: Writer
   /** How many read pages now. */
   #open = 0
 
   /** @param writer remembers the states of the streams used lately */
-  constructor (storage: Storage, writer: Writer) {
-    this.#storage = storage
-    this.#writer = writer
-  }
+  constructor (private readonly storage: Storage, private readonly writer: Writer) {}
 
   /** What is durable of a stream. */
   async stream (name: string): Promise<StreamView> {
@@ -38,14 +33,14 @@ export class LogReader {
 
   /** Pages of $all, by position. Between pages nothing is held open. */
   allPages (range: Range, wanted = Infinity): AsyncGenerator<RecordedEvent[]> {
-    const { table, readers } = this.#storage
+    const { table, readers } = this.storage
     const read = (from: number, to: number, size: PageSize) => table.readAll(readers, range.direction, from, to, size)
     return this.#pages(range, wanted, read, (event) => event.position)
   }
 
   /** Pages of a stream, by revision, up to `head` in the log. */
   streamPages (stream: string, range: Range, head: number, wanted = Infinity): AsyncGenerator<RecordedEvent[]> {
-    const { table, readers } = this.#storage
+    const { table, readers } = this.storage
     const read = (from: number, to: number, size: PageSize) =>
       table.readStream(readers, stream, range.direction, from, to, head, size)
     return this.#pages(range, wanted, read, (event) => event.revision)
@@ -53,7 +48,7 @@ export class LogReader {
 
   /** Events by stream and revision; what does not exist is left out. */
   eventsAt (targets: readonly StreamPlace[]): Promise<RecordedEvent[]> {
-    return reading(this.#storage.table.readEach(this.#storage.readers, targets))
+    return reading(this.storage.table.readEach(this.storage.readers, targets))
   }
 
   /** In portions. While the consumer takes a page the next one is read, unless it has all that it wants. */
@@ -90,12 +85,12 @@ export class LogReader {
   }
 
   async #state (stream: string): Promise<StreamState> {
-    const { known, epoch } = this.#writer
+    const { known, epoch } = this.writer
     const committed = known.committed(stream)
     if (committed !== undefined) return committed
-    const state = (await reading(this.#storage.table.states(this.#storage.readers, [stream]))).get(stream)
+    const state = (await reading(this.storage.table.states(this.storage.readers, [stream]))).get(stream)
     if (state === undefined) throw new LogUnavailable('Postgres did not answer for the stream')
-    if (this.#writer.epoch === epoch) known.remember(stream, state)
+    if (this.writer.epoch === epoch) known.remember(stream, state)
     return state
   }
 }

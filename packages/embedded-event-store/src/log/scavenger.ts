@@ -20,18 +20,14 @@ const keptSeconds = 30 * 24 * 3600
 interface About { scavengeId: string, nodeEndpoint: string }
 
 export class Scavenger {
-  readonly #storage: Storage
-  readonly #writer: Writer
-  readonly #onRemoved: (positions: ReadonlySet<number>) => void
   #running: string | undefined
   /** Up to here in the log, every stream that has a tombstone has been scavenged. */
   #tombstonesUpTo = 0
 
-  constructor (storage: Storage, writer: Writer, onRemoved: (positions: ReadonlySet<number>) => void) {
-    this.#storage = storage
-    this.#writer = writer
-    this.#onRemoved = onRemoved
-  }
+  constructor (
+    private readonly storage: Storage, private readonly writer: Writer,
+    private readonly onRemoved: (positions: ReadonlySet<number>) => void
+  ) {}
 
   /** Begins, unless one is under way: its id is told then. @param nodeEndpoint as EventStoreDB tells it in the log */
   start (nodeEndpoint: string): { id: string, isNew: boolean } {
@@ -70,13 +66,13 @@ export class Scavenger {
   async #append (stream: string, type: string, data: string, expected = any): Promise<number | undefined> {
     const content = { data: Buffer.from(data), metadata: new Uint8Array() }
     const event = { id: randomUUID(), type, isJson: type !== '$>', ...content }
-    const outcome = await this.#writer.write({ action: 'append', stream, expected, events: [event] })
+    const outcome = await this.writer.write({ action: 'append', stream, expected, events: [event] })
     return outcome.kind === 'written' ? outcome.position : undefined
   }
 
   /** Everything that is due at this position. What is due later waits for the next scavenge. */
   async #removeAll (before: number, removed: { events: number, bytes: number }): Promise<void> {
-    const { table, readers } = this.#storage
+    const { table, readers } = this.storage
     for await (const streams of this.#candidates(before)) {
       const due = await table.due(readers, await this.#removables(readers, streams), before)
       for (let isMore = due.length > 0; isMore;) {
@@ -91,17 +87,17 @@ export class Scavenger {
 
   /** The metadata may have changed since: nothing is appended while this is decided and done. */
   async #remove (streams: readonly string[], before: number) {
-    return await this.#writer.alone(async (client) => {
+    return await this.writer.alone(async (client) => {
       const removables = await this.#removables(client, streams)
-      const removed = await this.#storage.table.remove(client, removables, before, most.events)
-      this.#onRemoved(new Set(removed.positions))
+      const removed = await this.storage.table.remove(client, removables, before, most.events)
+      this.onRemoved(new Set(removed.positions))
       return removed
     })
   }
 
   /** Streams of metadata are judged by the streams that they describe. */
   async #removables (on: Queryable, streams: readonly string[]): Promise<Removable[]> {
-    const states = await this.#storage.table.states(on, [...new Set(streams.flatMap(withTarget))])
+    const states = await this.storage.table.states(on, [...new Set(streams.flatMap(withTarget))])
     return streams.flatMap((stream) => {
       const state = states.get(stream)
       return state ? [removableOf(stream, state, states.get(describedBy(stream) ?? ''))] : []
@@ -110,7 +106,7 @@ export class Scavenger {
 
   /** The streams that have metadata or a tombstone, and their metadata. */
   async * #candidates (before: number): AsyncGenerator<string[]> {
-    const { table, readers } = this.#storage
+    const { table, readers } = this.storage
     for (let after = ''; ;) {
       const metastreams = await table.metastreams(readers, after, most.streams)
       const last = metastreams.at(-1)

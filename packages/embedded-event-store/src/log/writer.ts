@@ -20,25 +20,20 @@ const diskFull = '53100'
 export class Writer {
   readonly known = new KnownStreams()
   readonly queue = new WriteQueue()
-  /** The position of the last durable event. */
+  /** The position of the last durable event, 0 when there is none. */
   head = 0
   /** Changes whenever a state may have changed: before and after each commit. */
   epoch = 0
-  readonly #table: EventTable
-  readonly #onCommit: (events: RecordedEvent[]) => void
   #session: Session | undefined
   #isRunning = false
   /** Work that is done between two commits, or refused when there is no session. */
   readonly #chores: Array<(session: Session | undefined) => Promise<void>> = []
 
-  constructor (table: EventTable, onCommit: (events: RecordedEvent[]) => void) {
-    this.#table = table
-    this.#onCommit = onCommit
-  }
+  constructor (private readonly table: EventTable, private readonly onCommit: (events: RecordedEvent[]) => void) {}
 
   /** Begins to write through this session, from what the table says. */
   async attach (session: Session): Promise<void> {
-    const head = await this.#table.head(session.client)
+    const head = await this.table.head(session.client)
     if (head < this.head) throw new LogWentBack(this.head, head)
     this.known.forget() // the ids as well, as at a restart of EventStoreDB
     this.head = head
@@ -46,6 +41,7 @@ export class Writer {
     this.#session = session
   }
 
+  /** Whether it can write: Postgres is there, and the schema is ours. */
   get isAttached (): boolean {
     return this.#session !== undefined
   }
@@ -126,7 +122,7 @@ export class Writer {
     const unknown = this.#unknown(candidates)
     const assumed = isSure ? new Set<string>() : saidToBeNew(candidates, unknown)
     const needed = [...unknown].filter((stream) => !assumed.has(stream))
-    const states = needed.length > 0 ? await this.#table.states(on, needed) : []
+    const states = needed.length > 0 ? await this.table.states(on, needed) : []
     for (const [stream, state] of states) this.known.remember(stream, state)
     for (const stream of assumed) this.known.assumeUntouched(stream)
     const group: Group = { decided: [], events: [], created: Date.now(), assumed: [...assumed] }
@@ -141,7 +137,7 @@ export class Writer {
       if (planned.kind === 'look-up') {
         if (group.events.length > 0) break
         const { stream, expected, events } = request
-        planned = this.#plan(request, await this.#table.idsOf(on, stream, expected + 1, expected + events.length))
+        planned = this.#plan(request, await this.table.idsOf(on, stream, expected + 1, expected + events.length))
       }
       bytes += size
       group.decided.push({ settle, outcome: this.#carryOut(planned, group) })
@@ -189,7 +185,7 @@ export class Writer {
     if (events.length === 0) return assumed.length === 0 ? undefined : 'wrong assumption'
     this.epoch++
     try {
-      if (!await this.#table.insert(session.client, events, assumed)) return 'wrong assumption'
+      if (!await this.table.insert(session.client, events, assumed)) return 'wrong assumption'
     } catch (error) {
       return await this.#afterFailure(session, error)
     } finally {
@@ -197,7 +193,7 @@ export class Writer {
     }
     this.known.commit()
     this.head += events.length
-    this.#onCommit(events)
+    this.onCommit(events)
     return undefined
   }
 

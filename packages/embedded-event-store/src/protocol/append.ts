@@ -21,8 +21,9 @@ async function append (log: EventLog, call: AppendCall): Promise<streams.AppendR
   if (options === undefined) throw invalid('The first message of an append carries its options')
   const stream = writableStreamName(options.getStreamIdentifier())
   const expected = expectedRevision(options, options.getRevision())
-  await log.room()
-  const outcome = await log.write({ action: 'append', stream, expected, events, expiresAt: Number(call.getDeadline()) })
+  await log.writer.queue.room()
+  const expiresAt = Number(call.getDeadline())
+  const outcome = await log.writer.write({ action: 'append', stream, expected, events, expiresAt })
   return responseTo(outcome, stream, options)
 }
 
@@ -105,8 +106,8 @@ async function remove (
   }
   const exact = options.getRevision()
   const expected = expectedRevision(options, exact)
-  await log.room()
-  const outcome = await log.write({ action, stream, expected, events: [], expiresAt })
+  await log.writer.queue.room()
+  const outcome = await log.writer.write({ action, stream, expected, events: [], expiresAt })
   switch (outcome.kind) {
     case 'written': return String(outcome.position)
     case 'wrong-revision':

@@ -41,17 +41,12 @@ interface OpenAppend {
 const chunkPatience = 2_000
 
 class BatchAppends {
-  readonly #log: EventLog
-  readonly #call: BatchCall
   readonly #open = new Map<string, OpenAppend>()
   #sweeper: NodeJS.Timeout | undefined
   #hasEnded = false
   #isOver = false
 
-  constructor (log: EventLog, call: BatchCall) {
-    this.#log = log
-    this.#call = call
-  }
+  constructor (private readonly log: EventLog, private readonly call: BatchCall) {}
 
   take (chunk: BatchChunk): void {
     if (this.#isOver) return
@@ -82,7 +77,7 @@ class BatchAppends {
   breakOff (refusal: Refusal): void {
     if (this.#isOver) return
     this.stop()
-    this.#call.emit('error', toServiceError(refusal))
+    this.call.emit('error', toServiceError(refusal))
   }
 
   stop (): void {
@@ -104,15 +99,15 @@ class BatchAppends {
     const { options: { expected, deadline }, stream, events } = append
     append.isComplete = true
     append.deadline = deadline
-    void this.#log.write({ action: 'append', stream, expected, events, expiresAt: deadline })
+    void this.log.writer.write({ action: 'append', stream, expected, events, expiresAt: deadline })
       .then((outcome) => { this.#settle(append, outcome) }) // writes never reject
-    if (this.#log.isFull) void this.#waitForRoom()
+    if (this.log.writer.queue.isFull) void this.#waitForRoom()
   }
 
   async #waitForRoom (): Promise<void> {
-    this.#call.pause()
-    await this.#log.room()
-    if (!this.#isOver) this.#call.resume()
+    this.call.pause()
+    await this.log.writer.queue.room()
+    if (!this.#isOver) this.call.resume()
   }
 
   // Without a database every append of this call would fail the same way, and nothing of it is
@@ -129,7 +124,7 @@ class BatchAppends {
 
   #send (append: OpenAppend, response: Buffer): void {
     if (this.#isOver || !this.#open.delete(append.key)) return // answered before: its time was up
-    this.#call.write(response)
+    this.call.write(response)
     this.#finish()
   }
 
@@ -149,6 +144,6 @@ class BatchAppends {
   #finish (): void {
     if (!this.#hasEnded || this.#open.size > 0 || this.#isOver) return
     this.stop()
-    this.#call.end()
+    this.call.end()
   }
 }

@@ -8,12 +8,10 @@ export const maxAppendSize = 1024 * 1024
 
 /** A call ends with this: code, message and trailers. */
 export class Refusal extends Error {
-  readonly code: status
   readonly trailers: Readonly<Record<string, string>>
 
-  constructor (code: status, message: string, trailers: Record<string, string> = {}) {
+  constructor (readonly code: status, message: string, trailers: Record<string, string> = {}) {
     super(message)
-    this.code = code
     this.trailers = trailers
   }
 }

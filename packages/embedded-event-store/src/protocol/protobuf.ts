@@ -115,19 +115,16 @@ export function field (number: number, content: Uint8Array): Buffer {
 
 /** Reads the fields of one message. */
 export class Reader {
-  readonly #buffer: Buffer
   #at = 0
   #wire = 0
   /** The number of the field that `next` moved to. */
   field = 0
 
-  constructor (buffer: Buffer) {
-    this.#buffer = buffer
-  }
+  constructor (private readonly buffer: Buffer) {}
 
   /** Moves to the next field; its value must then be read, or skipped. */
   next (): boolean {
-    if (this.#at >= this.#buffer.length) return false
+    if (this.#at >= this.buffer.length) return false
     const tag = this.number()
     this.field = tag >>> 3
     this.#wire = tag & 7
@@ -158,8 +155,8 @@ export class Reader {
     const length = this.number()
     const start = this.#at
     this.#at += length
-    if (this.#at > this.#buffer.length) throw new Error('The message ends in the middle of a field')
-    return this.#buffer.subarray(start, this.#at)
+    if (this.#at > this.buffer.length) throw new Error('The message ends in the middle of a field')
+    return this.buffer.subarray(start, this.#at)
   }
 
   text (): string {
@@ -181,7 +178,7 @@ export class Reader {
   }
 
   #byte (): number {
-    const byte = this.#buffer[this.#at++]
+    const byte = this.buffer[this.#at++]
     if (byte === undefined) throw new Error('The message ends in the middle of a field')
     return byte
   }

@@ -44,7 +44,7 @@ async function readStream ({ log, options, responses }: Reading, asked: StreamOp
   const stream = streamName(asked.getStreamIdentifier())
   const { isForward, direction, count } = extentOf(options, asked)
   const state = await log.reader.stream(stream)
-  const head = log.head // not before the state: what that shows must be in reach
+  const { head } = log.writer // not before the state: what that shows must be in reach
   if (state.isTombstoned) throw streamDeleted(stream)
   if (state.isMissing) {
     const missing = new ReadResp.StreamNotFound().setStreamIdentifier(asked.getStreamIdentifier())
@@ -61,7 +61,7 @@ async function readStream ({ log, options, responses }: Reading, asked: StreamOp
 async function readAll ({ log, options, responses }: Reading, asked: AllOptions): Promise<void> {
   const { isForward, direction, count } = extentOf(options, asked)
   const position = asked.hasPosition() ? positionOf(asked) : undefined
-  const head = log.head
+  const { head } = log.writer
   if (position !== undefined && position > head) throw noSuchPosition()
   const filter = requestedFilter(options)
   const from = isForward ? position ?? 1 : 1
@@ -115,7 +115,7 @@ async function followStream (reading: Reading, asked: StreamOptions): Promise<vo
 
 async function followAll (reading: Reading, asked: AllOptions): Promise<void> {
   const position = asked.getPosition()?.getCommitPosition() ?? '0'
-  const after = asked.hasEnd() || position === theEnd ? reading.log.head : toNumber(position)
+  const after = asked.hasEnd() || position === theEnd ? reading.log.writer.head : toNumber(position)
   const filter = requestedFilter(reading.options)
   await sendSteps(reading.responses, subscribeToAll(reading, after, filter), '$all')
 }

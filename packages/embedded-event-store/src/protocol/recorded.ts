@@ -117,14 +117,12 @@ const sizesIn = ({ stream, streamEnd, typeEnd, metadataEnd, end }: RowOfEvent): 
  */
 class Recorded {
   readonly size: number
-  readonly #event: RecordedEvent
   readonly #sizes: Sizes
   readonly #revision: number
   readonly #contentType: Buffer
   readonly #created: string
 
-  constructor (event: RecordedEvent) {
-    this.#event = event
+  constructor (private readonly event: RecordedEvent) {
     const sizes = this.#sizes = event.row === undefined ? sizesOf(event) : sizesIn(event.row)
     this.#revision = event.revision
     this.#contentType = event.isJson ? json : binary
@@ -133,7 +131,7 @@ class Recorded {
   }
 
   write (writer: Writer): void {
-    const [event, row, sizes] = [this.#event, this.#event.row, this.#sizes]
+    const [event, row, sizes] = [this.event, this.event.row, this.#sizes]
     writer.begin(of.recorded.id, sizeOf.bytes(idSize))
     if (row === undefined) writer.text(of.uuid.string, event.id, idSize)
     else writer.uuid(of.uuid.string, row.bytes, row.id)
@@ -159,7 +157,7 @@ class Recorded {
   get #placeSize (): number {
     const revision = this.#revision === tombstoneRevision ? 10 : sizeOf.number(this.#revision)
     const names = sizeOf.bytes(sizeOf.bytes(idSize)) + sizeOf.bytes(sizeOf.bytes(this.#sizes.stream))
-    return names + revision + 2 * sizeOf.number(this.#event.position)
+    return names + revision + 2 * sizeOf.number(this.event.position)
   }
 
   get #propertiesSize (): number {

@@ -13,26 +13,20 @@ const large = 4 * 1024
 export type ReadCall = ServerWritableStream<streams.ReadReq, Buffer>
 
 export class Responses {
-  readonly #log: EventLog
-  readonly #call: ReadCall
-  readonly #gone: AbortSignal
   readonly #resolvesLinks: boolean
 
   /** @param gone aborted when the call has ended */
-  constructor (log: EventLog, call: ReadCall, gone: AbortSignal) {
-    this.#log = log
-    this.#call = call
-    this.#gone = gone
+  constructor (private readonly log: EventLog, private readonly call: ReadCall, private readonly gone: AbortSignal) {
     this.#resolvesLinks = call.request.getOptions()?.getResolveLinks() ?? false
   }
 
   get areOver (): boolean {
-    return this.#gone.aborted
+    return this.gone.aborted
   }
 
   async events (events: readonly RecordedEvent[]): Promise<void> {
     if (this.#resolvesLinks && events.some((event) => event.type === '$>')) {
-      for (const response of await resolveLinks(this.#log, events)) await this.#write(response)
+      for (const response of await resolveLinks(this.log, events)) await this.#write(response)
       return
     }
     if (events.length > 0) await this.#write(asOneMessage(events.map(eventMessage)))
@@ -45,25 +39,25 @@ export class Responses {
   async #write (response: Buffer): Promise<void> {
     if (this.areOver) return
     if (response.length >= large) await this.#taken(response)
-    else if (!this.#call.write(response)) await this.#drained()
+    else if (!this.call.write(response)) await this.#drained()
   }
 
   /** Of many events at once none wait behind those that are on their way. */
   async #taken (response: Buffer): Promise<void> {
     await new Promise<void>((resolve) => {
       const proceed = () => {
-        this.#gone.removeEventListener('abort', proceed)
+        this.gone.removeEventListener('abort', proceed)
         resolve()
       }
-      this.#gone.addEventListener('abort', proceed, { once: true })
-      this.#call.write(response, proceed)
+      this.gone.addEventListener('abort', proceed, { once: true })
+      this.call.write(response, proceed)
     })
   }
 
   /** A consumer that has stopped reading stops us here, however long it takes. */
   async #drained (): Promise<void> {
-    if (this.#gone.aborted) return
-    await once(this.#call, 'drain', { signal: this.#gone }).catch(() => {}) // the call is gone, and the caller looks
+    if (this.gone.aborted) return
+    await once(this.call, 'drain', { signal: this.gone }).catch(() => {}) // the call is gone, and the caller looks
   }
 }
 

@@ -63,7 +63,7 @@ function addNode (server: grpc.Server, { log, startScavenge, address }: Deps): v
   server.addService({ startScavenge: OperationsService.startScavenge }, {
     /** Answers when it has begun, or names the one under way. `$scavenges-<id>` in the log tells how it ended. */
     startScavenge (_call: unknown, reply: Reply<operations.ScavengeResp>) {
-      if (!log.isReady) return reply(toServiceError(unavailable()))
+      if (!log.writer.isAttached) return reply(toServiceError(unavailable()))
       const { id, isNew } = startScavenge()
       const { STARTED, INPROGRESS } = operations.ScavengeResp.ScavengeResult
       reply(null, new operations.ScavengeResp().setScavengeId(id).setScavengeResult(isNew ? STARTED : INPROGRESS))
