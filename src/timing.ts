@@ -6,6 +6,17 @@ export async function pause (ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => {})
 }
 
+/** Does the work again and again, which waits by itself in between. @returns what stops it, and waits for its end */
+export function repeat (work: (signal: AbortSignal) => Promise<unknown>): () => Promise<void> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const repeating = (async () => { while (!signal.aborted) await work(signal) })()
+  return async () => {
+    stopping.abort()
+    await repeating
+  }
+}
+
 /** The result of `work`. @throws what `work` does, or `late()` when it takes longer than `ms` */
 export async function withTimeout<Result> (ms: number, work: Promise<Result>, late: () => Error): Promise<Result> {
   const timer = new AbortController()

@@ -1,6 +1,6 @@
 // What this process does in a minute, written down once a minute: for the charts of a day, and for rates.
 import type { Pool } from 'pg'
-import { endsWithin, pause } from '../timing.js'
+import { endsWithin, pause, repeat } from '../timing.js'
 import type { Services } from '../services/services.js'
 
 const minuteMs = 60_000
@@ -15,22 +15,16 @@ type Process = Pick<Services, 'pool' | 'holder'>
  */
 export function recordMinutes (
   process: Process, read: () => Map<string, number>, log: { warn (details: object, message: string): void }
-): () => Promise<void> {
-  const stopping = new AbortController()
+): () => Promise<unknown> {
   let written = new Map<string, number>()
-  const recording = (async () => {
-    while (!stopping.signal.aborted) {
-      const begun = Math.floor(Date.now() / minuteMs) * minuteMs
-      await pause(begun + minuteMs - Date.now(), stopping.signal)
-      await record(new Date(begun)).catch((error: unknown) => {
-        log.warn({ err: error }, 'the counts of a minute could not be written, the next ones have them')
-      })
-    }
-  })()
-  return async () => {
-    stopping.abort()
-    await endsWithin(lastWriteMs, recording)
-  }
+  const stop = repeat(async (signal) => {
+    const begun = Math.floor(Date.now() / minuteMs) * minuteMs
+    await pause(begun + minuteMs - Date.now(), signal)
+    await record(new Date(begun)).catch((error: unknown) => {
+      log.warn({ err: error }, 'the counts of a minute could not be written, the next ones have them')
+    })
+  })
+  return () => endsWithin(lastWriteMs, stop())
 
   async function record (minute: Date): Promise<void> {
     const counted = read()
@@ -52,11 +46,11 @@ async function write (
   [minute, holder, counts.map(({ name }) => name), counts.map(({ count }) => count)])
 }
 
-/** Commands of all APIs in ten minutes, by how they were answered; ten minutes without one are not in it. */
-export interface CommandsIn { at: string, accepted: number, refused: number, failed: number }
-
-/** The last 24 hours, oldest first. */
-export async function commandDay (pool: Pool): Promise<CommandsIn[]> {
+/**
+ * Commands of all APIs in ten minutes, by how they were answered, in the last 24 hours, oldest first. Ten minutes
+ * without one are not in it.
+ */
+export async function commandDay (pool: Pool) {
   const { rows } = await pool.query<{ at: Date, accepted: number, refused: number, failed: number }>(`
     SELECT date_bin('10 minutes', minute, '2000-01-01Z') AS at, ${['accepted', 'refused', 'failed'].map((kind) =>
       `coalesce(sum(count) FILTER (WHERE name = 'commands ${kind}'), 0)::float8 AS ${kind}`).join(', ')}

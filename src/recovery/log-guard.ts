@@ -2,29 +2,9 @@
 // database is behind the log.
 import type { Pool } from 'pg'
 import { OtherLog } from '../log/errors.js'
-import type { SameLog } from '../subscriptions/run.js'
-import { pause } from '../timing.js'
+import { pause, repeat } from '../timing.js'
 import { BehindLog, explainBehind, readDatabaseState, type DatabaseState, type MarkedLog } from './markers.js'
 import { refuseOtherLog, type KnownLog, type ReadUpTo } from './same-log.js'
-
-export interface LogGuard extends SameLog {
-  /** Compares the log now. @throws OtherLog, EventStoreUnavailable; an outage leaves the last result */
-  assert (): Promise<void>
-  /** Compares until it is the same log, for some seconds. @throws as `assert` */
-  assertSoon (): Promise<void>
-  /** Compares the database now. @throws when the event store or Postgres does not answer; the last result stays */
-  check (): Promise<DatabaseState>
-  /** Compares now. @throws BehindLog when no webhook may be sent */
-  assertMaySend (): Promise<void>
-  /** Compares now. @throws BehindLog when no id may be given out */
-  assertMayGiveIds (): Promise<void>
-  /** The last result; false before the first check. */
-  maySend (): boolean
-  /** Resolves as soon as webhooks may be sent, or `signal` is aborted; `keepChecking` must run. */
-  untilMaySend (signal: AbortSignal): Promise<void>
-  /** Compares both again and again until `signal` is aborted, more often while something is refused. */
-  keepChecking (signal: AbortSignal): Promise<void>
-}
 
 type Write = (details: object, message: string) => void
 
@@ -43,10 +23,12 @@ const waitEveryMs = 50
 /** A member that has just begun to lead may be level a moment later. */
 const soonMs = { within: 3_000, every: 200 }
 
+export type LogGuard = ReturnType<typeof openLogGuard>
+
 /** Allows nothing at first. Logs once what is wrong, and once that it no longer is. */
 export function openLogGuard (
   { pool, streams, readUpTo = async () => [], log, everyMs = 10_000, behindEveryMs = 2_000 }: LogGuardOptions
-): LogGuard {
+) {
   let other: OtherLog | undefined
   let last: DatabaseState | undefined
   const compare = async () => await refuseOtherLog(pool, streams, await readUpTo())
@@ -54,7 +36,9 @@ export function openLogGuard (
     assert,
     check,
     problem: () => other,
+    /** The last result; false before the first check. */
     maySend: () => last?.maySend === true,
+    /** Compares until it is the same log, for some seconds. @throws as `assert` */
     async assertSoon () {
       for (const giveUpAt = Date.now() + soonMs.within; Date.now() < giveUpAt;) {
         const problem = await compare().catch((error: unknown) => error)
@@ -63,25 +47,27 @@ export function openLogGuard (
       }
       await assert() // what else is wrong is found again
     },
-    async assertMaySend () {
-      const state = await check()
-      if (!state.maySend) throw new BehindLog(explainBehind(state))
-    },
-    async assertMayGiveIds () {
-      const state = await check()
-      if (!state.mayGiveIds) throw new BehindLog(explainBehind(state))
-    },
-    async untilMaySend (signal) {
+    /** Compares now. @throws BehindLog when no webhook may be sent */
+    assertMaySend: () => assertMay('maySend'),
+    /** Compares now. @throws BehindLog when no id may be given out */
+    assertMayGiveIds: () => assertMay('mayGiveIds'),
+    /** Resolves as soon as webhooks may be sent, or `signal` is aborted; `keepChecking` must run. */
+    async untilMaySend (signal: AbortSignal) {
       while (!signal.aborted && last?.maySend !== true) await pause(waitEveryMs, signal)
     },
-    async keepChecking (signal) {
-      while (!signal.aborted) {
-        for (const look of [assert, check]) await look().catch(() => {}) // told; who needs what is away reports that
-        await pause(last?.maySend === true ? everyMs : behindEveryMs, signal)
-      }
-    }
+    /** Compares both again and again, more often while something is refused. @returns what stops it */
+    keepChecking: () => repeat(async (signal) => {
+      for (const look of [assert, check]) await look().catch(() => {}) // told; who needs what is away reports that
+      await pause(last?.maySend === true ? everyMs : behindEveryMs, signal)
+    })
   }
 
+  async function assertMay (does: 'maySend' | 'mayGiveIds'): Promise<void> {
+    const state = await check()
+    if (!state[does]) throw new BehindLog(explainBehind(state))
+  }
+
+  /** Compares the log now. @throws OtherLog, EventStoreUnavailable; an outage leaves the last result */
   async function assert (): Promise<void> {
     try {
       await compare()
@@ -94,6 +80,7 @@ export function openLogGuard (
     other = undefined
   }
 
+  /** Compares the database now. @throws when the event store or Postgres does not answer; the last result stays */
   async function check (): Promise<DatabaseState> {
     const former = last
     last = await readDatabaseState(pool, streams)

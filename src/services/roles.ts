@@ -40,12 +40,7 @@ export async function startRoles (
   const leaving = new AbortController()
   let worker: StartedWorker | undefined
   const services = await openServices({ roles, config, urls, log, leaving: leaving.signal }, prepare)
-  const checking = new AbortController()
-  const checked = services.logGuard.keepChecking(checking.signal)
-  const stops: Stops = [endsSoon(async () => {
-    checking.abort()
-    await checked
-  })]
+  const stops: Stops = [endsSoon(services.logGuard.keepChecking())]
   try {
     const app = await startParts(services, stops, (started) => { worker = started })
     return { url: await listen(app, config), leave: () => leaving.abort(), stop }

@@ -11,7 +11,7 @@ import type { HandleLedger, HandleRoute } from '../http/command-route.js'
 import { refuseLostKeysAtStart } from '../privacy/rewrap.js'
 import { findLimitedStreams } from '../recovery/same-log.js'
 import { wheneverLeased } from '../subscriptions/lease.js'
-import { endsWithin, pause } from '../timing.js'
+import { endsWithin, pause, repeat } from '../timing.js'
 import type { CompleteConfig } from './complete-config.js'
 import { openConnections, type Connections, type Urls } from './connections.js'
 import { openCredentials, type OpenCredentials } from './credentials.js'
@@ -94,25 +94,18 @@ const forgetWithinMs = 2_000
  * else asks for, renewed while the process lives. @returns what ends it, once it is registered
  */
 async function registerRoles (pool: Pool, roles: readonly Role[], holder: string): Promise<() => Promise<void>> {
-  const stopping = new AbortController()
-  const { signal } = stopping
   const name = `role ${holder}`
   await pool.query("DELETE FROM ledger.leases WHERE name LIKE 'role %' AND expires_at < now() - interval '1 hour'")
   let registered = () => {}
   const isRegistered = new Promise<void>((resolve) => { registered = resolve })
-  const lease = { pool, name, holder: `${holder} (${roles.join(', ')})`, signal }
-  const running = (async () => {
-    while (!signal.aborted) {
-      await wheneverLeased(lease, async (held) => {
-        registered()
-        await new Promise((resolve) => held.signal.addEventListener('abort', resolve, { once: true }))
-      }).catch(() => pause(retryMs, signal)) // Postgres is away: others report it
-    }
-  })()
+  const lease = { pool, name, holder: `${holder} (${roles.join(', ')})` }
+  const stop = repeat((signal) => wheneverLeased({ ...lease, signal }, async (held) => {
+    registered()
+    await new Promise((resolve) => held.signal.addEventListener('abort', resolve, { once: true }))
+  }).catch(() => pause(retryMs, signal))) // Postgres is away: others report it
   await isRegistered
   return async () => {
-    stopping.abort()
-    const forgotten = running.then(() => pool.query('DELETE FROM ledger.leases WHERE name = $1', [name]))
+    const forgotten = stop().then(() => pool.query('DELETE FROM ledger.leases WHERE name = $1', [name]))
     await endsWithin(forgetWithinMs, forgotten) // it expires anyway
   }
 }

@@ -8,7 +8,7 @@ import { openMetrics, type Metrics } from '../http/metrics.js'
 import { recordMinutes } from '../ops/minute-counts.js'
 import { countersByConsumer } from '../subscriptions/run.js'
 import { monitorLag, type Lag, type LagMonitor } from '../subscriptions/lag.js'
-import { pause } from '../timing.js'
+import { pause, repeat } from '../timing.js'
 import { measureDeliveries, measureProcess, measureProjections } from './metrics.js'
 import type { Services } from './services.js'
 import { statfs } from 'node:fs/promises'
@@ -42,7 +42,7 @@ export function openStatus (services: Services, assertWorker: () => Promise<void
   const stopLooking = disk.keepLooking()
   if (roles.includes('worker')) measureDeliveries(metrics, pool)
   return {
-    healthChecks: healthChecks(services, disk, assertWorker, lagMonitor),
+    healthChecks: healthChecks(services, disk.assertRoom, assertWorker, lagMonitor),
     metrics,
     metricsToken: config.metricsToken,
     async stop () {
@@ -60,12 +60,12 @@ function counted ({ commands }: Metrics): Map<string, number> {
 
 /** A process without the role projector has no monitor of the lag. */
 function healthChecks (
-  services: Services, disk: DiskMonitor, assertWorker: () => Promise<void>, lagMonitor: LagMonitor | undefined
+  services: Services, disk: () => Promise<void>, assertWorker: () => Promise<void>, lagMonitor: LagMonitor | undefined
 ): HealthChecks {
   const { roles, pool, eventStore, logGuard } = services
   const checks: HealthChecks = {
     postgres: () => pool.query('SELECT 1'),
-    disk: () => disk.assertRoom(),
+    disk,
     eventStore: () => eventStore.assertAnswers(),
     ledger: () => isLevelWithLog(services),
     log: () => logGuard.assert()
@@ -125,21 +125,7 @@ export interface Disk {
   path?: string | undefined
 }
 
-export interface DiskMonitor {
-  /** @throws when the disk is full */
-  assertRoom (): Promise<void>
-  /** Looks again and again, so that a full disk is told though nobody asks. @returns what ends it */
-  keepLooking (): () => Promise<void>
-}
-
-export interface DiskMonitorOptions {
-  pool: Pool
-  disk: Disk
-  log: { info (details: object, message: string): void, error (details: object, message: string): void }
-  /** Between two looks, in milliseconds; a full disk is looked at whenever it is asked for. */
-  everyMs?: number
-}
-
+/** Between two looks, in milliseconds; a full disk is looked at whenever it is asked for. */
 const usualEveryMs = 10_000
 
 /** Postgres makes its write-ahead log in pieces of this size, and stops altogether when there is no room for one. */
@@ -154,12 +140,17 @@ export function diskOf (dataIn: string | undefined, eventStoreUrl: string | unde
   return { name: `of DATA_DIR (${dataIn}, with Postgres${hasLog ? ' and the event log' : ''})`, path: dataIn }
 }
 
+type DiskLog = Record<'info' | 'error', (details: object, message: string) => void>
+
 /** Tells once that the disk is full, and once that there is room again. */
-export function openDiskMonitor ({ pool, disk, log, everyMs = usualEveryMs }: DiskMonitorOptions): DiskMonitor {
+export function openDiskMonitor (
+  { pool, disk, log, everyMs = usualEveryMs }: { pool: Pool, disk: Disk, log: DiskLog, everyMs?: number }
+) {
   let lookedAt = -Infinity
   let problem: Error | undefined
   return { assertRoom, keepLooking }
 
+  /** @throws when the disk is full */
   async function assertRoom (): Promise<void> {
     if (problem || performance.now() - lookedAt > everyMs) await look()
     if (problem) throw problem
@@ -176,18 +167,12 @@ export function openDiskMonitor ({ pool, disk, log, everyMs = usualEveryMs }: Di
     problem = found
   }
 
+  /** A full disk is told though nobody asks. @returns what ends it */
   function keepLooking (): () => Promise<void> {
-    const stopping = new AbortController()
-    const looking = (async () => {
-      while (!stopping.signal.aborted) {
-        await pause(everyMs, stopping.signal)
-        if (!stopping.signal.aborted) await look()
-      }
-    })()
-    return async () => {
-      stopping.abort()
-      await looking
-    }
+    return repeat(async (signal) => {
+      await pause(everyMs, signal)
+      if (!signal.aborted) await look()
+    })
   }
 }
 

@@ -1,6 +1,6 @@
 // Monitors from outside whether subscriptions make progress: it reads their checkpoints and the head of the log.
 import type { Streams } from '../log/event-log.js'
-import { pause } from '../timing.js'
+import { pause, repeat } from '../timing.js'
 
 /** How far a subscription is behind the log. */
 export interface Lag {
@@ -68,12 +68,11 @@ const mostSamples = 3_600
 export function monitorLag (options: LagMonitorOptions): LagMonitor {
   const { head, positions, lookNow = () => {}, everyMs = 2_000, toleranceMs = 5_000 } = options
   const samplesOf = new Map<string, Sample[]>()
-  const stopping = new AbortController()
   let unbrokenSince = performance.now()
   let level: Level | undefined
   let sampledAt = performance.now()
   let problem: unknown
-  const sampling = sampleUntil(stopping.signal)
+  const stop = repeat(sample)
   const lags = () => [...samplesOf].flatMap(([name, samples]) => lagOf(name, samples, toleranceMs) ?? [])
   return {
     lags,
@@ -81,21 +80,16 @@ export function monitorLag (options: LagMonitorOptions): LagMonitor {
       if (performance.now() - sampledAt <= stillSamples * everyMs) return lags()
       throw new Error('the log and the checkpoints could not be compared', { cause: problem })
     },
-    async stop () {
-      stopping.abort()
-      await sampling
-    }
+    stop
   }
 
-  async function sampleUntil (signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      // Other checks report who is away.
-      await takeSamples().catch((error: unknown) => {
-        unbrokenSince = performance.now() + toleranceMs
-        problem = error
-      })
-      await pause(level ? 2 * everyMs : everyMs, signal)
-    }
+  async function sample (signal: AbortSignal): Promise<void> {
+    // Other checks report who is away.
+    await takeSamples().catch((error: unknown) => {
+      unbrokenSince = performance.now() + toleranceMs
+      problem = error
+    })
+    await pause(level ? 2 * everyMs : everyMs, signal)
   }
 
   async function takeSamples (): Promise<void> {

@@ -34,11 +34,6 @@ export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}) 
 /** Compares again and again until the test ends, as a process does. */
 export function keptGuard (t: Teardown, options: LogGuardOptions): LogGuard {
   const guard = openLogGuard(options)
-  const ending = new AbortController()
-  const checking = guard.keepChecking(ending.signal)
-  t.teardown(async () => {
-    ending.abort()
-    await checking
-  })
+  t.teardown(guard.keepChecking())
   return guard
 }
