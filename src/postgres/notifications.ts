@@ -3,12 +3,6 @@
 import pg from 'pg'
 import { endClient } from './pool.js'
 
-export interface Notifications {
-  /** Listens to a channel until the listener is closed. @param channel a name of ours, never input */
-  listen (channel: string, hearing: Hearing): Listener
-  close (): Promise<void>
-}
-
 export interface Hearing {
   onNotification (payload: string): void
   /** Earlier notifications were perhaps missed. */
@@ -23,8 +17,6 @@ export interface Listener {
 export interface NotificationsOptions {
   /** Must reach Postgres directly: LISTEN does not pass a transaction pooler. */
   databaseUrl: string
-  /** Shown in pg_stat_activity. */
-  applicationName?: string
   /** Between two checks that the connection lives, in milliseconds. */
   heartbeatMs?: number
   /** For an answer to each. */
@@ -36,14 +28,7 @@ export interface NotificationsOptions {
 }
 
 const reconnectMs = 500
-const usual = { applicationName: 'ringledger notifications', heartbeatMs: 15_000, answerWithinMs: 5_000 }
-
-type Settings = typeof usual & NotificationsOptions
-
-/** Connects once somebody listens. */
-export function openNotifications (options: NotificationsOptions): Notifications {
-  return new SharedConnection({ ...usual, ...options })
-}
+const usual = { heartbeatMs: 15_000, answerWithinMs: 5_000 }
 
 /** Who listens to a channel. */
 interface Ear {
@@ -53,14 +38,16 @@ interface Ear {
   on?: Connection
 }
 
-class SharedConnection implements Notifications {
+/** Connects once somebody listens. */
+export class Notifications {
   readonly #ears = new Set<Ear>()
   #isClosed = false
   #current: Connection | undefined
   #live: Connection | undefined
 
-  constructor (private readonly options: Settings) {}
+  constructor (private readonly options: NotificationsOptions) {}
 
+  /** Listens to a channel until the listener is closed. @param channel a name of ours, never input */
   listen (channel: string, hearing: Hearing): Listener {
     const ear: Ear = { channel, hearing }
     this.#ears.add(ear)
@@ -78,13 +65,9 @@ class SharedConnection implements Notifications {
   }
 
   async #connect (): Promise<void> {
-    const connection: Connection = new Connection(this.options, {
-      onNotification: (channel, payload) => {
-        for (const ear of this.#ears) if (ear.channel === channel) ear.hearing.onNotification(payload)
-      },
-      onAnswer: () => this.options.onAnswer?.(),
-      onLost: (error) => this.#lost(connection, error)
-    })
+    const connection: Connection = new Connection(this.options, (channel, payload) => {
+      for (const ear of this.#ears) if (ear.channel === channel) ear.hearing.onNotification(payload)
+    }, (error) => this.#lost(connection, error))
     this.#current = connection
     if (!await connection.open() || this.#isClosed) return
     this.#live = connection
@@ -105,14 +88,6 @@ class SharedConnection implements Notifications {
   }
 }
 
-/** What becomes of a connection. */
-interface Told {
-  onNotification (channel: string, payload: string): void
-  onAnswer (): void
-  /** Without an error when it has ended as it should. */
-  onLost (error?: Error): void
-}
-
 const connectWithinMs = 5_000
 
 class Connection {
@@ -123,13 +98,15 @@ class Connection {
   #last: Promise<unknown> = Promise.resolve()
   #isLost = false
 
+  /** @param onLost gets no error when it has ended as it should */
   constructor (
-    { databaseUrl, applicationName, heartbeatMs, answerWithinMs }: Settings,
-    private readonly told: Told
+    private readonly options: NotificationsOptions, onNotification: (channel: string, payload: string) => void,
+    private readonly onLost: (error?: Error) => void
   ) {
+    const { databaseUrl, heartbeatMs, answerWithinMs } = { ...usual, ...options }
     this.#client = new pg.Client({
       connectionString: databaseUrl,
-      application_name: applicationName,
+      application_name: 'ringledger notifications',
       keepAlive: true,
       connectionTimeoutMillis: connectWithinMs,
       query_timeout: answerWithinMs
@@ -138,7 +115,7 @@ class Connection {
     this.#client.on('error', (error) => this.#lose(error))
     this.#client.on('end', () => this.#lose())
     this.#client.on('notification', ({ channel, payload = '' }) => {
-      if (!this.#isLost) told.onNotification(channel, payload)
+      if (!this.#isLost) onNotification(channel, payload)
     })
   }
 
@@ -173,7 +150,7 @@ class Connection {
   async #answer (ask: () => Promise<unknown>): Promise<boolean> {
     try {
       await ask()
-      this.told.onAnswer()
+      this.options.onAnswer?.()
     } catch (error) {
       this.#lose(error instanceof Error ? error : new Error(String(error)))
     }
@@ -186,6 +163,6 @@ class Connection {
     this.#isOpen = false
     clearInterval(this.#heartbeat)
     void endClient(this.#client)
-    this.told.onLost(error)
+    this.onLost(error)
   }
 }

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { Positions } from '../../projections/engine/positions.js'
 import { activePositions, awaitedChannel, ensureProjections, filledAt } from '../../projections/engine/generations.js'
-import { openNotifications, type Notifications } from '../postgres/notifications.js'
+import { Notifications } from '../postgres/notifications.js'
 import { projections } from '../../projections/index.js'
 import { eventVersions } from '../domain/events.js'
 import { EventStoreConnection } from '../log/connection.js'
@@ -95,7 +95,7 @@ export async function openConnections (
     await disconnect()
     throw error
   }
-  const notifications = openNotifications({ databaseUrl, onError, onAnswer })
+  const notifications = new Notifications({ databaseUrl, onError, onAnswer })
   const positions = new Positions({
     ...{ notifications, pool, onError, head: streams.head, waitMs: options.readModelWaitMs },
     raising: projections.filter(({ idsSeen }) => idsSeen).map(({ name }) => name)

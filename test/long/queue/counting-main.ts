@@ -1,6 +1,6 @@
 // A worker of requests that count, for tests that kill or freeze it. It prints each step, and dies at one.
 import { writeSync } from 'node:fs'
-import { openNotifications } from '../../../src/postgres/notifications.js'
+import { Notifications } from '../../../src/postgres/notifications.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { startWork } from '../../../workers/work/run.js'
 import { counting } from '../../support/workers/work-rig.js'
@@ -16,7 +16,7 @@ const onStep = (step: number) => {
 }
 startWork({
   pool,
-  notifications: openNotifications({ databaseUrl, onError: ignore }),
+  notifications: new Notifications({ databaseUrl, onError: ignore }),
   kinds: { counting: counting(pool, { worker, onStep }) },
   holder: worker,
   log: { info: ignore, warn: ignore },

@@ -1,7 +1,7 @@
 // A migrated database of a test's own, with a pool.
 import pg, { type Pool } from 'pg'
 import {
-  type Notifications, openNotifications, type NotificationsOptions
+  Notifications, type NotificationsOptions
 } from '../../../src/postgres/notifications.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { migrateLedger } from '../back-ends/database-templates.js'
@@ -49,7 +49,7 @@ export function keepingLog () {
 export function notificationsOf (
   t: Teardown, databaseUrl: string, options: Partial<NotificationsOptions> = {}
 ): Notifications {
-  const notifications = openNotifications({ databaseUrl, onError: () => {}, ...options })
+  const notifications = new Notifications({ databaseUrl, onError: () => {}, ...options })
   t.teardown(() => notifications.close())
   return notifications
 }
