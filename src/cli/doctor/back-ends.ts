@@ -16,7 +16,6 @@ import { EventStoreConnection } from '../../log/connection.js'
 import { reasonOf, RevisionConflict } from '../../log/errors.js'
 import { EventLog, type Streams } from '../../log/event-log.js'
 import { findLimitedStreams } from '../../recovery/same-log.js'
-import type { ScavengedStore } from './service.js'
 import { Redis } from 'ioredis'
 import { troubleIn, whyAway, type Trouble } from '../../../workers/queue/redis-trouble.js'
 
@@ -25,18 +24,8 @@ const goodbyeMs = 1_000
 /** Clocks that differ by more than that make logs hard to read; by far more, tokens and webhooks are refused. */
 const [uneasyMs, wrongMs] = [2_000, 60_000]
 
-interface OpenPostgres {
-  findings: Promise<Finding[]>
-  close (): Promise<void>
-}
-
-interface PostgresUse {
-  /** Its superuser is ours. */
-  isEmbedded: boolean
-  queueIn: 'redis' | 'postgres'
-}
-
-export function checkPostgres (url: string, { isEmbedded, queueIn }: PostgresUse): OpenPostgres {
+/** @param isEmbedded its superuser is ours */
+export function checkPostgres (url: string, isEmbedded: boolean, queueIn: keyof typeof mostOfAProcess) {
   const clients: pg.Client[] = []
   const open = async () => {
     const client = openClient(url, 'ringledger doctor', connectWithinMs)
@@ -62,9 +51,11 @@ export function checkPostgres (url: string, { isEmbedded, queueIn }: PostgresUse
     ['takes writes', () => unless('25006', () => 'yes')],
     ['clock', () => clock(pool)],
     ['privileges', () => unless('42501', () => privileges(pool, isEmbedded))],
-    ...settings(pool),
+    ['durability', () => durability(pool)],
+    ['time limits', () => timeLimits(pool)],
     ['connections', () => connectionsLeft(pool, queueIn)],
-    ...activity(pool),
+    ['locks', () => locks(pool)],
+    ['open transactions', () => openTransactions(pool)],
     ['LISTEN', async () => 'arrives: the connection is direct'],
     ['migrations', () => migrations(pool)]
   ], 'Check that it runs, and that DATABASE_URL leads to it.')
@@ -120,11 +111,6 @@ async function migrations (pool: pg.Pool): Promise<Found> {
 const safety = ['fsync', 'synchronous_commit']
 const limits = ['statement_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout']
 
-const settings = (pool: pg.Pool): Check[] => [
-  ['durability', () => durability(pool)],
-  ['time limits', () => timeLimits(pool)]
-]
-
 async function valuesOf (pool: pg.Pool, names: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await pool.query<{ name: string, setting: string }>(
     'SELECT name, setting FROM pg_settings WHERE name = ANY($1)', [names])
@@ -176,11 +162,6 @@ const holdsS = 5
 /** Replays and backups hold a snapshot for long, and nothing else of the service does. */
 const openS = 3_600
 
-const activity = (pool: pg.Pool): Check[] => [
-  ['locks', () => locks(pool)],
-  ['open transactions', () => openTransactions(pool)]
-]
-
 async function locks (pool: pg.Pool): Promise<Found> {
   const { rows: [row] } = await pool.query<{ waiting: number, longest: number, holders: string | null }>(`
     SELECT count(DISTINCT waiter.pid)::integer AS waiting, string_agg(DISTINCT holder::text, ', ') AS holders,
@@ -222,13 +203,7 @@ const oldest = [22, 6] as const
 const answerWithinMs = 2_500
 const part = 'Event store'
 
-interface OpenEventStore extends ScavengedStore {
-  streams: Streams
-  findings: Promise<Finding[]>
-  close (): Promise<void>
-}
-
-export function checkEventStore (url: string): OpenEventStore {
+export function checkEventStore (url: string) {
   const connection = new EventStoreConnection(url)
   const streams = new EventLog(connection, { answerWithinMs, resolveWithinMs: 0 })
   const findings = runIfReachable(part, ['reachable', async () => {
@@ -239,6 +214,7 @@ export function checkEventStore (url: string): OpenEventStore {
   return {
     streams,
     findings,
+    /** When the last scavenge of each member began, by its name; nothing when that cannot be read. */
     lastScavenges: () => lastScavenges(connection, answerWithinMs),
     memberCount: async () => (await aboutServer(connection)).members.length,
     close: () => connection.close()

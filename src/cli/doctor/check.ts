@@ -24,11 +24,13 @@ export const problem = (found: string, mend: string): Found => ({ level: 'error'
 export const skipped = (found: string): Found => ({ level: 'skipped', found })
 
 const answerWithinMs = 3_000
+const late = () => new Error(`no answer within ${answerWithinMs / 1000} s`)
 
 /** Runs them side by side. What throws is an error, and so is what does not answer in time. */
-export async function runChecks (part: string, checks: readonly Check[], mend: string): Promise<Finding[]> {
+async function runChecks (part: string, checks: readonly Check[], mend: string): Promise<Finding[]> {
   const findings = await Promise.all(checks.map(async ([check, look]) => {
-    const found = await withinTime(look).catch((error: unknown) => refusalIn(error) ?? problem(reasonOf(error), mend))
+    const found = await withTimeout(answerWithinMs, look(), late)
+      .catch((error: unknown) => refusalIn(error) ?? problem(reasonOf(error), mend))
     if (found === undefined) return []
     return [typeof found === 'string' ? { part, check, level: 'ok' as const, found } : { part, check, ...found }]
   }))
@@ -50,8 +52,4 @@ export function refusalIn (error: unknown): Found {
   if (!(error instanceof Error && inWords.includes(error.name))) return undefined
   const [, found, mend] = /^(.*?)\. (.*)$/s.exec(error.message) ?? []
   return found === undefined || mend === undefined ? undefined : problem(found, mend)
-}
-
-async function withinTime (look: () => Promise<Found>): Promise<Found> {
-  return await withTimeout(answerWithinMs, look(), () => new Error(`no answer within ${answerWithinMs / 1000} s`))
 }

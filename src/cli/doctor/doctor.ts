@@ -11,7 +11,7 @@ import { keptSecrets } from '../../services/generated-secrets.js'
 import { settingNames, misspelt } from '../../settings.js'
 import { printJson } from '../output.js'
 import { problem, runIfReachable, skipped, warning, type Finding, type Found } from './check.js'
-import { checkEventStore, checkPostgres } from './back-ends.js'
+import { checkEventStore, checkPostgres, checkRedis } from './back-ends.js'
 import { checkService } from './service.js'
 
 export async function examine ({ json }: { json?: boolean }): Promise<void> {
@@ -49,7 +49,9 @@ async function findAll (environment: NodeJS.ProcessEnv): Promise<Finding[]> {
 export async function findIn (config: Config, given?: Partial<Urls>): Promise<Finding[]> {
   const { backEnds } = config
   const isEmbedded = !(backEnds.databaseUrl && backEnds.eventStoreUrl) && (!given || given.dataIn !== undefined)
-  const stack: Promise<Stack> = isEmbedded ? stackOf(config) : Promise.resolve({})
+  const stack: Promise<Stack> = isEmbedded
+    ? import('../../services/embedded/running-stack.js').then(({ runningStack }) => runningStack(config.dataDir))
+    : Promise.resolve({})
   const { run } = await stack.catch((): Stack => ({})) // the check of DATA_DIR tells
   const databaseUrl = given?.databaseUrl ?? backEnds.databaseUrl ?? run?.databaseUrl
   const eventStoreUrl = given?.eventStoreUrl ?? backEnds.eventStoreUrl ?? run?.eventStoreUrl
@@ -61,19 +63,14 @@ export async function findIn (config: Config, given?: Partial<Urls>): Promise<Fi
   return parts.flat()
 }
 
-async function stackOf ({ dataDir }: Config): Promise<Stack> {
-  const { runningStack } = await import('../../services/embedded/running-stack.js')
-  return await runningStack(dataDir)
-}
-
 /** Postgres and the event store, and what the service has noted in both. */
 async function findInBackEnds (
   config: Config, databaseUrl: string | undefined, eventStoreUrl: string | undefined
 ): Promise<Finding[]> {
   const keys = await keysOf(config)
   const { backEnds } = config
-  const use = { isEmbedded: !backEnds.databaseUrl, queueIn: backEnds.redisUrl ? 'redis' : 'postgres' } as const
-  const postgres = databaseUrl ? checkPostgres(databaseUrl, use) : undefined
+  const queueIn = backEnds.redisUrl ? 'redis' : 'postgres'
+  const postgres = databaseUrl ? checkPostgres(databaseUrl, !backEnds.databaseUrl, queueIn) : undefined
   const store = eventStoreUrl ? checkEventStore(eventStoreUrl) : undefined
   try {
     const [ofPostgres, ofStore] = await Promise.all([
@@ -91,7 +88,6 @@ async function findInBackEnds (
 
 async function redisOf ({ backEnds: { redisUrl } }: Config): Promise<Finding[]> {
   if (!redisUrl) return [{ part: 'Redis', check: 'REDIS_URL', level: 'ok', found: 'not set: the queue is in Postgres' }]
-  const { checkRedis } = await import('./back-ends.js')
   return await checkRedis(redisUrl)
 }
 
@@ -136,15 +132,9 @@ const [oldest, recommended] = ['20.20.2', 24]
 export function checkNode (version: string): Finding {
   const finding = { part, check: 'Node', found: version }
   const mend = `Install Node ${recommended}.`
-  if (isBefore(version, oldest)) return { ...finding, level: 'error', found: `${version}, before ${oldest}`, mend }
+  if (version.localeCompare(oldest, 'en', { numeric: true }) < 0) return { ...finding, level: 'error', found: `${version}, before ${oldest}`, mend }
   if (Number.parseInt(version) > 20) return { ...finding, level: 'ok' }
   return { ...finding, level: 'warning', found: `${version}, which gets no security fixes any more`, mend }
-}
-
-function isBefore (version: string, other: string): boolean {
-  const [left, right] = [version, other].map((text) => text.split('.').map(Number))
-  const at = right?.findIndex((number, index) => left?.[index] !== number) ?? -1
-  return at >= 0 && (left?.[at] ?? 0) < (right?.[at] ?? 0)
 }
 
 /** A new DATA_DIR takes 200 MB; a service that works needs some room beside what it has. */

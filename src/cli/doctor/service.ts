@@ -17,6 +17,7 @@ import { lastUnaccounted } from '../../../workers/operate/audit.js'
 import { isResealed, neededKeys, refuseLostKeys } from '../../../workers/operate/reseal.js'
 import { countDue } from '../../../workers/operate/stats.js'
 import { waitingRequests, unscavenged } from '../../../workers/persons/erasure-rows.js'
+import type { checkEventStore } from './back-ends.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
 
 interface ServiceParts {
@@ -122,11 +123,7 @@ async function keysFound (pool: Pool, keys: SecretKeys | undefined) {
       'Run `ringledger secrets reseal`, which looks through the log, and empty it.')
 }
 
-export interface ScavengedStore {
-  /** When the last scavenge of each member began, by its name; nothing when that cannot be read. */
-  lastScavenges (): Promise<Map<string, Date> | undefined>
-  memberCount (): Promise<number>
-}
+type ScavengedStore = Pick<ReturnType<typeof checkEventStore>, 'lastScavenges' | 'memberCount'>
 
 const mendUnscavenged = 'Scavenge every member: docs/eventstoredb.md, "Scavenging". A server tells of scavenges for 30 days.'
 
