@@ -1,5 +1,4 @@
 // Shows how far long work is: a bar with rate and ETA on a terminal, a line every few seconds elsewhere.
-import type { Writable } from 'node:stream'
 import { SingleBar } from 'cli-progress'
 import { say } from './output.js'
 
@@ -20,9 +19,8 @@ export interface Shown {
 
 export type OnProgress = (progress: Shown) => void
 
-export function viewProgress (
-  stream: Writable & { isTTY?: boolean } = process.stderr
-): { update: OnProgress, stop (): void } {
+function viewProgress (): { update: OnProgress, stop (): void } {
+  const stream = process.stderr
   let bar: SingleBar | undefined
   let format: string | undefined
   let latest: Shown | undefined

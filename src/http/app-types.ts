@@ -38,17 +38,13 @@ export const campaignPath = integerOf('CampaignPath', 'The campaign.')
 export const phoneNumberPath = integerOf('PhoneNumberPath', 'The phone number.')
 export const apiKeyPath = integerOf('ApiKeyPath', 'The API key.')
 export const blacklistPath = integerOf('BlacklistPath', 'The do-not-call entry.')
-export const deliveryPath = Type.Object({
-  id: Type.String({ title: 'DeliveryPath', description: 'The delivery, its webhook-id.', examples: [deliveryId] })
-})
-export const importPath = Type.Object({
-  id: Type.String({ title: 'ImportPath', description: 'The import.', examples: [importId] })
-})
-export const personRequestPath = Type.Object({
-  id: Type.String({
-    title: 'PersonRequestPath', description: 'The request.', examples: [personRequestId]
-  })
-})
+
+const textOf = (title: string, description: string, example: string) =>
+  Type.Object({ id: Type.String({ title, description, examples: [example] }) })
+
+export const deliveryPath = textOf('DeliveryPath', 'The delivery, its webhook-id.', deliveryId)
+export const importPath = textOf('ImportPath', 'The import.', importId)
+export const personRequestPath = textOf('PersonRequestPath', 'The request.', personRequestId)
 
 /** The id that a path holds. @throws what `notFound` gives, when no resource can have it */
 export function pathId (text: string, notFound: () => Rejection): number {

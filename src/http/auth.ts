@@ -182,12 +182,6 @@ function refuseBeyondScopes ({ user: { apiKey }, method, routeOptions: { config 
 
 // The public keys that an issuer publishes: fetched, kept and renewed; unknown key ids do not fetch them each time.
 
-interface IssuerKeys {
-  /** The key of a token's header, as PEM. @throws when no key of the issuer fits, or none is known yet */
-  find (header: JWTHeaderParameters): Promise<string>
-  close (): void
-}
-
 /** Keys are renewed this often without being asked, so that one that was withdrawn stops working. */
 const renewEveryMs = 10 * 60_000
 const retryMs = 5_000
@@ -199,7 +193,7 @@ const longestAnswer = 512 * 1024
  * Keys stay known while the issuer cannot be reached. An unknown key id asks the issuer again, at most once in
  * `cooldownMs`; that is how a rotation is noticed. Plain http is for loopback.
  */
-function issuerKeys (address: string, log: FastifyBaseLogger, cooldownMs = 30_000): IssuerKeys {
+function issuerKeys (address: string, log: FastifyBaseLogger, cooldownMs = 30_000) {
   const url = new URL(address)
   const isLoopback = /^(127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname)
   if (url.protocol !== 'https:' && !isLoopback) throw new Error('keys are only taken from an https address')
@@ -219,7 +213,8 @@ function issuerKeys (address: string, log: FastifyBaseLogger, cooldownMs = 30_00
   renew()
 
   return {
-    async find (header) {
+    /** The key of a token's header, as PEM. @throws when no key of the issuer fits, or none is known yet */
+    async find (header: JWTHeaderParameters): Promise<string> {
       const key = await keys(header)
       const pem = pems.get(key) ?? KeyObject.from(key).export({ type: 'spki', format: 'pem' }).toString()
       pems.set(key, pem)

@@ -4,13 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { packageRoot, packageVersion } from '../package-root.js'
-import { addToVary } from './edge.js'
-
-/** Our scripts, our API, nothing from elsewhere. Mantine writes its variables into style elements. */
-const policy = [
-  "default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:",
-  "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"
-].join('; ')
+import { addToVary, pagePolicy } from './edge.js'
 
 /** Of one address. A visit loads some twenty modules, once. */
 const modulesPerMinute = 600
@@ -23,7 +17,7 @@ export async function addConsole (app: FastifyInstance, basePath: string): Promi
     app.get(url, { schema: { hide: true }, onRequest: app.rateLimits.ofStranger }, async ({ headers }, reply) => {
       addToVary(reply, 'Accept')
       if (!/\btext\/html\b/i.test(headers.accept ?? '')) return about(basePath)
-      return await reply.headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
+      return await reply.headers({ 'content-security-policy': pagePolicy, 'cache-control': 'no-cache' })
         .type('text/html; charset=utf-8').send(page)
     })
   }

@@ -116,7 +116,16 @@ async function refuse ({ method, routeOptions: { config } }: FastifyRequest, rep
 
 // What browsers may do with an answer: show it to nobody else, keep it nowhere, run nothing in it.
 
-/** For an API; a route that serves a page sets a policy of its own. */
+/**
+ * Of a page: our scripts, our API, nothing from elsewhere, and no upgrade to https: it also works where TLS ends at a
+ * proxy, or nowhere. Mantine and Swagger UI write style elements.
+ */
+export const pagePolicy = [
+  "default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:",
+  "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"
+].join('; ')
+
+/** For an API; a route that serves a page sets `pagePolicy`. */
 export async function registerSecurityHeaders (app: FastifyInstance): Promise<void> {
   await app.register(helmet, {
     contentSecurityPolicy: {

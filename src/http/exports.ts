@@ -66,7 +66,7 @@ export async function sendExport<Item> (
   const places = request.server.exportPlaces
   const release = await places.acquire(gone)
   if (!release) throw new TooManyReads('Too many exports are being read: try again in a moment.')
-  const { body, write, end, cutOff } = spooled(gone, { stall: (giveUp) => places.stall(giveUp) })
+  const { body, write, end, cutOff } = spooled(gone, (giveUp) => places.stall(giveUp))
   const lineOf = asked === 'csv' ? csvOf(columns) : ndjsonOf
   const header = asked === 'csv' ? (bom ? '\uFEFF' : '') + headerOf(columns) : ''
   await new Promise<void>((resolve, reject) => {
@@ -117,23 +117,17 @@ export function exportAnswer (description: string, name: string, csv: string): T
 
 // Writes a long answer as its reader takes it. Of a slow reader the rest goes to a file, so that its producer ends.
 
-interface SpoolOptions {
-  /** Called while the reader holds its producer up: `giveUp` makes the rest go to the file. @returns ends that */
-  stall? (giveUp: () => void): () => void
-  /** How long a reader may take less than 64 KiB, in milliseconds. */
-  slowMs?: number
-  /** How long a reader may hold its producer up at all. */
-  afterMs?: number
-  /** How long the file may be read. */
-  wholeMs?: number
-}
-
 const bufferBytes = 256 * 1024
-const leastTaken = 64 * 1024
+/** So much a reader takes in so many milliseconds, or it is slow. */
+const least = { bytes: 64 * 1024, inMs: 5_000 }
+/** How long a reader may hold its producer up at all, and how long the file may be read, in milliseconds. */
+const [afterMs, wholeMs] = [60_000, 3_600_000]
+
+/** Is called while the reader holds its producer up: `giveUp` makes the rest go to the file. @returns ends that */
+type Stall = (giveUp: () => void) => () => void
 
 /** @param signal of the reader, aborted when it is gone */
-export function spooled (signal: AbortSignal, options: SpoolOptions = {}) {
-  const { stall = () => () => {}, slowMs = 5_000, afterMs = 60_000, wholeMs = 3_600_000 } = options
+function spooled (signal: AbortSignal, stall: Stall) {
   const body = new PassThrough({ highWaterMark: bufferBytes })
   body.on('error', () => {}) // its writer and its reader get the error
   const lateAt = performance.now() + afterMs
@@ -146,7 +140,7 @@ export function spooled (signal: AbortSignal, options: SpoolOptions = {}) {
       signal.throwIfAborted()
       if (file) return void await file.appendFile(chunk)
       if (body.write(chunk)) return
-      if (await drained(body, signal, stall, slowMs, lateAt)) return
+      if (await drained(body, signal, stall, lateAt)) return
       file = await unnamedFile()
     },
     /** Nothing more will be written. Resolves when the reader has all of it. */
@@ -165,16 +159,16 @@ export function spooled (signal: AbortSignal, options: SpoolOptions = {}) {
 
 /** Whether it took what it was given before it is late. @throws `signal.reason` */
 async function drained (
-  body: PassThrough, signal: AbortSignal, stall: NonNullable<SpoolOptions['stall']>, slowMs: number, lateAt: number
+  body: PassThrough, signal: AbortSignal, stall: Stall, lateAt: number
 ): Promise<boolean> {
   const late = new AbortController()
   const giveUp = () => { late.abort() }
   const left = () => body.writableLength + body.readableLength
   let before = left()
   const timer = setInterval(() => {
-    if (before - left() < leastTaken || performance.now() > lateAt) giveUp()
+    if (before - left() < least.bytes || performance.now() > lateAt) giveUp()
     before = left()
-  }, slowMs)
+  }, least.inMs)
   const forget = stall(giveUp)
   try {
     await once(body, 'drain', { signal: AbortSignal.any([signal, late.signal]) })

@@ -200,17 +200,8 @@ interface Flow {
   refuse (error: Error): void
 }
 
-interface OpenBody {
-  /** So many bytes came. It may be stopped, and goes on or is refused later. */
-  add (bytes: number): void
-  /** All of it is there. */
-  complete (): void
-  /** Its request was answered, or its sender is gone. */
-  release (): void
-}
-
 /** The payer that uses most is refused first, so what one client takes never costs another one its request. */
-export class BodyBudget {
+class BodyBudget {
   readonly #all: Share
   readonly #strangers: Share
   readonly #payers = new Map<string, Payer>()
@@ -223,13 +214,8 @@ export class BodyBudget {
     this.#waitMs = waitMs
   }
 
-  /** How many payers have something here. */
-  get payers (): number {
-    return this.#payers.size
-  }
-
   /** Calls `go` at once where there is room. @param isEmpty nothing of it will arrive */
-  open (name: string, isStranger: boolean, isEmpty: boolean, flow: Flow): OpenBody {
+  open (name: string, isStranger: boolean, isEmpty: boolean, flow: Flow) {
     const payer = this.#payers.get(name) ??
       { share: isStranger ? this.#strangers : this.#all, bytes: 0, arriving: new Set(), inWork: 0 }
     this.#payers.set(name, payer)
@@ -238,13 +224,16 @@ export class BodyBudget {
     if (this.#fits(body)) this.#goOn(body)
     else this.#wait(body)
     return {
-      add: (bytes) => {
+      /** So many bytes came. It may be stopped, and goes on or is refused later. */
+      add: (bytes: number) => {
         if (!payer.arriving.has(body)) return
         this.#charge(body, bytes)
         if (this.#fits(body)) this.#wake() // another one that waits may fit, too
         else this.#wait(body)
       },
+      /** All of it is there. */
       complete: () => { this.#complete(body) },
+      /** Its request was answered, or its sender is gone. */
       release: () => {
         this.#remove(body)
         if (body.isInWork) payer.inWork--
@@ -417,16 +406,12 @@ const mostExports = 6
 const exportWaitMs = 20_000
 
 /** Where exports are read from Postgres. Who waits for its reader gives its place up once another one wants it. */
-export class ExportPlaces {
+class ExportPlaces {
   /** Lines are made in bursts. To read a part beforehand takes as long. */
   readonly bursts = new Bursts(16)
-  readonly #places: Shares
+  readonly #places = new Shares(mostExports, exportWaitMs)
   readonly #stalled = new Set<() => void>()
   #wanted = 0
-
-  constructor (most = mostExports, waitMs = exportWaitMs) {
-    this.#places = new Shares(most, waitMs)
-  }
 
   async acquire (gone: AbortSignal): Promise<Release | undefined> {
     if (this.#places.hasFree('')) return await this.#places.acquire('', gone)

@@ -93,8 +93,14 @@ export class Paging {
     }
   }
 
+  /** The keys that a cursor of this list names; nothing when it is not one that we made. */
   #keysIn (after: string): string[] | undefined {
-    return after === '' ? [] : keysIn(after, this.list, this.keys)
+    if (after === '') return []
+    const [ofVersion, list, ...rest] = partsOf(after)
+    if (ofVersion !== version || list !== this.list || rest.length !== this.keys.length) return undefined
+    const keys = rest.filter((key) => typeof key === 'string')
+    const isOurs = this.keys.every((kind, index) => isKey[kind](keys[index] ?? '\0')) && after === cursorOf(list, keys)
+    return isOurs ? keys : undefined
   }
 }
 
@@ -124,23 +130,14 @@ function isInCalendar (time: string): boolean {
 }
 
 /** The cursor behind the row with these keys. */
-export const cursorOf = (list: string, keys: readonly string[]): string =>
+const cursorOf = (list: string, keys: readonly string[]): string =>
   Buffer.from(JSON.stringify([version, list, ...keys])).toString('base64url')
 
-/** The keys that a cursor of this list names; nothing when it is not one that we made. */
-export function keysIn (cursor: string, list: string, kinds: readonly KeyKind[]): string[] | undefined {
-  const parts = partsOf(cursor)
-  if (parts?.length !== 2 + kinds.length || parts[0] !== version || parts[1] !== list) return undefined
-  const keys = parts.slice(2).filter((key) => typeof key === 'string')
-  const isOurs = kinds.every((kind, index) => isKey[kind](keys[index] ?? '\0')) && cursor === cursorOf(list, keys)
-  return isOurs ? keys : undefined
-}
-
-function partsOf (cursor: string): unknown[] | undefined {
+function partsOf (cursor: string): unknown[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    return Array.isArray(parts) ? parts : undefined
+    return Array.isArray(parts) ? parts : []
   } catch {
-    return undefined
+    return []
   }
 }

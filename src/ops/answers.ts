@@ -13,7 +13,6 @@ export const forOperators = <Schema extends object>(
 
 const Text = Type.String()
 const Words = (description: string) => Nullable(Text, { description })
-const MaybeAt = (description: string) => Nullable(Text, { description })
 const Count = (description?: string) => Type.Integer({ minimum: 0, ...(description !== undefined && { description }) })
 const UserOf = Nullable(Text, { description: 'Whose it is; null when the assistant is unknown.' })
 
@@ -49,7 +48,7 @@ const Generation = Type.Object({
   behind: Type.String({ description: 'How far the log is ahead, in positions.' }),
   updated_at: Type.String({ description: 'When its rows or its position changed last; `never` before.' }),
   owner: Words('The process that feeds or builds it.'),
-  paused_since: MaybeAt('Since when an operator has paused it.'),
+  paused_since: Words('Since when an operator has paused it.'),
   verified: Words('Against what it was verified before it was swapped in.'),
   due: Words('The command that is due.')
 }, { title: 'ProjectionGeneration' })
@@ -99,8 +98,8 @@ export const TroubledWebhook = Type.Object({
   url: Type.String({ description: 'Without its query, which may hold a secret.' }),
   state: TroubledState,
   reason: Words('gone or failing of a suspended one; too_many_requests or unavailable of a pause.'),
-  since: MaybeAt('When it began to fail, or was suspended.'),
-  until: MaybeAt('When a pause ends.'),
+  since: Words('When it began to fail, or was suspended.'),
+  until: Words('When a pause ends.'),
   last_error: Words('What was wrong with the last attempt that failed.'),
   waiting: Count('Deliveries that wait for it; 1,000 where there are more.')
 }, { title: 'TroubledWebhook' })
@@ -118,14 +117,14 @@ export const Work = Type.Object({
   last_error: Words('What the last failed turn said, or why failed work was given up.'),
   created_at: At(),
   due_at: Type.String({ description: 'When its next turn is due at the earliest.' }),
-  finished_at: MaybeAt('When it failed.')
+  finished_at: Words('When it failed.')
 }, { title: 'Work' })
 
 export const Queue = Type.Object({
   due: Count('Attempts that are due, and that a worker could make.'),
   in_flight: Count(),
   held: Count(),
-  oldest_due: MaybeAt('Since when the attempt that waits longest is due.'),
+  oldest_due: Words('Since when the attempt that waits longest is due.'),
   suspended_endpoints: Count('Webhooks that nothing is sent to.'),
   failing_endpoints: Count('Others whose last three attempts or more have failed.'),
   unaccounted: Nullable(Type.Integer(), { description: 'Calls without a row in the delivery log; null before the first count.' })

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { TSchema } from 'typebox'
 import { WebhookPayload, WebhookTest } from '../../features/webhooks/payload.js'
 import { packageVersion } from '../../package-root.js'
+import { pagePolicy } from '../edge.js'
 import { etagOf } from '../read-position.js'
 import { documented } from './describe.js'
 import { apiDocument, asVersion30, originOf } from './document.js'
@@ -59,18 +60,6 @@ const bearerOrKey = {
     'every other request; the secrets that sign webhooks are read with `webhooks` or `write`.'
 }
 
-/** Nothing from elsewhere, and no upgrade to https: the page also works where TLS ends at a proxy, or nowhere. */
-const pageCsp = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'"
-].join('; ')
-
 /**
  * Serves `/docs`, `/docs/json`, also without the webhooks or as OpenAPI 3.0, and `/docs/yaml`. Register it after the
  * rate limits and before the routes.
@@ -101,7 +90,7 @@ export async function addApiDocs (app: FastifyInstance, basePath: string, public
     servePrepared(documents, `${basePath}/docs`)
     await documents.register(fastifySwaggerUi, {
       routePrefix: `${basePath}/docs`,
-      staticCSP: pageCsp,
+      staticCSP: pagePolicy,
       theme: { css: [{ filename: 'own.css', content: ownStyle }] },
       uiConfig: {
         layout: 'BaseLayout',
@@ -198,38 +187,22 @@ const delivered = { description: 'Delivered. The body is not needed.' }
 const body = (schema: TSchema, value: WebhookPayload | WebhookTest) =>
   ({ required: true, content: { 'application/json': { schema, example: value } } })
 
+const sent = (
+  operationId: string, summary: string, description: string, requestBody: ReturnType<typeof body>,
+  others: Record<string, { description: string }>
+) => {
+  const about = { operationId, summary, description, tags: [webhooksTag.name], security: [] }
+  return { post: { ...about, parameters, requestBody, responses: { '2XX': delivered, ...others } } }
+}
+
 /** OpenAPI's `webhooks`. */
 export const webhooks = {
-  'call.completed': {
-    post: {
-      operationId: 'callCompleted',
-      summary: 'A call has ended',
-      description: webhookDescription,
-      tags: [webhooksTag.name],
-      security: [],
-      parameters,
-      requestBody: body(WebhookPayload, webhookPayload),
-      responses: {
-        '2XX': delivered,
-        410: { description: 'The receiver is gone: this delivery is cancelled, and the URL is suspended.' },
-        429: { description: 'Tried again after 60 seconds at least, or after `Retry-After`.' },
-        default: { description: 'Tried again later. Redirects are not followed.' }
-      }
-    }
-  },
-  'webhook.test': {
-    post: {
-      operationId: 'webhookTest',
-      summary: 'A test of the webhook',
-      description: testDescription,
-      tags: [webhooksTag.name],
-      security: [],
-      parameters,
-      requestBody: body(WebhookTest, webhookTest),
-      responses: {
-        '2XX': delivered,
-        default: { description: 'Shown with the delivery; not tried again. Redirects are not followed.' }
-      }
-    }
-  }
+  'call.completed': sent('callCompleted', 'A call has ended', webhookDescription, body(WebhookPayload, webhookPayload), {
+    410: { description: 'The receiver is gone: this delivery is cancelled, and the URL is suspended.' },
+    429: { description: 'Tried again after 60 seconds at least, or after `Retry-After`.' },
+    default: { description: 'Tried again later. Redirects are not followed.' }
+  }),
+  'webhook.test': sent('webhookTest', 'A test of the webhook', testDescription, body(WebhookTest, webhookTest), {
+    default: { description: 'Shown with the delivery; not tried again. Redirects are not followed.' }
+  })
 }
