@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.js'
-import { printJson, say } from './output.js'
+import { answer, printJson, say } from './output.js'
 import type { OnProgress } from './progress.js'
 import { openBackEnds, readSettings } from './running.js'
 import { operate } from './shutdown.js'
@@ -70,8 +70,7 @@ export async function restore (file: string, { json }: { json?: boolean }): Prom
     dataDir: config.dataDir, file, command: 'ringledger restore', log: say, onProgress: shownIn('restoring', onProgress), signal
   }))
   const { dataDir, madeAt, postgres, files } = restored
-  if (json) return printJson({ data_dir: dataDir, made_at: madeAt, postgres, files })
-  say(`Restored ${file} of ${madeAt} into ${dataDir}. ` +
+  answer(json, { data_dir: dataDir, made_at: madeAt, postgres, files }, `Restored ${file} of ${madeAt} into ${dataDir}. ` +
     '`ringledger start` goes on from there: make sure that the service it is a copy of no longer runs.')
 }
 

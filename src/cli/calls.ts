@@ -8,14 +8,13 @@ import { callDecider, validateReport } from '../features/calls/model.js'
 import { type CallCompleted, callStream } from '../features/calls/events.js'
 import type { Streams } from '../log/event-log.js'
 import { readText } from '../text-files.js'
-import { printJson, say } from './output.js'
+import { answer } from './output.js'
 import { withConnections } from './running.js'
 
 export async function complete (file: string, { json }: { json?: boolean }): Promise<void> {
   const report = readReport(file)
   const isNew = await withConnections('ringledger calls complete', ({ streams }) => appendReport(streams, report))
-  if (json) printJson({ call_id: report.call_id, appended: isNew })
-  else say(`Call ${report.call_id} is in the log${isNew ? '' : ' already'}.`)
+  answer(json, { call_id: report.call_id, appended: isNew }, `Call ${report.call_id} is in the log${isNew ? '' : ' already'}.`)
 }
 
 /** @throws an Error that names the file and the first field that is wrong */

@@ -20,15 +20,14 @@ import { importedNumberDecider, type ImportNumber, type NumberState } from '../f
 import { phoneNumberStream } from '../features/phone-numbers/events.js'
 import { fieldErrors, openAjv } from '../http/field-errors.js'
 import { readText } from '../text-files.js'
-import { printJson, say } from './output.js'
+import { answer } from './output.js'
 import { withConnections } from './running.js'
 
 export async function importFile (file: string, { json }: { json?: boolean }): Promise<void> {
   const contents = await readCatalogFile(file)
   const position = await withConnections('ringledger catalog import', (connections, log, config) =>
     importAndProject(connections, contents, config, log), 'tables')
-  if (json) printJson({ file, position: String(position) })
-  else say(`The catalogue in ${file} is imported and projected.`)
+  answer(json, { file, position: String(position) }, `The catalogue in ${file} is imported and projected.`)
 }
 
 /** Gives a first start something to work with: imports the file unless the log has a catalogue already. */

@@ -1,6 +1,6 @@
 // `ringledger migrate`: the roles do the same at their start; this is for deployments that do it before.
 import { projections } from '../../projections/index.js'
-import { printJson, say, tableOf } from './output.js'
+import { answer, printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 import { checkIds, reseedIds, type IdsState, type OnProgress } from '../recovery/mend.js'
 import { operate } from './shutdown.js'
@@ -11,8 +11,7 @@ export async function migrate ({ json }: { json?: boolean }): Promise<void> {
       'SELECT name FROM ledger.migrations ORDER BY name COLLATE "C" DESC LIMIT 1')
     return last?.name ?? null
   }, 'all')
-  if (json) printJson({ newest_migration: newest })
-  else say(`The database is up to date; its newest migration is ${newest}.`)
+  answer(json, { newest_migration: newest }, `The database is up to date; its newest migration is ${newest}.`)
 }
 
 /** Exit status 1 when the sequences are behind. */

@@ -14,7 +14,7 @@ import { adoptLog } from '../recovery/mend.js'
 import { readDatabaseState, writeMarker } from '../recovery/markers.js'
 import { reachableHead } from '../services/back-end-unreachable.js'
 import { decoder } from '../text-files.js'
-import { printJson, say } from './output.js'
+import { answer, printJson, say } from './output.js'
 import { openBackEnds, readPlaces, withConnections, type Makes } from './running.js'
 import { operate, Shutdown } from './shutdown.js'
 import { EventLog } from '../log/event-log.js'
@@ -58,8 +58,8 @@ export async function exportAll (file: string, { json }: { json?: boolean }): Pr
       const source = await logOf(store)
       return await (file === '-' ? exportTo(process.stdout, source, operation) : exportToFile(file, source, operation))
     }))
-  if (json) return printJson({ file, events, streams, sha256 })
-  say(`Exported ${events} events of ${streams} streams to ${file === '-' ? 'stdout' : file}. SHA-256 ${sha256}`)
+  answer(json, { file, events, streams, sha256 },
+    `Exported ${events} events of ${streams} streams to ${file === '-' ? 'stdout' : file}. SHA-256 ${sha256}`)
 }
 
 /** An export into the present event store; what that has already is compared. */
@@ -123,8 +123,7 @@ export async function mark ({ json }: { json?: boolean }): Promise<void> {
     await writeMarker({ pool, streams, always: true })
     return (await readDatabaseState(pool, streams)).last?.revision
   })
-  if (json) return printJson({ revision: String(revision) })
-  say(`Marker ${revision} is in the log, and counts from now on.`)
+  answer(json, { revision: String(revision) }, `Marker ${revision} is in the log, and counts from now on.`)
 }
 
 /** Where a store is, and which settings lead there: those of the present event store unless given. */
@@ -179,7 +178,7 @@ async function withPresentStore<Result> (
  * Where the event store of EVENTSTORE_URL is, of the running `start`, or an embedded one until it is closed. Only the
  * settings of the event store count: what works with its log alone needs no secrets.
  */
-export async function presentStore (
+async function presentStore (
   command: string, makes: Makes = 'nothing'
 ): Promise<{ url: string, caFile: string | undefined, close (): Promise<void> }> {
   const { places: { databaseUrl, eventStoreUrl, eventStoreCaFile: caFile }, config } = readPlaces()
@@ -189,7 +188,7 @@ export async function presentStore (
 }
 
 /** Closes what `work` works with after it, or as soon as `signal` is aborted: that ends what waits for it. */
-export async function closing<Result> (
+async function closing<Result> (
   open: { close (): Promise<unknown> }, signal: AbortSignal, work: () => Promise<Result>
 ): Promise<Result> {
   const breakOff = () => { void open.close() } // the `finally` below waits for it

@@ -1,5 +1,5 @@
 // The journey of the demo: an assistant, a lead, an import, a call, and the webhook about it, over real HTTP.
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { Interrupted } from './shutdown.js'
 export interface Journey {
   url: string
   tokens: { user: string, engine: string }
-  receiver: Receiver
+  receiver: Awaited<ReturnType<typeof openReceiver>>
   timeline: Timeline
   signal: AbortSignal
 }
@@ -211,17 +211,10 @@ export interface Delivery {
   answered: number
 }
 
-export interface Receiver {
-  url: string
-  /** The delivery with this number, counted from 0, as soon as it has come. @throws after `withinMs` */
-  delivery (number: number, withinMs: number): Promise<Delivery>
-  close (): Promise<void>
-}
-
 /** Answers 503 to the first request and 204 to all later ones. Waiting for a delivery ends when `signal` is aborted. */
-export async function openReceiver (signal: AbortSignal): Promise<Receiver> {
+export async function openReceiver (signal: AbortSignal) {
   const deliveries: Delivery[] = []
-  const waiting = new Set<() => void>()
+  const arrivals = new EventEmitter()
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -230,29 +223,25 @@ export async function openReceiver (signal: AbortSignal): Promise<Receiver> {
       const body = Buffer.concat(chunks).toString('utf8')
       deliveries.push({ headers: request.headers, body, receivedAt: performance.now(), answered })
       response.writeHead(answered).end()
-      for (const wake of waiting) wake()
+      arrivals.emit('delivery')
     })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/hooks/calls`,
-    delivery: (number, withinMs) => new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no webhook came within ${withinMs / 1000} s`)), withinMs)
-      signal.addEventListener('abort', () => {
-        clearTimeout(timer)
-        reject(new Interrupted('nobody waits for a webhook any more'))
-      })
-      const check = () => {
+    /** The delivery with this number, counted from 0, as soon as it has come. @throws after `withinMs` */
+    async delivery (number: number, withinMs: number): Promise<Delivery> {
+      const late = AbortSignal.timeout(withinMs)
+      for (;;) {
         const delivery = deliveries[number]
-        if (!delivery) return
-        clearTimeout(timer)
-        waiting.delete(check)
-        resolve(delivery)
+        if (delivery) return delivery
+        await once(arrivals, 'delivery', { signal: AbortSignal.any([signal, late]) }).catch(() => {
+          if (signal.aborted) throw new Interrupted('nobody waits for a webhook any more')
+          throw new Error(`no webhook came within ${withinMs / 1000} s`)
+        })
       }
-      waiting.add(check)
-      check()
-    }),
+    },
     async close () {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -14,6 +14,12 @@ export function printJson (value: object): void {
   process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
 }
 
+/** The answer for a program, or the line for a person. */
+export function answer (json: boolean | undefined, value: object, line: string): void {
+  if (json) printJson(value)
+  else say(line)
+}
+
 type Cell = string | number | bigint | boolean
 
 /** The text of a table without colours; `head` is its first line. */
@@ -50,12 +56,6 @@ const mostBytes = 4 * 2 ** 20
 /** A reader that does not take the last lines keeps no process. */
 const writtenWithinMs = 1_000
 
-export interface Log {
-  log: Logger
-  /** To be asked right behind a line. Resolves when it is written, or soon in any case. */
-  written (): Promise<void>
-}
-
 /** A line of the log as a person reads it on a terminal: when, how bad, what, and the facts. */
 export function readable (line: string): string {
   const { level, time, msg, err, ...facts }: Record<string, unknown> = JSON.parse(line)
@@ -69,7 +69,7 @@ export function readable (line: string): string {
  * Logs to stdout, or to another file descriptor: JSON, or sentences where that is a terminal. A line that cannot be
  * written ends nobody, and holds nobody up.
  */
-export function openLog (level: string, fd = 1): Log {
+export function openLog (level: string, fd = 1) {
   const destination = pino.destination({ fd, maxLength: mostBytes })
   destination.on('error', () => {}) // it is tried again with the next line
   // At an exit, and behind a fatal line, it would write what is left again and again, and beside a full disk never end.
@@ -77,14 +77,16 @@ export function openLog (level: string, fd = 1): Log {
   const onTerminal = { write: (line: string) => destination.write(readable(line)) }
   const log = pino({ level, base: null, serializers: { err: errorSerializer } }, isatty(fd) ? onTerminal : destination)
   const drained = () => new Promise<unknown>((resolve) => { destination.once('drain', resolve).once('error', resolve) })
-  return { log, async written () { await Promise.race([drained(), delay(writtenWithinMs)]) } }
+  /** To be asked right behind a line. Resolves when it is written, or soon in any case. */
+  const written = async () => { await Promise.race([drained(), delay(writtenWithinMs)]) }
+  return { log, written }
 }
 
 /**
  * How a role tells of its own life: sentences where stdout is a terminal, else lines of its log, so that whatever
  * collects them reads nothing but JSON. At every LOG_LEVEL: they are few, and others wait for them.
  */
-export function voiceOf ({ log, written }: Log): Voice {
+export function voiceOf ({ log, written }: ReturnType<typeof openLog>): Voice {
   if (process.stdout.isTTY) return forPeople
   const own = log.child({}, { level: 'info' })
   return {

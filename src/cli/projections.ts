@@ -4,7 +4,7 @@ import type { Projection } from '../../projections/engine/projection.js'
 import { projections } from '../../projections/index.js'
 import { operations, type Action, type OperationInput, projectionNamed } from '../../projections/engine/operations.js'
 import { overview, ownedGenerations, type GenerationStatus, estimate, type Estimate } from '../../projections/engine/overview.js'
-import { printJson, say, tableOf } from './output.js'
+import { answer, printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 import { operate } from './shutdown.js'
 
@@ -42,8 +42,7 @@ const acting = (action: Action) => async (name: string, { json, ...input }: Aske
       const given = { pool, consumerPool, streams, sameLog, log, say, holder, showsValues: true }
       return operations[action].run(projection, { ...given, ...operation }, input)
     }))
-  if (json) printJson({ action, projection: name, state: 'done', message })
-  else say(message)
+  answer(json, { action, projection: name, state: 'done', message }, message)
 }
 
 export const verify = acting('verify')

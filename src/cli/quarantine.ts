@@ -8,7 +8,7 @@ import {
 import { closeBreaker, retryParked, skipParked } from '../ops/parked.js'
 import type { Connections } from '../services/connections.js'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { printable, printJson, say, tableOf } from './output.js'
+import { answer, printable, printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 
 /** Of the table; programs get all of them. */
@@ -87,6 +87,5 @@ async function act (
   work: (connections: Connections) => Promise<string>
 ): Promise<void> {
   const message = await withConnections(`ringledger projections quarantine ${done.action}`, work)
-  if (json) printJson({ ...done, state: 'done', message })
-  else say(printable(message))
+  answer(json, { ...done, state: 'done', message }, printable(message))
 }

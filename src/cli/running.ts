@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Logger } from 'pino'
 import type { CompleteConfig } from '../services/complete-config.js'
 import type { Connections, Urls } from '../services/connections.js'
-import type { Listening } from '../services/embedded/own-stack.js'
+import type { EmbeddedStack, Listening } from '../services/embedded/own-stack.js'
 import { generatedSecrets, keptSecrets } from '../services/generated-secrets.js'
 import { BadSettings, loadConfig, type Config } from '../config.js'
 import { collect } from '../domain/rejection.js'
@@ -72,15 +72,10 @@ export async function completeConfig (config: Config, makes = false): Promise<Ru
 const noTables = 'nothing runs here: DATABASE_URL leads to a database without our tables. ' +
   'Set it to the one that the service uses, or run `ringledger migrate` first.'
 
-export interface BackEnds {
+export interface BackEnds extends Pick<EmbeddedStack, 'lost' | 'publish' | 'close'> {
   urls: Urls
   /** The folder of embedded data; absent when every back end is set. */
   embeddedIn?: string
-  /** Settles when an embedded back end died. */
-  lost: Promise<Error>
-  publish (extra: Record<string, unknown>): Promise<void>
-  /** At once: embedded ones are killed, as Postgres does not answer. */
-  close (options?: { atOnce?: boolean }): Promise<void>
 }
 
 /** What is made where there is nothing yet: nothing, the tables of DATABASE_URL, or also the embedded Postgres. */
@@ -123,13 +118,8 @@ export async function openBackEnds (
     ...(databaseUrl && { databaseUrl }),
     ...(eventStoreUrl && { eventStoreUrl })
   })
-  return {
-    urls: { databaseUrl: stack.databaseUrl, eventStoreUrl: stack.eventStoreUrl, redisUrl, dataIn: stack.dataIn },
-    ...(!(databaseUrl && eventStoreUrl) && { embeddedIn: resolve(dataDir) }),
-    lost: stack.lost,
-    publish: (extra) => stack.publish(extra),
-    close: (options) => stack.close(options)
-  }
+  const urls = { databaseUrl: stack.databaseUrl, eventStoreUrl: stack.eventStoreUrl, redisUrl, dataIn: stack.dataIn }
+  return { ...stack, urls, ...(!(databaseUrl && eventStoreUrl) && { embeddedIn: resolve(dataDir) }) }
 }
 
 /**

@@ -72,35 +72,24 @@ async function serve (holder: 'start' | 'command', command: string, roles: Role[
   })
 }
 
-/** Where things are; those of embedded back ends are absent where others are set. */
-interface Places {
-  /** With BASE_PATH. */
-  url: string
-  docs: string
-  console: string
-  /** For programs that append, such as a call engine. */
-  events?: string
-  /** The folder of embedded data. */
-  data?: string
-}
-
+/** Where things are, with BASE_PATH; those of embedded back ends are absent where others are set. */
 export function placesOf (
   url: string, { basePath }: CompleteConfig,
-  embedded: { folder?: string | undefined, eventStoreUrl?: string | undefined }
-): Places {
+  { folder, eventStoreUrl }: { folder?: string | undefined, eventStoreUrl?: string | undefined }
+) {
   const base = `${url}${basePath}`
   return {
     url: base,
     docs: `${base}/docs`,
     console: `${base}/`,
-    ...(embedded.eventStoreUrl && { events: embedded.eventStoreUrl }),
-    ...(embedded.folder && { data: embedded.folder })
+    ...(eventStoreUrl && { events: eventStoreUrl }), // for programs that append, such as a call engine
+    ...(folder && { data: folder })
   }
 }
 
 /** On a terminal. The examples are only there when the secret was generated here: nobody else can have a token yet. */
 export async function welcome (
-  { url, docs, console, events, data }: Places, config: CompleteConfig & { jwtSecretIsOurs: boolean }
+  { url, docs, console, events, data }: ReturnType<typeof placesOf>, config: RunConfig
 ): Promise<string> {
   return [
     `Ringledger ${packageVersion}`,

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { SignJWT } from 'jose'
 import { type JwtSettings, digestOf, isSubject } from '../http/credentials.js'
 import type { Connections } from '../services/connections.js'
-import { printJson, say } from './output.js'
+import { answer, printJson } from './output.js'
 import { completeConfig, readSettings, withConnections } from './running.js'
 
 interface TokenRequest {
@@ -49,8 +49,7 @@ export async function revoke (jti: string, _own: object, command: Command): Prom
   const { json } = command.optsWithGlobals<{ json?: boolean }>() // `token` has it too, and takes what it knows
   if (jti === '' || jti.length > 1_024) throw new Error('the jti must be 1 to 1024 characters')
   const isNew = await withConnections('ringledger token revoke', (connections) => revokeNow(connections, digestOf(jti)))
-  if (json) printJson({ revoked: true, was_revoked: !isNew })
-  else say(isNew ? 'The token is revoked.' : 'The token was revoked already.')
+  answer(json, { revoked: true, was_revoked: !isNew }, isNew ? 'The token is revoked.' : 'The token was revoked already.')
 }
 
 /**

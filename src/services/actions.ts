@@ -15,17 +15,11 @@ const program = fileURLToPath(new URL('./action-process.js', import.meta.url))
 /** A process that is asked to stop ends by then, or is killed. */
 const stopsWithinMs = 3_000
 
-export interface Actions {
-  /** @returns the id of the action; nothing while another one runs on that projection */
-  start (action: Action, projection: string, input: OperationInput): Promise<string | undefined>
-  /** Stops what this process has begun. */
-  stop (): Promise<void>
-}
-
-export function openActions ({ urls, config, pool, log }: Services): Actions {
+export function openActions ({ urls, config, pool, log }: Services) {
   const running = new Set<ChildProcess>()
   return { start, stop }
 
+  /** @returns the id of the action; nothing while another one runs on that projection */
   async function start (action: Action, projection: string, input: OperationInput): Promise<string | undefined> {
     const id = randomUUID()
     if (!await beginAction(pool, { id, action, projection })) return undefined
@@ -50,6 +44,7 @@ export function openActions ({ urls, config, pool, log }: Services): Actions {
     })
   }
 
+  /** Stops what this process has begun. */
   async function stop (): Promise<void> {
     await Promise.all([...running].map(async (child) => {
       const exit = once(child, 'exit')

@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { skippedCalls } from '../../workers/dispatch/effects.js'
 import { lastUnaccounted } from '../../workers/operate/audit.js'
 import { countDue, countPending, countRecentAttempts } from '../../workers/operate/stats.js'
+import { type UnfinishedRequests, type unfinishedByKind } from '../../workers/work/requests.js'
 import { projections } from '../../projections/index.js'
 import { openBreakers } from '../../projections/engine/circuit-breaker.js'
 import { countParkedStreams } from '../../projections/engine/parked.js'
@@ -121,15 +122,13 @@ export function measureDeliveries (metrics: Metrics, pool: Pool): void {
     })
 }
 
-interface Unfinished { kind: string, count: number, failing: number, oldestSeconds: number }
-
 const importOutcomes = ['created', 'duplicate', 'invalid']
 
 /** Of the role worker: what is done in the background, of each kind; 0 where nothing waits. */
 export function measureBackground (
-  metrics: Metrics, kinds: readonly string[], count: () => Promise<Unfinished[]>
+  metrics: Metrics, kinds: readonly string[], count: () => ReturnType<typeof unfinishedByKind>
 ): void {
-  const ofKind = (name: string, help: string, pick: (found: Unfinished) => number) =>
+  const ofKind = (name: string, help: string, pick: (found: UnfinishedRequests) => number) =>
     metrics.gauge(name, help, ['kind'], async () => {
       const found = await count()
       return kinds.map((kind) => {

@@ -17,15 +17,9 @@ import { alertHook } from './complete-config.js'
 import type { Services } from './services.js'
 import { measureBackground, observeAttempts, observeImports } from './metrics.js'
 
-export interface StartedWorker {
-  /** Asks the queue. @throws when it does not answer, or has not for long */
-  assertAnswers (): Promise<void>
-  /** Attempts that are under way are cut off, and made again by another worker, or later. */
-  handOver (): void
-  stop (): Promise<void>
-}
+export type StartedWorker = Awaited<ReturnType<typeof startWorker>>
 
-export async function startWorker (services: Services, metrics: Metrics): Promise<StartedWorker> {
+export async function startWorker (services: Services, metrics: Metrics) {
   const { config, urls } = services
   const { webhook } = config
   const kinds = await kindsOf(services, metrics)
