@@ -7,19 +7,8 @@ export const processModule = new URL('./process.js', import.meta.url)
 
 const STOP_SECONDS = 10
 
-export interface EmbeddedEventStore {
-  url: string
-  pid: number
-  /** Settles when it ended and was not closed. */
-  lost: Promise<Error>
-  /** Returns when the process has ended. Idempotent. At once: it is killed; what it acknowledged is in Postgres. */
-  close(options?: { atOnce?: boolean }): Promise<void>
-}
-
 /** Starts it on the loopback interface, on any free port unless one is given; returns when it listens. */
-export async function startEventStoreProcess (
-  dataDir: string, databaseUrl: string, port = 0
-): Promise<EmbeddedEventStore> {
+export async function startEventStoreProcess (dataDir: string, databaseUrl: string, port = 0) {
   const logFile = join(dataDir, 'event-store.log')
   const child = startChild({
     module: processModule,
@@ -34,9 +23,11 @@ export async function startEventStoreProcess (
   return {
     url: `esdb://127.0.0.1:${listening}?tls=false`,
     pid: child.pid,
-    lost: new Promise((resolve) => {
+    /** Settles when it ended and was not closed. */
+    lost: new Promise<Error>((resolve) => {
       void child.ended.then((how) => closing ?? resolve(new Error(ended(`stopped unexpectedly (${how})`))))
     }),
+    /** Returns when the process has ended. Idempotent. At once: it is killed; what it acknowledged is in Postgres. */
     close: ({ atOnce = false } = {}) => closing ??= child.stop(atOnce ? 0 : STOP_SECONDS)
   }
 

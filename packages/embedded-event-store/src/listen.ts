@@ -4,14 +4,6 @@ import { createServer as createHttpServer, type IncomingMessage, type Server as 
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { notHere } from './protocol/errors.js'
 
-interface Listener {
-  port: number
-  /** Accepts no more; what is open stays open. */
-  stop (): void
-  /** Closes what is still open. */
-  destroy (): void
-}
-
 /** How the preface of every HTTP/2 connection begins. */
 const http2Begins = 'PRI'
 
@@ -26,7 +18,7 @@ interface Address { host: string, port: number, patienceMs?: number }
 /** Listens on one port for both protocols: the first bytes of a connection show which it is. */
 export async function listen (
   { host, port, patienceMs = usualPatienceMs }: Address, http: HttpActions, takeHttp2: (socket: Socket) => void
-): Promise<Listener> {
+) {
   const overHttp = httpServer(http)
   const sockets = new Set<Socket>()
   const server = createServer({ noDelay: true }, (socket) => {
@@ -44,7 +36,9 @@ export async function listen (
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    /** Accepts no more; what is open stays open. */
     stop () { server.close() },
+    /** Closes what is still open. */
     destroy () { for (const socket of sockets) socket.destroy() }
   }
 }

@@ -26,18 +26,11 @@ export interface BackupRequest {
   signal: AbortSignal
 }
 
-export interface Backup {
-  file: string
-  bytes: number
-  /** Such as `18.4`. */
-  postgres: string
-}
-
 /** Fast, and about as small as it gets: pages of Postgres hold texts and zeros. */
 const compressionLevel = 3
 
 /** @throws when the file is there already, cannot be written, or Postgres cannot make a backup; then no file is left */
-export async function backUp (request: BackupRequest): Promise<Backup> {
+export async function backUp (request: BackupRequest) {
   const { url, overwrite, signal } = request
   const file = resolve(request.file)
   if (!overwrite && existsSync(file)) throw isThere(file)

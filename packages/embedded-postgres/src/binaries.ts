@@ -6,7 +6,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
-import { errorCode, isObject, readJsonObject } from './data-dir.js'
+import { errorCode, readJsonObject } from './data-dir.js'
 import { canReach, type Place } from './place.js'
 
 export interface Binaries {
@@ -14,11 +14,6 @@ export interface Binaries {
   folder: string
   /** Of Postgres, such as `18.4`. */
   version: string
-}
-
-interface Link {
-  source: string
-  target: string
 }
 
 /**
@@ -87,7 +82,9 @@ function canLink (folder: string): boolean {
 }
 
 function makeLinks (folder: string): void {
-  for (const { source, target } of linksOf(folder)) {
+  const list = join(folder, 'pg-symlinks.json')
+  const links: Array<Record<'source' | 'target', string>> = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : []
+  for (const { source, target } of links) {
     const path = join(dirname(folder), target)
     if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) continue
     try {
@@ -96,18 +93,6 @@ function makeLinks (folder: string): void {
       if (errorCode(error) !== 'EEXIST') throw error
     }
   }
-}
-
-function linksOf (folder: string): Link[] {
-  const list = join(folder, 'pg-symlinks.json')
-  if (!existsSync(list)) return []
-  const links: unknown = JSON.parse(readFileSync(list, 'utf8'))
-  if (!Array.isArray(links)) return []
-  return links.filter(isLink)
-}
-
-function isLink (value: unknown): value is Link {
-  return isObject(value) && typeof value.source === 'string' && typeof value.target === 'string'
 }
 
 // A copy gets its name when it is whole, so an interrupted copy is never used.

@@ -3,7 +3,6 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { createInterface, type Interface } from 'node:readline'
-import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { errorCode } from './data-dir.js'
 
@@ -18,22 +17,10 @@ export interface ChildRequest {
   logFile: string
 }
 
-export interface Child {
-  pid: number
-  stdin: Writable
-  /** Settles when the process has ended, with a text that says how. */
-  ended: Promise<string>
-  hasEnded(): boolean
-  /** The first line on stdout that `pick` does not answer undefined for; rejects when the process ends before it. */
-  line<T>(pick: (line: string) => T | undefined): Promise<T>
-  /** The end of what it has written to its log. */
-  said(): string
-  /** Closes stdin, waits, and kills when that many seconds were not enough. */
-  stop(seconds: number): Promise<void>
-}
+export type Child = ReturnType<typeof startChild>
 
 /** Starts the child. It does not keep this process running. */
-export function startChild (request: ChildRequest): Child {
+export function startChild (request: ChildRequest) {
   const { child, logged } = spawnDetached(request)
   child.once('error', () => {}) // no process could be made: the pid is missing
   const { pid, stdin, stdout } = child
@@ -52,16 +39,20 @@ export function startChild (request: ChildRequest): Child {
   return {
     pid,
     stdin,
+    /** Settles when the process has ended, with a text that says how. */
     ended,
     hasEnded: () => over,
-    async line (pick) {
+    /** The first line on stdout that `pick` does not answer undefined for; rejects when the process ends before it. */
+    async line<T> (pick: (line: string) => T | undefined): Promise<T> {
       setReferenced(child, true)
       const picked = await firstLine(lines, ended, pick)
       setReferenced(child, false)
       return picked
     },
+    /** The end of what it has written to its log. */
     said: () => endOf(request.logFile, logged),
-    async stop (seconds) {
+    /** Closes stdin, waits, and kills when that many seconds were not enough. */
+    async stop (seconds: number): Promise<void> {
       if (over) return
       setReferenced(child, true)
       stdin.end()

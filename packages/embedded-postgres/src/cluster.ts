@@ -24,7 +24,7 @@ const SETTINGS = {
 }
 
 // A process of an earlier start may still write there.
-const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }
+export const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }
 
 /** Makes the cluster when it is missing. Throws when one is there that these binaries cannot open. */
 export async function ensureCluster (place: Place, { folder, version }: Binaries): Promise<void> {

@@ -73,7 +73,7 @@ export async function liveHolder (dataDir: string): Promise<{ heldBy: Holder | u
   return { heldBy: lives ? { ...holder, isElsewhere: !isHere } : undefined, number }
 }
 
-function heldLock (dataDir: string, number: number, presence: Presence | undefined): Lock {
+function heldLock (dataDir: string, number: number, presence: Awaited<ReturnType<typeof showPresence>>): Lock {
   return {
     number,
     release () {
@@ -146,11 +146,6 @@ export class DataDirInUseError extends Error {
   }
 }
 
-interface Presence {
-  /** Removes the socket. Its process may live on. */
-  end(): void
-}
-
 /** The file system holds no sockets, or the path is too long for one. Pids alone must tell then. */
 const cannotHold = ['EINVAL', 'ENAMETOOLONG', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM', 'ENOSYS']
 
@@ -158,7 +153,7 @@ const cannotHold = ['EINVAL', 'ENAMETOOLONG', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM', 
  * A socket in the directory answers exactly as long as its process lives: also for a process of another container,
  * which sees the directory and not the pid. Undefined where the directory can hold no socket.
  */
-export async function showPresence (directory: string, name: string): Promise<Presence | undefined> {
+export async function showPresence (directory: string, name: string) {
   if (process.platform === 'win32') return undefined
   const server = createServer((socket) => socket.destroy()).unref()
   try {
@@ -169,6 +164,7 @@ export async function showPresence (directory: string, name: string): Promise<Pr
     throw error
   }
   return {
+    /** Removes the socket. Its process may live on. */
     end () {
       server.close()
       rmSync(join(directory, name), { force: true })

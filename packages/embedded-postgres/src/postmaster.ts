@@ -7,12 +7,6 @@ import { program } from './binaries.js'
 import { identify } from './lock.js'
 import type { Place } from './place.js'
 
-export interface Postmaster {
-  pid: number
-  /** `starting`, `ready`, `stopping`, … */
-  status: string
-}
-
 interface Stage {
   signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'
   seconds: number
@@ -25,8 +19,11 @@ const STAGES: readonly Stage[] = [
   { signal: 'SIGKILL', seconds: 5 }
 ]
 
-/** What postmaster.pid says; undefined when there is none. The process need not exist. */
-export function readPostmaster (cluster: string): Postmaster | undefined {
+/**
+ * What postmaster.pid says: the pid, and `starting`, `ready` or `stopping`; undefined when there is none. The process
+ * need not exist.
+ */
+export function readPostmaster (cluster: string) {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
     return { pid: Number(lines[0]), status: lines[7]?.trim() ?? '' }

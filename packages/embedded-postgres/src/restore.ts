@@ -10,7 +10,7 @@ import { createGunzip } from 'node:zlib'
 import { Unpack } from 'tar'
 import { aboutFile, smallFolder, sync, type About } from './back-up.js'
 import { provideBinaries } from './binaries.js'
-import { checkVersion } from './cluster.js'
+import { checkVersion, removal } from './cluster.js'
 import { errorCode, prepareDataDir, readJsonObject, unfinishedNote } from './data-dir.js'
 import { acquireLock, DataDirInUseError } from './lock.js'
 import { locate, readPointer, type Account, type Place } from './place.js'
@@ -27,17 +27,8 @@ export interface RestoreRequest {
   signal: AbortSignal
 }
 
-export interface Restored {
-  dataDir: string
-  madeAt: string
-  /** Such as `18.4`. */
-  postgres: string
-  /** Of DATA_DIR, such as `postgres-password`. */
-  files: string[]
-}
-
 /** @throws when DATA_DIR holds something, or the file is damaged or none of ours; DATA_DIR is then as it was */
-export async function restore (request: RestoreRequest): Promise<Restored> {
+export async function restore (request: RestoreRequest) {
   const wasThere = existsSync(request.dataDir)
   if (!statSync(request.file, { throwIfNoEntry: false })?.isFile()) {
     throw new Error(`${resolve(request.file)} is not there, or is no file.`)
@@ -56,7 +47,7 @@ export async function restore (request: RestoreRequest): Promise<Restored> {
   }
 }
 
-async function restoreInto (dataDir: string, request: RestoreRequest): Promise<Restored> {
+async function restoreInto (dataDir: string, request: RestoreRequest) {
   refuseUsed(dataDir)
   emptyAgain(dataDir) // of a restore that was killed
   const note = join(dataDir, unfinishedNote)
@@ -107,9 +98,6 @@ function refuseUsed (dataDir: string): void {
   throw new Error(`DATA_DIR ${dataDir} is not empty (${found.slice(0, 3).join(', ')}${found.length > 3 ? ', …' : ''}): ` +
     'a backup is restored into an empty one. Set DATA_DIR to another directory, or move this one away.')
 }
-
-/** What unpacked files may still write for a moment. */
-const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }
 
 /** Removes all but the locks from a DATA_DIR that a restore began to fill, with the place that its pointer names. */
 function emptyAgain (dataDir: string): void {
