@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import {
-  exportTo, exportToFile, isSameLog, logOf, openExport, openStore, transfer, TransferRefused, type Store,
-  type Transferred
+  exportTo, exportToFile, isSameLog, logOf, openExport, Store, transfer, TransferRefused, type Transferred
 } from '@ringledger/event-transfer'
 import { unusedOf, withCaFile, eventStoreProblems, settingNames, type SettingNames } from '../log/client-url.js'
 import { lentClient, EventStoreConnection } from '../log/connection.js'
@@ -154,7 +153,7 @@ async function withStoreAt<Result> (
 
 function storeAt (url: string, settings: SettingNames): Store {
   try {
-    return openStore(lentClient(url))
+    return new Store(lentClient(url))
   } catch (cause) {
     const problem = `${settings.url} is no connection string: write it as esdb://host:2113?tls=false`
     throw new TransferRefused(problem, { cause })

@@ -21,8 +21,6 @@ const disposeWithinMs = 1_000
 export type Knowledge = 'stream unknown' | 'gone' | 'same' | 'other'
 
 /** Connects at the first call. The client is the store's own from now on: `close` ends it. */
-export const openStore = (client: EventStoreDBClient) => new Store(client)
-
 export class Store {
   // The client's own door to its connection, with its discovery, TLS and credentials, is protected: hence the brackets.
   readonly #call: EventStoreDBClient['GRPCStreamCreator']

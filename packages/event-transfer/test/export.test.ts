@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import { eventLine, exportToFile } from '../src/export.js'
 import { openExport, parseLine } from '../src/import.js'
 import { TransferRefused } from '../src/failure.js'
-import { openStore, type Store } from '../src/store.js'
+import { Store } from '../src/store.js'
 import { Limits, logOf } from '../src/source.js'
 import { transfer } from '../src/transfer.js'
 import { refused, scratchEventStore } from '@ringledger/embedded-event-store/testing'
@@ -28,7 +28,7 @@ const lines = text.trimEnd().split('\n')
 
 async function place (t: Pick<Test, 'teardown'>, schema: string) {
   const { client, store: { url } } = await scratchEventStore(t, { postgres, schema })
-  const store = openStore(EventStoreDBClient.connectionString(url))
+  const store = new Store(EventStoreDBClient.connectionString(url))
   t.teardown(() => store.close())
   return { client, store }
 }

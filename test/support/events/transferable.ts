@@ -1,7 +1,7 @@
 // An event store that a transfer reads or writes, in a schema of a database that several of them share.
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
-import { openStore, type Store } from '@ringledger/event-transfer'
+import { Store } from '@ringledger/event-transfer'
 import { lentClient } from '../../../src/log/connection.js'
 import { scratchEventStore } from '../back-ends/scratch-event-store.js'
 import type { Teardown } from '../teardown.js'
@@ -20,7 +20,7 @@ export async function transferable (t: Teardown, postgres: ScratchPostgres, sche
 
 /** Closed in `t.teardown`. */
 export function opened (t: Teardown, url: string): Store {
-  const store = openStore(lentClient(url))
+  const store = new Store(lentClient(url))
   t.teardown(() => store.close())
   return store
 }

@@ -1,6 +1,6 @@
 // Calls that come in by event and by HTTP, on a service with an assistant whose webhook leads to a receiver.
 import { randomUUID } from 'node:crypto'
-import { openStore } from '@ringledger/event-transfer'
+import { Store } from '@ringledger/event-transfer'
 import { lentClient } from '../../../src/log/connection.js'
 import { type Answer, localWebhooks } from '../running-service.js'
 import { newAssistant, newLead } from '../bodies/bodies.js'
@@ -47,7 +47,7 @@ export async function intake (t: Teardown) {
 
 /** Appends the very bytes, as any client could. */
 async function byteAppender (t: Teardown, eventStoreUrl: string): Promise<Append> {
-  const store = openStore(lentClient(eventStoreUrl))
+  const store = new Store(lentClient(eventStoreUrl))
   t.teardown(() => store.close())
   const pipe = await store.openPipe(1)
   t.teardown(() => pipe.close())

@@ -2,7 +2,7 @@
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { scratchEventStore } from '@ringledger/embedded-event-store/testing'
 import { scratchPostgres, type Teardown } from '@ringledger/embedded-postgres/testing'
-import { openStore, type Store } from '../../src/store.js'
+import { Store } from '../../src/store.js'
 import { logOf } from '../../src/source.js'
 import { transfer, type TransferOptions, type Transferred } from '../../src/transfer.js'
 
@@ -20,7 +20,7 @@ export async function placesOn (file: Teardown) {
 export type Place = Awaited<ReturnType<Awaited<ReturnType<typeof placesOn>>>>
 
 export function opened (t: Teardown, url: string): Store {
-  const store = openStore(EventStoreDBClient.connectionString(url))
+  const store = new Store(EventStoreDBClient.connectionString(url))
   t.teardown(() => store.close())
   return store
 }
