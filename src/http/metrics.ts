@@ -6,23 +6,7 @@ import { withTimeout } from '../timing.js'
 /** One value, by its labels. */
 export interface Sample { labels: Record<string, string | number>, value: number }
 
-export interface Metrics {
-  /** A gauge whose values are read at every scrape. What cannot be read is left out, and counted. */
-  gauge (name: string, help: string, labels: string[], read: Read): void
-  /** The same for values that only rise while the process lives. */
-  counter (name: string, help: string, labels: string[], read: Read): void
-  /** Something that is counted when it happens. @returns what counts one or more */
-  events (name: string, help: string, labels: string[]): (labels: Sample['labels'], count?: number) => void
-  /** Durations, in seconds. @returns what takes one */
-  durations (name: string, help: string, buckets: number[]): (seconds: number) => void
-  /** Counts an answered request by its route pattern, `none` where no route fits. */
-  observe (request: FastifyRequest, reply: FastifyReply): void
-  /** Commands that this process has answered: with 2xx, 4xx and 5xx. */
-  commands: Readonly<Record<'accepted' | 'refused' | 'failed', number>>
-  contentType: string
-  /** In the text format of Prometheus. */
-  text (): Promise<string>
-}
+export type Metrics = ReturnType<typeof openMetrics>
 
 type Read = () => Sample[] | Promise<Sample[]>
 
@@ -51,13 +35,14 @@ const metricFailures = {
 }
 
 /** The metrics of one service; names get the prefix `ringledger_`. */
-export function openMetrics (log: FastifyBaseLogger): Metrics {
+export function openMetrics (log: FastifyBaseLogger) {
   const registry = new Registry()
   const registers = [registry]
   const requests = new Histogram({ ...requestDurations, registers })
   const failures = new Counter({ ...metricFailures, registers })
   const commands = { accepted: 0, refused: 0, failed: 0 }
-  const readAtScrape = (Kind: typeof Gauge | typeof Counter): Metrics['gauge'] => (name, help, labelNames, read) => {
+  type Define = (name: string, help: string, labelNames: string[], read: Read) => void
+  const readAtScrape = (Kind: typeof Gauge | typeof Counter): Define => (name, help, labelNames, read) => {
     failures.inc({ metric: name }, 0) // the first failure is a rise
     const late = () => new Error(`no answer within ${longestReadMs} ms`)
     const collect = async () => {
@@ -74,23 +59,30 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
   }
 
   return {
+    /** A gauge whose values are read at every scrape. What cannot be read is left out, and counted. */
     gauge: readAtScrape(Gauge),
+    /** The same for values that only rise while the process lives. */
     counter: readAtScrape(Counter),
-    events (name, help, labelNames) {
+    /** Something that is counted when it happens. @returns what counts one or more */
+    events (name: string, help: string, labelNames: string[]) {
       const counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers })
-      return (labels, count = 1) => counter.inc(labels, count)
+      return (labels: Sample['labels'], count = 1) => counter.inc(labels, count)
     },
-    durations (name, help, buckets) {
+    /** Durations, in seconds. @returns what takes one */
+    durations (name: string, help: string, buckets: number[]) {
       const histogram = new Histogram({ name: `ringledger_${name}`, help, buckets, registers })
-      return (seconds) => histogram.observe(seconds)
+      return (seconds: number) => histogram.observe(seconds)
     },
-    observe ({ method, routeOptions }, { statusCode: status, elapsedTime }) {
+    /** Counts an answered request by its route pattern, `none` where no route fits. */
+    observe ({ method, routeOptions }: FastifyRequest, { statusCode: status, elapsedTime }: FastifyReply) {
       requests.observe({ method, route: routeOptions.url ?? 'none', status }, elapsedTime / 1000)
       if (routeOptions.config.failure === undefined) return // only commands can fail to be carried out
       commands[status < 400 ? 'accepted' : status < 500 ? 'refused' : 'failed'] += 1
     },
+    /** Commands that this process has answered: with 2xx, 4xx and 5xx. */
     commands,
     contentType: registry.contentType,
+    /** In the text format of Prometheus. */
     text: async () => `${await registry.metrics()}\n${await textOfProcess()}`
   }
 }

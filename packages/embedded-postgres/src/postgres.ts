@@ -24,20 +24,7 @@ export interface PostgresRequest {
   log: (line: string) => void
 }
 
-export interface EmbeddedPostgres {
-  url: string
-  pid: number
-  supervisorPid: number
-  /** Such as `18.4`. */
-  version: string
-  /** Settles when Postgres ended and was not closed. */
-  lost: Promise<Error>
-  /**
-   * Ends every session and stops Postgres; returns when no process of it is left. Idempotent. At once: a Postgres that
-   * does not answer is killed. The next start recovers what was committed, as after a loss of power.
-   */
-  close(options?: { atOnce?: boolean }): Promise<void>
-}
+export type EmbeddedPostgres = Awaited<ReturnType<typeof startPostgres>>
 
 /** From the starter to the supervisor, one line of JSON. */
 export interface ServerRequest {
@@ -51,7 +38,7 @@ export interface ServerRequest {
 }
 
 /** Starts Postgres on the cluster of this DATA_DIR, which it makes on the first start. Errors say how to mend them. */
-export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest): Promise<EmbeddedPostgres> {
+export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest) {
   refuseUnfinished(dir)
   const place = locate(dir)
   const binaries = provideBinaries(place, log)
@@ -64,6 +51,10 @@ export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest):
     // What is left when the supervisor was killed, and sessions that are frozen: they end by a signal of their own.
     await endPostgres(place, binaries.folder, () => {})
   }
+  /**
+   * Ends every session and stops Postgres; returns when no process of it is left. Idempotent. At once: a Postgres that
+   * does not answer is killed. The next start recovers what was committed, as after a loss of power.
+   */
   const close = ({ atOnce = false } = {}) => closing ??= stop(atOnce)
   await ensureDatabase(place, port).catch(async (error: unknown) => {
     await close()
@@ -73,8 +64,9 @@ export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest):
     url: databaseUrl(place, port),
     pid,
     supervisorPid: supervisor.pid,
-    version: binaries.version,
-    lost: new Promise((resolve) => {
+    version: binaries.version, // such as `18.4`
+    /** Settles when Postgres ended and was not closed. */
+    lost: new Promise<Error>((resolve) => {
       void supervisor.ended.then((how) => closing ?? resolve(stopError(place, supervisor.said(), how)))
     }),
     close
