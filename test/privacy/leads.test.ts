@@ -74,19 +74,6 @@ t.test('the same key for one number is another for another user', async (t) => {
   t.equal((await persons()).size, before + 1)
 })
 
-t.test('an empty Postgres has everybody again, from the log alone', async (t) => {
-  const fresh = await scratchPostgres(t)
-  const running = await startRoles(
-    ['api', 'projector'], config, { ...urls, databaseUrl: fresh.url }, pino({ level: 'silent' })
-  )
-  t.teardown(() => running.stop())
-  const lists = async (url: string) => (await caller(url)('GET', '/user/leads?per_page=100', { token: await service.token('1') }))
-  const wanted = (await lists(service.url)).body.data
-  t.ok(wanted.length >= 3)
-  await eventually(async () => (await lists(running.url)).body.data?.length === wanted.length)
-  t.strictSame((await lists(running.url)).body.data, wanted)
-})
-
 t.test('without its key a lead is not there, a contact is not with it, and the number is created anew', async (t) => {
   const erased = '+15557770008'
   const lead = (await create({ phone_number: erased, variables })).body.data

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { bin, dataDir, run, runWarm, type Environment } from '../../support/ringledger.js'
 import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { transferable } from '../../support/events/transferable.js'
-import { event, fillVaried } from '@ringledger/event-transfer/testing'
+import { fillVaried } from '@ringledger/event-transfer/testing'
 
 const postgres = await scratchPostgres(t)
 const place = (t: Pick<Test, 'teardown'>, schema: string) => transferable(t, postgres, schema)
@@ -49,17 +49,6 @@ t.test('copy tells in JSON what was verified', async (t) => {
   t.match(JSON.parse((await events(['copy', '--to', target.url, '--json'])).stdout), {
     appended: 0, sha256: first.sha256
   })
-})
-
-t.test('a target that holds something else is refused by the name of the stream', async (t) => {
-  const target = await place(t, 'conflict')
-  await target.client.appendToStream('raw-1', [event()])
-  await refused(
-    t,
-    ['copy', '--to', target.url],
-    {},
-    /stream raw-1 of the target holds another event at revision 0 .*Nothing was overwritten: choose an empty target/
-  )
 })
 
 t.test('what cannot work is refused in words that mend it', async (t) => {

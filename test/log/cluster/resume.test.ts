@@ -64,13 +64,6 @@ for (const version of versions) {
     const later = [await append('Happened'), await append('Happened')]
     t.strictSame(await following, later)
   })
-
-  t.test(`${version}: where nothing is gone, each event comes once`, async (t) => {
-    const { append, follow } = await served(t, version)
-    const positions = [await append('Happened'), await append('Happened'), await append('Happened')]
-    t.strictSame(await positionsOf(follow(0n), 3), positions)
-    t.strictSame(await positionsOf(follow(positions[0] ?? 0n), 2), positions.slice(1))
-  })
 }
 
 const ends: Array<[string, (member: Member) => void, RegExp]> = [

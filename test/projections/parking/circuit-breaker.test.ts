@@ -37,13 +37,6 @@ t.test('ten streams are parked, and with the eleventh the batch moves nothing', 
   t.strictSame(await breaker(), { isOpen: true, streams: 11 })
 })
 
-t.test('many refused events of few streams do not open it', async (t) => {
-  const place = logOf()
-  await (await feeding(assistants, pool))
-    .batch(place([...poison(1, 5), ...poison(1, 5), ...poison(1, 5), ...poison(1, 5)]))
-  t.equal(await parkedStreams(), 5)
-})
-
 t.test('many refused streams over more than a minute do not open it', async (t) => {
   const place = logOf()
   const feed = await feeding(assistants, pool)

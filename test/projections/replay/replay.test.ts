@@ -9,7 +9,7 @@ import { replay } from '../../../projections/engine/operations.js'
 import { beginReplay, verify } from '../../../projections/engine/replay.js'
 import { activeGeneration, schemaOf } from '../../../projections/engine/generations.js'
 import { openIds } from '../../../src/commands/ids.js'
-import { assistantCreated, leadCreated } from '../../support/events/call-events.js'
+import { assistantCreated, leadCreated, leadUpdated } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { rowsOf } from '../../support/projections/projected.js'
 import { type ReplayDatabase, history, replayRig } from '../../support/replay/replay-rig.js'
@@ -83,6 +83,16 @@ t.test('a fresh database gets the same rows without a projector, and gives out n
     const [first = 0] = await ids.take(kind)
     t.ok(first > Math.max(...[...(await rowsOf(fresh.pool, projection)).keys()].map(Number)))
   }
+})
+
+t.test('a fresh database gives out no id of a contact that came with an update', async (t) => {
+  const own = await replayRig(t, { postgres: rig.postgres, schema: 'updated' })
+  const end = await own.append([leadCreated(10, 10), leadUpdated(10, 10, [5_000], [])])
+  const db = await own.database(t)
+  db.project(t, leads)
+  await db.reached(leads, end)
+  const [id = 0] = await openIds(db.pool, async () => true).take('lead')
+  t.ok(id > 5_000, `${id}`)
 })
 
 t.test('rows that differ are shown, and stop it; the operator may accept them', async (t) => {
