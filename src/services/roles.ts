@@ -63,11 +63,14 @@ export async function startRoles (
 
 function inReach (
   { urls: { databaseUrl }, pool, consumerPool }: Services, worker: () => StartedWorker | undefined
-): InReach {
+) {
   return {
-    postgres: (withinMs) => knock(databaseUrl, withinMs),
+    /** Rejects, as `queue` does, when it is not there. */
+    postgres: () => knock(databaseUrl, answersWithinMs),
     queue: async () => { await worker()?.assertAnswers() },
+    /** Attempts of webhooks that are under way are made again later: a receiver that hangs has longer than we do. */
     handOver: () => worker()?.handOver(),
+    /** Ends all connections to Postgres, so that what waits for an answer fails at once. */
     cutOff: () => { for (const each of [pool, consumerPool]) cutOff(each) }
   }
 }
@@ -132,15 +135,7 @@ const lastWordsMs = 1_300
 const answersWithinMs = 1_500
 const lookEveryMs = 200
 
-interface InReach {
-  /** Each rejects when a back end is not there. */
-  postgres (withinMs: number): Promise<unknown>
-  queue (): Promise<unknown>
-  /** Attempts of webhooks that are under way are made again later: a receiver that hangs has longer than we do. */
-  handOver (): void
-  /** Ends all connections to Postgres, so that what waits for an answer fails at once. */
-  cutOff (): void
-}
+type InReach = ReturnType<typeof inReach>
 
 export interface Stopped {
   /** Postgres did not answer meanwhile. */
@@ -172,7 +167,7 @@ async function silence ({ postgres, queue }: InReach, over: AbortSignal): Promis
   let since: number | undefined
   for (;;) {
     const askedAt = performance.now()
-    const [postgresIsThere, queueIsThere] = await Promise.all([isThere(postgres(answersWithinMs)), isThere(queue())])
+    const [postgresIsThere, queueIsThere] = await Promise.all([isThere(postgres()), isThere(queue())])
     if (over.aborted) return await new Promise(() => {}) // it ended by itself
     since = postgresIsThere && queueIsThere ? undefined : since ?? askedAt
     if (since !== undefined && performance.now() - since >= silentMs) return !postgresIsThere

@@ -15,18 +15,13 @@ import { statfs } from 'node:fs/promises'
 import type { Pool } from 'pg'
 import { saysDiskFull, writeProbe } from '../postgres/problems.js'
 
-export interface Status {
-  healthChecks: HealthChecks
-  metrics: Metrics
-  metricsToken?: string | undefined
-  stop (): Promise<void>
-}
+export type Status = ReturnType<typeof openStatus>
 
 /**
  * Where the role projector runs, it monitors the lag of the read models, whichever process runs their projections.
  * `assertWorker` rejects when the queue of the role worker does not answer.
  */
-export function openStatus (services: Services, assertWorker: () => Promise<void>): Status {
+export function openStatus (services: Services, assertWorker: () => Promise<void>) {
   const { roles, config, urls, pool, streams, holder, log } = services
   const metrics = openMetrics(log)
   measureProcess(metrics, services)

@@ -16,13 +16,7 @@ export interface Lag {
   isKeepingUp: boolean
 }
 
-export interface LagMonitor {
-  /** As of the last sample that did not fail; empty before the first one. */
-  lags (): Lag[]
-  /** The same. @throws when no sample has succeeded for seconds */
-  freshLags (): Lag[]
-  stop (): Promise<void>
-}
+export type LagMonitor = ReturnType<typeof monitorLag>
 
 export interface LagMonitorOptions {
   head (): Promise<bigint>
@@ -65,7 +59,7 @@ const mostSamples = 3_600
  * as each of them must find out that it is back. While the log stands still and all have come to its end, positions are
  * seldom read.
  */
-export function monitorLag (options: LagMonitorOptions): LagMonitor {
+export function monitorLag (options: LagMonitorOptions) {
   const { head, positions, lookNow = () => {}, everyMs = 2_000, toleranceMs = 5_000 } = options
   const samplesOf = new Map<string, Sample[]>()
   let unbrokenSince = performance.now()
@@ -73,9 +67,11 @@ export function monitorLag (options: LagMonitorOptions): LagMonitor {
   let sampledAt = performance.now()
   let problem: unknown
   const stop = repeat(sample)
+  /** As of the last sample that did not fail; empty before the first one. */
   const lags = () => [...samplesOf].flatMap(([name, samples]) => lagOf(name, samples, toleranceMs) ?? [])
   return {
     lags,
+    /** The same. @throws when no sample has succeeded for seconds */
     freshLags () {
       if (performance.now() - sampledAt <= stillSamples * everyMs) return lags()
       throw new Error('the log and the checkpoints could not be compared', { cause: problem })
