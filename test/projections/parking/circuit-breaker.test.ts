@@ -37,6 +37,14 @@ t.test('ten streams are parked, and with the eleventh the batch moves nothing', 
   t.strictSame(await breaker(), { isOpen: true, streams: 11 })
 })
 
+t.test('many refused events of few streams do not open it', async (t) => {
+  const place = logOf()
+  const feed = await feeding(assistants, pool)
+  await feed.batch(place([...poison(1, 5), ...poison(1, 5), ...poison(1, 5)]))
+  await feed.batch(place(poison(6, 1)))
+  t.equal(await parkedStreams(), 6)
+})
+
 t.test('many refused streams over more than a minute do not open it', async (t) => {
   const place = logOf()
   const feed = await feeding(assistants, pool)
