@@ -1,6 +1,7 @@
 // Ends a long-running command: on a signal, with npm, or when a back end under it dies.
 // close-with-grace catches errors, limits the time and sets the exit status; signals are ours, for a role drains first.
 import { setTimeout as delay } from 'node:timers/promises'
+import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
 import { forPeople, type Voice } from './output.js'
 import { withProgress, type OnProgress } from './progress.js'
@@ -178,14 +179,13 @@ const nobodyListens = ['EIO', 'EPIPE']
 
 /** A terminal may be closed under a command: what is said to it is lost, and the command ends as ever. */
 function outliveTerminal (): void {
-  let isTerminalGone = false
   for (const output of [process.stdout, process.stderr]) {
     output.on('error', (error: NodeJS.ErrnoException) => {
       if (!nobodyListens.includes(error.code ?? '')) throw error
-      isTerminalGone ||= error.code === 'EIO'
     })
   }
-  process.on('exit', () => { if (isTerminalGone) hangUp() })
+  const terminals = [0, 1, 2].filter((fd) => isatty(fd))
+  process.on('exit', () => { if (terminals.some((fd) => !isatty(fd))) hangUp() })
 }
 
 /**
