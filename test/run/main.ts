@@ -12,7 +12,7 @@ import { type Cost, cpuSeconds, print, reportFile, reportRun } from './report.js
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    jobs: { type: 'string', short: 'j', default: '4' }, // twice the cores of a small machine: files mostly wait
+    jobs: { type: 'string', short: 'j', default: '5' }, // more than twice the cores of a small machine: files mostly wait
     timeout: { type: 'string', default: '240' }, // of a file, in seconds
     grep: { type: 'string', short: 'g' },
     snapshot: { type: 'boolean' }
