@@ -77,6 +77,7 @@ else {
         await confirm(`${action} catalog`)
         await ended(action.toLowerCase(), message)
       }
+      t.ok(await shift() < 0.1, 'nothing moves when something begins or ends')
 
       await open('parked')
       t.match(await page.getByRole('main').textContent(), `assistant-${assistant}@1`)

@@ -45,7 +45,6 @@ function Details ({ projection }: { projection: Schemas['Projection'] }) {
   return (
     <>
       {problem !== null && <Stopped name={name} problem={problem} />}
-      {action !== null && <Running action={action} />}
       <Facts
         facts={{
           State: <State colour={stateColours[state]}>{state}</State>,
@@ -56,7 +55,10 @@ function Details ({ projection }: { projection: Schemas['Projection'] }) {
       />
       {generations.length > 0 && (
         <>
-          <Section title='What can be done'><Offers projection={projection} /></Section>
+          <Section title='What can be done'>
+            <Now action={action} />
+            <Offers projection={projection} />
+          </Section>
           <Section title='Generations'><Generations generations={generations} isBusy={action !== null} /></Section>
         </>
       )}
@@ -74,14 +76,15 @@ function Details ({ projection }: { projection: Schemas['Projection'] }) {
   )
 }
 
-function Running ({ action: { action, progress, message } }: { action: Schemas['ProjectionAction'] }) {
+/** As high whether something runs or not: what stands below is never moved under a finger. */
+function Now ({ action }: Pick<Schemas['Projection'], 'action'>) {
+  if (action === null) return <div className='now' role='status'>Nothing runs on it now.</div>
+  const { action: name, progress, message } = action
   return (
-    <Alert variant='outline' title={`A ${action} runs`} role='status'>
-      <Stack gap='xs'>
-        <Said>{withButtons(message) || 'It begins.'}</Said>
-        <Progress value={(progress ?? 0) * 100} striped={progress === null} animated={progress === null} aria-label={`How far the ${action} is`} />
-      </Stack>
-    </Alert>
+    <div className='now' role='status'>
+      <Text lineClamp={2}>A {name} runs. <Said>{withButtons(message) || 'It begins.'}</Said></Text>
+      <Progress value={(progress ?? 0) * 100} striped={progress === null} animated={progress === null} aria-label={`How far the ${name} is`} />
+    </div>
   )
 }
 
@@ -107,28 +110,33 @@ function useBegin (name: string, action: Name) {
   })
 }
 
-/** What can succeed is offered; of the rest is said why not. */
-function Offers ({ projection: { name, offers } }: { projection: Schemas['Projection'] }) {
+/** What can succeed is offered; of the rest is said why not. While something runs, all wait where they are. */
+function Offers ({ projection: { name, offers, action: running } }: { projection: Schemas['Projection'] }) {
+  const isBusy = running !== null
   return (
     <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
-      {offers.map(({ action, why_not: whyNot }) => whyNot === null
-        ? <Offer key={action} name={name} action={action} />
-        : <div key={action}><Text fw={500}>{plain(action)}</Text><Dim><Said>{withButtons(whyNot)}</Said></Dim></div>)}
+      {offers.map(({ action, why_not: whyNot }) => (
+        <div key={action} className='offer'>
+          {isBusy || whyNot === null
+            ? <Offer name={name} action={action} isBusy={isBusy} />
+            : <><Text fw={500}>{plain(action)}</Text><Dim><Said>{withButtons(whyNot)}</Said></Dim></>}
+        </div>
+      ))}
     </SimpleGrid>
   )
 }
 
-function Offer ({ name, action }: { name: string, action: Name }) {
+function Offer ({ name, action, isBusy }: { name: string, action: Name, isBusy: boolean }) {
   const begin = useBegin(name, action)
   return (
     <Stack gap={4} align='start'>
       <Confirm
-        label={`${plain(action)} ${name}`} words={words[action]} isDangerous={action === 'drop'}
+        label={`${plain(action)} ${name}`} words={words[action]} isDangerous={action === 'drop'} disabled={isBusy}
         act={() => begin.mutateAsync({})}
       />
       {action === 'replay' && (
         <Confirm
-          label='Replay, and swap though rows differ' size='xs' isDangerous typed={name}
+          label='Replay, and swap though rows differ' size='xs' isDangerous typed={name} disabled={isBusy}
           words='For when those are wrong that readers see, as after a change by hand. Readers are led to the new rows, whatever the comparison finds.'
           act={() => begin.mutateAsync({ accept_differences: true })}
         />
@@ -149,7 +157,7 @@ function Generations ({ generations, isBusy }: { generations: readonly Schemas['
         { name: 'Behind', show: ({ behind }) => behind === '0' ? 'level' : `${behind} positions` },
         { name: 'Changed', show: ({ updated_at }) => updated_at === 'never' ? 'never' : <Time at={updated_at} /> },
         { name: 'Fed by', show: ({ owner }) => <Said>{owner ?? 'nobody'}</Said> },
-        { name: 'What to do', show: (each) => isBusy || !canDrop(each) ? '–' : <DropOne generation={each} /> }
+        { name: 'What to do', show: (each) => canDrop(each) ? <DropOne generation={each} isBusy={isBusy} /> : '–' }
       ]}
     />
   )
@@ -157,11 +165,13 @@ function Generations ({ generations, isBusy }: { generations: readonly Schemas['
 
 const canDrop = ({ state, owner }: Schemas['ProjectionGeneration']) => state !== 'active' && !(state === 'building' && owner !== null)
 
-function DropOne ({ generation: { projection, generation, state } }: { generation: Schemas['ProjectionGeneration'] }) {
+function DropOne (
+  { generation: { projection, generation, state }, isBusy }: { generation: Schemas['ProjectionGeneration'], isBusy: boolean }
+) {
   const begin = useBegin(projection, 'drop')
   return (
     <Confirm
-      label={`Drop ${generation}`} size='xs' isDangerous act={() => begin.mutateAsync({ generation })}
+      label={`Drop ${generation}`} size='xs' isDangerous disabled={isBusy} act={() => begin.mutateAsync({ generation })}
       words={state === 'retained'
         ? `The tables of generation ${generation} are dropped. There is no way back to it but a replay.`
         : `Generation ${generation}, which is ${state}, is given up: its tables are dropped, and a replay begins anew.`}
