@@ -104,6 +104,25 @@ else {
     })
   }
 
+  t.test('what is there while a page loads stays where it is', async (t) => {
+    const { page, enter, open, shift, close } = await visit(browser, service.url, narrow)
+    await enter(await token('1'))
+    const ofOne = '**/user/{assistant,lead,call,webhook-deliveries}/*'
+    const named = `assistants/${await create({ assistant_name: 'Renewals of the north' })}`
+    for (const path of [named, ...Object.keys(pages).filter((path) => /\/[^/]*\d/.test(path))]) {
+      await open(path)
+      await page.route(ofOne, async (route) => {
+        await page.locator('[aria-label="Loading"]').first().waitFor()
+        await route.continue()
+      }, { times: 1 })
+      await page.reload()
+      await open(path)
+      const moved = await shift()
+      t.ok(moved < 0.001, `${path} moves by ${moved.toFixed(3)}`)
+    }
+    await close()
+  })
+
   t.test('the reference of the API has no critical barrier', async (t) => {
     for (const width of [390, 1280]) {
       const screen = { viewport: { width, height: 800 } }

@@ -5,13 +5,13 @@ import { inWords } from '../api.js'
 import { useMayChange } from '../session.js'
 import { notify } from './notices.js'
 
-interface ActProps { label: string, act: () => Promise<unknown>, changes?: boolean }
+interface ActProps { label: string, act: () => Promise<unknown>, changes?: boolean, disabled?: boolean }
 
-export function Act ({ label, act, changes = true }: ActProps) {
+export function Act ({ label, act, changes = true, disabled = false }: ActProps) {
   const mayChange = useMayChange()
   const { mutate, isPending } = useMutation({ mutationFn: act, onError: (error) => notify(inWords(error), true) })
   return (
-    <Button variant='default' loading={isPending} disabled={changes && !mayChange} onClick={() => mutate()}>
+    <Button variant='default' loading={isPending} disabled={disabled || (changes && !mayChange)} onClick={() => mutate()}>
       {label}
     </Button>
   )

@@ -10,8 +10,17 @@ let isFirst = true
 
 export const focusHeading = (options?: FocusOptions) => document.querySelector('h1')?.focus(options)
 
+interface PageProps {
+  title: string
+  /** Its title is not known at first, and may be long: it takes one line, and on a phone all of it. */
+  isNamed?: boolean
+  /** Also while it loads, so that they stay in their place. */
+  actions?: ReactNode
+  children: ReactNode
+}
+
 /** The heading is the name of the tab, and takes the focus when somebody comes from another page. */
-export function Page ({ title, actions, children }: { title: string, actions?: ReactNode, children: ReactNode }) {
+export function Page ({ title, isNamed = false, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => { document.title = `${title} · Ringledger` }, [title])
   useEffect(() => {
@@ -21,7 +30,11 @@ export function Page ({ title, actions, children }: { title: string, actions?: R
   return (
     <Stack>
       <Group justify='space-between' align='start'>
-        <Title order={1} size='h2' ref={heading} tabIndex={-1} className='heading'><Said>{title}</Said></Title>
+        <Title
+          order={1} size='h2' ref={heading} tabIndex={-1} className='heading' {...(isNamed && { 'data-named': true, title })}
+        >
+          <Said>{title}</Said>
+        </Title>
         {actions && <Group gap='xs'>{actions}</Group>}
       </Group>
       {children}

@@ -32,24 +32,25 @@ export function AssistantPage ({ children }: { children: (assistant: Schemas['As
   const at = `/assistants/${given}`
   const query = useRead(['assistants', id], () => client.GET('/user/assistant/{id}', { params: { path: { id } } }))
   return (
-    <Page title={query.data?.data.name ?? `Assistant ${given}`} actions={query.data && <Actions assistant={query.data.data} />}>
+    <Page isNamed title={query.data?.data.name ?? `Assistant ${given}`} actions={<Actions id={id} status={query.data?.data.status} />}>
       <Tabs label='Of this assistant' links={{ Settings: at, History: `${at}/history`, Webhook: `${at}/webhook` }} />
       <Loaded query={query}>{({ data }) => children(data)}</Loaded>
     </Page>
   )
 }
 
-function Actions ({ assistant: { id, status } }: { assistant: Schemas['Assistant'] }) {
+function Actions ({ id, status }: { id: number, status: Schemas['Assistant']['status'] | undefined }) {
   const navigate = useNavigate()
   const path = { id }
-  const isActive = status === 'active'
+  const isUnknown = status === undefined
+  const isActive = status !== 'inactive'
   const change = useAction(() => client.PUT('/user/assistant/{id}', { params: { path }, body: { status: isActive ? 'inactive' : 'active' } }))
   const remove = useAction(() => client.DELETE('/user/assistant/{id}', { params: { path } }), { then: () => void navigate('/assistants') })
   return (
     <>
-      <Act label={isActive ? 'Switch off' : 'Switch on'} act={() => change.mutateAsync(undefined)} />
+      <Act label={isActive ? 'Switch off' : 'Switch on'} disabled={isUnknown} act={() => change.mutateAsync(undefined)} />
       <Confirm
-        label='Delete' isDangerous act={() => remove.mutateAsync(undefined)}
+        label='Delete' isDangerous disabled={isUnknown} act={() => remove.mutateAsync(undefined)}
         words='The assistant is gone for good. Calls that are still reported are kept, and their webhooks are sent.'
       />
     </>

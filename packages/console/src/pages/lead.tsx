@@ -38,12 +38,12 @@ export function Lead () {
   return (
     <Page
       title={lead ? lead.phone_number : `Lead ${given}`}
-      actions={lead && (
+      actions={
         <Confirm
-          label='Delete' isDangerous act={() => remove.mutateAsync(undefined)}
+          label='Delete' isDangerous disabled={!lead} act={() => remove.mutateAsync(undefined)}
           words='The lead and its other contacts are deleted. The number may be added to the campaign again.'
         />
-      )}
+      }
     >
       <Loaded query={query}>{(found) => <Details key={found.data.id} found={found} />}</Loaded>
       {lead && (

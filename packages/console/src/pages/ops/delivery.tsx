@@ -14,12 +14,12 @@ export function Delivery () {
   return (
     <Page
       title={`Delivery ${id.slice(0, 8)}`}
-      actions={query.data && (
+      actions={
         <Confirm
-          label='Send again' act={() => again.mutateAsync(undefined)}
+          label='Send again' disabled={!query.data} act={() => again.mutateAsync(undefined)}
           words='It is sent once more, at once, with the same content, to the webhook URL that the assistant has now. Its schedule goes on as it was.'
         />
-      )}
+      }
     >
       <Loaded query={query}>
         {({ data }) => {
