@@ -209,7 +209,7 @@ export function claimOf (request: FastifyRequest): Claim {
 }
 
 /** @throws Rejection where If-Match names other tags than the present one */
-function refuseUnlessMatching (request: FastifyRequest, present: () => string): void {
+export function refuseUnlessMatching (request: FastifyRequest, present: () => string): void {
   const given = takes(request, 'If-Match') ? request.headers['if-match'] : undefined
   if (given === undefined || isMatch(given, present)) return
   throw new Rejection('revision-mismatch', 'It was changed in the meantime: read it again and send its present ETag.')

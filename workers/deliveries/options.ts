@@ -23,10 +23,10 @@ const toOptions = (keys: SecretKeys, { user_id, max_per_second, headers }: Optio
 
 /** Nothing where no webhook of that assistant is known. Only operators leave the user out. */
 export async function findOptions (
-  pool: Pool, keys: SecretKeys, assistantId: number, userId?: string
+  db: Pool | PoolClient, keys: SecretKeys, assistantId: number, userId?: string, lock: '' | 'FOR UPDATE' = ''
 ): Promise<WebhookOptions | undefined> {
-  const { rows: [row] } = await pool.query<OptionsRow>(
-    `SELECT ${shown} FROM ledger.webhooks WHERE assistant_id = $1 AND ($2::text IS NULL OR user_id = $2)`,
+  const { rows: [row] } = await db.query<OptionsRow>(
+    `SELECT ${shown} FROM ledger.webhooks WHERE assistant_id = $1 AND ($2::text IS NULL OR user_id = $2) ${lock}`,
     [assistantId, userId ?? null])
   return row && toOptions(keys, row)
 }

@@ -3710,7 +3710,7 @@ export interface components {
         Ignored: string;
         /** @description What a body may be encoded by: nothing. */
         "Accept-Encoding": string;
-        /** @description Names what is shown, for If-Match: the revision, or a digest for a lead. An assistant whose phone number was released, or whose webhook is suspended or paused, has a digest of that behind its revision. */
+        /** @description Names what is shown, for If-Match: the revision, or a digest for a lead and for the options of a webhook. An assistant whose phone number was released, or whose webhook is suspended or paused, has a digest of that behind its revision. */
         ETag: string;
         /** @description `pending` when reads do not show the change yet; absent otherwise. */
         Pending: string;
@@ -5453,6 +5453,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The ETag of an earlier answer. While it is the present one, the answer is 304, without a body. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];
             };
@@ -5470,6 +5472,7 @@ export interface operations {
             /** @description The options. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
                     [name: string]: unknown;
@@ -5499,6 +5502,8 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Key"];
+                /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
+                "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];
             };

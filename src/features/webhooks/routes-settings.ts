@@ -9,10 +9,10 @@ import { findWebhook } from '../../../workers/deliveries/webhooks.js'
 import { Rejection, soundBody } from '../../domain/rejection.js'
 import { assistantPath } from '../../http/app-types.js'
 import { received } from '../../http/bodies.js'
-import { command } from '../../http/command-route.js'
+import { command, refuseUnlessMatching } from '../../http/command-route.js'
 import { answered, example, invalid, One, refusal, replayHeaders, withMessage } from '../../http/docs/describe.js'
 import { newWebhookOptions, ownSecret, rotatedSecret, usersSecret, webhookOptions } from '../../http/docs/examples.js'
-import { readingNow } from '../../http/read-position.js'
+import { etagOfData, readingNow, tagged } from '../../http/read-position.js'
 import { ofSecrets } from '../api-keys/events.js'
 import { assistantNotFound } from '../assistants/model.js'
 import { ownAssistant } from '../assistants/routes.js'
@@ -137,14 +137,14 @@ const getOptions = route('GET', '/user/assistant/:id/webhook-options', readingNo
   summary: 'The options of an assistant\'s webhook',
   description: 'Headers of your own, and how many attempts may start in a second.',
   params: assistantPath,
-  response: { 200: answered('The options.', One(WebhookOptions), { data: webhookOptions }), 404: notFound }
-}), (services) => async ({ user, params }) => {
+  response: { 200: answered('The options.', One(WebhookOptions), { data: webhookOptions }, ['ETag']), 404: notFound }
+}), (services) => async ({ user, params }, reply) => {
   const { assistant_id: id } = await ownAssistant(services, user.id, params.id)
-  return { data: await findOptions(services.pool, services.keys, id, user.id) ?? none }
+  return { data: tagged(reply, await findOptions(services.pool, services.keys, id, user.id) ?? none) }
 })
 
 const updated = 'Webhook options updated successfully'
-const updateOptions = route('PUT', '/user/assistant/:id/webhook-options', command('user', 'Updating the webhook options failed', ['Idempotency-Key'], {
+const updateOptions = route('PUT', '/user/assistant/:id/webhook-options', command('user', 'Updating the webhook options failed', ['Idempotency-Key', 'If-Match'], {
   tags,
   operationId: 'updateWebhookOptions',
   summary: 'Change the options of an assistant\'s webhook',
@@ -167,6 +167,8 @@ const updateOptions = route('PUT', '/user/assistant/:id/webhook-options', comman
     return { given, isChange, assistantId: id, userId: request.user.id }
   },
   async write (ledger, { given, isChange, ...whose }) {
+    const before = await findOptions(ledger, services.keys, whose.assistantId, whose.userId, 'FOR UPDATE')
+    refuseUnlessMatching(request, () => etagOfData(before ?? none))
     const data = await changeOptions(ledger, services.keys, whose, given)
     if (!data && isChange) throw assistantNotFound()
     return { status: 200, body: { message: updated, data: data ?? none } }

@@ -59,7 +59,7 @@ const whole = (description: string, example: number): HeaderText =>
 
 /** Headers of answers. */
 export const answerHeaders = {
-  ETag: text('Names what is shown, for If-Match: the revision, or a digest for a lead. An assistant whose phone number ' +
+  ETag: text('Names what is shown, for If-Match: the revision, or a digest for a lead and for the options of a webhook. An assistant whose phone number ' +
     'was released, or whose webhook is suspended or paused, has a digest of that behind its revision.', '"0"'),
   'X-Read-Position': text('Position in the log that all of the answer includes, also a 404 of a read; ' +
     'sent back with a GET, that answer is at least as new.', '48213'),

@@ -89,6 +89,19 @@ t.test('options are of their owner alone, also of a webhook that has no URL yet'
   t.same(await get(pathOf(assistant)), { data: { headers: {}, max_per_second: 5 } })
 })
 
+t.test('of two who change the same options, one is refused', async (t) => {
+  const assistant = await create(null)
+  const { headers } = await call('GET', pathOf(assistant))
+  const change = (max_per_second: number) =>
+    call('PUT', pathOf(assistant), { max_per_second }, { headers: { 'if-match': headers.get('etag') ?? '' } })
+  const both = await Promise.all([change(5), change(6)])
+  t.same(both.map(({ status }) => status).sort(), [200, 412])
+  const [done] = both.filter(({ status }) => status === 200)
+  const read = await call('GET', pathOf(assistant))
+  t.same(read.body.data, done?.body.data)
+  t.not(read.headers.get('etag'), headers.get('etag'))
+})
+
 t.test('no more attempts start in a second than max_per_second', async (t) => {
   const hook = await receiver(t)
   const assistant = await create(hook.url)

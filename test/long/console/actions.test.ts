@@ -90,11 +90,21 @@ else {
     await main.locator('[data-path="max_per_second"]').fill('5')
     await press('Save')
     await main.getByText('…cret').waitFor()
-    t.match((await get(`/user/assistant/${assistant}/webhook-options`)).data, { max_per_second: 5, headers: { 'x-shop': '…cret' } })
+    const options = `/user/assistant/${assistant}/webhook-options`
+    t.match((await get(options)).data, { max_per_second: 5, headers: { 'x-shop': '…cret' } })
     t.same(await barriers(), [])
     await act('Remove these headers')
     await main.getByText('No headers of your own').waitFor()
-    t.match((await get(`/user/assistant/${assistant}/webhook-options`)).data, { max_per_second: 5, headers: {} })
+    t.match((await get(options)).data, { max_per_second: 5, headers: {} })
+    await call('PUT', options, { max_per_second: 7 })
+    await main.locator('[data-path="max_per_second"]').fill('6')
+    await press('Save')
+    await main.getByRole('alert').getByText('Somebody has changed this meanwhile').waitFor()
+    t.match((await get(options)).data, { max_per_second: 7 }, 'what another tab has saved')
+    await press('Load what it is now')
+    t.equal(await main.locator('[data-path="max_per_second"]').inputValue(), '6', 'what was typed stays')
+    await press('Save')
+    await eventually(async () => (await get(options)).data.max_per_second === 6)
   })
 
   t.test('webhooks are sent again: one as a test, marked ones, and what was missed', async (t) => {

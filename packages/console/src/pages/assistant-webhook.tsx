@@ -1,8 +1,9 @@
 // The webhook of an assistant: how it is, a test, its secret, what goes with it, and what was missed.
 import { Alert, Group, Stack, Text } from '@mantine/core'
 import { useNavigate } from 'react-router'
-import { client, useAction, useRead, type Schemas } from '../api.js'
+import { client, tagged, useAction, useRead, type Schemas, type Tagged } from '../api.js'
 import { Act } from '../blocks/act.js'
+import { Changing } from '../blocks/changing.js'
 import { Confirm } from '../blocks/confirm.js'
 import { FormDialog } from '../blocks/form-dialog.js'
 import { ApiForm, changesOf, given, Inputs, shown, type Field } from '../blocks/form.js'
@@ -102,31 +103,44 @@ const fields = [headers, bound]
 const initialOf = ({ max_per_second }: Schemas['WebhookOptions']) => shown(fields, { max_per_second })
 
 function Options ({ id }: { id: number }) {
-  const params = { path: { id } }
-  const query = useRead(['options', id], () => client.GET('/user/assistant/{id}/webhook-options', { params }))
-  const clear = useAction(() => client.PUT('/user/assistant/{id}/webhook-options', { params, body: { headers: {} } }))
+  const read = () => tagged(() => client.GET('/user/assistant/{id}/webhook-options', { params: { path: { id } } }))
+  const query = useRead(['options', id], read)
   return (
     <Loaded query={query} rows={3}>
-      {({ data }) => (
-        <Stack>
-          {Object.keys(data.headers).length === 0
-            ? <Text>No headers of your own.</Text>
-            : (
-              <>
-                <VariableFacts values={data.headers} />
-                <Group><Confirm label='Remove these headers' act={() => clear.mutateAsync(undefined)} words='Webhooks go without headers of your own.' /></Group>
-              </>
-              )}
-          <ApiForm
-            initial={initialOf(data)} button='Save' saved={(_, form) => form.setFieldValue('headers', [])}
-            save={(values) => client.PUT('/user/assistant/{id}/webhook-options', {
-              params, body: changesOf(given(fields, initialOf(data)), given(fields, values))
-            })}
-          >
-            {(form) => <Inputs fields={fields} form={form} />}
-          </ApiForm>
-        </Stack>
+      {(found) => (
+        <Changing found={found} tagOf={({ tag }) => tag} contentOf={({ data }) => data}>
+          {(shown, saved) => <OptionsForm id={id} shown={shown} saved={saved} />}
+        </Changing>
       )}
     </Loaded>
+  )
+}
+
+interface OptionsFormProps { id: number, shown: Tagged<Schemas['WebhookOptions']>, saved: () => void }
+
+function OptionsForm ({ id, shown: { data, tag }, saved }: OptionsFormProps) {
+  const save = (body: Schemas['WebhookOptionsInput']) =>
+    client.PUT('/user/assistant/{id}/webhook-options', { params: { path: { id }, header: { 'If-Match': tag } }, body })
+  const clear = useAction(() => save({ headers: {} }), { then: saved })
+  return (
+    <Stack>
+      {Object.keys(data.headers).length === 0
+        ? <Text>No headers of your own.</Text>
+        : (
+          <>
+            <VariableFacts values={data.headers} />
+            <Group><Confirm label='Remove these headers' act={() => clear.mutateAsync(undefined)} words='Webhooks go without headers of your own.' /></Group>
+          </>
+          )}
+      <ApiForm
+        initial={initialOf(data)} button='Save' save={(values) => save(changesOf(given(fields, initialOf(data)), given(fields, values)))}
+        saved={(_, form) => {
+          form.setFieldValue('headers', [])
+          saved()
+        }}
+      >
+        {(form) => <Inputs fields={fields} form={form} />}
+      </ApiForm>
+    </Stack>
   )
 }
