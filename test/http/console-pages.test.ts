@@ -124,6 +124,9 @@ else {
     await page.getByText('This API key may read, and change nothing.').waitFor()
     t.ok(await page.getByRole('button', { name: 'New campaign' }).isDisabled())
     t.same(await barriers(), [])
+    await open('api-keys')
+    await page.getByRole('alert').waitFor()
+    t.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0, 'who may not read it cannot try again')
     t.same(problems, [])
   })
 }

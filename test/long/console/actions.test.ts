@@ -48,6 +48,8 @@ else {
     const key = await code('The new key').textContent() ?? ''
     t.ok(await mayCall(key))
     t.same(await barriers(), [])
+    await press('Close')
+    await page.locator('h1:focus').waitFor()
     await page.reload()
     await press('Revoke Nightly <b>import</b>')
     t.match(await dialog.textContent(), 'Nightly <b>import</b>')

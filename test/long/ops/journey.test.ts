@@ -81,7 +81,7 @@ else {
 
       await open('parked')
       t.match(await page.getByRole('main').textContent(), `assistant-${assistant}@1`)
-      const buttons = (label: string) => page.getByRole('button', { name: `${label} assistant-${assistant}`, exact: true })
+      const buttons = (label: string) => page.getByRole('button', { name: new RegExp(`^${label} assistant-${assistant} of (assistants|dispatcher)$`) })
       await buttons('Retry').first().click()
       await confirm('Retry')
       await page.getByRole('alert').getByText('stays parked, as it was').waitFor()

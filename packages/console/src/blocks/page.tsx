@@ -62,20 +62,22 @@ export function Loading ({ rows = 5 }: { rows?: number }) {
   )
 }
 
-/** What was read; until then grey bars, and when that fails a sentence and a way to try again. */
+/** What was read; until then grey bars, and when that fails a sentence and what can be done about it. */
 export function Loaded<Data> (
   { query, rows = 5, children }: { query: UseQueryResult<Data>, rows?: number, children: (data: Data) => ReactNode }
 ) {
   const { data, error, isFetching, refetch } = query
   const { pathname } = useLocation()
+  const status = error instanceof Refused ? error.status : undefined
   if (data === undefined && error === null) return <Loading rows={rows} />
   return (
     <>
       {error !== null && (
         <Alert color='red' variant='outline' title={inWords(error)} mb='md'>
-          {error instanceof Refused && error.status === 404
-            ? <To to={`/${pathname.split('/', 2)[1]}`}>Go to the list</To>
-            : <Button size='xs' variant='default' loading={isFetching} onClick={() => void refetch()}>Try again</Button>}
+          {status === 404 && <To to={`/${pathname.split('/', 2)[1]}`}>Go to the list</To>}
+          {status !== 404 && status !== 403 && (
+            <Button size='xs' variant='default' loading={isFetching} onClick={() => void refetch()}>Try again</Button>
+          )}
         </Alert>
       )}
       {data !== undefined && children(data)}

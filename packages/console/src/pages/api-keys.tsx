@@ -5,7 +5,7 @@ import { Confirm } from '../blocks/confirm.js'
 import { FormDialog } from '../blocks/form-dialog.js'
 import type { Field } from '../blocks/form.js'
 import { List } from '../blocks/list.js'
-import { Page } from '../blocks/page.js'
+import { focusHeading, Page } from '../blocks/page.js'
 import { Code, Said, Time } from '../blocks/text.js'
 import { labelled, lists } from '../lists.js'
 
@@ -40,7 +40,11 @@ export function ApiKeys () {
       {made && (
         <Alert
           color='green' variant='outline' role='status' title='Keep this key now: it is shown this once.'
-          withCloseButton closeButtonLabel='Close' onClose={() => setMade(undefined)}
+          withCloseButton closeButtonLabel='Close'
+          onClose={() => {
+            setMade(undefined)
+            focusHeading()
+          }}
         >
           <Code label='The new key'>{made.key}</Code>
           {'clipboard' in navigator && ( // not with http on another computer

@@ -44,7 +44,7 @@ function Retry ({ parked: { projection, stream, events } }: { parked: Schemas['P
   const retry = useAction(() => client.POST('/ops/api/parked/retry', { body: { projection, stream } }))
   return (
     <Confirm
-      label='Retry' of={stream} act={() => retry.mutateAsync(undefined)}
+      label='Retry' of={`${stream} of ${projection}`} act={() => retry.mutateAsync(undefined)}
       words={`${projection} reads ${events === 1 ? 'the parked event' : `the ${events} parked events`} of ${stream} again, in order: all of them, or none. ` +
         (projection === 'dispatcher' ? 'No webhook is sent by that.' : 'If it refuses one again, nothing changes.')}
     />
@@ -58,7 +58,7 @@ const why: Field = {
 function Skip ({ parked: { projection, stream, revision } }: { parked: Schemas['ParkedStream'] }) {
   return (
     <FormDialog
-      label='Skip' of={stream} fields={[why]}
+      label='Skip' of={`${stream} of ${projection}`} fields={[why]}
       words={
         <>
           <Said>{stream}@{revision}</Said> is given up for good: {projection} goes on without it, and every rebuild
