@@ -13,8 +13,8 @@ import {
 import type { Owned } from './overview.js'
 import type { Projection } from './projection.js'
 import {
-  beginReplay, BrokenOff, build, planReplay, refuseToVerify, ReplayRefused, verify, type BuildOptions,
-  type OperationOptions
+  beginReplay, BrokenOff, build, planReplay, refuseToVerify, ReplayRefused, SwapWaits, verify,
+  type BuildOptions, type OperationOptions
 } from './replay.js'
 
 /** What may be asked for with an operation; each takes what concerns it. */
@@ -213,7 +213,7 @@ async function untilActive (projection: Projection, generation: number, options:
     const mustEnd = endsWhenPaused && active?.pausedSince
     const reason = active && (mustEnd || !isExplained) && await whyItWaits(projection, generation, active, pool)
     if (!reason) continue
-    if (mustEnd) throw new ReplayRefused(reason)
+    if (mustEnd) throw new SwapWaits(reason)
     say?.(reason)
     isExplained = true
   }

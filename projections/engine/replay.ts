@@ -21,6 +21,9 @@ export class ReplayRefused extends Error {
   override readonly name = 'ReplayRefused'
 }
 
+/** It has done its part; the swap is made when the projection, which was paused meanwhile, is resumed. */
+export class SwapWaits extends ReplayRefused {}
+
 /** What the operation works on failed; nothing is lost by that. */
 export class BrokenOff extends Error {
   override readonly name = 'BrokenOff'

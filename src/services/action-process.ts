@@ -6,7 +6,7 @@ import type { Pool } from 'pg'
 import pino from 'pino'
 import { endAction, tellEveryMs, tellProgress } from '../../projections/engine/actions.js'
 import { operations, type Action, type OperationInput } from '../../projections/engine/operations.js'
-import { type Progress, BrokenOff, ReplayRefused } from '../../projections/engine/replay.js'
+import { type Progress, BrokenOff, ReplayRefused, SwapWaits } from '../../projections/engine/replay.js'
 import { projections } from '../../projections/index.js'
 import { errorSerializer } from '../http/logging.js'
 import { OtherLog } from '../log/errors.js'
@@ -48,7 +48,7 @@ async function carryOut ({ id, action, projection: name, input, urls, keys, logL
     await telling.stop()
     if (stopping.signal.aborted) return await endAction(pool, id, 'failed', operations[action].stopped)
     if (!isRefusal(error)) log.error({ err: error, action, projection: name }, 'an action on a projection failed')
-    await endAction(pool, id, 'failed', wordsOf(error))
+    await endAction(pool, id, error instanceof SwapWaits ? 'done' : 'failed', wordsOf(error))
   } finally {
     await connections.close()
   }
