@@ -23,6 +23,8 @@ export interface Generation {
   visibleFrom: string
   /** Since when an operator has paused its projection, if so. */
   pausedSince: Date | null
+  /** When it came into its state. */
+  changedAt: Date
 }
 
 /** Rows and checkpoint share a schema: to drop the rows is to drop the checkpoint too. */
@@ -88,7 +90,7 @@ export async function allGenerations<Each extends NamedOne> (
 ): Promise<Array<OfProjection<Each>>> {
   const text = `
     SELECT projection, generation, state, code_version AS "codeVersion", verified, visible_from AS "visibleFrom",
-      paused.since AS "pausedSince"
+      paused.since AS "pausedSince", changed_at AS "changedAt"
     FROM ledger.generations LEFT JOIN ledger.paused_projections paused USING (projection)
     WHERE projection = ANY($1) ORDER BY generation`
   const values = [projections.map(({ name }) => name)]

@@ -46,7 +46,7 @@ export const operations: Readonly<Record<Action, Operation>> = {
       const generation = await replay(projection, { ...options, acceptDifferences })
       const seconds = ((Date.now() - began) / 1000).toFixed(1)
       const { name, version } = projection
-      const former = (await generationsOf(options.pool, projection)).findLast(({ state }) => state === 'retained')
+      const former = formerOf(await generationsOf(options.pool, projection))
       const done = `Replayed ${name} in ${seconds} s; readers see generation ${generation} now. The former one `
       return done + (former && former.codeVersion !== version
         ? `was folded by version ${former.codeVersion} of the code: only while a projector of that version runs is it kept ` +
@@ -110,16 +110,11 @@ const isPaused = (name: string) => new ReplayRefused(`${name} is paused already.
 const isNotPaused = (name: string) => new ReplayRefused(`${name} is not paused. If it stands still because it refused ` +
   `too many streams: \`ringledger projections quarantine resume ${name}\`.`)
 
-/** What ends with a swap would wait until it is resumed. */
-export const whyNotWhilePaused = (action: Action, { name }: Projection, generations: readonly Generation[]) =>
-  (action === 'replay' || action === 'rollback') && generations.some(({ pausedSince }) => pausedSince !== null)
-    ? `${name} is paused: resume it first.`
-    : undefined
-
 /** Why it would be refused as things are; nothing where it can be begun. */
 export function whyNot (action: Action, projection: Projection, generations: readonly Owned[]): string | undefined {
-  const pausedWords = whyNotWhilePaused(action, projection, generations)
-  if (pausedWords !== undefined) return pausedWords
+  if ((action === 'replay' || action === 'rollback') && generations.some(({ pausedSince }) => pausedSince !== null)) {
+    return `${projection.name} is paused: resume it first.` // what ends with a swap would wait
+  }
   try {
     refuse(action, projection, generations)
     return undefined
@@ -234,7 +229,7 @@ async function whyItWaits (
 }
 
 /**
- * Swaps the newest retained generation in as a replay does: level with the active one, which is retained then.
+ * Swaps the former generation in as a replay does: level with the active one, which is retained then.
  * @returns the generation that readers see now
  * @throws OtherLog; ReplayRefused when there is none, or no process can bring it level
  */
@@ -261,8 +256,12 @@ function refuseUnfed (
     'and no projector of that version runs: it stands still, and readers would go back in time. ' +
     `This release has version ${version}.\n` +
     `Start a projector of the release that has version ${codeVersion}, ` +
-    'then run this command again, with either release.')
+    'then run this command again, with either release; or replay.')
 }
+
+/** The one that readers saw before the active one, whatever its number: a rollback may have come between. */
+const formerOf = (generations: readonly Generation[]) => generations.filter(({ state }) => state === 'retained')
+  .toSorted((one, other) => other.changedAt.getTime() - one.changedAt.getTime())[0]
 
 function targetOf ({ name }: Projection, generations: readonly Generation[]): Generation {
   const active = generations.find(({ state }) => state === 'active')
@@ -272,7 +271,7 @@ function targetOf ({ name }: Projection, generations: readonly Generation[]): Ge
     throw new ReplayRefused(`Generation ${next.generation} of ${name} is ${next.state}: let its replay end, ` +
       `or give it up with \`ringledger projections drop ${name} --generation ${next.generation}\`.`)
   }
-  const target = next ?? generations.findLast(({ state }) => state === 'retained')
+  const target = next ?? formerOf(generations)
   if (!target) throw new ReplayRefused(`There is no retained generation of ${name} to go back to.`)
   return target
 }
