@@ -1,8 +1,8 @@
 // Projections as operators see them: how far each is, what can be done to it, what was done, and what is parked.
 import Type from 'typebox'
 import { findAction, newestActions } from '../../projections/engine/actions.js'
-import { generationsOf } from '../../projections/engine/generations.js'
-import { actions, projectionNamed, UnknownProjection, whyNotWhilePaused, type Action } from '../../projections/engine/operations.js'
+import { actions, projectionNamed, UnknownProjection, whyNot, type Action } from '../../projections/engine/operations.js'
+import { ownedGenerations } from '../../projections/engine/overview.js'
 import { dispatcher, ParkingRefused, parkedStreams } from '../../projections/engine/parked.js'
 import { projections } from '../../projections/index.js'
 import { inWords, isUuid, withoutNul } from '../domain/json.js'
@@ -61,9 +61,11 @@ export function addProjections (app: App, deps: OpsServices): void {
     if (!isProjection(name)) throw noProjection(name)
     if (!isAction(action)) throw new Rejection('not-found', `There is no action ${action}: choose one of ${actions.join(', ')}.`)
     const projection = projectionNamed(name)
-    const pausedWords = whyNotWhilePaused(action, projection, await generationsOf(deps.pool, projection))
-    if (pausedWords !== undefined) throw new Rejection('not-ready', pausedWords)
     const { accept_differences: acceptDifferences, generation } = body
+    if (generation === undefined) {
+      const reason = whyNot(action, projection, await ownedGenerations(projection, deps.pool))
+      if (reason !== undefined) throw new Rejection('not-ready', reason)
+    }
     const id = await deps.startAction(action, name, { acceptDifferences, generation })
     if (id === undefined) throw new Rejection('not-ready', isBusy(name))
     return await reply.code(202).send({ data: { id } })
