@@ -117,8 +117,8 @@ async function refuse ({ method, routeOptions: { config } }: FastifyRequest, rep
 // What browsers may do with an answer: show it to nobody else, keep it nowhere, run nothing in it.
 
 /**
- * Of a page: our scripts, our API, nothing from elsewhere, and no upgrade to https: it also works where TLS ends at a
- * proxy, or nowhere. Mantine and Swagger UI write style elements.
+ * A page runs our scripts, calls our API and loads nothing from elsewhere. It asks for no upgrade to https, so that it
+ * also works where TLS ends at a proxy, or nowhere. Mantine and Swagger UI write style elements.
  */
 export const pagePolicy = [
   "default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:",

@@ -62,7 +62,8 @@ export function addProjections (app: App, deps: OpsServices): void {
     if (!isAction(action)) throw new Rejection('not-found', `There is no action ${action}: choose one of ${actions.join(', ')}.`)
     const projection = projectionNamed(name)
     const { accept_differences: acceptDifferences, generation } = body
-    if (generation === undefined) {
+    const isNamed = action === 'drop' && generation !== undefined // what is offered drops all retained ones
+    if (!isNamed) {
       const reason = whyNot(action, projection, await ownedGenerations(projection, deps.pool))
       if (reason !== undefined) throw new Rejection('not-ready', reason)
     }

@@ -24,7 +24,7 @@ export function FormDialog<Body, Data> (
         <>
           {words && <Text component='div' mb='md'>{words}</Text>}
           <ApiForm
-            initial={shown(fields)} save={(inputs) => save(given(fields, inputs) as Body)} button={label}
+            initial={shown(fields)} save={(inputs) => save(given(fields, inputs))} button={label}
             saved={(data) => {
               close()
               saved?.(data)

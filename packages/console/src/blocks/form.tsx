@@ -22,8 +22,8 @@ export function shown (fields: readonly Field[], values: object = {}): Values {
   }))
 }
 
-/** What the API gets of inputs. One that was emptied is what is usual. */
-export function given (fields: readonly Field[], values: Values): Values {
+/** What the API gets of inputs: the body whose fields these are. One that was emptied is what is usual. */
+export function given<Body = Values> (fields: readonly Field[], values: Values): Body {
   return Object.fromEntries(fields.map((field) => {
     const value = values[field.name]
     if (field.kind === 'variables') return [field.name, variablesOf(value)]
@@ -31,7 +31,7 @@ export function given (fields: readonly Field[], values: Values): Values {
     if (value === '') return [field.name, field.isNullable ? null : field.usual]
     if (field.kind === 'moment') return [field.name, new Date(value).toISOString()]
     return [field.name, field.kind === 'number' ? Number(value) : value]
-  }))
+  })) as Body
 }
 
 /** What differs from what was shown at first. What was emptied and must not be is sent so, and refused. */

@@ -53,7 +53,7 @@ function Rename ({ id, name, close }: Named & { id: number, close: () => void })
         <ApiForm
           initial={shown(fields, data)} button='Rename' saved={close}
           save={(values) => client.PUT('/user/campaign/{id}', {
-            params: { path, header: { 'If-Match': tag } }, body: given(fields, values) as unknown as Named
+            params: { path, header: { 'If-Match': tag } }, body: given<Named>(fields, values)
           })}
         >
           {(form) => <Inputs fields={fields} form={form} />}

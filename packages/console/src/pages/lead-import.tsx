@@ -109,7 +109,7 @@ function Chosen ({ file, preview: { columns, rows, problem } }: { file: File, pr
         <ApiForm
           initial={shown(fields)} button='Start the import'
           save={(values) => client.POST('/user/leads/import', {
-            params: { query: given(fields, values) as { campaign_id: number, if_duplicate: Schemas['DuplicateRule'] } },
+            params: { query: given(fields, values) },
             headers: asCsv,
             body: file as never,
             bodySerializer: (body: unknown) => body as Blob
