@@ -110,6 +110,17 @@ export async function activeGeneration (db: Pool | PoolClient, projection: Proje
 export const isFed = ({ version }: Projection, { state, codeVersion, pausedSince }: Generation) =>
   codeVersion === version && pausedSince === null && (state === 'active' || state === 'ready' || state === 'retained')
 
+/** The one that readers saw before the active one, whatever its number: a rollback may have come between. */
+export const formerOf = <Each extends Generation>(generations: readonly Each[]): Each | undefined =>
+  generations.filter(({ state }) => state === 'retained')
+    .toSorted((one, other) => other.changedAt.getTime() - one.changedAt.getTime())[0]
+
+/** Why readers cannot go back to it: this release does not feed it, so they would go back in time. */
+export const whyNotBack = ({ version }: Projection, { codeVersion }: Generation): string | undefined =>
+  codeVersion === version
+    ? undefined
+    : `version ${codeVersion} of its code folded it, not version ${version}; run the release that folded it, or replay`
+
 /** Makes an empty generation without indexes, and drops what an unfinished earlier try has left. */
 export async function createGeneration (
   tx: PoolClient, projection: Projection, generation: number, state: State, visibleFrom = 0n

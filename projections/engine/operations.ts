@@ -8,12 +8,12 @@ import { projections } from '../index.js'
 import { describe } from './compare.js'
 import { feedGenerations } from './feed.js'
 import {
-  changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation
+  changeState, formerOf, generationsOf, leaseOf, lockGenerations, removeGeneration, whyNotBack, type Generation
 } from './generations.js'
 import type { Owned } from './overview.js'
 import type { Projection } from './projection.js'
 import {
-  beginReplay, BrokenOff, build, planReplay, refuseToVerify, ReplayRefused, SwapWaits, verify,
+  beginReplay, BrokenOff, build, isGoingBack, notEnded, planReplay, refuseToVerify, ReplayRefused, SwapWaits, verify,
   type BuildOptions, type OperationOptions
 } from './replay.js'
 
@@ -49,8 +49,8 @@ export const operations: Readonly<Record<Action, Operation>> = {
       const former = formerOf(await generationsOf(options.pool, projection))
       const done = `Replayed ${name} in ${seconds} s; readers see generation ${generation} now. The former one `
       return done + (former && former.codeVersion !== version
-        ? `was folded by version ${former.codeVersion} of the code: only while a projector of that version runs is it kept ` +
-          `level, and can readers go back to it. \`ringledger projections drop ${name}\` removes it.`
+        ? `was folded by version ${former.codeVersion} of the code: only that release keeps it level, and can go back ` +
+          `to it. \`ringledger projections drop ${name}\` removes it.`
         : `is kept level for \`ringledger projections rollback ${name}\`, until \`ringledger projections drop ${name}\`.`)
     }
   },
@@ -127,7 +127,6 @@ export function whyNot (action: Action, projection: Projection, generations: rea
 /** @throws ReplayRefused */
 function refuse (action: Action, projection: Projection, generations: readonly Owned[]): void {
   const isPausedNow = generations.some(({ pausedSince }) => pausedSince !== null)
-  const ownerOf = ({ generation }: Generation) => generations.find((each) => each.generation === generation)?.owner
   switch (action) {
     case 'replay':
     case 'verify': {
@@ -137,11 +136,7 @@ function refuse (action: Action, projection: Projection, generations: readonly O
       if (action === 'verify') refuseToVerify(projection, plan)
       break
     }
-    case 'rollback': {
-      const target = targetOf(projection, generations)
-      refuseUnfed(projection, target, ownerOf(target))
-      break
-    }
+    case 'rollback': targetOf(projection, generations); break
     case 'drop': choose(projection, generations, undefined); break
     case 'pause': if (isPausedNow) throw isPaused(projection.name); break
     case 'resume': if (!isPausedNow) throw isNotPaused(projection.name); break
@@ -231,7 +226,7 @@ async function whyItWaits (
 /**
  * Swaps the former generation in as a replay does: level with the active one, which is retained then.
  * @returns the generation that readers see now
- * @throws OtherLog; ReplayRefused when there is none, or no process can bring it level
+ * @throws OtherLog; ReplayRefused when there is none, or other code has folded it
  */
 export async function rollback (projection: Projection, options: OperationOptions): Promise<number> {
   const { pool, sameLog } = options
@@ -239,7 +234,6 @@ export async function rollback (projection: Projection, options: OperationOption
   const { generation } = await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     const found = targetOf(projection, await generationsOf(tx, projection))
-    refuseUnfed(projection, found, await leaseHolder(pool, leaseOf(projection, found.generation)))
     await changeState(tx, projection, found.generation, 'retained', 'ready')
     return found
   })
@@ -247,32 +241,16 @@ export async function rollback (projection: Projection, options: OperationOption
   return generation
 }
 
-/** @throws ReplayRefused when nobody can bring it level */
-function refuseUnfed (
-  { name, version }: Projection, { generation, codeVersion }: Generation, owner: string | null | undefined
-): void {
-  if (codeVersion === version || owner != null) return
-  throw new ReplayRefused(`Generation ${generation} of ${name} was folded by version ${codeVersion} of its code, ` +
-    'and no projector of that version runs: it stands still, and readers would go back in time. ' +
-    `This release has version ${version}.\n` +
-    `Start a projector of the release that has version ${codeVersion}, ` +
-    'then run this command again, with either release; or replay.')
-}
-
-/** The one that readers saw before the active one, whatever its number: a rollback may have come between. */
-const formerOf = (generations: readonly Generation[]) => generations.filter(({ state }) => state === 'retained')
-  .toSorted((one, other) => other.changedAt.getTime() - one.changedAt.getTime())[0]
-
-function targetOf ({ name }: Projection, generations: readonly Generation[]): Generation {
+function targetOf (projection: Projection, generations: readonly Generation[]): Generation {
+  const { name, version } = projection
   const active = generations.find(({ state }) => state === 'active')
   const next = generations.find(({ state }) => state === 'building' || state === 'ready')
-  const isGoingBack = next?.state === 'ready' && active && next.generation < active.generation // a rollback broke off
-  if (next && !isGoingBack) {
-    throw new ReplayRefused(`Generation ${next.generation} of ${name} is ${next.state}: let its replay end, ` +
-      `or give it up with \`ringledger projections drop ${name} --generation ${next.generation}\`.`)
-  }
+  const isBegun = next && active && next.codeVersion === version && isGoingBack(next, active)
+  if (next && active && !isBegun) throw notEnded(projection, next, active)
   const target = next ?? formerOf(generations)
   if (!target) throw new ReplayRefused(`There is no retained generation of ${name} to go back to.`)
+  const problem = whyNotBack(projection, target)
+  if (problem) throw new ReplayRefused(`Readers of ${name} cannot go back to generation ${target.generation}: ${problem}.`)
   return target
 }
 

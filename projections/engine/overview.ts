@@ -1,12 +1,14 @@
 // How far every generation of a projection is, and which command is due.
 import type { Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
-import { checkpointOf, generationsOf, leaseOf, type Generation, type State, schemaOf } from './generations.js'
+import {
+  checkpointOf, formerOf, generationsOf, leaseOf, schemaOf, whyNotBack, type Generation, type State
+} from './generations.js'
 import type { Projection } from './projection.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { fold, readEvents, MemoryRows } from './rows.js'
 import { loadSkipped } from './writer.js'
-import { cannotProject, planReplay, type OperationOptions, type Plan } from './replay.js'
+import { cannotProject, isGoingBack, planReplay, type OperationOptions, type Plan } from './replay.js'
 
 export interface GenerationStatus {
   projection: string
@@ -28,6 +30,8 @@ export interface GenerationStatus {
   paused_since: string | null
   /** Against what it was verified before it was swapped in; nothing for one that began with the log. */
   verified: string | null
+  /** Of a retained one, whether readers can go back to it: `yes`, or `no: ` and why. */
+  rollback: string | null
   /** The command that is due. */
   due: string | null
 }
@@ -44,10 +48,12 @@ export async function ownedGenerations (projection: Projection, pool: Pool): Pro
 export async function overview (
   projection: Projection, generations: readonly Owned[], pool: Pool, head: bigint
 ): Promise<GenerationStatus[]> {
-  return await Promise.all(generations.map((each) => statusOf(projection, each, pool, head)))
+  return await Promise.all(generations.map((each) => statusOf(projection, each, generations, pool, head)))
 }
 
-async function statusOf (projection: Projection, each: Owned, pool: Pool, head: bigint): Promise<GenerationStatus> {
+async function statusOf (
+  projection: Projection, each: Owned, all: readonly Owned[], pool: Pool, head: bigint
+): Promise<GenerationStatus> {
   const checkpoint = each.state === 'dropping' ? undefined : await checkpointIn(pool, projection, each.generation)
   const position = BigInt(checkpoint?.position ?? 0)
   const { owner } = each
@@ -64,7 +70,8 @@ async function statusOf (projection: Projection, each: Owned, pool: Pool, head: 
     owner,
     paused_since: each.pausedSince?.toISOString() ?? null,
     verified: each.verified,
-    due: due(projection, each, owner)
+    rollback: each.state === 'retained' ? rollback(projection, each, formerOf(all)) : null,
+    due: due(projection, each, all.find(({ state }) => state === 'active'))
   }
 }
 
@@ -74,16 +81,20 @@ async function checkpointIn (pool: Pool, projection: Projection, generation: num
   return checkpoint
 }
 
-function due (
-  { name, version }: Projection, { generation, state, codeVersion, pausedSince }: Generation, owner: string | null
-): string | null {
+function rollback (projection: Projection, each: Generation, former = each): string {
+  const why = each === former ? whyNotBack(projection, each) : `generation ${former.generation} comes first`
+  return why ? `no: ${why}` : 'yes'
+}
+
+function due ({ name, version }: Projection, each: Owned, active = each): string | null {
+  const { generation, state, codeVersion, pausedSince, owner } = each
   if (pausedSince) return `ringledger projections resume ${name}`
-  const replay = `ringledger projections replay ${name}`
+  const [replay, back] = [`ringledger projections replay ${name}`, `ringledger projections rollback ${name}`]
   const drop = `ringledger projections drop ${name} --generation ${generation}`
   switch (state) {
     case 'active': return codeVersion === version ? null : replay
     case 'building':
-    case 'ready': return owner !== null ? null : codeVersion === version ? replay : drop
+    case 'ready': return owner !== null ? null : codeVersion !== version ? drop : isGoingBack(each, active) ? back : replay
     case 'retained': return codeVersion === version || owner !== null ? null : drop
     case 'dropping': return drop
     default: return state satisfies never

@@ -48,20 +48,31 @@ export interface Plan {
 }
 
 /** What a replay has to do as things are. @throws ReplayRefused */
-export function planReplay ({ name, version }: Projection, generations: readonly Generation[]): Plan {
+export function planReplay (projection: Projection, generations: readonly Generation[]): Plan {
+  const { name, version } = projection
   const active = generations.find(({ state }) => state === 'active')
   if (!active) throw new Error(`${name} has no active generation`)
   const next = generations.find(({ state }) => state === 'building' || state === 'ready')
   if (!next) return { active, generation: 1 + Math.max(...generations.map((each) => each.generation)), kind: 'begin' }
   const { generation, state, codeVersion } = next
-  if (generation < active.generation) {
-    throw new ReplayRefused(`A rollback of ${name} to generation ${generation} is under way: wait for its end.`)
-  }
-  if (codeVersion === version) return { active, generation, kind: state === 'ready' ? 'wait' : 'resume' }
-  const found = `Generation ${generation} of ${name} is ${state}, by version ${codeVersion} of its code`
-  throw new ReplayRefused(`${found}; this is version ${version}. ` +
-    'Run the replay of that release to its end, or give the generation up:\n' +
-    `  ringledger projections drop ${name} --generation ${generation}`)
+  if (codeVersion !== version || isGoingBack(next, active)) throw notEnded(projection, next, active)
+  return { active, generation, kind: state === 'ready' ? 'wait' : 'resume' }
+}
+
+/** Whether a rollback to it was begun, and is not at its end. A replay builds a generation of a higher number. */
+export const isGoingBack = (next: Generation, active: Generation) => next.generation < active.generation
+
+/** `next` waits for the end of a replay or rollback, and there is one at a time. */
+export function notEnded (
+  { name, version }: Projection, next: Generation, active: Generation
+): ReplayRefused {
+  const { generation, state, codeVersion } = next
+  const command = `\`ringledger projections ${isGoingBack(next, active) ? 'rollback' : 'replay'} ${name}\``
+  const how = codeVersion === version
+    ? `${state}. Let ${command} end`
+    : `${state}, by version ${codeVersion} of its code; this release has version ${version}. Let ${command} of that release end`
+  return new ReplayRefused(`Generation ${generation} of ${name} is ${how}, ` +
+    `or give it up with \`ringledger projections drop ${name} --generation ${generation}\`.`)
 }
 
 /**

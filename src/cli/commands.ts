@@ -27,6 +27,7 @@ const taking = <Value>(isRight: (text: string) => boolean, valueOf: (text: strin
 const like = (pattern: RegExp) => (text: string) => pattern.test(text)
 const timeToLive = taking(
   like(/^[1-9]\d{0,4}[smhd]$/), String, 'must be a number from 1 to 99999 of s, m, h or d, such as 15m')
+const skipReason = taking((text) => text.trim() !== '' && text.length <= 200, String, 'must be a text of 1 to 200 characters')
 const portNumber = taking((text) => /^\d+$/.test(text) && Number(text) <= 65535, Number, 'must be a port from 0 to 65535')
 const anyId = taking(like(/^[1-9]\d{0,14}$/), Number, 'must be a number from 1 to 999999999999999')
 const positive = taking(like(/^[1-9]\d{0,8}$/), Number, 'must be a number from 1 to 999999999')
@@ -139,7 +140,7 @@ function addProjections (program: Command): void {
     ofAny, stream)
   add(parked, 'skip', 'give one event up for good, in rebuilds too, and go on with its stream', work(quarantine, 'skip'),
     ofAny, stream, new Argument('<revision>', 'of the event').argParser(revisionNumber),
-    new Option('--reason <text>', 'why, for those who come later').makeOptionMandatory())
+    new Option('--reason <text>', 'why, for those who come later').makeOptionMandatory().argParser(skipReason))
   add(parked, 'resume', 'let a projection go on that stands still because it refused too many streams',
     work(quarantine, 'resume'), named())
 }

@@ -16,16 +16,17 @@ export async function list ({ json }: { json?: boolean }): Promise<void> {
       await overview(projection, await ownedGenerations(projection, pool), pool, head)))).flat()
   })
   if (json) return printJson(all)
-  const head = ['projection', 'generation', 'state', 'code', 'position', 'behind', 'updated', 'owner', 'due']
+  const head = ['projection', 'generation', 'state', 'code', 'position', 'behind', 'updated', 'owner', 'rollback', 'due']
   process.stdout.write(await tableOf(all.map(rowOf), head))
 }
 
 function rowOf (each: GenerationStatus) {
-  const { projection, generation, position, behind, owner, due } = each
+  const { projection, generation, position, behind, owner, rollback, due } = each
   const { code_version: code, present_version: present } = each
   const state = [each.state, !each.complete && each.state === 'active' && 'not filled yet', each.paused_since && 'paused']
   const version = code === present ? code : `${code} (this is ${present})`
-  return [projection, generation, state.filter(Boolean).join(', '), version, position, behind, each.updated_at, owner ?? 'none', due ?? '']
+  const where = [state.filter(Boolean).join(', '), version, position, behind, each.updated_at]
+  return [projection, generation, ...where, owner ?? 'none', rollback ?? '', due ?? '']
 }
 
 interface Asked extends OperationInput { json?: boolean }

@@ -50,6 +50,7 @@ const Generation = Type.Object({
   owner: Words('The process that feeds or builds it.'),
   paused_since: Words('Since when an operator has paused it.'),
   verified: Words('Against what it was verified before it was swapped in.'),
+  rollback: Words('Whether readers can go back to a retained one: `yes`, or `no: ` and why.'),
   due: Words('The command that is due.')
 }, { title: 'ProjectionGeneration' })
 
@@ -203,6 +204,7 @@ export const projection: ProjectionStatus = {
     owner: 'host-1 4711 0b5f2c1d',
     paused_since: null,
     verified: null,
+    rollback: null,
     due: null
   }],
   action: null,

@@ -2840,6 +2840,8 @@ export interface components {
             paused_since: string | null;
             /** @description Against what it was verified before it was swapped in. */
             verified: string | null;
+            /** @description Whether readers can go back to a retained one: `yes`, or `no: ` and why. */
+            rollback: string | null;
             /** @description The command that is due. */
             due: string | null;
         };
@@ -7237,6 +7239,7 @@ export interface operations {
                      *               "owner": "host-1 4711 0b5f2c1d",
                      *               "paused_since": null,
                      *               "verified": null,
+                     *               "rollback": null,
                      *               "due": null
                      *             }
                      *           ],

@@ -59,6 +59,9 @@ t.test('what cannot be done is refused, and says why', async (t) => {
 })
 
 t.test('an event is skipped with its reason, and its stream goes on', async (t) => {
+  t.match(await quarantine('skip', 'assistants', stream, '1', '--reason', ' '), {
+    code: 1, stderr: /--reason.*must be a text of 1 to 200 characters/
+  })
   const { code, stderr } = await quarantine('skip', 'assistants', stream, '1', '--reason', 'a test wrote it')
   t.equal(code, 0)
   t.match(
