@@ -1,7 +1,6 @@
 // Phone numbers in commands: what stands for one in the name of a stream, whether it must not be called, who holds it.
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import type { Decider, DomainEvent } from '../domain/events.js'
 import { member } from '../domain/json.js'
 import { blacklistStream } from '../features/blacklist/events.js'
@@ -17,22 +16,9 @@ import { foldStream, type Origin, type HandleCommand } from './handle.js'
 
 export type PhoneHash = (phoneNumber: string) => string
 
-/** A command asks for the digests of its user and its number several times. In characters. */
-const mostKept = 100_000
-
 /** HMAC-SHA256 of the number as accepted, cut to 32 hex digits. */
-export function phoneHash (key: Buffer): PhoneHash {
-  const digests = new LRUCache<string, string>({
-    maxSize: mostKept, sizeCalculation: (digest, text) => digest.length + text.length
-  })
-  return (phoneNumber) => {
-    const known = digests.get(phoneNumber)
-    if (known !== undefined) return known
-    const digest = createHmac('sha256', key).update(phoneNumber).digest('hex').slice(0, 32)
-    digests.set(phoneNumber, digest)
-    return digest
-  }
-}
+export const phoneHash = (key: Buffer): PhoneHash => (phoneNumber) =>
+  createHmac('sha256', key).update(phoneNumber).digest('hex').slice(0, 32)
 
 /** The log was written with another LEAD_DIGEST_KEY: with this one, duplicate leads would not be recognised. */
 class OtherLeadDigestKey extends Error {

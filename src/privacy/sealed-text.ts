@@ -1,5 +1,5 @@
 // Texts at rest under SECRET_KEY, so that a copy of the database or of the log tells nothing.
-import { createHash, createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto'
+import { createHash, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { isFields, type Fields } from '../domain/sealed.js'
 
@@ -12,17 +12,9 @@ export interface SecretKeys {
   previous: readonly Buffer[]
 }
 
-/** Of keys that are in use, so that each is hashed once. */
-const keyIds = new WeakMap<Buffer, string>()
-
 /** Names a key without revealing it. */
-export function keyId (key: Buffer): string {
-  const known = keyIds.get(key)
-  if (known !== undefined) return known
-  const id = createHash('sha256').update('ringledger secret key').update(key).digest('hex').slice(0, 16)
-  keyIds.set(key, id)
-  return id
-}
+export const keyId = (key: Buffer): string =>
+  createHash('sha256').update('ringledger secret key').update(key).digest('hex').slice(0, 16)
 
 /** Encrypts `text`, bound to its owner, mostly a user, so that rows cannot be swapped. */
 export function seal ({ current }: SecretKeys, owner: string, text: string): SealedRow {
@@ -75,12 +67,10 @@ export function openText (key: Buffer, place: string, text: string): Fields | un
 const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
-/** Drawn at once: asking the system costs as much as the cipher. */
-const noncesAtOnce = 256
 
 /** `place` is what the text belongs to: it can be decrypted nowhere else. A key is 32 bytes. */
 export function encrypt (key: Buffer, place: string, text: Buffer): Buffer {
-  const nonce = nextNonce()
+  const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place))
   const encrypted = [cipher.update(text), cipher.final()]
   return Buffer.concat([nonce, cipher.getAuthTag(), ...encrypted])
@@ -92,16 +82,4 @@ export function decrypt (key: Buffer, place: string, bytes: Buffer): Buffer {
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
   decipher.setAAD(Buffer.from(place)).setAuthTag(tag)
   return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()])
-}
-
-const nonces = Buffer.alloc(noncesAtOnce * nonceBytes)
-let used = nonces.length
-
-/** Each is taken once, by a caller that copies it before the next one asks. */
-function nextNonce (): Buffer {
-  if (used === nonces.length) {
-    randomFillSync(nonces)
-    used = 0
-  }
-  return nonces.subarray(used, used += nonceBytes)
 }
