@@ -218,11 +218,9 @@ export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
   decide: createLead
 }
 
-const countOf = ({ ids, older = 0 }: LeadState) => ids.length + older
-
 /** The contact is a lead of the campaign already, and must not be one twice. */
 export const isDuplicate = ({ allow_dupplicate }: Pick<NewLead, 'allow_dupplicate'>, state: LeadState) =>
-  countOf(state) > 0 && !allow_dupplicate
+  state.ids.length > 0 && !allow_dupplicate
 
 function createLead (command: CreateLead, state: LeadState): LeadEvent[] {
   const { ids, userId, now, campaign_id, phone_number, variables, secondary_contacts } = command
@@ -231,7 +229,7 @@ function createLead (command: CreateLead, state: LeadState): LeadEvent[] {
       phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another']
     })
   }
-  if (countOf(state) >= mostLeads) {
+  if (state.ids.length >= mostLeads) {
     throw invalid({ phone_number: [`is a lead of this campaign ${mostLeads} times already, which is the most`] })
   }
   const lead_id = idAt(ids, 0)

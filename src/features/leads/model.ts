@@ -36,10 +36,8 @@ export interface Lead extends Contact {
 
 /** What there is to know of the leads of a contact, however many they are. */
 export interface LeadState {
-  /** Of those that were not deleted, but for the oldest where they are more than there may be. */
+  /** Of those that were not deleted. */
   ids: readonly number[]
-  /** So many are not among the ids. */
-  older?: number
   /** The one that was created last. */
   last?: Lead
 }
@@ -52,7 +50,7 @@ export const mostLeads = 1_000
 
 export function evolve (state: LeadState, event: LeadEvent): LeadState {
   switch (event.type) {
-    case 'LeadCreated': return { ...withOne(state, event.data.lead_id), last: leadOf(event) }
+    case 'LeadCreated': return { ids: [...state.ids, event.data.lead_id], last: leadOf(event) }
     case 'LeadDeleted': return without(state, event.data.lead_id)
     case 'LeadErased': return event.data.with_lead ? withoutErased(state, event.data.lead_id) : state
     case 'LeadUpdated':
@@ -67,18 +65,8 @@ function withoutErased ({ last, ...state }: LeadState, id: number): LeadState {
   return last && last.id !== id ? { ...left, last } : left
 }
 
-function withOne ({ ids, older = 0, ...state }: LeadState, id: number): LeadState {
-  if (ids.length < mostLeads) return { ...state, ids: [...ids, id], ...older > 0 && { older } }
-  return { ...state, ids: [...ids.slice(1), id], older: older + 1 }
-}
-
-/** An old log may have a contact with more leads than there may be. Ids are given in order: older ones are lower. */
-function without (state: LeadState, id: number): LeadState {
-  const { ids, older = 0, ...others } = state
-  const left = ids.filter((known) => known !== id)
-  if (left.length < ids.length || id > (ids[0] ?? Infinity)) return { ...state, ids: left }
-  return { ...others, ids, ...older > 1 && { older: older - 1 } }
-}
+const without = (state: LeadState, id: number): LeadState =>
+  ({ ...state, ids: state.ids.filter((known) => known !== id) })
 
 /** The lead that a command created with these ids, after its event. @throws when it is not the last one */
 export function createdLead ({ last }: LeadState, ids: readonly number[]): Lead {
