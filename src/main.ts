@@ -32,7 +32,7 @@ function explain (error: unknown): string {
   if (error.name === 'Interrupted') return '' // the operator stopped it
   if (error.name === 'BadSettings') return `These settings are not right:\n${error.message.replaceAll(/^/gm, '  ')}\n`
   const messageIsEnough = refusals.includes(error.name) || process.env.LOG_LEVEL !== 'debug'
-  const ofPostgres = isOfPostgres(error) ? postgresProblem(error, 'DATABASE_URL') : undefined
+  const ofPostgres = isOfPostgres(error) ? postgresProblem(error) : undefined
   return messageIsEnough ? `ringledger: ${ofPostgres ?? error.message}\n` : `${error.stack ?? error.message}\n`
 }
 

@@ -103,7 +103,7 @@ export async function openBackEnds (
   ])
   if (databaseUrl) await opening.listening?.assertCanListen() // soonest
   // The embedded event store could not say which setting leads to a Postgres that is down.
-  const postgres = databaseUrl ? await reachablePostgres({ url: databaseUrl }, () => ping(databaseUrl)) : undefined
+  const postgres = databaseUrl ? await reachablePostgres(databaseUrl, () => ping(databaseUrl)) : undefined
   if (postgres?.isInUse === false && makes === 'nothing') throw new Error(noTables)
   if (!postgres && makes !== 'all') {
     const { assertHoldsData } = await import('../services/embedded/running-stack.js')

@@ -5,25 +5,14 @@ import type { Pool, PoolClient } from 'pg'
  * Runs `work` between BEGIN and COMMIT on one connection and answers its result. Any error rolls back
  * and is thrown on; a connection whose rollback fails is closed instead of going back to the pool.
  */
-export async function inTransaction<Result> (pool: Pool, work: (tx: PoolClient) => Promise<Result>): Promise<Result> {
-  return await between(pool, 'BEGIN', 'COMMIT', work)
-}
-
-/** Runs `work` on one snapshot: all that it reads is of one instant, however long it takes. */
-export async function inSnapshot<Result> (
-  pool: Pool, work: (snapshot: PoolClient) => Promise<Result>
-): Promise<Result> {
-  return await between(pool, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', 'COMMIT', work)
-}
-
-async function between<Result> (
-  pool: Pool, begin: string, end: string, work: (tx: PoolClient) => Promise<Result>
+export async function inTransaction<Result> (
+  pool: Pool, work: (tx: PoolClient) => Promise<Result>, begin = 'BEGIN'
 ): Promise<Result> {
   return await onConnection(pool, async (tx, isBroken) => {
     try {
       await tx.query(begin)
       const result = await work(tx)
-      await tx.query(end)
+      await tx.query('COMMIT')
       return result
     } catch (error) {
       if (isUnanswered(error)) isBroken(error)
@@ -32,6 +21,10 @@ async function between<Result> (
     }
   })
 }
+
+/** Runs `work` on one snapshot: all that it reads is of one instant, however long it takes. */
+export const inSnapshot = <Result>(pool: Pool, work: (snapshot: PoolClient) => Promise<Result>): Promise<Result> =>
+  inTransaction(pool, work, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
 
 /** A rollback would wait on the same connection for as long again: it is closed instead, which rolls back as well. */
 function isUnanswered (error: unknown): error is Error {

@@ -27,12 +27,12 @@ function unreachable ({ url, what, setting }: Required<Way>, cause: unknown, wor
 
 /** @throws BackEndUnreachable when `answer` fails, with what Postgres or the way to it says, and what mends that */
 export async function reachablePostgres<Answer> (
-  { url, what = 'Postgres', setting = 'DATABASE_URL' }: Way, answer: () => Promise<Answer>
+  url: string, answer: () => Promise<Answer>
 ): Promise<Answer> {
   try {
     return await answer()
   } catch (cause) {
-    return unreachable({ url, what, setting }, cause, postgresProblem(cause, setting))
+    return unreachable({ url, what: 'Postgres', setting: 'DATABASE_URL' }, cause, postgresProblem(cause))
   }
 }
 

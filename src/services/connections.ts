@@ -77,7 +77,7 @@ export async function openConnections (
   urls: Urls, settings: KeySettings, log: Logger, options: ConnectionOptions = {}
 ): Promise<Connections> {
   const { databaseUrl, eventStoreUrl } = urls
-  await reachablePostgres({ url: databaseUrl }, () => migrate(databaseUrl, packageRoot))
+  await reachablePostgres(databaseUrl, () => migrate(databaseUrl, packageRoot))
   const { onError, onAnswer } = postgresOutages(log)
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const connection = new EventStoreConnection(eventStoreUrl)

@@ -114,7 +114,7 @@ const cases: Array<[rule: string, url: string, ...wanted: RegExp[]]> = [
 ]
 for (const [rule, databaseUrl, ...wanted] of cases) {
   t.test(`${rule} is told as such`, async (t) => {
-    const refused = reachablePostgres({ url: databaseUrl }, () => ping(databaseUrl))
+    const refused = reachablePostgres(databaseUrl, () => ping(databaseUrl))
     await t.rejects(refused)
     const message = String(await refused.catch((error: Error) => error.message))
     for (const words of [...wanted, /DATABASE_URL/]) t.match(message, words)

@@ -36,12 +36,12 @@ export function checkPostgres (url: string, isEmbedded: boolean, queueIn: keyof 
   const pool = openPool(url, { applicationName: 'ringledger doctor', max: 3, onError: () => {} })
   let server: Server | undefined
   /** In the words of a start, which looks at the same. */
-  const unless = (code: string, well: () => Found | Promise<Found>) => reachablePostgres({ url }, async () => {
+  const unless = (code: string, well: () => Found | Promise<Found>) => reachablePostgres(url, async () => {
     const trouble = server?.troubles.find((each) => each.code === code)
     if (trouble) throw trouble
     return await well()
   })
-  const findings = runIfReachable('Postgres', ['reachable', () => reachablePostgres({ url }, async () => {
+  const findings = runIfReachable('Postgres', ['reachable', () => reachablePostgres(url, async () => {
     const [client, other] = await Promise.all([open(), open()])
     server = await lookAtServer(client)
     await assertListens(client, other)
