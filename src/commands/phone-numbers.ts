@@ -49,22 +49,19 @@ export async function holdToLeadDigestKey (streams: Streams, digest: PhoneHash):
   }
 }
 
-export interface Blacklists extends Pick<NotedEntries, 'note'> {
-  /** The stream that says whether this user may have this number called. */
-  streamOf (userId: string, phoneNumber: string): string
-  /** Those of the numbers that are listed: what was appended before counts. @throws EventStoreUnavailable */
-  listed (userId: string, phoneNumbers: readonly string[]): Promise<Listed>
-}
+export type Blacklists = ReturnType<typeof openBlacklists>
 
 /** One read of the newest event for each number that may have an entry, all at once: a lead has eleven at most. */
 export function openBlacklists (
   streams: Pick<Streams, 'last' | 'visit'>, digest: PhoneHash, noted: NotedEntries
-): Blacklists {
+) {
+  /** The stream that says whether this user may have this number called. */
   const streamOf = (userId: string, phoneNumber: string) => blacklistStream(digest(userId), digest(phoneNumber))
   return {
     streamOf,
     note: noted.note,
-    async listed (userId, phoneNumbers) {
+    /** Those of the numbers that are listed: what was appended before counts. @throws EventStoreUnavailable */
+    async listed (userId: string, phoneNumbers: readonly string[]): Promise<Listed> {
       const numbers = new Map(phoneNumbers.map((number) => [streamOf(userId, number), number]))
       const found = await Promise.all((await noted.mayHaveEntry([...numbers.keys()])).map(async (stream) =>
         await isListedIn(streams, stream) ? [numbers.get(stream) ?? ''] : []))

@@ -7,33 +7,24 @@ import { AccessDeniedError, BACKWARDS, END, StreamNotFoundError } from '@eventst
 import { readError } from './errors.js'
 import { collect } from './read.js'
 
-export interface AboutServer {
-  /** Such as `24.10.0`; of a member, not of the cluster. */
-  version: string
-  members: Member[]
-}
-
-export interface Member {
-  address: string
-  /** In small letters, such as `leader` or `follower`. */
-  state: string
-  isAlive: boolean
-}
+export type AboutServer = Awaited<ReturnType<typeof aboutServer>>
 
 /** @throws what the client says */
-export async function aboutServer ({ session: { client } }: EventStoreConnection): Promise<AboutServer> {
+export async function aboutServer ({ session: { client } }: EventStoreConnection) {
   const { serverVersion } = await client['capabilities'] // these doors are protected: hence brackets
   const info = await client['execute'](GossipClient, 'gossip', (service) =>
     new Promise<gossip.ClusterInfo>((resolve, reject) => {
       const [metadata, options] = client['callArguments']({})
       service.read(new shared.Empty(), metadata, options, (error, answer) => error ? reject(error) : resolve(answer))
     }))
+  // The version, such as `24.10.0`, is that of a member, and not of the cluster.
   return { version: serverVersion, members: info.getMembersList().map(memberOf) }
 }
 
 const states = Object.entries(gossip.MemberInfo.VNodeState)
 
-function memberOf (info: gossip.MemberInfo): Member {
+/** Its state is in small letters, such as `leader` or `follower`. */
+function memberOf (info: gossip.MemberInfo) {
   const at = info.getHttpEndPoint()
   const state = states.find(([, number]) => number === info.getState())?.[0] ?? 'unknown'
   return { address: `${at?.getAddress()}:${at?.getPort()}`, state: state.toLowerCase(), isAlive: info.getIsAlive() }

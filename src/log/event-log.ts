@@ -297,22 +297,9 @@ export interface OutageLog {
   warn (details: object, message: string): void
 }
 
-interface Outage {
-  /** `append` as soon as an append has failed. */
-  kind: CallKind
-  beganAt: number
-  /** When the last call failed, and when the last one of its kind was answered. */
-  failedAt: number
-  answeredAt: number
-  /** Whether it was told that rights or a login are missing. */
-  isRefusalTold: boolean
-  error: Error
-  counts: { failed: number, unknown_outcomes: number }
-}
-
 /** Tells each outage twice, when it begins and when it ends, and not of each call that it fails. */
 export class Outages {
-  #now: Outage | undefined
+  #now: ReturnType<typeof begun> | undefined
 
   constructor (private readonly log: OutageLog) {}
 
@@ -358,10 +345,20 @@ export class Outages {
   }
 }
 
-function begun (kind: CallKind, error: Error): Outage {
+function begun (kind: CallKind, error: Error) {
   const beganAt = performance.now()
-  const counts = { failed: 0, unknown_outcomes: 0 }
-  return { kind, beganAt, failedAt: beganAt, answeredAt: -Infinity, isRefusalTold: false, error, counts }
+  return {
+    /** `append` as soon as an append has failed. */
+    kind,
+    beganAt,
+    /** When the last call failed, and when the last one of its kind was answered. */
+    failedAt: beganAt,
+    answeredAt: -Infinity,
+    /** Whether it was told that rights or a login are missing. */
+    isRefusalTold: false,
+    error,
+    counts: { failed: 0, unknown_outcomes: 0 }
+  }
 }
 
 async function deleteStream (

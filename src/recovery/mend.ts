@@ -107,19 +107,13 @@ export class RoleRuns extends Error {
   override readonly name = 'RoleRuns'
 }
 
-export interface Adopted {
-  /** Where the log ends. */
-  head: bigint
-  /** What is left to do, when the database is behind the log as well. */
-  problem: string | undefined
-}
-
 /**
  * Drops the read models, which the next start rebuilds. The dispatcher reads the log again from its beginning: a call
  * that has its delivery is not sent twice, a call that has none yet is sent. No position of before is kept.
+ * @returns where the log ends, and what is left to do, when the database is behind the log as well
  * @throws RoleRuns, EventStoreUnavailable
  */
-export async function adoptLog (pool: Pool, streams: MarkerOptions['streams']): Promise<Adopted> {
+export async function adoptLog (pool: Pool, streams: MarkerOptions['streams']) {
   const { last } = await readDatabaseState(pool, streams)
   const head = await streams.head()
   await inTransaction(pool, async (tx) => {

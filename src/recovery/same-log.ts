@@ -66,15 +66,8 @@ const everywhere = [
   markerStream, settingsStream, catalogStreams.voices, catalogStreams.languages, catalogStreams.models
 ]
 
-interface LimitedStream {
-  stream: string
-  limit: string
-  /** In words, with what mends it. */
-  problem: string
-}
-
-/** Nothing for a stream whose metadata cannot be read: this right is not needed otherwise. */
-export async function findLimitedStreams (streams: Pick<Streams, 'limitOf'>): Promise<LimitedStream[]> {
+/** With what mends it. Nothing for a stream whose metadata cannot be read: this right is not needed otherwise. */
+export async function findLimitedStreams (streams: Pick<Streams, 'limitOf'>) {
   const found = await Promise.all(everywhere.map(async (stream) => {
     const limit = await streams.limitOf(stream)
     return limit ? [{ stream, limit, problem: limitedBy(stream, limit) }] : []

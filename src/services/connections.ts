@@ -9,14 +9,12 @@ import { eventVersions } from '../domain/events.js'
 import { EventStoreConnection } from '../log/connection.js'
 import { EventLog, type OutageLog, type Streams } from '../log/event-log.js'
 import { packageRoot } from '../package-root.js'
-import type { PhoneHash } from '../commands/phone-numbers.js'
-import { type LogGuard, openLogGuard } from '../recovery/log-guard.js'
+import { openLogGuard } from '../recovery/log-guard.js'
 import { endsWithin } from '../timing.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
 import { keyTypes, personCodec } from '../privacy/events.js'
 import { PersonKeys } from '../privacy/person-keys.js'
-import type { SecretKeys } from '../privacy/sealed-text.js'
 import { digestOfNumbers, secretKeys, type KeySettings } from './complete-config.js'
 import { reachableHead, reachablePostgres } from './back-end-unreachable.js'
 
@@ -44,24 +42,7 @@ const endWithinMs = 2_000
 /** What consumers may take. */
 const consumedTypes = Object.keys(eventVersions).filter((type) => !keyTypes.includes(type))
 
-export interface Connections {
-  pool: Pool
-  /** For consumers: its statements and transactions have a time limit. */
-  consumerPool: Pool
-  /** What events say of persons is sealed by what is appended here, and open in what is read. */
-  streams: Streams
-  personKeys: PersonKeys
-  /** What is encrypted at rest is encrypted with these. */
-  keys: SecretKeys
-  phoneHash: PhoneHash
-  /** Whether the event store answers, and takes writes. */
-  eventStore: Pick<EventLog, 'assertAnswers' | 'assertTakesWrites'>
-  positions: Positions
-  /** It has compared nothing yet. */
-  logGuard: LogGuard
-  notifications: Notifications
-  close (): Promise<void>
-}
+export type Connections = Awaited<ReturnType<typeof openConnections>>
 
 export interface ConnectionOptions {
   /** How long a statement of `pool` may take, in milliseconds; without limit when absent. */
@@ -75,7 +56,7 @@ export interface ConnectionOptions {
 /** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, OtherVersion */
 export async function openConnections (
   urls: Urls, settings: KeySettings, log: Logger, options: ConnectionOptions = {}
-): Promise<Connections> {
+) {
   const { databaseUrl, eventStoreUrl } = urls
   await reachablePostgres(databaseUrl, () => migrate(databaseUrl, packageRoot))
   const { onError, onAnswer } = postgresOutages(log)
@@ -107,7 +88,21 @@ export async function openConnections (
     await disconnect()
   }
   const logGuard = openLogGuard({ pool, streams, readUpTo: () => activePositions(pool, projections), log })
-  return { pool, consumerPool, ...sealing, eventStore: streams, positions, logGuard, notifications, close }
+  return {
+    pool,
+    /** For consumers: its statements and transactions have a time limit. */
+    consumerPool,
+    ...sealing,
+    /** What events say of persons is sealed by what is appended here, and open in what is read. */
+    streams: streams as Streams,
+    /** Whether the event store answers, and takes writes. */
+    eventStore: streams,
+    positions,
+    /** It has compared nothing yet. */
+    logGuard,
+    notifications,
+    close
+  }
 }
 
 /** Logs each outage twice, when it begins and when it ends, however many connections it takes. */
@@ -130,7 +125,9 @@ export function postgresOutages (log: OutageLog) {
 
 /** From now on what events say of persons is sealed in this log, and open in what is read of it. */
 export function openSealing (streams: EventLog, pool: Pool, settings: KeySettings) {
-  const [phoneHash, keys] = [digestOfNumbers(settings), secretKeys(settings)]
+  const phoneHash = digestOfNumbers(settings)
+  /** What is encrypted at rest is encrypted with these. */
+  const keys = secretKeys(settings)
   const personKeys = new PersonKeys({ pool, streams, secretKeys: keys, digest: phoneHash })
   streams.codec = personCodec(personKeys, phoneHash)
   return { streams, personKeys, keys, phoneHash }

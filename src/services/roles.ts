@@ -23,33 +23,33 @@ const endsSoon = (stop: () => Promise<unknown>) => () => endsWithin(lookWithinMs
 
 type Stops = Array<() => Promise<unknown>>
 
-export interface Service {
-  /** Where it listens, without BASE_PATH. */
-  url: string
-  /** From now on it is not ready, and asks its clients to connect anew; it goes on answering. */
-  leave (): void
-  /** Takes no new work, finishes what is in flight, then disconnects; it does not wait for a silent back end. */
-  stop (): Promise<Stopped>
-}
+export type Service = Awaited<ReturnType<typeof startRoles>>
 
 /** Runs the roles in this process until `stop`; `prepare` comes first, on the same connections. */
 export async function startRoles (
   roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger,
   prepare?: (connections: Connections) => Promise<void>
-): Promise<Service> {
+) {
   const leaving = new AbortController()
   let worker: StartedWorker | undefined
   const services = await openServices({ roles, config, urls, log, leaving: leaving.signal }, prepare)
   const stops: Stops = [endsSoon(services.logGuard.keepChecking())]
   try {
     const app = await startParts(services, stops, (started) => { worker = started })
-    return { url: await listen(app, config), leave: () => leaving.abort(), stop }
+    return {
+      /** Where it listens, without BASE_PATH. */
+      url: await listen(app, config),
+      /** From now on it is not ready, and asks its clients to connect anew; it goes on answering. */
+      leave: () => leaving.abort(),
+      stop
+    }
   } catch (error) {
     await stop()
     throw error
   }
 
-  async function stop (): Promise<Stopped> {
+  /** Takes no new work, finishes what is in flight, then disconnects; it does not wait for a silent back end. */
+  async function stop () {
     leaving.abort()
     return await stopInTime(stopInOrder(), inReach(services, () => worker))
   }
@@ -137,25 +137,22 @@ const lookEveryMs = 200
 
 type InReach = ReturnType<typeof inReach>
 
-export interface Stopped {
-  /** Postgres did not answer meanwhile. */
-  postgresIsSilent: boolean
-}
-
 /**
  * Waits for `orderly`. Once a back end has been silent for three seconds, it waits little more than a second longer.
  * What is not over by then goes on without anybody waiting.
  */
-async function stopInTime (orderly: Promise<unknown>, reach: InReach): Promise<Stopped> {
+async function stopInTime (orderly: Promise<unknown>, reach: InReach) {
   const over = new AbortController()
-  const stopped = { postgresIsSilent: false }
+  const stopped = { postgresIsSilent: false } // it did not answer meanwhile
   const ended = orderly.finally(() => over.abort())
   await Promise.race([ended, giveUp(reach, over.signal, stopped)]).finally(() => over.abort())
   return stopped
 }
 
 /** Resolves when there is nothing to wait for any more, as a back end is silent. */
-async function giveUp (reach: InReach, over: AbortSignal, stopped: Stopped): Promise<void> {
+async function giveUp (
+  reach: InReach, over: AbortSignal, stopped: { postgresIsSilent: boolean }
+): Promise<void> {
   stopped.postgresIsSilent = await silence(reach, over)
   reach.handOver()
   if (stopped.postgresIsSilent) reach.cutOff()

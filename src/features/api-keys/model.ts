@@ -5,21 +5,10 @@ import { type Aggregate, deciding, idAt, type Circumstances, type Decider } from
 import { At, Id, Instant, notBlank, Nullable } from '../../domain/json.js'
 import { apiKeyEventTypes, Scope, scopes, type ApiKeyEvent, type TokenEvent } from './events.js'
 
-export interface ApiKey {
-  api_key_id: number
-  user_id: string
-  name: string
-  /** SHA-256 of the key, in hexadecimal digits. */
-  hash: string
-  /** How the key begins. */
-  prefix: string
-  scopes: Scope[]
-  /** ISO 8601; null for never. */
-  expires_at: string | null
-  created_at: string
-  /** It is refused for good. Its id is not given out again. */
-  isRevoked?: true
-}
+type Created = Extract<ApiKeyEvent, { type: 'ApiKeyCreated' }>['data']
+
+/** `isRevoked`: it is refused for good. Its id is not given out again. */
+export type ApiKey = Created & { isRevoked?: true }
 
 /** Nothing yet, or the key. */
 export type ApiKeyState = ApiKey | undefined

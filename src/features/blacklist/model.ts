@@ -28,17 +28,8 @@ export type EntryAnswer = Static<typeof EntryAnswer>
 export const describeEntry = ({ blacklist_id: id, phone_number, reason, created_at }: Entry): EntryAnswer =>
   ({ id, phone_number, reason, created_at })
 
-interface Entry {
-  blacklist_id: number
-  user_id: string
-  /** Null where it was erased. */
-  phone_number: string | null
-  reason: string | null
-  /** ISO 8601. */
-  created_at: string
-  /** The number may be called again. */
-  isDeleted?: true
-}
+/** `isDeleted`: the number may be called again. */
+type Entry = Extract<BlacklistEvent, { type: 'PhoneNumberBlacklisted' }>['data'] & { isDeleted?: true }
 
 /** No entry yet, or the newest one. */
 export type EntryState = Entry | undefined
