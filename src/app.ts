@@ -16,7 +16,7 @@ import type { OpsServices } from './ops/services.js'
 import { addOps } from './ops/routes.js'
 import type { ApiServices } from './services/services.js'
 
-export interface AppDeps extends StatusDeps {
+interface AppDeps extends StatusDeps {
   basePath: string
   /** Where callers find the service, for the API document. */
   publicUrl?: string | undefined

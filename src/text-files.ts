@@ -7,7 +7,7 @@ export class NotText extends Error {
 }
 
 /** Takes bytes as they come, and nothing at their end; gives their text. @throws NotText */
-export type Decode = (bytes?: Uint8Array) => string
+type Decode = (bytes?: Uint8Array) => string
 
 const sniffed = 4 // bytes
 

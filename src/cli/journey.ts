@@ -10,7 +10,7 @@ import { completedCall, newLead as exampleLead } from '../http/docs/examples.js'
 import { printJson } from './output.js'
 import { Interrupted } from './shutdown.js'
 
-export interface Journey {
+interface Journey {
   url: string
   tokens: { user: string, engine: string }
   receiver: Awaited<ReturnType<typeof openReceiver>>
@@ -203,7 +203,7 @@ const report = (assistantId: number, leadId: number): object => ({
   extracted_variables: { confirmed: true }
 })
 
-export interface Delivery {
+interface Delivery {
   headers: IncomingHttpHeaders
   /** The bytes as they came: a signature covers these and nothing else. */
   body: string

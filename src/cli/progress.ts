@@ -7,7 +7,7 @@ const lineEveryMs = 5_000
 const whole = 1_000
 
 /** Of any long work; what a transfer reports is one of these. */
-export interface Shown {
+interface Shown {
   doing: string
   /** Since this began. */
   events: number

@@ -22,7 +22,7 @@ export function readSettings (warn: (line: string) => void = say): Config {
 }
 
 /** Where the back ends are, for commands that need no more than that: the other settings may be wrong. */
-export interface Places {
+interface Places {
   databaseUrl: string | undefined
   eventStoreUrl: string | undefined
   eventStoreCaFile: string | undefined

@@ -131,7 +131,7 @@ const lastSpansMs = 2_000
 const tellEveryMs = 60_000
 
 /** @returns what turns it off, after the last spans are sent. Nothing of OpenTelemetry is loaded where it is off. */
-export async function openTracing ({ traces }: Pick<Config, 'traces'>, log: Logger): Promise<() => Promise<void>> {
+async function openTracing ({ traces }: Pick<Config, 'traces'>, log: Logger): Promise<() => Promise<void>> {
   if (!traces) return async () => {}
   const { openTelemetry } = await import('../tracing/open-telemetry.js')
   let quietUntil = 0

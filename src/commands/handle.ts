@@ -14,7 +14,7 @@ import { eventId, sizeOf } from '../log/stored.js'
 import { tracing } from '../tracing/tracing.js'
 import { Shares } from './shares.js'
 
-export interface CommandRequest<State, Event extends DomainEvent> {
+interface CommandRequest<State, Event extends DomainEvent> {
   aggregate: Aggregate<State, Event>
   stream: string
   /** The events that follow; asked again when another process wrote first. @throws Rejection */
@@ -44,7 +44,7 @@ export interface Origin {
 }
 
 /** A stream up to a revision. */
-export interface Folded<State> {
+interface Folded<State> {
   state: State
   revision: bigint
   /** Of its last event that counts: others may have appended events of their own after it. */

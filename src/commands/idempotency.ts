@@ -32,7 +32,7 @@ export interface Answer<Body> {
 }
 
 /** What the key reserves: each try of the command has the same. */
-export interface Reservation {
+interface Reservation {
   ids? (): Promise<number[]>
   /** Something that the answer shows and no event holds. */
   secret? (): string
@@ -52,7 +52,7 @@ export interface Try {
 }
 
 /** One transaction of the ledger. */
-export type Ledger = PoolClient
+type Ledger = PoolClient
 
 /** A command that writes no event: its rows and its answer are one transaction. */
 export interface LedgerCommand<Facts, Body> {
@@ -67,7 +67,7 @@ export class CommitOutcomeUnknown extends Error {
 }
 
 /** Answers may hold secrets: at rest they are encrypted, bound to their user. */
-export interface Sealing {
+interface Sealing {
   seal (userId: string, text: string): SealedRow
   unseal (userId: string, sealed: SealedRow): string
 }
@@ -100,7 +100,7 @@ interface KeyRow<Body = unknown> {
 }
 
 /** How long a request has its key. Whoever comes later takes over. */
-export const leaseSeconds = 10
+const leaseSeconds = 10
 const keepHours = 24
 const batchSize = 1_000
 

@@ -1,7 +1,7 @@
 // The versions of an event type: what each one holds, and the pure step from one to the next.
 import type { Static, TSchema } from 'typebox'
 
-export type Upcast = (data: never) => unknown
+type Upcast = (data: never) => unknown
 
 /** `Data` is what the current version holds: the only one that readers meet. */
 export interface Versions<Data> {

@@ -75,7 +75,7 @@ const space = 0x20
  * Whether `json` holds more than `most` values. The whole counts, and every object, array and part of them; if a key
  * occurs twice, both values count. The answer means nothing if the text is not JSON.
  */
-export function hasMoreValues (json: Buffer, most: number): boolean {
+function hasMoreValues (json: Buffer, most: number): boolean {
   if (json.length <= 2 * most) return false // between two values there is at least a comma or a bracket
   let count = 1
   let isOpened = false

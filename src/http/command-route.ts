@@ -60,7 +60,7 @@ export interface Handled<State, Facts = object, Body = object> extends Outcome<S
   readBack: <Data>(written: Written<Data>) => Promise<Data>
 }
 
-export interface CommandServices {
+interface CommandServices {
   idempotency: Idempotency
   commands: HandleCommand
   ids: Ids
@@ -199,7 +199,7 @@ export function ledgerRoutes (idempotency: Idempotency) {
  * What the request is recognised by when it comes again.
  * @throws Rejection `invalid` when its Idempotency-Key is given twice, or is not 1 to 255 printable ASCII characters
  */
-export function claimOf (request: FastifyRequest): Claim {
+function claimOf (request: FastifyRequest): Claim {
   const { method, routeOptions, url, body, user, raw } = request
   const [key, ...more] = takes(request, 'Idempotency-Key') ? raw.headersDistinct['idempotency-key'] ?? [] : []
   if (more.length > 0 || (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key))) {

@@ -29,7 +29,7 @@ export const bom = Type.Boolean({
   description: 'CSV begins with a byte order mark, by which Excel knows UTF-8.'
 })
 
-export interface Asked { format: Format, bom: boolean }
+interface Asked { format: Format, bom: boolean }
 
 const types: Record<Format, string> = { csv: 'text/csv', ndjson: 'application/x-ndjson' }
 
@@ -45,7 +45,7 @@ export const namesAsColumns = <const Name extends string>(names: readonly Name[]
   [name, (item: { readonly [name in Name]?: Cell }) => item[name]] as const)
 
 /** Hands on all items, part by part, from one snapshot. */
-export type ReadAll<Item> = (visit: (items: Item[]) => Promise<void>, signal: AbortSignal) => Promise<void>
+type ReadAll<Item> = (visit: (items: Item[]) => Promise<void>, signal: AbortSignal) => Promise<void>
 
 /** Characters that are written together. */
 const atOnce = 64 * 1024

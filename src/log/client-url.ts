@@ -8,7 +8,7 @@ const usual = { maxDiscoverAttempts: 3, gossipTimeout: 2, keepAliveTimeout: 5_00
 const place = /^(esdb|kurrentdb)(\+discover)?:\/\/([^:@/?\s]+:[^:@/?\s]+@)?[\w.-]+(:\d{1,5})?(,[\w.-]+(:\d{1,5})?)*\/?$/
 
 /** In words that hold nothing of a login. What is no URL of an event store at all has none. */
-export function urlProblems (url: string): string[] {
+function urlProblems (url: string): string[] {
   if (!/^(esdb|kurrentdb)(\+discover)?:\/\/.+/.test(url)) return []
   const [before, query] = splitUrl(url.trim())
   return [...isPlace(before) ? [] : [noPlace], ...optionProblems(query)]
@@ -97,7 +97,7 @@ const options: Record<string, RegExp> = {
 const verified = 'asks not to verify certificates (tlsVerifyCert), which the client always does: set EVENTSTORE_CA_FILE'
 
 /** Of a query, in the order of its options; with names and never with values. */
-export function optionProblems (query: string): string[] {
+function optionProblems (query: string): string[] {
   const names = pairsOf(query).map(([name]) => flat(name))
   const hasHalf = names.includes('usercertfile') !== names.includes('userkeyfile')
   const problems = pairsOf(query).flatMap(([name, value]) => {
@@ -110,7 +110,7 @@ export function optionProblems (query: string): string[] {
 }
 
 /** Without what `%` escapes; `undefined` when that is no text. */
-export function decoded (value: string): string | undefined {
+function decoded (value: string): string | undefined {
   try {
     return decodeURIComponent(value)
   } catch {
@@ -119,9 +119,9 @@ export function decoded (value: string): string | undefined {
 }
 
 /** As the client compares names. */
-export const flat = (name: string) => name.trim().toLowerCase().replace(/[_-]/g, '')
+const flat = (name: string) => name.trim().toLowerCase().replace(/[_-]/g, '')
 
-export function pairsOf (query: string): Array<[string, string]> {
+function pairsOf (query: string): Array<[string, string]> {
   return query.split('&').filter(Boolean).map((pair) => {
     const [name = '', ...value] = pair.split('=')
     return [name, value.join('=').trim()]
@@ -129,7 +129,7 @@ export function pairsOf (query: string): Array<[string, string]> {
 }
 
 /** A URL up to its first `?`, and what comes after it. */
-export function splitUrl (url: string): [before: string, query: string] {
+function splitUrl (url: string): [before: string, query: string] {
   const at = url.indexOf('?')
   return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
 }

@@ -219,7 +219,7 @@ interface Waiting {
   timer: NodeJS.Timeout
 }
 
-export class AppendCall {
+class AppendCall {
   readonly #waiting = new Map<string, Waiting>()
   #isOver = false
   #isLast = false

@@ -290,7 +290,7 @@ const sharedLook = (look: () => Promise<unknown>) => atMostEvery(countsForMs, ()
   }))
 
 /** What fails: a store without a leader answers reads and takes no append. */
-export type CallKind = 'read' | 'append'
+type CallKind = 'read' | 'append'
 
 export interface OutageLog {
   info (details: object, message: string): void

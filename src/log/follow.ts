@@ -22,7 +22,7 @@ export type Taken = Pick<StoredEvent, 'id' | 'position'>
 
 export type IsDeferred = (event: Pick<StoredEvent, 'type' | 'data'>) => boolean
 
-export interface CatchUpOptions {
+interface CatchUpOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
   eventTypes: readonly string[]
@@ -45,7 +45,7 @@ export interface FollowOptions extends Pick<CatchUpOptions, 'after' | 'eventType
   isDeferred?: IsDeferred | undefined
 }
 
-export interface WatchedLog {
+interface WatchedLog {
   /** One read for all who ask while it is under way. */
   head (): Promise<bigint>
   /** Called, and taken away, when somebody waits for the log to be followed to its end. */

@@ -158,7 +158,7 @@ const names = ['$maxCount', '$maxAge', '$tb'] as const
 /** Where a delete lets a stream begin: the last revision that there can be, which JSON.parse rounds up. */
 const neverReached = 2 ** 63
 
-export function limitIn (metadata: unknown): Limit | undefined {
+function limitIn (metadata: unknown): Limit | undefined {
   if (typeof metadata !== 'object' || metadata === null) return undefined
   if ('$tb' in metadata && metadata.$tb === neverReached) return 'deleted'
   return names.find((name) => Object.hasOwn(metadata, name))

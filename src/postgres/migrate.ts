@@ -49,7 +49,7 @@ export async function refuseOtherVersion (databaseUrl: string, root: string): Pr
 }
 
 /** Migrations of a database, in their order. */
-export interface Compared {
+interface Compared {
   applied: Array<{ name: string, hash: string | null }>
   /** Those of them that only a later release has. */
   later: Array<{ name: string }>

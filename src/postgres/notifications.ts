@@ -3,7 +3,7 @@
 import pg from 'pg'
 import { endClient } from './pool.js'
 
-export interface Hearing {
+interface Hearing {
   onNotification (payload: string): void
   /** Earlier notifications were perhaps missed. */
   onListening? (): void

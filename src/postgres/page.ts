@@ -43,7 +43,7 @@ export type Search = (asked: {
 }) => string
 
 /** All of it is text of ours. */
-export interface PageQuery extends Conditions {
+interface PageQuery extends Conditions {
   /**
    * Of the list, in short: statements are prepared under it where nothing is asked for but `own`, or beside it one of
    * `indexed`. So an index has to give those rows in order, for a user with ten and for one with a million. Absent

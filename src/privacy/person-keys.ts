@@ -173,13 +173,13 @@ const keyOfPerson = {
 }
 
 /** The key of the person that is not erased, as the ledger has it. Look-ups of one moment share a statement. */
-export async function keyOf (pool: Pool, person: string): Promise<KeptKey | undefined> {
+async function keyOf (pool: Pool, person: string): Promise<KeptKey | undefined> {
   const row = await lookUp<KeyRow>(pool, keyOfPerson, [person])
   return row && keptKey(row)
 }
 
 /** What the ledger has of them, in one statement. */
-export async function findKeys (pool: Pool, keyIds: readonly string[]): Promise<KeptKey[]> {
+async function findKeys (pool: Pool, keyIds: readonly string[]): Promise<KeptKey[]> {
   const { rows } = await pool.query<KeyRow>({
     name: 'person-keys',
     // Planned once for any number: Postgres does not see how many there are.
@@ -207,7 +207,7 @@ export async function noteKeys (pool: Pool, keys: readonly KeptKey[]): Promise<v
 }
 
 /** Every key that the ledger knows of a person. */
-export async function idsOf (pool: Pool, person: string): Promise<string[]> {
+async function idsOf (pool: Pool, person: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     'SELECT key_id AS id FROM ledger.person_keys WHERE person = $1', [person])
   return rows.map(({ id }) => id)

@@ -14,7 +14,7 @@ import { keyId as idOf, seal, type SealedRow, type SecretKeys } from './sealed-t
 import type { Pool } from 'pg'
 import type { StoredEvent } from '../domain/stored-event.js'
 
-export type RewrapStreams = Pick<Streams, 'read' | 'last' | 'append' | 'truncate'>
+type RewrapStreams = Pick<Streams, 'read' | 'last' | 'append' | 'truncate'>
 
 /**
  * Appends `PersonKeyCreated` of the same key, encrypted anew, and hides what is before. An erasure that comes between
@@ -22,7 +22,7 @@ export type RewrapStreams = Pick<Streams, 'read' | 'last' | 'append' | 'truncate
  * @returns the key as the log has it now; nothing when the person has none any more
  * @throws PersonKeyUnreadable and the errors of `Streams`
  */
-export async function rewrapKey (
+async function rewrapKey (
   streams: RewrapStreams, secretKeys: SecretKeys, person: string
 ): Promise<KeptKey & { wrapped: SealedRow } | undefined> {
   const stream = personKeyStream(person)
@@ -40,7 +40,7 @@ export async function rewrapKey (
 }
 
 /** What a process that ended behind its append has left. */
-export async function hideFormer (streams: RewrapStreams, { current }: SecretKeys, person: string): Promise<void> {
+async function hideFormer (streams: RewrapStreams, { current }: SecretKeys, person: string): Promise<void> {
   const stream = personKeyStream(person)
   const { event, revision, first, metadata } = await look(streams, stream) ?? {}
   if (revision === undefined || metadata === undefined || first === revision) return
@@ -140,7 +140,7 @@ async function findFormer (
   return rows
 }
 
-export interface LostKeysOptions {
+interface LostKeysOptions {
   pool: Pool
   streams: Pick<Streams, 'head' | 'follow' | 'read' | 'last'>
   secretKeys: SecretKeys
@@ -163,7 +163,7 @@ const most = 100
  * log decides, and such a row goes.
  * @throws PersonKeyUnreadable, EventStoreUnavailable
  */
-export async function refuseLostKeys ({ pool, streams, secretKeys }: LostKeysOptions): Promise<void> {
+async function refuseLostKeys ({ pool, streams, secretKeys }: LostKeysOptions): Promise<void> {
   const known = [secretKeys.current, ...secretKeys.previous].map(idOf)
   for (;;) {
     const { rows } = await pool.query<{ id: string, person: string }>(`

@@ -69,7 +69,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /** `place` is what the text belongs to: it can be decrypted nowhere else. A key is 32 bytes. */
-export function encrypt (key: Buffer, place: string, text: Buffer): Buffer {
+function encrypt (key: Buffer, place: string, text: Buffer): Buffer {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place))
   const encrypted = [cipher.update(text), cipher.final()]
@@ -77,7 +77,7 @@ export function encrypt (key: Buffer, place: string, text: Buffer): Buffer {
 }
 
 /** @throws Error when the key or the place is another one, or the bytes were changed */
-export function decrypt (key: Buffer, place: string, bytes: Buffer): Buffer {
+function decrypt (key: Buffer, place: string, bytes: Buffer): Buffer {
   const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes)
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
   decipher.setAAD(Buffer.from(place)).setAuthTag(tag)

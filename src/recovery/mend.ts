@@ -8,7 +8,7 @@ import { inTransaction } from '../postgres/transaction.js'
 import { explainBehind, readDatabaseState, writeMarker, type Marker, type MarkerOptions } from './markers.js'
 import { dispatcherCheckpoint } from './same-log.js'
 
-export interface SequenceState {
+interface SequenceState {
   name: IdKind
   /** No higher id was given out. */
   given: number
@@ -26,7 +26,7 @@ export interface IdsState {
 
 /** What tells of ids: the sequence of an event's highest id, by each projection. */
 type SeesIds = (event: DomainEvent) => { sequence: string, id: number } | undefined
-export type Seeing = readonly { idsSeen?: SeesIds }[]
+type Seeing = readonly { idsSeen?: SeesIds }[]
 
 export type OnProgress = (progress: { events: number, position: bigint, head: bigint }) => void
 
@@ -103,7 +103,7 @@ async function highestIds (
 }
 
 /** A role runs: it would go on from positions that mean something else in this log. */
-export class RoleRuns extends Error {
+class RoleRuns extends Error {
   override readonly name = 'RoleRuns'
 }
 

@@ -9,7 +9,7 @@ import { postgresProblem } from '../postgres/in-words.js'
 import { withTimeout } from '../timing.js'
 
 /** A back end did not answer at the start. */
-export class BackEndUnreachable extends Error {
+class BackEndUnreachable extends Error {
   override readonly name = 'BackEndUnreachable'
 }
 

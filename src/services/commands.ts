@@ -5,7 +5,7 @@ import { commandHandler } from '../commands/handle.js'
 import { openIds } from '../commands/ids.js'
 import type { Services } from './services.js'
 
-export type CommandServices = Pick<Services, 'pool' | 'streams' | 'positions' | 'phoneHash' | 'logGuard'>
+type CommandServices = Pick<Services, 'pool' | 'streams' | 'positions' | 'phoneHash' | 'logGuard'>
 
 /** `cacheBytes` bounds what is remembered of streams. */
 export async function openCommands (services: CommandServices, cacheBytes: number) {

@@ -44,7 +44,7 @@ const consumedTypes = Object.keys(eventVersions).filter((type) => !keyTypes.incl
 
 export type Connections = Awaited<ReturnType<typeof openConnections>>
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** How long a statement of `pool` may take, in milliseconds; without limit when absent. */
   answerWithinMs?: number
   /** How long a statement of `consumerPool` may take, in milliseconds. */

@@ -4,7 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { textOf } from '../text-files.js'
 
-export interface Secrets {
+interface Secrets {
   jwtSecret: string
   secretKey: string
   leadDigestKey: string

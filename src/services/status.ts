@@ -113,7 +113,7 @@ function behind ({ lag, lagSeconds, isAlive }: Lag): string {
   return `the log is ${lag} positions ahead for ${lagSeconds.toFixed(0)} s, and the read model ${trend}`
 }
 
-export interface Disk {
+interface Disk {
   /** For operators. */
   name: string
   /** Where it is mounted, or a directory on it; absent on another machine. */
@@ -129,7 +129,7 @@ const leastBytes = 16 * 2 ** 20
 const leastFiles = 16
 
 /** The disk that Postgres writes to, and the embedded event store with it. `dataIn` is the embedded Postgres's. */
-export function diskOf (dataIn: string | undefined, eventStoreUrl: string | undefined): Disk {
+function diskOf (dataIn: string | undefined, eventStoreUrl: string | undefined): Disk {
   const hasLog = eventStoreUrl === undefined
   if (dataIn === undefined) return { name: `of Postgres (DATABASE_URL${hasLog ? ', with the event log' : ''})` }
   return { name: `of DATA_DIR (${dataIn}, with Postgres${hasLog ? ' and the event log' : ''})`, path: dataIn }

@@ -18,7 +18,7 @@ export interface Lag {
 
 export type LagMonitor = ReturnType<typeof monitorLag>
 
-export interface LagMonitorOptions {
+interface LagMonitorOptions {
   head (): Promise<bigint>
   /** Their checkpoints. */
   positions (): Promise<Checkpoints>

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { endsWithin, pause } from '../timing.js'
 
-export interface LeaseOptions {
+interface LeaseOptions {
   pool: Pool
   /** What is leased, for instance `projection assistants g1`. */
   name: string

@@ -38,7 +38,7 @@ export class Stopped extends Error {
 }
 
 /** Compares the log with what is known of it. */
-export interface SameLog {
+interface SameLog {
   /** Compares now. @throws OtherLog, which says how to mend it */
   assert (): Promise<void>
   /** What the last comparison found wrong. */

@@ -9,12 +9,12 @@ const kinds = {
   server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER
 }
 
-export interface OpenTracer extends Tracer {
+interface OpenTracer extends Tracer {
   /** Sends what is left. */
   stop (): Promise<void>
 }
 
-export interface TracerOptions {
+interface TracerOptions {
   version: string
   /** Told when spans could not be sent. */
   onProblem? (): void

@@ -1,6 +1,6 @@
 // What traces, when tracing is on: spans of OpenTelemetry without its types, so that nothing of it is loaded otherwise.
 
-export type Attributes = Record<string, string | number>
+type Attributes = Record<string, string | number>
 
 export interface SpanOptions {
   kind: 'server' | 'client' | 'producer' | 'consumer'

@@ -11,7 +11,7 @@ import pg from 'pg'
 import { Header } from 'tar'
 import { errorCode } from './data-dir.js'
 
-export interface BackupRequest {
+interface BackupRequest {
   dataDir: string
   /** Of the Postgres that runs there. */
   url: string

@@ -10,7 +10,7 @@ import { errorCode, makeJsonObject, readJsonObject } from './data-dir.js'
 
 export type Role = 'start' | 'command'
 
-export interface Holder extends ProcessIdentity {
+interface Holder extends ProcessIdentity {
   role: Role
   command: string
   since: string
@@ -31,7 +31,7 @@ export interface Lock {
 }
 
 /** The lock, or the number of the lock of another process, which lives. */
-export type Acquired = { lock: Lock, heldBy?: undefined } | { lock?: undefined, heldBy: Holder, number: number }
+type Acquired = { lock: Lock, heldBy?: undefined } | { lock?: undefined, heldBy: Holder, number: number }
 
 /**
  * Acquires the lock, or answers which process holds it. Never waits for that.

@@ -16,7 +16,7 @@ const ATTEMPTS = 5
 const STOP_SECONDS = 35
 const AT_ONCE = [{ signal: 'SIGKILL', seconds: 1 }] as const
 
-export interface PostgresRequest {
+interface PostgresRequest {
   /** An existing DATA_DIR that the caller holds. */
   dir: string
   /** Ports that others will listen on. */

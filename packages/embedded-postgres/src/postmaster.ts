@@ -33,7 +33,7 @@ export function readPostmaster (cluster: string) {
 }
 
 /** Whether this pid is a live Postgres process of this cluster, and not another process that got the pid later. */
-export function belongsTo (cluster: string, pid: number): boolean {
+function belongsTo (cluster: string, pid: number): boolean {
   if (identify(pid) === undefined) return false
   if (process.platform === 'win32') return true
   if (process.platform !== 'linux') return commandOf(pid).includes(cluster)

@@ -15,7 +15,7 @@ import { errorCode, prepareDataDir, readJsonObject, unfinishedNote } from './dat
 import { acquireLock, DataDirInUseError } from './lock.js'
 import { locate, readPointer, type Account, type Place } from './place.js'
 
-export interface RestoreRequest {
+interface RestoreRequest {
   /** Empty or absent. */
   dataDir: string
   file: string

@@ -7,7 +7,7 @@ import { sizeOf, type Store } from './store.js'
 /** What every EventStoreDB takes in one append, and so no append of theirs is cut in two. */
 const most = { bytes: 1024 * 1024, events: 10_000 }
 
-export interface AppendOptions {
+interface AppendOptions {
   /** Where streams begin that lack events: the first one of each is sent alone. */
   limits: Limits
   /** Most appends under way at once. */

@@ -8,7 +8,7 @@ import { TransferRefused } from './failure.js'
 import { Tally, type Recorded } from './recorded.js'
 import { sourceOf, type Log, type Source } from './source.js'
 
-export interface ImportOptions extends ExportOptions {
+interface ImportOptions extends ExportOptions {
   /** Take the whole lines of a file that lacks its end. */
   allowTruncated: boolean
   /** Takes the bytes of the file as they come. By default they are UTF-8. @throws Error with a message for people */

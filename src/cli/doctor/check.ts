@@ -3,7 +3,7 @@ import { reasonOf } from '../../services/back-end-unreachable.js'
 import { withTimeout } from '../../timing.js'
 
 /** `skipped`: it could not be looked at, which is no fault by itself. */
-export type Level = 'ok' | 'skipped' | 'warning' | 'error'
+type Level = 'ok' | 'skipped' | 'warning' | 'error'
 
 export interface Finding {
   /** Such as `Postgres`. */
@@ -48,7 +48,7 @@ export async function runIfReachable (
 const inWords = ['BackEndUnreachable', 'DataDirUnusable']
 
 /** In the words of a start: what is wrong, and after the first full stop what mends it. */
-export function refusalIn (error: unknown): Found {
+function refusalIn (error: unknown): Found {
   if (!(error instanceof Error && inWords.includes(error.name))) return undefined
   const [, found, mend] = /^(.*?)\. (.*)$/s.exec(error.message) ?? []
   return found === undefined || mend === undefined ? undefined : problem(found, mend)

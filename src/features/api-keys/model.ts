@@ -11,7 +11,7 @@ type Created = Extract<ApiKeyEvent, { type: 'ApiKeyCreated' }>['data']
 export type ApiKey = Created & { isRevoked?: true }
 
 /** Nothing yet, or the key. */
-export type ApiKeyState = ApiKey | undefined
+type ApiKeyState = ApiKey | undefined
 
 export function evolve (state: ApiKeyState, event: ApiKeyEvent): ApiKeyState {
   switch (event.type) {

@@ -32,7 +32,7 @@ export const describeEntry = ({ blacklist_id: id, phone_number, reason, created_
 type Entry = Extract<BlacklistEvent, { type: 'PhoneNumberBlacklisted' }>['data'] & { isDeleted?: true }
 
 /** No entry yet, or the newest one. */
-export type EntryState = Entry | undefined
+type EntryState = Entry | undefined
 
 /** Its one id is that of the new entry, where there is none. */
 type AddEntry = { type: 'add', phone_number: string, reason: string | null } & Circumstances

@@ -21,7 +21,7 @@ export interface PersonRequest {
 }
 
 /** Nothing yet, or the request. */
-export type PersonRequestState = PersonRequest | undefined
+type PersonRequestState = PersonRequest | undefined
 
 /** Its id is that of the command: the same command again is the same request. */
 export type RequestPerson = {

@@ -4,7 +4,7 @@ import { At, Id, Nullable } from '../../domain/json.js'
 
 const Missing = Nullable(Type.String())
 
-export const DeliveryAttempt = Type.Object({
+const DeliveryAttempt = Type.Object({
   n: Type.Integer({ minimum: 1, description: 'Numbers the attempts of one trigger.' }),
   trigger: Type.Enum(['schedule', 'manual', 'test', 'probe'], {
     title: 'AttemptTrigger',
@@ -107,7 +107,7 @@ export const Notice = Type.Object({
 }, { title: 'WebhookNotice' })
 export type Notice = Static<typeof Notice>
 
-export const WebhookSecret = Type.Object({
+const WebhookSecret = Type.Object({
   secret: Type.String({
     description: 'Verifies webhook-signature, as Standard Webhooks describes.', examples: ['whsec_...']
   }),
@@ -122,7 +122,7 @@ export const WebhookSecret = Type.Object({
 
 export const WebhookSecretAnswer = Type.Object({ data: WebhookSecret }, { title: 'WebhookSecretAnswer' })
 
-export const AssistantSecret = Type.Object({
+const AssistantSecret = Type.Object({
   ...WebhookSecret.properties,
   own: Type.Boolean({ description: 'Whether the secret is the assistant\'s; without one of its own it has yours.' })
 }, { title: 'AssistantSecret' })

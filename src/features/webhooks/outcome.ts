@@ -52,13 +52,13 @@ export const outcomes = [
 export type Outcome = typeof outcomes[number]
 
 /** What happens to the delivery. `retry` is due after `inMs`. */
-export type Verdict =
+type Verdict =
   | { status: 'delivered' }
   | { status: 'cancelled', reason: 'gone' }
   | { status: 'exhausted', reason: 'attempts_used_up' | 'expired' }
   | { status: 'retry', inMs: number }
 
-export interface Circumstances {
+interface Circumstances {
   /** Waits before each attempt, in milliseconds. */
   schedule: readonly number[]
   /** Failed attempts before this one. */
@@ -72,7 +72,7 @@ export interface Circumstances {
 }
 
 /** How long nothing is sent to the endpoint, and why. */
-export interface Pause { inMs: number, reason: 'too_many_requests' | 'unavailable' }
+interface Pause { inMs: number, reason: 'too_many_requests' | 'unavailable' }
 
 const floorMs = 60_000
 /** Half an hour more than the schedule lasts: a receiver that only says 429 is not asked for ever. */

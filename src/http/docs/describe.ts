@@ -83,7 +83,7 @@ export const fileName = (name: string, ending = 'csv') =>
   ({ 'Content-Disposition': text('That it is a file, and its name.', `attachment; filename="${name}.${ending}"`) })
 
 /** The headers of these names, to be documented. */
-export function pick<Name extends string> (
+function pick<Name extends string> (
   headers: Record<Name, HeaderText>, names: readonly Name[]
 ): Record<string, HeaderText> {
   return Object.fromEntries(names.map((name) => [name, headers[name]]))

@@ -25,7 +25,7 @@ interface Operation {
 
 type Paths = Record<string, Record<string, Operation>>
 
-export interface Origin {
+interface Origin {
   /** Where the API is found, for clients. */
   servers: Array<{ url: string }>
   /** Where it is found without BASE_PATH, if that is another place. */

@@ -182,7 +182,7 @@ const attempt: Delivery['attempts'][number] = {
 const unanswered = { outcome: null, status_code: null, duration_ms: null, response_excerpt: null }
 const waiting = { ...attempt, started_at: null, finished_at: null, ...unanswered }
 
-export const delivery: Delivery = { ...deliverySummary, attempts: [attempt] }
+const delivery: Delivery = { ...deliverySummary, attempts: [attempt] }
 export const deliveryDetails: DeliveryDetails = {
   ...delivery,
   request: {

@@ -132,7 +132,7 @@ async function closeAll (dataDir: string, lock: Lock, parts: Part[], how: Closin
   }
 }
 
-export interface PortRequest {
+interface PortRequest {
   dataDir: string
   /** Of `EMBEDDED_EVENTSTORE_PORT`; 0 for any free one. Absent: the kept one, else 2113, else any that is free. */
   wanted?: number | undefined
