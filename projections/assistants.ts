@@ -9,38 +9,24 @@ import {
 } from '../src/features/assistants/events.js'
 import { laterOf } from '../src/domain/events.js'
 import type { Projection } from './engine/projection.js'
-import { iso, table } from './engine/table.js'
+import { iso, type RowOf, table, typed } from './engine/table.js'
 import { fold } from './search.js'
 import { lookUp } from '../src/postgres/batcher.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 
 /** The row of an assistant that was deleted stays, so that later events of its stream make no other one. */
-interface AssistantRow {
-  id: number
-  user_id: string
-  name: string
-  status: AssistantStatus | 'deleted'
-  type: string
-  mode: string
-  folded_name: string
-  settings: AssistantSettings
-  revision: number
-  created_at: string
-  updated_at: string
-}
-
-const assistantTable = table<AssistantRow>({
+const assistantTable = table({
   name: 'assistants',
   key: 'id',
   columns: {
     id: 'bigint',
     user_id: 'text',
     name: 'text',
-    status: 'text',
+    status: typed<AssistantStatus | 'deleted'>('text'),
     type: 'text',
     mode: 'text',
     folded_name: 'text',
-    settings: 'json',
+    settings: typed<AssistantSettings>('json'),
     revision: 'bigint',
     created_at: 'timestamptz',
     updated_at: 'timestamptz'
@@ -48,13 +34,7 @@ const assistantTable = table<AssistantRow>({
   indexes: ['(user_id, created_at DESC, id DESC) INCLUDE (status)', '(user_id, updated_at)']
 })
 
-interface HistoryRow extends HistoryEntry {
-  id: string
-  assistant_id: number
-  user_id: string
-}
-
-const historyTable = table<HistoryRow>({
+const historyTable = table({
   name: 'assistant_history',
   key: 'id',
   columns: {
@@ -62,15 +42,15 @@ const historyTable = table<HistoryRow>({
     assistant_id: 'bigint',
     user_id: 'text',
     revision: 'bigint',
-    event: 'text',
+    event: typed<HistoryEntry['event']>('text'),
     at: 'text',
-    changes: 'json'
+    changes: typed<HistoryEntry['changes']>('json')
   },
   indexes: ['(user_id, assistant_id, revision DESC) INCLUDE (id)']
 })
 
 /** Phone numbers that were released, so that an assistant and whether its number is still there are of one position. */
-const releasedNumbers = table<{ id: number, released_at: string }>({
+const releasedNumbers = table({
   name: 'released_numbers', key: 'id', columns: { id: 'bigint', released_at: 'timestamptz' }
 })
 
@@ -100,7 +80,7 @@ export const assistants: Projection = {
 }
 
 /** The history row of an event; `before` is the assistant in front of it. */
-function historyRow (before: AssistantState, event: AssistantEvent, revision: number): HistoryRow {
+function historyRow (before: AssistantState, event: AssistantEvent, revision: number): RowOf<typeof historyTable> {
   const { assistant_id, user_id } = event.data
   return { id: `${assistant_id}@${revision}`, assistant_id, user_id, revision, ...historyEntry(before, event) }
 }
@@ -199,6 +179,7 @@ export async function findAssistantHistory (
   }, page)
 }
 
+type AssistantRow = RowOf<typeof assistantTable>
 type StoredAssistant = Omit<AssistantRow, 'name' | 'type' | 'mode' | 'folded_name'>
 
 function toAssistant ({ id, user_id, settings, status, created_at, updated_at }: StoredAssistant): Assistant {

@@ -6,35 +6,21 @@ import { lookUp } from '../src/postgres/batcher.js'
 import { beginning, type Page, type Paged, readPage } from '../src/postgres/page.js'
 import { campaignOrEntry, type OwnFilter } from './catalog.js'
 import type { LogPosition, Rows } from './engine/projection.js'
-import { iso, table } from './engine/table.js'
+import { iso, orNull, table } from './engine/table.js'
 
 /**
  * The row of an entry that was deleted stays with its number: leads with it changed then. So does that of one whose
  * number was erased, without it.
  */
-interface EntryRow {
-  /** Stream and id: an id that a mistake gave out twice hides no entry. */
-  key: string
-  id: number
-  user_id: string
-  phone_number: string | null
-  reason: string | null
-  stream: string
-  is_deleted: boolean
-  revision: number
-  created_at: string
-  updated_at: string
-}
-
-export const blacklistTable = table<EntryRow>({
+export const blacklistTable = table({
   name: 'blacklist',
   key: 'key',
   columns: {
-    key: 'text',
+    key: 'text', // stream and id: an id that a mistake gave out twice hides no entry
     id: 'bigint',
     user_id: 'text',
-    phone_number: 'text',
-    reason: 'text',
+    phone_number: orNull('text'),
+    reason: orNull('text'),
     stream: 'text',
     is_deleted: 'boolean',
     revision: 'bigint',

@@ -13,55 +13,37 @@ import { eachPart } from '../src/postgres/each-part.js'
 import { beginning, type Conditions, type Page, type Paged, readPage, type Search } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
 import type { LogPosition, Projection, RowKey, Rows } from './engine/projection.js'
-import { table } from './engine/table.js'
+import { orNull, type RowOf, table, typed } from './engine/table.js'
 import { searchedLeads } from './leads.js'
 import { hasMoreHits, hasWords, patternsOf, searchedCalls } from './search.js'
 
 /** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
-interface CallRow {
-  id: string
-  user_id: string | null
-  assistant_id: number
-  lead_id: number | null
-  status: string
-  direction: string
-  /** The person's number: the called one of an outbound call. Null where the engine gave none in E.164. */
-  phone_number: string | null
-  /** That the lead was created in. */
-  campaign_id: number | null
-  ended_at: string
-  /** When it was recorded, or its person erased: nothing else changes a call. */
-  updated_at: string
-  summary: CallSummary
-  report: KeptReport
-  position: string
-  /**
-   * Its person was erased before it was reported, or read, or no reader knows its assistant: the row has nothing of
-   * them, the log has for a moment. Or a second report, which the log alone has, names them.
-   */
-  is_to_erase: boolean
-  /** The log has another report of it, with a number or lead that the row does not show. */
-  names_others: boolean
-}
-
-const callTable = table<CallRow>({
+const callTable = table({
   name: 'calls',
   key: 'id',
   columns: {
     id: 'text',
-    user_id: 'text',
+    user_id: orNull('text'),
     assistant_id: 'bigint',
-    lead_id: 'bigint',
+    lead_id: orNull('bigint'),
     status: 'text',
     direction: 'text',
-    phone_number: 'text',
-    campaign_id: 'bigint',
+    /** The person's number: the called one of an outbound call. Null where the engine gave none in E.164. */
+    phone_number: orNull('text'),
+    /** That the lead was created in. */
+    campaign_id: orNull('bigint'),
     ended_at: 'timestamptz',
+    /** When it was recorded, or its person erased: nothing else changes a call. */
     updated_at: 'timestamptz',
-    summary: 'json',
-    report: 'json',
-    position: 'bigint',
+    summary: typed<CallSummary>('json'),
+    report: typed<KeptReport>('json'),
+    position: typed<string>('bigint'),
+    /**
+     * Its person was erased before it was reported, or read, or no reader knows its assistant: the row has nothing of
+     * them, the log has for a moment. Or a second report, which the log alone has, names them.
+     */
     is_to_erase: 'boolean',
+    /** The log has another report of it, with a number or lead that the row does not show. */
     names_others: 'boolean'
   },
   indexes: [
@@ -76,24 +58,16 @@ const callTable = table<CallRow>({
   ]
 })
 
-const assistantOwners = table<{ assistant_id: number, user_id: string }>({
+const assistantOwners = table({
   name: 'assistant_owners', key: 'assistant_id', columns: { assistant_id: 'bigint', user_id: 'text' }, internal: true
 })
-interface LeadOwner {
-  lead_id: number
-  user_id: string
-  primary_lead_id: number | null
-  campaign_id: number
-  /** It is the person that was erased; a contact that only went with its lead is not. */
-  is_erased: boolean
-}
 
-/** Of leads and secondary contacts: these have a primary lead. */
-const leadOwners = table<LeadOwner>({
+/** Of leads and secondary contacts, who have a primary lead. One that only went with its lead is not erased. */
+const leadOwners = table({
   name: 'lead_owners',
   key: 'lead_id',
   columns: {
-    lead_id: 'bigint', user_id: 'text', primary_lead_id: 'bigint', campaign_id: 'bigint', is_erased: 'boolean'
+    lead_id: 'bigint', user_id: 'text', primary_lead_id: orNull('bigint'), campaign_id: 'bigint', is_erased: 'boolean'
   },
   internal: true
 })
@@ -124,7 +98,7 @@ function learnOwners (event: OwnerEvent, rows: Rows): void {
   }
 }
 
-const calledLead = ({ lead_id: id, primary_lead_id }: LeadOwner): CalledLead =>
+const calledLead = ({ lead_id: id, primary_lead_id }: RowOf<typeof leadOwners>): CalledLead =>
   ({ id, ...(primary_lead_id !== null && { primary_lead_id }) })
 
 export const calls: Projection = {
@@ -175,7 +149,7 @@ function addCall (report: CallCompleted, at: LogPosition, rows: Rows): void {
 
 /** Readers keep the first report; an erasure has to find whom the others name. */
 function addReport (
-  report: CallCompleted, at: LogPosition, rows: Rows, known: CallRow & { report: CallCompleted }
+  report: CallCompleted, at: LogPosition, rows: Rows, known: RowOf<typeof callTable> & { report: CallCompleted }
 ): void {
   const { row, isOfErased } = placeOf(report, at, rows)
   const is_to_erase = known.is_to_erase || (isOfErased && row.user_id === known.user_id)

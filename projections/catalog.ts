@@ -8,36 +8,22 @@ import { lookUp, type LookUp } from '../src/postgres/batcher.js'
 import { beginning, readPage, type Page, type Paged } from '../src/postgres/page.js'
 import type { Positions } from './engine/positions.js'
 import type { LogPosition, Projection, Rows } from './engine/projection.js'
-import { iso, table } from './engine/table.js'
+import { iso, type RowOf, table } from './engine/table.js'
 import { searchedBy, searchIndexes, wordsOf, type Searched } from './search.js'
 
-const voices = table<{ id: number, name: string }>({
-  name: 'voices', key: 'id', columns: { id: 'bigint', name: 'text' }
-})
-const languages = table<{ name: string }>({ name: 'languages', key: 'name', columns: { name: 'text' } })
-const models = table<{ name: string }>({ name: 'models', key: 'name', columns: { name: 'text' } })
+const voices = table({ name: 'voices', key: 'id', columns: { id: 'bigint', name: 'text' } })
+const languages = table({ name: 'languages', key: 'name', columns: { name: 'text' } })
+const models = table({ name: 'models', key: 'name', columns: { name: 'text' } })
 
 /** The row of a campaign that was deleted stays: answers to its leads name it. */
-interface CampaignRow {
-  id: number
-  user_id: string
-  name: string
-  /** Searches compare these words of the name. */
-  words: string
-  is_deleted: boolean
-  revision: number
-  created_at: string
-  updated_at: string
-}
-
-const campaignTable = table<CampaignRow>({
+const campaignTable = table({
   name: 'campaigns',
   key: 'id',
   columns: {
     id: 'bigint',
     user_id: 'text',
     name: 'text',
-    words: 'text',
+    words: 'text', // of the name, as searches compare them
     is_deleted: 'boolean',
     revision: 'bigint',
     created_at: 'timestamptz',
@@ -51,16 +37,7 @@ const campaignTable = table<CampaignRow>({
 })
 
 /** The row of a number that was released stays, so that an earlier event of it adds it no more. */
-interface PhoneNumberRow {
-  id: number
-  user_id: string
-  phone_number: string
-  is_released: boolean
-  revision: number
-  updated_at: string
-}
-
-const phoneNumberTable = table<PhoneNumberRow>({
+const phoneNumberTable = table({
   name: 'phone_numbers',
   key: 'id',
   columns: { id: 'bigint', user_id: 'text', phone_number: 'text', is_released: 'boolean', revision: 'bigint', updated_at: 'timestamptz' },
@@ -70,6 +47,8 @@ const phoneNumberTable = table<PhoneNumberRow>({
     '(user_id, updated_at) WHERE is_released IS NOT TRUE'
   ]
 })
+
+type CampaignRow = RowOf<typeof campaignTable>
 
 export const catalog: Projection = {
   name: 'catalog',

@@ -6,23 +6,10 @@ import { apiKeyEventTypes, type ApiKeyEvent, type Scope } from '../src/features/
 import { evolve, type ApiKey, type ApiKeyItem } from '../src/features/api-keys/model.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 import type { LogPosition, Projection, Rows } from './engine/projection.js'
-import { iso, table } from './engine/table.js'
+import { iso, orNull, type RowOf, table, typed } from './engine/table.js'
 
 /** The row of a revoked key stays: otherwise an earlier event of the key would let somebody in again. */
-interface ApiKeyRow {
-  id: number
-  user_id: string
-  name: string
-  hash: string
-  prefix: string
-  scopes: Scope[]
-  expires_at: string | null
-  created_at: string
-  is_revoked: boolean
-  revision: number
-}
-
-const apiKeys = table<ApiKeyRow>({
+const apiKeys = table({
   name: 'api_keys',
   key: 'id',
   columns: {
@@ -31,8 +18,8 @@ const apiKeys = table<ApiKeyRow>({
     name: 'text',
     hash: 'text',
     prefix: 'text',
-    scopes: 'json',
-    expires_at: 'timestamptz',
+    scopes: typed<Scope[]>('json'),
+    expires_at: orNull('timestamptz'),
     created_at: 'timestamptz',
     is_revoked: 'boolean',
     revision: 'bigint'
@@ -40,7 +27,7 @@ const apiKeys = table<ApiKeyRow>({
   indexes: ['(hash)', '(user_id, id DESC) WHERE is_revoked IS NOT TRUE']
 })
 
-const revokedTokens = table<{ digest: string }>({ name: 'revoked_tokens', key: 'digest', columns: { digest: 'text' } })
+const revokedTokens = table({ name: 'revoked_tokens', key: 'digest', columns: { digest: 'text' } })
 
 export const keys: Projection = {
   name: 'keys',
@@ -71,7 +58,7 @@ function projectKey (event: ApiKeyEvent, { revision }: LogPosition, rows: Rows):
   rows.put(apiKeys, { id, ...rest, is_revoked, revision: Number(revision) })
 }
 
-function toKey ({ id, is_revoked, revision: _, expires_at, created_at, ...rest }: ApiKeyRow): ApiKey {
+function toKey ({ id, is_revoked, revision: _, expires_at, created_at, ...rest }: RowOf<typeof apiKeys>): ApiKey {
   const times = { expires_at: expires_at === null ? null : iso(expires_at), created_at: iso(created_at) }
   return { api_key_id: id, ...rest, ...times, ...(is_revoked && { isRevoked: true }) }
 }

@@ -6,37 +6,29 @@ import { idsOf, type LeadEvent, leadEventTypes, type LeadUpdatedEvent } from '..
 import { afterCall, peopleAfter, type Person } from '../src/features/leads/model.js'
 import { blacklistTable, entryKey, projectEntry } from './blacklist.js'
 import { CannotProject, type LogPosition, type Projection, type RowKey, type Rows } from './engine/projection.js'
-import { table } from './engine/table.js'
+import { orNull, type RowOf, table, typed } from './engine/table.js'
 import { calledAlso, calledIndex, searchIndexes, type Searched, wordsOf } from './search.js'
 
-export interface LeadRow extends Omit<Person, 'is_erased'> {
-  /** Searches compare these words of name, e-mail and number. */
-  words: string
-  /** When, for searches of calls. */
-  called: string
-  stream: string
-}
-
-const leadTable = table<LeadRow>({
+const leadTable = table({
   name: 'leads',
   key: 'id',
   columns: {
     id: 'bigint',
-    primary_id: 'bigint',
+    primary_id: orNull('bigint'),
     place: 'integer',
     user_id: 'text',
     campaign_id: 'bigint',
     phone_number: 'text',
-    variables: 'json',
-    words: 'text',
-    called: 'text',
-    status: 'text',
+    variables: typed<Person['variables']>('json'),
+    words: 'text', // of name, e-mail and number, as searches compare them
+    called: 'text', // when, for searches of calls
+    status: typed<Person['status']>('text'),
     stream: 'text',
     created_at: 'timestamptz',
     updated_at: 'timestamptz',
-    newest_report_at: 'timestamptz',
+    newest_report_at: orNull('timestamptz'),
     is_to_erase: 'boolean',
-    number_digest: 'text'
+    number_digest: orNull('text')
   },
   indexes: [
     '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
@@ -49,6 +41,8 @@ const leadTable = table<LeadRow>({
     '(primary_id, place) WHERE primary_id IS NOT NULL'
   ]
 })
+
+export type LeadRow = RowOf<typeof leadTable>
 
 /** What lists ask of a lead beside its words. */
 const listed = 'id, primary_id, user_id, campaign_id, phone_number, status, created_at, updated_at'
@@ -105,7 +99,7 @@ function leadLeft (lead: LeadRow, call: CallCompleted | CallErased): LeadRow | u
 }
 
 /** The owner of each assistant: a call changes the status of a lead of the same user only. */
-const ownerTable = table<{ assistant_id: number, user_id: string }>({
+const ownerTable = table({
   name: 'assistant_owners',
   key: 'assistant_id',
   columns: { assistant_id: 'bigint', user_id: 'text' },
@@ -113,17 +107,15 @@ const ownerTable = table<{ assistant_id: number, user_id: string }>({
 })
 
 /** Also kept by the catalogue; here as well, so that a lead and the name of its campaign are of one position. */
-const campaignTable = table<{ campaign_id: number, name: string, user_id: string, renamed_at: string | null }>({
+const campaignTable = table({
   name: 'lead_campaigns',
   key: 'campaign_id',
-  columns: { campaign_id: 'bigint', name: 'text', user_id: 'text', renamed_at: 'timestamptz' },
+  columns: { campaign_id: 'bigint', name: 'text', user_id: 'text', renamed_at: orNull('timestamptz') },
   indexes: ['(user_id, renamed_at) WHERE renamed_at IS NOT NULL']
 })
 
 /** Calls that were reported: a second report of a call changes no lead. */
-const callTable = table<{ call_id: string }>({
-  name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true
-})
+const callTable = table({ name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true })
 
 export const leads: Projection = {
   name: 'leads',

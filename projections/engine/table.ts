@@ -22,9 +22,26 @@ export interface Table<Row> extends AnyTable {
   readonly rowType?: Row
 }
 
-/** Defines a table; the compiler holds key and columns to the row type. */
-export function table<Row extends object> (
-  definition: AnyTable & { key: keyof Row, columns: Record<keyof Row, ColumnType> }): Table<Row> {
+export type RowOf<Of> = Of extends Table<infer Row> ? Row : never
+
+declare const values: unique symbol
+/** A column whose values are others than those that its type has by itself. */
+type Typed<Value> = ColumnType & { readonly [values]: Value }
+type Column = ColumnType | Typed<unknown>
+/** Times are ISO 8601. */
+interface ValuesOf extends Record<'bigint' | 'integer', number>, Record<'text' | 'timestamptz', string> {
+  boolean: boolean
+  json: unknown
+}
+type ValueOf<Of> = Of extends Typed<infer Value> ? Value : Of extends keyof ValuesOf ? ValuesOf[Of] : never
+
+export const typed = <Value>(type: ColumnType) => type as Typed<Value>
+export const orNull = <const Of extends Column>(column: Of) => column as Typed<ValueOf<Of> | null>
+
+/** Defines a table; its columns say what its rows are. */
+export function table<const Columns extends Record<string, Column>> (
+  definition: Omit<AnyTable, 'columns'> & { key: keyof Columns, columns: Columns }
+): Table<{ -readonly [name in keyof Columns]: ValueOf<Columns[name]> }> {
   return definition
 }
 

@@ -3,30 +3,23 @@ import type { DomainEvent } from '../../src/domain/events.js'
 import type { AssistantSettings } from '../../src/features/assistants/events.js'
 import type { BlacklistEvent } from '../../src/features/blacklist/events.js'
 import { idsOf, type LeadEvent } from '../../src/features/leads/events.js'
-import { type Calling, peopleAfter } from '../../src/features/leads/model.js'
+import { peopleAfter } from '../../src/features/leads/model.js'
 import type { Keyed, RowKey, Rows } from '../../projections/engine/projection.js'
-import { table } from '../../projections/engine/table.js'
+import { orNull, type RowOf, table, typed } from '../../projections/engine/table.js'
 import type { WebhookChange } from '../deliveries/webhooks.js'
-import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from './payload.js'
+import { relevantSettings, type PayloadLead, type RelevantSettings } from './payload.js'
 
 /** `revision` is that of the last event of its stream that changed a row: a log that is read again changes nothing. */
-export interface KnownAssistant extends PayloadAssistant { revision: number }
-
-/** A lead or a secondary contact. One that was deleted stays known, as does its assistant: its calls may end later. */
-export interface KnownLead extends PayloadLead, Calling {
-  revision: number
-  /** It is the person that was erased; a contact that only went with its lead is not. */
-  is_erased: boolean
-}
-
-export const assistantTable = table<KnownAssistant>({
+export const assistantTable = table({
   name: 'dispatch_assistants',
   key: 'assistant_id',
-  columns: { assistant_id: 'bigint', user_id: 'text', revision: 'bigint', settings: 'json' },
+  columns: { assistant_id: 'bigint', user_id: 'text', revision: 'bigint', settings: typed<RelevantSettings>('json') },
   isVerbatim: true
 })
+export type KnownAssistant = RowOf<typeof assistantTable>
 
-export const leadTable = table<KnownLead>({
+/** A lead or a secondary contact. One that was deleted stays known, as does its assistant: its calls may end later. */
+export const leadTable = table({
   name: 'dispatch_leads',
   key: 'id',
   columns: {
@@ -34,24 +27,25 @@ export const leadTable = table<KnownLead>({
     user_id: 'text',
     campaign_id: 'bigint',
     phone_number: 'text',
-    variables: 'json',
-    status: 'text',
-    newest_report_at: 'timestamptz',
-    primary_id: 'bigint',
+    variables: typed<PayloadLead['variables']>('json'),
+    status: typed<PayloadLead['status']>('text'),
+    newest_report_at: orNull('timestamptz'),
+    primary_id: orNull('bigint'),
     revision: 'bigint',
-    is_erased: 'boolean'
+    is_erased: 'boolean' // the person; not a contact that only went with its lead
   },
   isVerbatim: true
 })
+export type KnownLead = RowOf<typeof leadTable>
 
-export const campaignTable = table<{ campaign_id: number, revision: number, name: string }>({
+export const campaignTable = table({
   name: 'dispatch_campaigns',
   key: 'campaign_id',
-  columns: { campaign_id: 'bigint', revision: 'bigint', name: 'json' },
+  columns: { campaign_id: 'bigint', revision: 'bigint', name: typed<string>('json') },
   isVerbatim: true
 })
 
-const listingTable = table<{ key: string, is_listed: boolean, revision: number }>({
+const listingTable = table({
   name: 'dispatch_blacklist', key: 'key', columns: { key: 'text', is_listed: 'boolean', revision: 'bigint' }
 })
 
