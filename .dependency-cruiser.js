@@ -43,7 +43,7 @@ const rooms = {
   },
   projections: {
     ours: [...LOG, 'src/(subscriptions|postgres)'],
-    packages: ['pg']
+    packages: ['pg', 'lru-cache']
   },
   workers: {
     ours: [

@@ -2,6 +2,7 @@
 import { type RowKey, type Rows, CannotProject, type Keyed, type Projection } from './projection.js'
 import { keyOf, type AnyTable, type Key, type Table, loadRows } from './table.js'
 import { sizeOf } from '../../src/log/stored.js'
+import { LRUCache } from 'lru-cache'
 import type { Pool, PoolClient } from 'pg'
 import { tryDecode, type DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
@@ -16,30 +17,53 @@ interface RowsOptions {
 /** Changed rows of one table: `created` are not in it, `others` may be. */
 export interface Changes { table: AnyTable, created: object[], others: object[] }
 
+/** A row that events have read or changed since the last write. */
+interface Entry {
+  /** Absent where the table has no such row, or is presumed to have none. */
+  row: object | undefined
+  isPresumed?: boolean
+  isCached?: boolean
+  /** It was changed, and is new to the table or may be in it. */
+  change?: 'created' | 'others'
+}
+
+interface TableRows {
+  entries: Map<Key, Entry>
+  /** Nothing was forgotten: a row that is not here does not exist. */
+  isWhole: boolean
+  /** Whether any event reads rows of it: those of other tables are not kept. */
+  isRead: boolean
+}
+
+/** What an entry takes beside its row. */
+const entryBytes = 100
+const nameOf = ({ name }: AnyTable, key: Key) => `${name} ${key}`
+
 export class MemoryRows implements Rows {
   readonly #tables: Map<AnyTable, TableRows>
-  readonly #options: RowsOptions
-  readonly #presumed: RowKey[] = []
+  /** Rows that are in the database. */
+  readonly #cached: LRUCache<string, { rows: TableRows, row: object | undefined }>
 
-  constructor (tables: readonly AnyTable[], options: RowsOptions = {}) {
-    this.#options = options
-    this.#tables = new Map(tables.map((table) => [table, new TableRows(options.isEmpty ?? false)]))
+  constructor (tables: readonly AnyTable[], { isEmpty = false, budgetBytes = 0 }: RowsOptions = {}) {
+    this.#tables = new Map(tables.map((table) =>
+      [table, { entries: new Map<Key, Entry>(), isWhole: isEmpty, isRead: false }]))
+    this.#cached = new LRUCache({
+      maxSize: Math.max(1, budgetBytes),
+      dispose: ({ rows }, _name, reason) => { if (reason === 'evict') rows.isWhole = false }
+    })
   }
 
   get<Row extends object> (table: Table<Row>, key: Key): Row | undefined {
     // Only rows of `table` are ever stored under it.
-    return this.#of(table).entries.get(key)?.row as Row | undefined
+    return this.#find(table, key)?.row as Row | undefined
   }
 
   put<Row extends object> (table: Table<Row>, row: Row): void {
     const key = keyOf(table, row)
-    const rows = this.#of(table)
-    const known = rows.entries.get(key)
-    const isCreated = known ? known.row === undefined : rows.isWhole
-    const entry = rows.remember(key, row)
-    if (entry.isChanged) return
-    Object.assign(entry, { isChanged: true, isCreated })
-    rows.changed.push(entry)
+    const known = this.#find(table, key)
+    const { entries, isWhole } = this.#of(table)
+    const isCreated = known ? known.row === undefined : isWhole
+    entries.set(key, { row, change: known?.change ?? (isCreated ? 'created' : 'others') })
   }
 
   /** The keys that have to be loaded before events that read these can be folded. */
@@ -48,9 +72,8 @@ export class MemoryRows implements Rows {
     for (const [table, key] of keys) {
       const rows = this.#of(table)
       rows.isRead = true
-      if (rows.isWhole || rows.entries.has(key)) continue
-      const ofTable = missing.get(table) ?? new Set()
-      missing.set(table, ofTable.add(key))
+      if (this.#find(table, key) || rows.isWhole) continue
+      missing.set(table, (missing.get(table) ?? new Set()).add(key))
     }
     return missing
   }
@@ -58,114 +81,56 @@ export class MemoryRows implements Rows {
   /** Takes rows that are not in memory for rows that are nowhere, until the next write. */
   presumeAbsent (keys: RowKey[]): void {
     for (const [table, absent] of this.missing(keys)) {
-      for (const key of absent) this.#presumed.push([table, key])
-      this.loaded(table, absent, [])
+      for (const key of absent) this.#of(table).entries.set(key, { row: undefined, isPresumed: true })
     }
   }
 
   /** Keeps what the database has under keys that were missing. */
   loaded (table: AnyTable, keys: Set<Key>, found: object[]): void {
-    const rows = this.#of(table)
-    for (const key of keys) rows.remember(key, undefined)
-    for (const row of found) rows.remember(keyOf(table, row), row)
+    const { entries } = this.#of(table)
+    for (const key of keys) entries.set(key, { row: undefined })
+    for (const row of found) entries.set(keyOf(table, row), { row })
   }
 
   /** The last version of each changed row, to be written before `written` is called. */
   take (): Changes[] {
-    return [...this.#tables].flatMap(([table, rows]) => {
+    return [...this.#tables].flatMap(([table, { entries }]) => {
       const changes: Changes = { table, created: [], others: [] }
-      for (const { row, isCreated } of rows.takeChanged()) {
-        if (row) (isCreated ? changes.created : changes.others).push(row)
-      }
+      for (const { row, change } of entries.values()) if (row && change) changes[change].push(row)
       return changes.created.length + changes.others.length > 0 ? changes : []
     })
   }
 
-  /** What was taken is in the database: it is forgotten as far as memory is short. */
+  /** What was taken is in the database: it is kept as far as there is memory. */
   written (): void {
-    const { budgetBytes = 0 } = this.#options
-    for (const [table, key] of this.#presumed.splice(0)) this.#of(table).forgetAbsent(key)
-    let bytes = 0
-    for (const rows of this.#tables.values()) {
-      if (!rows.isRead) rows.forget(Infinity)
-      bytes += rows.bytes
+    for (const [table, rows] of this.#tables) {
+      for (const [key, { row, isPresumed, isCached }] of rows.isRead ? rows.entries : []) {
+        if (isCached || (isPresumed && !row)) continue
+        const size = entryBytes + sizeOf(row)
+        const isKept = size <= this.#cached.maxSize
+        if (isKept) this.#cached.set(nameOf(table, key), { rows, row }, { size })
+        else this.#cached.delete(nameOf(table, key))
+        rows.isWhole &&= isKept
+      }
+      rows.isWhole &&= rows.isRead || rows.entries.size === 0
+      rows.entries.clear()
     }
-    const largestFirst = [...this.#tables.values()].sort((one, other) => other.bytes - one.bytes)
-    for (const rows of largestFirst) bytes -= rows.forget(bytes - budgetBytes)
+  }
+
+  #find (table: AnyTable, key: Key): Entry | undefined {
+    const { entries, isRead } = this.#of(table)
+    const known = entries.get(key)
+    const cached = known || !isRead ? undefined : this.#cached.get(nameOf(table, key))
+    if (!cached) return known
+    const entry = { row: cached.row, isCached: true }
+    entries.set(key, entry)
+    return entry
   }
 
   #of (table: AnyTable): TableRows {
     const rows = this.#tables.get(table)
     if (!rows) throw new Error(`${table.name} is no table of this projection`)
     return rows
-  }
-}
-
-interface Entry {
-  /** Absent where the table is known to have no such row. */
-  row: object | undefined
-  bytes: number
-  /** Since changes were last taken. */
-  isChanged: boolean
-  /** A changed row that the table does not have. */
-  isCreated: boolean
-}
-
-/** What an entry takes beside its row. */
-const entryBytes = 100
-
-class TableRows {
-  readonly entries = new Map<Key, Entry>()
-  /** In the order in which they were changed first. */
-  changed: Entry[] = []
-  bytes = 0
-  /** Whether any event reads rows of it: those of other tables are not kept. */
-  isRead = false
-
-  /** `isWhole` as long as nothing was forgotten: a row that is not here does not exist then. */
-  constructor (public isWhole: boolean) {}
-
-  remember (key: Key, row: object | undefined): Entry {
-    const bytes = entryBytes + sizeOf(row)
-    const entry = this.entries.get(key) ?? { row, bytes: 0, isChanged: false, isCreated: false }
-    if (entry.bytes > 0) this.entries.delete(key) // so that it comes last: the oldest are forgotten first
-    this.entries.set(key, entry)
-    this.bytes += bytes - entry.bytes
-    entry.row = row
-    entry.bytes = bytes
-    return entry
-  }
-
-  /** Nobody knows whether there is such a row, unless one was put. */
-  forgetAbsent (key: Key): void {
-    const entry = this.entries.get(key)
-    if (!entry || entry.row) return
-    this.entries.delete(key)
-    this.bytes -= entry.bytes
-  }
-
-  takeChanged (): Entry[] {
-    const taken = this.changed
-    this.changed = []
-    for (const entry of taken) entry.isChanged = false
-    return taken
-  }
-
-  /**
-   * Forgets the oldest rows that are in the database, until `bytes` are free or none is left.
-   * @returns the bytes that are free now
-   */
-  forget (bytes: number): number {
-    let freed = 0
-    for (const [key, entry] of this.entries) {
-      if (freed >= bytes) break
-      if (entry.isChanged) continue
-      this.entries.delete(key)
-      this.isWhole = false
-      freed += entry.bytes
-    }
-    this.bytes -= freed
-    return freed
   }
 }
 
