@@ -1,33 +1,10 @@
-// Deliveries as they come and go beside their attempts: new ones, those that somebody asks for, that begin anew or are
-// not sent any more. Each is one statement that touches 1,000 deliveries at most.
+// Deliveries as they come and go beside their attempts: those that somebody asks for, that begin anew or are not sent
+// any more. Each is one statement that touches 1,000 deliveries at most.
 import type { Pool, PoolClient } from 'pg'
-import { isOpen, suspectAfter, type Trigger } from './claim.js'
+import { suspectAfter, type Trigger } from './claim.js'
 import { mostAtOnce } from './webhooks.js'
 
 type Database = Pick<Pool | PoolClient, 'query'>
-
-/**
- * SQL that adds the deliveries of the relation `given` (id, call_id, type, user_id, assistant_id, position, body,
- * traceparent, skipped) with their due rows.
- * @param inMs SQL: when they are due first
- */
-export const addingSql = (inMs: string) => `
-  added AS (
-    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, traceparent,
-      body, status, reason, finished_at)
-    SELECT id, call_id, type, user_id, assistant_id, position, position, traceparent, body,
-      CASE WHEN skipped IS NULL THEN 'scheduled' ELSE 'skipped' END, skipped, CASE WHEN skipped IS NOT NULL THEN now() END
-    FROM given ON CONFLICT DO NOTHING RETURNING id, user_id, assistant_id, status
-  ), due_added AS (
-    INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
-    SELECT id, 'schedule', assistant_id, user_id, clock_timestamp() + ${inMs} * interval '1 ms' FROM added
-    WHERE status = 'scheduled'
-  )`
-
-/** Ends a statement with the assistants that are to be served: of others somebody else will be told. */
-export const addedSql = `
-  SELECT DISTINCT added.assistant_id::text AS id FROM added LEFT JOIN ledger.webhooks w USING (assistant_id)
-  WHERE added.status = 'scheduled' AND (w.assistant_id IS NULL OR (w.waits_since IS NULL AND ${isOpen('w')}))`
 
 /**
  * Asks for one more attempt beside the schedule: a redelivery, a test or a probe. What was asked for and is not made

@@ -6,8 +6,9 @@ import { dispatcherCheckpoint } from '../../src/recovery/same-log.js'
 import { movedSql } from '../../src/subscriptions/checkpoint.js'
 import { traceParent } from '../../src/tracing/tracing.js'
 import type { Effects, LogPosition, Refused, Statement } from '../../projections/engine/projection.js'
-import { hidden } from '../../projections/engine/table.js'
-import { addedSql, addingSql, eraseDeliveries } from '../deliveries/pending.js'
+import { columnsOf, hidden, namesOf, relation, table } from '../../projections/engine/table.js'
+import { isOpen } from '../deliveries/claim.js'
+import { eraseDeliveries } from '../deliveries/pending.js'
 import { changeWebhooks, lockWebhooks, mostAtOnce, type WebhookChange } from '../deliveries/webhooks.js'
 import { callType, deliveryId } from './payload.js'
 
@@ -159,9 +160,8 @@ export class DispatchEffects implements Effects {
   statement (): Statement {
     const deliveries = this.#deliveries
     if (deliveries.length === 0) return { values: [] }
-    return {
-      name: 'd', moving: movingSql, part: insertSql, end: endSql, values: rowValues(deliveries, this.options?.firstDelayMs ?? 0)
-    }
+    const values = [...columnsOf(given, deliveries), this.options?.firstDelayMs ?? 0]
+    return { name: 'd', moving: movingSql, part: insertSql, end: endSql, values }
   }
 
   rest (): ((tx: PoolClient) => Promise<void>) | undefined {
@@ -205,51 +205,40 @@ const movingSql = (after: number) => `
     FROM held WHERE checkpoint.ctid = held.place RETURNING checkpoint.xmin::text AS version
   )`
 
-const insertSql = `, given AS MATERIALIZED (
-    SELECT d.id, call_id, '${callType}' AS type, user_id, assistant_id, position, traceparent, skipped,
-           convert_from(substr($6::bytea, body_from, body_bytes), 'UTF8') AS body
-    FROM moved, unnest(
-      ${[hidden(8, 'uuid'), hidden(5, 'text'), ...['text', 'bigint', 'bigint', 'text', 'integer', 'integer', 'text']
-        .map((type, nth) => hidden(nth + 9, type))].join(', ')}
-    ) AS d (id, call_id, user_id, assistant_id, position, skipped, body_from, body_bytes, traceparent)
-  ), ${addingSql('$7::float8')}`
+/** A delivery as it is given to Postgres; `call_id` is the parameter $5. */
+const given = table({
+  name: 'given',
+  key: 'call_id',
+  columns: {
+    call_id: 'text',
+    id: 'text',
+    user_id: 'text',
+    assistant_id: 'bigint',
+    position: 'bigint',
+    traceparent: 'text',
+    skipped: 'text',
+    body: 'text'
+  }
+})
 
-const endSql = `SELECT moved.version, due.id FROM moved LEFT JOIN (${addedSql}) due ON true`
+const insertSql = `, added AS (
+    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, traceparent,
+      body, status, reason, finished_at)
+    SELECT id::uuid, call_id, '${callType}', user_id, assistant_id, position, position, traceparent, body,
+      CASE WHEN skipped IS NULL THEN 'scheduled' ELSE 'skipped' END, skipped, CASE WHEN skipped IS NOT NULL THEN now() END
+    FROM moved, ${relation(given, 4)} AS given (${namesOf(given.columns)})
+    ON CONFLICT DO NOTHING RETURNING id, user_id, assistant_id, status
+  ), due_added AS (
+    INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
+    SELECT id, 'schedule', assistant_id, user_id, clock_timestamp() + $13::float8 * interval '1 ms' FROM added
+    WHERE status = 'scheduled'
+  )`
 
-/** From $5 on. */
-function rowValues (rows: NewDelivery[], firstDelayMs: number): unknown[] {
-  const { bytes, spans } = joinedBodies(rows)
-  return [
-    rows.map(({ call_id }) => call_id),
-    bytes,
-    firstDelayMs,
-    rows.map(({ id }) => id),
-    rows.map(({ user_id }) => user_id),
-    rows.map(({ assistant_id }) => assistant_id),
-    rows.map(({ position }) => position),
-    rows.map(({ skipped }) => skipped ?? null),
-    spans.map((span) => span?.from ?? null),
-    spans.map((span) => span?.length ?? null),
-    rows.map(({ traceparent }) => traceparent ?? null)
-  ]
-}
-
-interface Span { from: number, length: number }
-
-/**
- * The bodies as one parameter, and where each begins, counted from 1. As elements of an array every quote in them would
- * be escaped here and unescaped there, which takes longer than everything else about a row.
- */
-function joinedBodies (rows: NewDelivery[]): { bytes: Buffer, spans: (Span | undefined)[] } {
-  const bodies = rows.map((row) => 'body' in row ? Buffer.from(row.body) : undefined)
-  let next = 1
-  const spans = bodies.map((body) => {
-    const from = next
-    next += body?.length ?? 0
-    return body && { from, length: body.length }
-  })
-  return { bytes: Buffer.concat(bodies.flatMap((body) => body ?? [])), spans }
-}
+/** Names the assistants that are to be served: of others somebody else will be told. */
+const endSql = `
+  SELECT moved.version, due.id FROM moved LEFT JOIN (
+    SELECT DISTINCT added.assistant_id::text AS id FROM added LEFT JOIN ledger.webhooks w USING (assistant_id)
+    WHERE added.status = 'scheduled' AND (w.assistant_id IS NULL OR (w.waits_since IS NULL AND ${isOpen('w')}))) due ON true`
 
 /** Counts later events of calls that have their row. */
 async function countDuplicates (tx: PoolClient, duplicates: { call_id: string, position: bigint }[]): Promise<void> {

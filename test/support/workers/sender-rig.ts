@@ -6,7 +6,7 @@ import { inTransaction } from '../../../src/postgres/transaction.js'
 import { judge, outcomeOf, type Result } from '../../../src/features/webhooks/outcome.js'
 import { claim, type Attempt, type Claiming } from '../../../workers/deliveries/claim.js'
 import { recordOutcomes, type Ended, type Recorded } from '../../../workers/deliveries/outcome.js'
-import { addedSql, addingSql, askForAttempt } from '../../../workers/deliveries/pending.js'
+import { askForAttempt } from '../../../workers/deliveries/pending.js'
 import { changeWebhooks, endInterruption, type WebhookChange } from '../../../workers/deliveries/webhooks.js'
 import { openSender } from '../../../workers/deliveries/sender.js'
 import { enlist } from '../../../workers/deliveries/workers.js'
@@ -107,12 +107,16 @@ export const changeAs = (tx: PoolClient, changes: Array<Partial<WebhookChange>>)
 export const deliveryOf = (id: string, assistant = 1, user = '1') =>
   ({ id, call_id: id, type: 'call.completed', user_id: user, assistant_id: assistant, body: '{}' })
 
-/** Adds deliveries in one statement, as the dispatcher does. */
+/** Adds deliveries that are due in one statement, as the dispatcher does. */
 export const addDeliveries = (pool: Pool, deliveries: ReadonlyArray<ReturnType<typeof deliveryOf>>) => pool.query(`
-  WITH given AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1) AS g (id uuid, call_id text, type text, user_id text, assistant_id bigint,
-      position bigint, traceparent text, body text, skipped text)
-  ), ${addingSql('0')} ${addedSql}`, [JSON.stringify(deliveries)])
+  WITH added AS (
+    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, body, status)
+    SELECT *, 'scheduled' FROM json_to_recordset($1) AS given (
+      id uuid, call_id text, type text, user_id text, assistant_id bigint, body text)
+    ON CONFLICT DO NOTHING RETURNING id, user_id, assistant_id
+  )
+  INSERT INTO ledger.webhook_due (delivery_id, trigger, assistant_id, user_id, due_at)
+  SELECT id, 'schedule', assistant_id, user_id, clock_timestamp() FROM added`, [JSON.stringify(deliveries)])
 
 export interface SendingOptions {
   redis?: Pick<ScratchRedis, 'url'> | undefined
@@ -156,7 +160,6 @@ export async function sending (t: Teardown, { pool, databaseUrl }: Pick<SenderRi
   }
   const stopOnce = (graceMs?: number) => stopped ??= stop(graceMs)
   t.teardown(() => stopOnce())
-  const pass = { isFirst: false, signal: new AbortController().signal }
   return {
     sender,
     queue,
@@ -164,7 +167,7 @@ export async function sending (t: Teardown, { pool, databaseUrl }: Pick<SenderRi
     log,
     stop: stopOnce,
     async reconcile () {
-      for (const { run } of sender.tasks) await run(pass)
+      for (const { run } of sender.tasks) await run(new AbortController().signal)
     }
   }
 }
