@@ -10,15 +10,8 @@ export interface Periodic {
   everyMs: number
   /** A pass that takes longer is given up with the lease: it may wait for a connection that is dead. */
   passWithinMs?: number
-  /** @returns `again` when the next pass should follow at once */
-  run (pass: Pass): Promise<unknown>
-}
-
-export interface Pass {
-  /** Of this lease. */
-  isFirst: boolean
-  /** Aborted when the pass is given up: then it must begin nothing more. */
-  signal: AbortSignal
+  /** @param signal aborted when the pass is given up: then it must begin nothing more */
+  run (signal: AbortSignal): Promise<unknown>
 }
 
 export interface PeriodicOptions {
@@ -59,14 +52,14 @@ export async function runPeriodic (tasks: Periodic[], options: PeriodicOptions):
 async function repeat (
   { name, everyMs, passWithinMs = longestPassMs, run }: Periodic, signal: AbortSignal, log: PeriodicOptions['log']
 ): Promise<void> {
-  for (let isFirst = true; !signal.aborted; isFirst = false) {
+  while (!signal.aborted) {
     const from = performance.now()
-    const passing = run({ isFirst, signal })
+    const passing = run(signal)
     if (!await endsWithin(passWithinMs, passing)) {
       throw new Error(`a pass of the ${name} did not end within ${passWithinMs} ms: its lease is given up`)
     }
     try {
-      if (await passing === 'again') continue
+      await passing
       const pauseMs = Math.min(pauseOfPass * (performance.now() - from), longestPauseMs)
       await pause(Math.max(everyMs, pauseMs), signal)
     } catch (err) {

@@ -2,11 +2,10 @@
 import { endsWithin, pause } from '../src/timing.js'
 import type { Services } from '../src/services/services.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
-import type { Outcome } from '../src/features/webhooks/outcome.js'
-import type { Trigger } from './deliveries/claim.js'
+import type { Ended } from './deliveries/outcome.js'
 import { send } from './deliver/send.js'
 import { dispatcher } from './dispatch/dispatch.js'
-import { keepMonths, removeExpired } from './deliveries/retention.js'
+import { keepMonths } from './deliveries/retention.js'
 import { openSender } from './deliveries/sender.js'
 import { listenForDue } from './deliveries/due-channel.js'
 import { withMarkers, type Marking } from './dispatch/marker.js'
@@ -33,12 +32,12 @@ export interface WorkerDeps extends Omit<QueueOptions, 'stalled'>,
   }
   version: string
   /** Told of each attempt whose outcome counts. */
-  onAttempt?: ((attempt: EndedAttempt) => void) | undefined
+  onAttempt?: ((ended: Ended) => void) | undefined
   /** Told of how many deliveries get no further attempt. */
   onExhausted?: ((count: number) => void) | undefined
   /** The operator's hook, where there is one. */
   alert?: AlertHook | undefined
-  /** Of others, which one worker of many does. */
+  /** Of others, which one worker of many does while it may send. */
   tasks?: Periodic[]
   reconcileEveryMs?: number // between two passes
   /** How long a stop waits for running attempts before they are handed over, in milliseconds. */
@@ -56,9 +55,6 @@ export interface Workers {
   /** Starts no new attempts; running ones end, or are handed over, within 20 s. */
   stop (): Promise<void>
 }
-
-/** An attempt, for metrics. `ageMs`: since its schedule began. */
-export interface EndedAttempt { trigger: Trigger, outcome: Outcome, ageMs: number }
 
 const usualGraceMs = 17_000
 /** A batch that is under way ends by then, or its connection is dead. */
@@ -97,21 +93,20 @@ async function run (deps: WorkerDeps, signal: AbortSignal): Promise<Running> {
   const queue = await openQueue(deps)
   const poster = openPoster(webhook)
   const sending = { pool, poster, keys, timeoutMs, rules: webhook, version }
-  const { onAttempt, onExhausted = () => {} } = deps
+  const { onAttempt, onExhausted, reconcileEveryMs } = deps
   const sender = await openSender({
-    ...{ pool, jobs: queue, holder, schedule, maySend, onExhausted, log, reconcileEveryMs: deps.reconcileEveryMs },
-    send: (attempt, signal) => send(attempt, signal, sending),
-    onEnded ({ attempt: { trigger, ageMs }, outcome, durationMs }) {
-      onAttempt?.({ trigger, outcome, ageMs: ageMs + durationMs })
-    }
+    ...{ pool, jobs: queue, holder, schedule, maySend, onAttempt, onExhausted, log, reconcileEveryMs },
+    send: (attempt, signal) => send(attempt, signal, sending)
   })
   const wake = (assistants: Iterable<string>) => sender.wake(assistants)
   const listener = listenForDue(deps.notifications, (assistantId) => wake([assistantId]))
   const batches = { ...deps, pool: deps.consumerPool ?? pool }
   const dispatching = dispatcher({ ...batches, firstDelayMs: schedule[0] ?? 0, wake })
   const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
-  const upkeep = openTasks({ ...batches, retentionDays, maySend, signal })
-  const tasks = [...sender.tasks, retention({ ...batches, retentionDays }), ...upkeep.tasks, ...deps.tasks ?? []]
+  const upkeep = openTasks({ ...batches, retentionDays, signal })
+  const whileAllowed = [...sender.tasks, ...upkeep.sending, ...deps.tasks ?? []].map((task): Periodic =>
+    ({ ...task, run: async (signal) => { if (maySend()) await task.run(signal) } }))
+  const tasks = [...upkeep.always, ...whileAllowed]
   const working = whileAlive(queue, { signal, log }, (signal) => Promise.all([
     followCalls(marking, batches, signal),
     runPeriodic(tasks, { ...batches, name: 'worker', signal })
@@ -129,17 +124,6 @@ async function run (deps: WorkerDeps, signal: AbortSignal): Promise<Running> {
     }
   }
 }
-
-const retention = (
-  { pool, log, reconcileEveryMs: everyMs = 10_000, retentionDays }: WorkerDeps & { retentionDays: number }
-): Periodic => ({
-  name: 'retention',
-  everyMs,
-  async run () {
-    const removed = await removeExpired(pool, retentionDays)
-    if (removed.payloads > 0) log.info({ ...removed }, 'removed what is no longer kept')
-  }
-})
 
 async function followCalls ({ consumer }: Marking, deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   await deps.logGuard.untilMaySend(signal)

@@ -1,5 +1,6 @@
 // What a process measures of itself: subscriptions, leases, connections, and what waits in the database.
 import type { Pool } from 'pg'
+import type { Ended } from '../../workers/deliveries/outcome.js'
 import { skippedCalls } from '../../workers/dispatch/effects.js'
 import { lastUnaccounted } from '../../workers/operate/audit.js'
 import { countDue, countPending, countRecentAttempts } from '../../workers/operate/stats.js'
@@ -71,12 +72,10 @@ async function eventsBehind (streams: Services['streams'], { name, position, lag
 /** From a few milliseconds to the three days of the schedule, in seconds. */
 const latencies = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600, 14_400, 86_400, 259_200]
 
-interface ObservedAttempt { trigger: string, outcome: string, ageMs: number }
-
 /** Counts the attempts of a worker process. @returns callbacks: one for each attempt, one for exhausted deliveries */
 export function observeAttempts (
   metrics: Metrics
-): { onAttempt (attempt: ObservedAttempt): void, onExhausted (count: number): void } {
+): { onAttempt (ended: Ended): void, onExhausted (count: number): void } {
   const attempts = metrics.events('webhook_attempts_total',
     'Attempts that this process has made, by what started them and by outcome.', ['trigger', 'outcome'])
   const exhausted = metrics.events('webhook_deliveries_exhausted_total',
@@ -84,9 +83,9 @@ export function observeAttempts (
   const latency = metrics.durations('webhook_delivery_latency_seconds',
     'Time from the row of a call in the delivery log to the attempt of the schedule that delivered it.', latencies)
   return {
-    onAttempt ({ trigger, outcome, ageMs }) {
+    onAttempt ({ attempt: { trigger, ageMs }, outcome, durationMs }) {
       attempts({ trigger, outcome })
-      if (trigger === 'schedule' && outcome === 'delivered') latency(ageMs / 1_000)
+      if (trigger === 'schedule' && outcome === 'delivered') latency((ageMs + durationMs) / 1_000)
     },
     onExhausted: (count) => exhausted({}, count)
   }

@@ -32,7 +32,7 @@ export async function startWorker (services: Services, metrics: Metrics) {
     ...observeAttempts(metrics),
     alert: alertHook(config),
     version: packageVersion,
-    tasks: [tidying({ pool, kinds, mayWork })]
+    tasks: [tidying({ pool, kinds })]
   })
   await workers.ready
   const work = startWork({ ...services, pool: consumerPool, kinds, mayWork })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openPool } from '../../src/postgres/pool.js'
-import { runPeriodic, type Pass } from '../../workers/periodic.js'
+import { runPeriodic } from '../../workers/periodic.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
@@ -25,8 +25,8 @@ t.test('a pass that waits for a dead connection is given up with the lease, and 
   })
   const told: Told[] = []
   const seen: string[] = []
-  const passes: Pass[] = []
-  const loop = (holder: string, pass: (pass: Pass) => Promise<unknown>) => runPeriodic([{
+  const passes: AbortSignal[] = []
+  const loop = (holder: string, pass: (signal: AbortSignal) => Promise<unknown>) => runPeriodic([{
     name: 'tried',
     everyMs: 50,
     passWithinMs: 300,
@@ -46,27 +46,10 @@ t.test('a pass that waits for a dead connection is given up with the lease, and 
   loops.push(loop('other', async () => {}))
   await eventually(() => told.length > 0)
   t.match(told[0]?.err, /a pass of the tried did not end within 300 ms: its lease is given up/)
-  t.ok(passes[0]?.signal.aborted, 'what it would begin now is not begun')
+  t.ok(passes[0]?.aborted, 'what it would begin now is not begun')
   await eventually(() => seen.length > 3)
   stopping.abort()
   await Promise.all(loops)
-})
-
-t.test('each lease has its first pass, and a pass that says `again` is followed at once', async (t) => {
-  const stopping = new AbortController()
-  const firsts: boolean[] = []
-  const told: Told[] = []
-  await runPeriodic([{
-    name: 'first',
-    everyMs: 60_000,
-    async run ({ isFirst }) {
-      firsts.push(isFirst)
-      if (firsts.length === 3) stopping.abort()
-      return 'again'
-    }
-  }], { pool, name: 'first', holder: 'one', signal: stopping.signal, log: logTo(told) })
-  t.same(firsts, [true, false, false])
-  t.same(told, [])
 })
 
 t.test('a task that fails is tried again, and neither it nor one that hangs delays the others', async (t) => {
@@ -74,7 +57,7 @@ t.test('a task that fails is tried again, and neither it nor one that hangs dela
   const told: Told[] = []
   let [failed, well] = [0, 0]
   const running = runPeriodic([
-    { name: 'hangs', everyMs: 10, run: ({ signal }) => once(signal, 'abort') },
+    { name: 'hangs', everyMs: 10, run: (signal) => once(signal, 'abort') },
     { name: 'fails', everyMs: 10, run: async () => { throw new Error(`failure ${failed += 1}`) } },
     { name: 'well', everyMs: 10, run: async () => { well += 1 } }
   ], { pool, name: 'beside', holder: 'one', signal: stopping.signal, log: logTo(told) })

@@ -5,7 +5,7 @@ import type { Pool } from 'pg'
 import { bounds, isOpen } from './claim.js'
 import { mostAtOnce } from './webhooks.js'
 
-export interface Waiting { assistantId: string, userId: string }
+interface Waiting { id: string, userId: string }
 
 const assistantsAtOnce = 10_000
 
@@ -55,22 +55,23 @@ const stepSql = `${servableSql(nextOnes)}, marked AS (
     WHERE w.assistant_id = p.assistant_id AND p.due_at < w.due_from
   )
   SELECT (SELECT max(assistant_id)::text FROM pending) AS last, (SELECT count(*) FROM pending) = $2 AS goes_on,
-    (SELECT json_agg(json_build_object('assistantId', assistant_id::text, 'userId', user_id) ORDER BY nth)
+    (SELECT json_agg(json_build_object('id', assistant_id::text, 'userId', user_id) ORDER BY nth)
      FROM servable WHERE nth <= ${bounds.ofUser} - count) AS found`
 
 /** Assistants that a claim would serve now: of each user the longest unserved, as many as have room. Others wait. */
-export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSignal): Promise<Waiting[]> {
-  const { rows: all } = await pool.query<Waiting>(`
-    SELECT DISTINCT assistant_id::text AS "assistantId", user_id AS "userId" FROM ledger.webhook_due
+export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSignal): Promise<string[]> {
+  const { rows: onDemand } = await pool.query<{ id: string }>(`
+    SELECT DISTINCT assistant_id::text AS id FROM ledger.webhook_due
     WHERE worker IS NULL AND crashes < 2 AND trigger <> 'schedule' AND due_at <= now()`)
+  const all = onDemand.map(({ id }) => id)
   const ofUser = new Map<string, number>()
   for (let after = '0', goesOn = true; goesOn && !signal?.aborted;) {
     const { rows: [step] } = await pool.query<{ last: string | null, goes_on: boolean, found: Waiting[] | null }>(
       { name: 'find-waiting', text: stepSql, values: [after, assistantsAtOnce] })
-    for (const found of step?.found ?? []) {
-      const nth = (ofUser.get(found.userId) ?? 0) + 1
-      ofUser.set(found.userId, nth)
-      if (nth <= bounds.ofUser) all.push(found)
+    for (const { id, userId } of step?.found ?? []) {
+      const nth = (ofUser.get(userId) ?? 0) + 1
+      ofUser.set(userId, nth)
+      if (nth <= bounds.ofUser) all.push(id)
     }
     after = step?.last ?? after
     goesOn = step?.goes_on ?? false

@@ -38,9 +38,9 @@ export interface SenderOptions {
   /** Nothing is claimed while this says no. */
   maySend (): boolean
   /** Told of each attempt whose outcome counts. */
-  onEnded? (ended: Ended): void
+  onAttempt?: ((ended: Ended) => void) | undefined
   /** Told of how many deliveries get no further attempt. */
-  onExhausted? (count: number): void
+  onExhausted?: ((count: number) => void) | undefined
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
   heartbeatMs?: number
   reconcileEveryMs?: number | undefined
@@ -71,8 +71,6 @@ export async function openSender (options: SenderOptions): Promise<Sender> {
 }
 
 class Sender {
-  /** How many claims there were, and how many of them found nothing. */
-  readonly claims = { all: 0, empty: 0 }
   #worker = ''
   /** Aborted when what runs is not this worker's any more, or has to be handed over. */
   #incarnation = new AbortController()
@@ -96,29 +94,33 @@ class Sender {
   #isPaused = false
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #beating: NodeJS.Timeout
-  #idle = Promise.resolve()
+  /** Of the jobs that were added last. */
+  #adding: Promise<void> = Promise.resolve()
+  readonly #add: (assistantId: string) => Promise<void>
   readonly #claim: (assistantId: string) => Promise<void>
   readonly #lookAgain: (assistantId: string) => Promise<void>
   readonly #record: (ended: Ended) => Promise<boolean>
   readonly #tellSkew: (error: Error) => void
 
   constructor (private readonly options: SenderOptions) {
-    const { pool, log } = options
+    const { pool, jobs, log } = options
     this.#tellSkew = logRarely(log, 'the clock of this worker differs from that of Postgres, which signs webhooks')
     this.#beating = setInterval(() => void this.#beat().catch(() => {}), options.heartbeatMs ?? heartbeatMs)
-    this.#claim = together((assistants) => this.#claimOf([...new Set(assistants)]))
-    this.#lookAgain = together(async (assistants) => { this.wake(await findAgain(pool, assistants)) })
+    this.#add = together(async (assistants) => {
+      this.#waking.clear()
+      await jobs.add(assistants)
+        .catch((err: unknown) => log.warn({ err }, 'due webhooks could not be queued; the reconciler will'))
+    }, Infinity)
+    this.#claim = together((assistants) => this.#claimOf([...new Set(assistants)]), claimTogether)
+    this.#lookAgain = together(async (assistants) => { this.wake(await findAgain(pool, assistants)) }, claimTogether)
+    const record = async (ended: Ended[]) => {
+      const recorded = await recordOutcomes(pool, ended)
+      this.#follow(recorded)
+      return new Map(ended.map((each) => [each, recorded.kept.includes(each)]))
+    }
     this.#record = batcher<Ended, boolean>({
-      runBatch: async (ended) => {
-        const recorded = await recordOutcomes(pool, ended)
-        this.#follow(recorded)
-        return new Map(ended.map((each) => [each, recorded.kept.includes(each)]))
-      },
-      runOne: async (ended) => {
-        const recorded = await recordOutcomes(pool, [ended])
-        this.#follow(recorded)
-        return recorded.kept.length > 0
-      },
+      runBatch: record,
+      runOne: async (ended) => (await record([ended])).get(ended) === true,
       isOfOne: isAboutData,
       onError: (err) => log.warn({ err }, 'outcomes of webhooks could not be written, they are kept'),
       limit: recordTogether
@@ -136,25 +138,16 @@ class Sender {
     for (const id of assistants) {
       if (this.#active.has(id)) this.#again.add(id)
       else if (this.#isWarm(id)) this.#claim(id).catch(() => {}) // the reconciler repeats it
-      else this.#waking.add(id)
+      else if (!this.#waking.has(id)) {
+        this.#waking.add(id)
+        this.#adding = this.#add(id)
+      }
     }
-    if (this.#waking.size === 0) return
-    const isFirst = this.#idle
-    this.#idle = isFirst.then(() => this.#addJobs())
   }
 
   /** It had the job of the assistant a moment ago, and has little to do: it needs no other job. */
   #isWarm (assistantId: string): boolean {
     return this.#running.size < fewRunning && this.#warm.has(assistantId)
-  }
-
-  /** Those that were named meanwhile share a call. What is not added, the reconciler finds. */
-  async #addJobs (): Promise<void> {
-    const assistants = [...this.#waking]
-    this.#waking.clear()
-    if (assistants.length === 0) return
-    await this.options.jobs.add(assistants)
-      .catch((err: unknown) => this.options.log.warn({ err }, 'due webhooks could not be queued; the reconciler will'))
   }
 
   #wakeIn (assistantId: string, ms: number): void {
@@ -187,8 +180,6 @@ class Sender {
     const bytes = room.bytes - this.#bytes
     if (most <= 0 || bytes < room.largestBody) return this.#pauseWith(assistants)
     const claimed = await this.#claimAs({ worker: this.#worker, room: most, bytes, ofUser: room.ofAll / 2 }, assistants)
-    this.claims.all += 1
-    if (claimed.attempts.length === 0) this.claims.empty += 1
     const found = [...claimed.attempts, ...claimed.later].map(({ assistantId }) => assistantId)
     const told = new Set([...found, ...claimed.busy, ...claimed.left])
     for (const id of assistants) if (!told.has(id) && this.#active.has(id)) this.#empty.add(id)
@@ -255,7 +246,7 @@ class Sender {
     const { outcome, statusCode: status, durationMs: ms } = ended
     this.options.log.info(
       { delivery, trigger, attempt: n, outcome, status, ms, counted: isKept }, 'webhook attempt finished')
-    if (isKept) this.options.onEnded?.(ended)
+    if (isKept) this.options.onAttempt?.(ended)
     const { judgement: { verdict, pause } } = ended
     if (pause) this.#wakeIn(attempt.assistantId, pause.inMs)
     else if (verdict.status === 'retry' && verdict.inMs > 0) this.#wakeIn(attempt.assistantId, verdict.inMs)
@@ -346,33 +337,25 @@ class Sender {
     await this.#suspecting
   }
 
-  /** What one worker of many does again and again. */
+  /** What one worker of many does again and again, while it may send. */
   get tasks (): Periodic[] {
-    const { pool, maySend } = this.options
-    const whileAllowed = (run: (signal: AbortSignal) => Promise<void>): Periodic['run'] =>
-      async ({ signal }) => { if (maySend()) await run(signal) }
-    return [{
-      name: 'reconciler',
-      everyMs: this.options.reconcileEveryMs ?? 10_000,
-      run: whileAllowed(async (signal) => {
-        this.wake((await findWaiting(pool, signal)).map(({ assistantId }) => assistantId))
-      })
-    }, {
-      name: 'silent workers',
-      everyMs: 2_000,
-      run: whileAllowed(async () => {
-        const workers = await removeSilent(pool, this.#worker)
-        if (workers === this.#lookedAt) return
-        const { closed, isAll, ...recorded } = await closeLost(pool)
-        if (isAll) this.#lookedAt = workers
-        if (closed > 0) this.options.log.info({ closed }, 'attempts of workers that are gone are made again')
-        this.#follow(recorded)
-      })
-    }, {
-      name: 'hastening', everyMs: 2_000, run: whileAllowed(async () => this.wake(await continueHastening(pool)))
-    }, {
-      name: 'held webhooks', everyMs: 60_000, run: whileAllowed(async () => { await cancelHeld(pool) })
-    }]
+    const { pool, reconcileEveryMs: everyMs = 10_000 } = this.options
+    return [
+      { name: 'reconciler', everyMs, run: async (signal) => this.wake(await findWaiting(pool, signal)) },
+      { name: 'silent workers', everyMs: 2_000, run: () => this.#closeLost() },
+      { name: 'hastening', everyMs: 2_000, run: async () => this.wake(await continueHastening(pool)) },
+      { name: 'held webhooks', everyMs: 60_000, run: () => cancelHeld(pool) }
+    ]
+  }
+
+  async #closeLost (): Promise<void> {
+    const { pool, log } = this.options
+    const workers = await removeSilent(pool, this.#worker)
+    if (workers === this.#lookedAt) return
+    const { closed, isAll, ...recorded } = await closeLost(pool)
+    if (isAll) this.#lookedAt = workers
+    if (closed > 0) log.info({ closed }, 'attempts of workers that are gone are made again')
+    this.#follow(recorded)
   }
 
   /** Cuts off what runs: it is made again. */
@@ -391,20 +374,17 @@ class Sender {
     if (!await endsWithin(graceMs, ending())) this.handOver()
     await endsWithin(lastWriteMs, ending())
     clearInterval(this.#beating)
-    await endsWithin(lastWriteMs, this.#idle)
+    await endsWithin(lastWriteMs, this.#adding)
     await endsWithin(lastWriteMs, dismiss(this.options.pool, this.#worker))
   }
 }
 
 /** One `work` serves all assistants that are named while the one before runs. */
-const together = (work: (assistants: string[]) => Promise<void>) => batcher<string, undefined>({
-  async runBatch (assistants) {
-    await work(assistants)
-    return new Map(assistants.map((id) => [id, undefined]))
-  },
-  runOne: async () => undefined,
+const together = (work: (assistants: string[]) => Promise<void>, limit: number) => batcher<string, void>({
+  runBatch: (assistants) => work(assistants).then(() => new Map()),
+  runOne: async () => {},
   isOfOne: () => false,
-  limit: claimTogether
+  limit
 })
 
 const words: Record<Notice['type'], string> = {

@@ -1,7 +1,7 @@
 // What a worker does now and then for all users: months, probes of suspended webhooks, the audit, alerts.
 import type { Pool } from 'pg'
 import type { Streams } from '../../src/log/event-log.js'
-import { keepMonths } from '../deliveries/retention.js'
+import { keepMonths, removeExpired } from '../deliveries/retention.js'
 import { openPoster, type Poster } from '../deliver/post.js'
 import type { Periodic } from '../periodic.js'
 import { continueAudit } from './audit.js'
@@ -24,32 +24,38 @@ export interface TaskOptions {
   streams: Pick<Streams, 'read' | 'followStored' | 'head'>
   /** There is none unless operators want to be told. */
   alert?: AlertHook | undefined
-  /** False in a restored database: what it has to tell may be told already. */
-  maySend (): boolean
-  /** How long attempts are kept. */
+  /** How long payloads and attempts are kept. */
   retentionDays: number
+  reconcileEveryMs?: number
   version: string
   signal: AbortSignal
-  log: { warn (details: object, message: string): void }
+  log: Record<'info' | 'warn', (details: object, message: string) => void>
 }
 
 const soonMs = 2_000
+const usuallyMs = 10_000
 const rarelyMs = 60_000
 const hourlyMs = 3_600_000
 
-export function openTasks (
-  { alert, maySend, retentionDays, ...options }: TaskOptions
-): { tasks: Periodic[], close (): Promise<void> } {
-  const { pool } = options
-  const tasks: Periodic[] = [
-    { name: 'months', everyMs: hourlyMs, run: () => keepMonths(pool, retentionDays) },
-    { name: 'probes', everyMs: rarelyMs, run: async () => { if (maySend()) await probeSuspended(pool) } },
-    { name: 'identity', everyMs: rarelyMs, run: () => continueAudit(options) }
-  ]
-  if (!alert) return { tasks, close: async () => {} }
+/** `sending` not in a restored database: what it has to tell may be told already. */
+export function openTasks ({ alert, retentionDays, reconcileEveryMs: everyMs = usuallyMs, ...options }: TaskOptions) {
+  const { pool, log } = options
   const poster = openPoster({ allowCidrs: ['0.0.0.0/0', '::/0'] }) // operators may reach what is theirs
-  const run = async () => { if (maySend()) await sendAlerts({ ...options, ...alert, poster }) }
-  return { tasks: [...tasks, { name: 'alerts', everyMs: soonMs, run }], close: () => poster.close() }
+  const sending: Periodic[] = [{ name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(pool) }]
+  if (alert) sending.push({ name: 'alerts', everyMs: soonMs, run: () => sendAlerts({ ...options, ...alert, poster }) })
+  const always: Periodic[] = [
+    { name: 'months', everyMs: hourlyMs, run: () => keepMonths(pool, retentionDays) },
+    { name: 'identity', everyMs: rarelyMs, run: () => continueAudit(options) },
+    {
+      name: 'retention',
+      everyMs,
+      async run () {
+        const removed = await removeExpired(pool, retentionDays)
+        if (removed.payloads > 0) log.info({ ...removed }, 'removed what is no longer kept')
+      }
+    }
+  ]
+  return { sending, always, close: () => poster.close() }
 }
 
 const probeEvery = '1 day'

@@ -239,7 +239,7 @@ async function end (pool: Pool, { id, turn }: Begun, ended: Ended, at: string): 
   await pool.query('DELETE FROM ledger.leases WHERE name = $1', [leasePrefix + id])
 }
 
-export interface TidyOptions extends Pick<WorkOptions, 'pool' | 'kinds' | 'mayWork'> {
+export interface TidyOptions extends Pick<WorkOptions, 'pool' | 'kinds'> {
   everyMs?: number
   /** The age from which a request that was prepared has nobody who accepts it, in milliseconds. */
   orphanedAfterMs?: number
@@ -251,13 +251,12 @@ const atOnce = 100
 
 /** What one worker of many does: it settles what was prepared, removes what is over, and lets each kind tidy up. */
 export function tidying (
-  { pool, kinds, mayWork, everyMs = usualTidyMs, orphanedAfterMs = usualOrphanMs }: TidyOptions
+  { pool, kinds, everyMs = usualTidyMs, orphanedAfterMs = usualOrphanMs }: TidyOptions
 ): Periodic {
   return {
     name: 'background',
     everyMs,
     async run () {
-      if (!mayWork()) return
       await settleOrphans(pool, kinds, orphanedAfterMs)
       await removeExpired(pool, kinds)
       for (const kind of Object.values(kinds)) await kind.tidy?.()

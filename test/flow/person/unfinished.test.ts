@@ -95,7 +95,7 @@ t.test('what was prepared and never appended is not worked on, and forgotten', a
   const id = randomUUID()
   await preparePersonRequest(pool, work.keys, 'export', { id, userId: '1', phoneNumber: phone_number })
   t.equal(await work1(id), false)
-  await tidying({ pool, kinds: kindsOn(work), mayWork: () => true, orphanedAfterMs: 0 }).run({ isFirst: true, signal })
+  await tidying({ pool, kinds: kindsOn(work), orphanedAfterMs: 0 }).run(signal)
   t.equal((await pool.query('SELECT FROM ledger.work WHERE id = $1', [id])).rowCount, 0)
 })
 

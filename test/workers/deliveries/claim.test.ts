@@ -92,7 +92,7 @@ rule('nothing is sent while the webhook is off, suspended or paused', async (t) 
     t.same(await findAgain(r.pool, ['1']), [])
   }
   await r.pool.query('UPDATE ledger.webhooks SET paused_until = NULL')
-  t.same(await findWaiting(r.pool), [{ assistantId: '1', userId: '1' }])
+  t.same(await findWaiting(r.pool), ['1'])
   t.same(await findAgain(r.pool, ['1', '2']), ['1'])
   t.equal(await countOf(r.worker), 1)
 })

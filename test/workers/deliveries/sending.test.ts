@@ -49,7 +49,6 @@ onEachQueue(t, {
     t.equal(hook.received.length, 400)
     t.equal(new Set(hook.received.map(idIn)).size, 400)
     t.ok((await r.rows('webhook_due', 'worker IS NOT NULL')).length <= 40)
-    t.comment(`${sender.claims.all} claims for 440 deliveries, ${sender.claims.empty} of them empty`)
   },
 
   async 'what the queue has lost is found' (t, redis) {
