@@ -10,7 +10,7 @@ import {
   createdBy, fold, HighestIds, loadMissing, type Readable, readEvents, type Unreadable, MemoryRows, type Changes
 } from './rows.js'
 import type { Projection, Refused, Statement } from './projection.js'
-import { columnsOf, insert, upsert, type AnyTable } from './table.js'
+import { columnsOf, insert, table, upsert, type AnyTable } from './table.js'
 
 export interface WriterOptions {
   /** Called before events are parked. What it throws leaves the part of the batch unwritten that they are in. */
@@ -201,9 +201,10 @@ export class Writer {
       write(table, 'others', others)
     }
     if (parked.length > 0) {
-      parts.push(`, parked AS (${parkSql(values.length)})`)
+      parts.push(`, parked AS (${insert('ledger', parkedEvents, values.length, 'moved')} ON CONFLICT DO NOTHING)`)
       kinds.push('p')
-      values.push(this.#consumer, ...columnsOfParked(parked))
+      values.push(...columnsOf(parkedEvents, parked.map(({ stored: { stream, type: event_type, ...place }, error }) =>
+        ({ consumer: this.#consumer, ...place, stream: storable(stream), event_type, error: storable(error) }))))
     }
     const rows = await this.#run({
       name: `write-${this.#schema}-${name}${kinds.join('')}`, // Postgres cuts names after 63 bytes
@@ -259,17 +260,11 @@ function split (batch: Batch, count: number): [Batch, ...Batch[]] {
 const isRefusal = (error: unknown, { length }: StoredEvent[]): error is Error =>
   error instanceof RangeError ? length > 1 : isAboutData(error)
 
-const parkSql = (after: number) => `
-  INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
-  SELECT $${after + 1}, event.* FROM moved, unnest($${after + 2}::text[], $${after + 3}::bigint[], $${after + 4}::bigint[],
-    $${after + 5}::text[], $${after + 6}::text[]) AS event
-  ON CONFLICT DO NOTHING`
-
-const columnsOfParked = (parked: Refused[]): unknown[] => [
-  parked.map(({ stored }) => storable(stored.stream)), parked.map(({ stored }) => stored.revision),
-  parked.map(({ stored }) => stored.position), parked.map(({ stored }) => stored.type),
-  parked.map(({ error }) => storable(error))
-]
+const parkedEvents = table({
+  name: 'parked_events',
+  key: 'stream',
+  columns: { consumer: 'text', stream: 'text', revision: 'bigint', position: 'bigint', event_type: 'text', error: 'text' }
+})
 
 /** Postgres has no NUL in text. */
 export const storable = (text: string) => text.replaceAll('\0', '\\0')
