@@ -265,13 +265,6 @@ export async function findHalfKnown (pool: Pool, userId: string): Promise<string
     WHERE stream LIKE 'call-%' AND coalesce(user_id, $1) = $1`, [userId])
 }
 
-/** Whether any of these calls of the user is erased. */
-export async function hasErased (pool: Pool, userId: string, callIds: readonly string[]): Promise<boolean> {
-  const { rowCount } = await pool.query(`
-    SELECT FROM read_model.calls WHERE id = ANY ($2::text[]) AND user_id = $1 AND report IS NULL LIMIT 1`, [userId, callIds])
-  return rowCount === 1
-}
-
 interface Found { report: KeptReport, left: Left | null }
 type Left = NonNullable<CallErased['lead_left']>
 

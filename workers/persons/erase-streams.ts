@@ -5,7 +5,6 @@ import { tryDecode, type DomainEvent, type EventType } from '../../src/domain/ev
 import { isUuid } from '../../src/domain/json.js'
 import { typeInLog } from '../../src/domain/sealed.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { erasedEntries, type KnownEntry } from '../../src/features/blacklist/model.js'
 import { callStream } from '../../src/features/calls/events.js'
 import { type EraseCall, erasingDecider } from '../../src/features/calls/model.js'
 import type { LeadErasedEvent } from '../../src/features/leads/events.js'
@@ -29,23 +28,23 @@ type LeadsToErase = Awaited<ReturnType<typeof findLeadsOn>>
 type ContactsToErase = Awaited<ReturnType<typeof findContacts>>[number]
 
 /**
- * All leads of a stream. What is sealed stays, as its key is gone.
- * @param knownAt what readers have, once they have passed the position
+ * All leads, or all do-not-call entries, of a stream. What is sealed of leads stays, as its key is gone.
+ * @param untold whatever the stream does not say yet of what is to be erased
  * @returns false when there is nothing to tell of; otherwise it is to be looked at again, with a new key too
  */
-export async function eraseLeads (
-  options: ErasingOptions, stream: string, campaignId: number, knownAt: (position: bigint) => Promise<LeadsToErase>
+export async function eraseStream (
+  options: ErasingOptions, stream: string, untold: (seen: Seen) => Promise<DomainEvent[]>
 ): Promise<boolean> {
   const seen = await look(options.streams, stream)
-  if (!seen || seen.isClean) return false
-  const events = untold(options, seen, campaignId, await knownAt(seen.position))
-  if (events.length === 0) return false
-  await appendErasing(options, stream, seen, events)
-  return true
+  const events = !seen || seen.isClean ? [] : await untold(seen)
+  if (!seen || events.length === 0) return false
+  if (isOfLead(stream)) await appendErasing(options, stream, seen, events)
+  else await replace(options, stream, seen, events)
+  return true // also where somebody else appended meanwhile
 }
 
-/** Whatever the stream does not say yet of each lead. */
-function untold (
+/** @param known what readers have, once they have passed the position of what was seen */
+export function erasedLeads (
   { userId: user_id, now }: ErasingOptions, { erased, leads }: Seen, campaign_id: number, known: LeadsToErase
 ): LeadErasedEvent[] {
   for (const { lead_id, contacts } of known) leads.set(lead_id, contacts)
@@ -97,18 +96,6 @@ async function reportIn (streams: Pick<Streams, 'visit'>, stream: string): Promi
   return report
 }
 
-/** @param knownAt as for `eraseLeads` @returns as `eraseLeads` does */
-export async function eraseEntries (
-  options: ErasingOptions, stream: string, knownAt: (position: bigint) => Promise<KnownEntry[]>
-): Promise<boolean> {
-  const seen = await look(options.streams, stream)
-  if (!seen || seen.isClean) return false
-  const events = erasedEntries(await knownAt(seen.position), options.now)
-  if (events.length === 0) return false
-  await replace(options, stream, seen, events)
-  return true // also where somebody else appended meanwhile
-}
-
 /**
  * @param events nothing where none can be read: then one without data stands for them
  * @returns whether it was done; nothing is hidden that nothing stands for
@@ -142,7 +129,7 @@ async function appendErasing (
 }
 
 /** What is known of a stream, without what it says of the person. */
-interface Seen {
+export interface Seen {
   revision: bigint
   position: bigint
   commandIds: Set<string>
@@ -156,10 +143,11 @@ interface Seen {
   erasedAt: bigint | undefined
 }
 
+const isOfLead = (stream: string) => stream.startsWith('lead-')
+
 /** Of a long stream nothing is kept but what erasures have left. */
 async function look (streams: Pick<Streams, 'visit'>, stream: string): Promise<Seen | undefined> {
   let seen: Seen | undefined
-  const isOfLead = stream.startsWith('lead-')
   await streams.visit(stream, 0n, (stored) => {
     const { revision, position, metadata: { command_id: commandId = '' } } = stored
     seen ??= {
@@ -169,7 +157,7 @@ async function look (streams: Pick<Streams, 'visit'>, stream: string): Promise<S
     seen.position = position
     if (isUuid(commandId)) seen.commandIds.add(commandId)
     if (isErasing(stored)) seen.erasedAt ??= revision
-    if (isOfLead) return seeLead(seen, stored)
+    if (isOfLead(stream)) return seeLead(seen, stored)
     if (isImpersonal(stored)) return
     seen.isClean = false
     seen.erasedAt = undefined // it was said once more

@@ -1,6 +1,6 @@
 // What the ledger has of an erasure, and takes from a person: the delivery log follows the events.
 import type { Pool } from 'pg'
-import { type Person, hasErased } from '../../projections/persons.js'
+import type { Person } from '../../projections/persons.js'
 import { seal, type SecretKeys, unseal, type SealedRow } from '../../src/privacy/sealed-text.js'
 import { prepareRequest } from '../work/requests.js'
 import { findRequest } from '../../src/commands/person-requests.js'
@@ -84,12 +84,10 @@ async function removeCopies (
 }
 
 async function hasErasedCalls (pool: Pool, userId: string, requestId: string): Promise<boolean> {
-  for (let part = 0; ; part += 1) {
-    const { rows: [found] } = await pool.query<{ call_ids: string[] }>(
-      'SELECT call_ids FROM ledger.person_exports WHERE request_id = $1 AND part = $2', [requestId, part])
-    if (!found) return false
-    if (await hasErased(pool, userId, found.call_ids)) return true
-  }
+  const { rowCount } = await pool.query(`
+    SELECT FROM ledger.person_exports CROSS JOIN unnest(call_ids) AS call_id JOIN read_model.calls ON id = call_id
+    WHERE request_id = $2 AND calls.user_id = $1 AND report IS NULL LIMIT 1`, [userId, requestId])
+  return rowCount === 1
 }
 
 // Answers that Idempotency-Keys keep, and that tell of an erased person. Their retries must not make the person anew.

@@ -4,9 +4,10 @@ import {
   digested, findCampaignIds, findContacts, findEntries, findHalfKnown, findLeadIds, findLeadsOn, findOwnCalls,
   findOwner, findParked, findUnowned, type ParkedStream, type Person, type Unowned
 } from '../../projections/persons.js'
+import { erasedEntries } from '../../src/features/blacklist/model.js'
 import { leadStream } from '../../src/features/leads/events.js'
 import type { Services } from '../../src/services/services.js'
-import { eraseContacts, eraseEntries, eraseLeads, type ErasingOptions } from './erase-streams.js'
+import { eraseContacts, erasedLeads, eraseStream, type ErasingOptions } from './erase-streams.js'
 import { forgetCommands } from './erasure-rows.js'
 import { calls } from '../../projections/calls.js'
 import { catalog } from '../../projections/catalog.js'
@@ -48,14 +49,14 @@ export async function eraseNamed (
     streams, userId, requestId, now: new Date().toISOString(), forget: (ids) => forgetCommands(pool, userId, ids)
   }
   const entries = entryStream(services, person)
-  let hasFound = await eraseEntries(options, entries, async (position) => {
+  let hasFound = await eraseStream(options, entries, async ({ position }) => {
     await readersAt(services, position)
-    return await findEntries(pool, userId, entries)
+    return erasedEntries(await findEntries(pool, userId, entries), options.now)
   })
   for (const { stream, campaignId } of await leadStreams(services, person)) {
-    hasFound = await eraseLeads(options, stream, campaignId, async (position) => {
-      await readersAt(services, position)
-      return await findLeadsOn(pool, person, stream, phoneHash)
+    hasFound = await eraseStream(options, stream, async (seen) => {
+      await readersAt(services, seen.position)
+      return erasedLeads(options, seen, campaignId, await findLeadsOn(pool, person, stream, phoneHash))
     }) || hasFound
   }
   const own = new Set(await streamsOf(services, person))
