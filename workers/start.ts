@@ -2,11 +2,10 @@
 import { endsWithin, pause } from '../src/timing.js'
 import type { Services } from '../src/services/services.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
-import type { Ended } from './deliveries/outcome.js'
 import { send } from './deliver/send.js'
 import { dispatcher } from './dispatch/dispatch.js'
 import { keepMonths } from './deliveries/retention.js'
-import { openSender } from './deliveries/sender.js'
+import { openSender, type SenderOptions } from './deliveries/sender.js'
 import { listenForDue } from './deliveries/due-channel.js'
 import { withMarkers, type Marking } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
@@ -16,8 +15,9 @@ import { openTasks, type AlertHook } from './operate/upkeep.js'
 import { refuseLostKeys, tellNeededKeys } from './operate/reseal.js'
 
 /** `pool` is for attempts: what is not answered within seconds is tried again on another connection. */
-export interface WorkerDeps extends Omit<QueueOptions, 'stalled'>,
-  Pick<Services, 'pool' | 'streams' | 'logGuard' | 'notifications' | 'holder' | 'keys'>,
+export interface WorkerDeps extends Omit<QueueOptions, 'log'>,
+  Pick<SenderOptions, 'onAttempt' | 'onExhausted' | 'reconcileEveryMs'>,
+  Pick<Services, 'streams' | 'logGuard' | 'notifications' | 'holder' | 'keys'>,
   Partial<Pick<Services, 'consumerPool'>> {
   log: RunOptions['log']
   webhook: {
@@ -31,15 +31,10 @@ export interface WorkerDeps extends Omit<QueueOptions, 'stalled'>,
     retentionDays?: number
   }
   version: string
-  /** Told of each attempt whose outcome counts. */
-  onAttempt?: ((ended: Ended) => void) | undefined
-  /** Told of how many deliveries get no further attempt. */
-  onExhausted?: ((count: number) => void) | undefined
   /** The operator's hook, where there is one. */
   alert?: AlertHook | undefined
   /** Of others, which one worker of many does while it may send. */
   tasks?: Periodic[]
-  reconcileEveryMs?: number // between two passes
   /** How long a stop waits for running attempts before they are handed over, in milliseconds. */
   graceMs?: number
   markEveryMs?: number // between two markers

@@ -18,15 +18,7 @@ export const hurriedMs = 4_000
 const maxHeaderSize = 64 * 1024
 const keepAtMost = 16 * 1024
 
-export interface Connections {
-  /** Sends the next request. */
-  next (): Dispatcher
-  /** Whether `error` ended a request without any answer, on a connection that had answered other requests. */
-  isStale (error: unknown): boolean
-  /** The beginning of the answer that `error` ended. */
-  begunOf (error: unknown): Buffer | undefined
-  close (): Promise<void>
-}
+export type Connections = ReturnType<typeof openConnections>
 
 interface Exchange { readBefore: number, answer: Buffer }
 
@@ -41,7 +33,7 @@ const usualAgent: OpenAgent = (connect, keepAliveTimeout) =>
  */
 export function openConnections (
   connect: buildConnector.connector, openAgent: OpenAgent = usualAgent, most = mostKept
-): Connections {
+) {
   let open = 0
   // undici resumes the TLS session of a host as long as nobody collects it: it holds none itself.
   const sessions = new LRUCache<string, Buffer>({ max: maxCachedSessions })
@@ -66,9 +58,12 @@ export function openConnections (
   const hurried = openAgent(watching, hurriedMs)
   subscribe(sendHeaders, note)
   return {
+    /** Sends the next request. */
     next: () => open < most ? patient : hurried,
-    isStale: (error) => failureOf(error)?.isStale ?? false,
-    begunOf: (error) => failureOf(error)?.answer,
+    /** Whether `error` ended a request without any answer, on a connection that had answered other requests. */
+    isStale: (error: unknown) => failureOf(error)?.isStale ?? false,
+    /** The beginning of the answer that `error` ended. */
+    begunOf: (error: unknown) => failureOf(error)?.answer,
     async close () {
       unsubscribe(sendHeaders, note)
       await Promise.all([patient.destroy(), hurried.destroy()])

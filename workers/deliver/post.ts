@@ -19,20 +19,15 @@ export interface Post {
 const readAtMost = 64 * 1024
 const keepAtMost = 16 * 1024
 
-/** The client of all attempts. */
-export interface Poster {
-  /** Sends and reads the answer. Only `signal` makes it throw. */
-  post (post: Post): Promise<Result>
-  /** Drops all connections. */
-  close (): Promise<void>
-}
+export type Poster = ReturnType<typeof openPoster>
 
-/** HTTP/1.1, no redirects, no proxy of the environment, checked addresses only. `openAgent` makes what sends. */
-export function openPoster (guard: GuardOptions, resolve?: Resolve, openAgent?: OpenAgent): Poster {
+/** The client of all attempts: HTTP/1.1, no redirects, no proxy of the environment, checked addresses only. */
+export function openPoster (guard: GuardOptions, resolve?: Resolve, openAgent?: OpenAgent) {
   const connections = openConnections(guardedConnector(guard, resolve), openAgent)
-  return { post: (message) => send(connections, message), close: () => connections.close() }
+  return { post: (message: Post) => send(connections, message), close: () => connections.close() }
 }
 
+/** Sends and reads the answer. Only `signal` makes it throw. */
 async function send (connections: Connections, { url, headers, body, timeoutMs, signal }: Post): Promise<Result> {
   const attempt = startAttempt(timeoutMs, signal)
   const options = { dispatcher: connections.next(), method: 'POST' as const, headers, body, signal: attempt.signal }

@@ -9,6 +9,7 @@ import { isAboutData } from '../../src/postgres/problems.js'
 import { endsWithin } from '../../src/timing.js'
 import type { Periodic } from '../periodic.js'
 import { logRarely } from '../queue/log-rarely.js'
+import type { JobQueue } from '../queue/queue.js'
 import { claim, type Attempt, type Claim, type Claiming } from './claim.js'
 import { closeLost, recordOutcomes, type Ended, type Notice, type Recorded } from './outcome.js'
 import { cancelHeld } from './pending.js'
@@ -16,20 +17,10 @@ import { findAgain, findWaiting } from './reconcile.js'
 import { continueHastening } from './webhooks.js'
 import { dismiss, enlist, heartbeat, heartbeatMs, removeSilent } from './workers.js'
 
-/** Wakes workers for assistants: BullMQ, with the id of the assistant as the job. */
-export interface Jobs {
-  /** An assistant that has a job already gets none. @throws when the queue does not answer */
-  add (assistants: string[]): Promise<void>
-  /** @param onEnded called when the job is gone, and its assistant may be added again */
-  work (take: (assistantId: string) => Promise<void>, concurrency: number, onEnded: (assistantId: string) => void): void
-  /** Takes no job until `resume`. */
-  pause (): void
-  resume (): void
-}
-
 export interface SenderOptions {
   pool: Pool
-  jobs: Jobs
+  /** Wakes workers for assistants. */
+  jobs: JobQueue
   holder: string
   /** Waits before each attempt, in milliseconds. */
   schedule: readonly number[]

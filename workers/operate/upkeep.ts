@@ -26,7 +26,7 @@ export interface TaskOptions {
   alert?: AlertHook | undefined
   /** How long payloads and attempts are kept. */
   retentionDays: number
-  reconcileEveryMs?: number
+  reconcileEveryMs?: number | undefined
   version: string
   signal: AbortSignal
   log: Record<'info' | 'warn', (details: object, message: string) => void>

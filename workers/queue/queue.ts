@@ -3,7 +3,6 @@
 import { Queue, Worker, type IQueueBackend, type Job } from 'bullmq'
 import type { Pool } from 'pg'
 import { endsWithin, withTimeout } from '../../src/timing.js'
-import type { Jobs } from '../deliveries/sender.js'
 import { usualPatience, watched, type BackEnd, type Patience } from './back-end.js'
 import { Liveness } from './liveness.js'
 import { logRarely } from './log-rarely.js'
@@ -17,19 +16,9 @@ export interface QueueOptions {
   pool: Pool
   log: { warn (details: object, message: string): void }
   patience?: Patience | undefined
-  /** When the queue gives up the job of a killed worker, in milliseconds; BullMQ's own values make it a minute. */
-  stalled?: { lockDuration: number, stalledInterval: number } | undefined
 }
 
-export interface JobQueue extends Jobs {
-  /** Takes no more jobs; those that it has are short. */
-  stopWork (): Promise<void>
-  /** @throws when what was asked of the queue was not answered for ten seconds */
-  assertAlive (): void
-  /** Asks the queue. @throws when it does not answer */
-  assertAnswers (): Promise<void>
-  close (): Promise<void>
-}
+export type JobQueue = Awaited<ReturnType<typeof openQueue>>
 
 type Load = Record<string, never>
 type Producer<Connection> = Queue<Load, void, string, Load, void, string, IQueueBackend, Connection>
@@ -39,15 +28,15 @@ const name = 'assistants'
 const [goodbyeMs, lastMs] = [2_000, 1_000]
 /** BullMQ tells nothing of the end of a job that is gone meanwhile, as where Redis was emptied. */
 const toldWithinMs = 2_000
-/** The job of a killed worker is given up after 10 to 20 s. */
-const stalledByDefault = { lockDuration: 10_000, stalledInterval: 5_000 }
+/** The job of a killed worker is given up after 10 to 20 s; BullMQ's own values make it a minute. */
+const stalled = { lockDuration: 10_000, stalledInterval: 5_000 }
 /** For how long a worker waits to be told of a job before it looks by itself. */
 const lookEverySeconds = 5
 /** On Postgres many jobs pass through temporary tables, which takes ten times as long as one job. */
 const mostAlone = 8
 
 /** Opens the queue; on Postgres it makes its tables first. Redis may be down: the queue works as soon as it is up. */
-export async function openQueue (options: QueueOptions): Promise<JobQueue> {
+export async function openQueue (options: QueueOptions) {
   const { redisUrl, databaseUrl, pool, log, patience: { answerWithinMs } = usualPatience } = options
   // Others may use the same Redis: the queue is of this database alone.
   const { rows: [row] } = await pool.query<{ id: string }>('SELECT id FROM ledger.this_database')
@@ -57,7 +46,7 @@ export async function openQueue (options: QueueOptions): Promise<JobQueue> {
     : new BullQueue(queueName, await redisBackEnd(redisUrl, log, answerWithinMs), options)
 }
 
-class BullQueue<Connection> implements JobQueue {
+class BullQueue<Connection> {
   readonly #queue: Producer<Connection>
   readonly #producing = new Liveness()
   readonly #watches = { taking: new Liveness(), waiting: new Liveness() }
@@ -82,6 +71,7 @@ class BullQueue<Connection> implements JobQueue {
     this.#asking = setInterval(() => void this.assertAnswers().catch(() => {}), this.#patience.askEveryMs)
   }
 
+  /** An assistant that has a job already gets none. @throws when the queue does not answer */
   async add (assistants: string[]): Promise<void> {
     const jobs = assistants.map((id) => ({ name, data: {}, opts: { jobId: `a${id}` } }))
     await this.#ask(() => jobs.length > mostAlone
@@ -89,7 +79,10 @@ class BullQueue<Connection> implements JobQueue {
       : Promise.all(jobs.map(({ data, opts }) => this.#queue.add(name, data, opts))))
   }
 
-  work (...[take, concurrency, onEnded]: Parameters<Jobs['work']>): void {
+  /** @param onEnded called when the job is gone, and its assistant may be added again */
+  work (
+    take: (assistantId: string) => Promise<void>, concurrency: number, onEnded: (assistantId: string) => void
+  ): void {
     const assistantOf = (job: { id?: string | undefined }) => job.id?.slice(1) ?? ''
     const ending = new Map<object, NodeJS.Timeout>()
     const end = (job: Pick<Job, 'id'>) => {
@@ -103,7 +96,7 @@ class BullQueue<Connection> implements JobQueue {
       connection: this.backEnd.worker,
       concurrency,
       drainDelay: lookEverySeconds,
-      ...this.options.stalled ?? stalledByDefault,
+      ...stalled,
       skipVersionCheck: true, // it writes to the console; ours is in redis-trouble.ts
       maxStalledCount: 0, // the delivery log decides what becomes of an attempt whose worker died
       runRetryDelay: 1_000
@@ -118,6 +111,7 @@ class BullQueue<Connection> implements JobQueue {
     this.#worker = worker
   }
 
+  /** Takes no job until `resume`. */
   pause (): void {
     void this.#worker?.pause(true).catch(this.#teller('worker'))
   }
@@ -126,11 +120,13 @@ class BullQueue<Connection> implements JobQueue {
     void this.#worker?.resume()
   }
 
+  /** Takes no more jobs; those that it has are short. */
   async stopWork (): Promise<void> {
     await endsWithin(goodbyeMs, this.#worker?.pause())
     await endsWithin(lastMs, this.#worker?.close(true)) // else it would extend locks for ever in a queue that is silent
   }
 
+  /** @throws when what was asked of the queue was not answered for ten seconds */
   assertAlive (): void {
     const { taking, waiting } = this.#watches
     const silentMs = Math.max(...[this.#producing, taking, waiting].map((each) => each.silentMs()))
@@ -138,6 +134,7 @@ class BullQueue<Connection> implements JobQueue {
     throw new Error(`the webhooks queue has not answered for ${Math.round(silentMs)} ms`)
   }
 
+  /** Asks the queue. @throws when it does not answer */
   async assertAnswers (): Promise<void> {
     await this.#ask(() => this.#queue.isPaused())
     this.assertAlive()
