@@ -115,6 +115,10 @@ export const formerOf = <Each extends Generation>(generations: readonly Each[]):
   generations.filter(({ state }) => state === 'retained')
     .toSorted((one, other) => other.changedAt.getTime() - one.changedAt.getTime())[0]
 
+/** The one that waits for the end of a replay or rollback: there is one at a time. */
+export const nextOf = <Each extends Generation>(generations: readonly Each[]): Each | undefined =>
+  generations.find(({ state }) => state === 'building' || state === 'ready')
+
 /** Why readers cannot go back to it: this release does not feed it, so they would go back in time. */
 export const whyNotBack = ({ version }: Projection, { codeVersion }: Generation): string | undefined =>
   codeVersion === version

@@ -8,7 +8,7 @@ import { projections } from '../index.js'
 import { describe } from './compare.js'
 import { feedGenerations } from './feed.js'
 import {
-  changeState, formerOf, generationsOf, leaseOf, lockGenerations, removeGeneration, whyNotBack, type Generation
+  changeState, formerOf, generationsOf, leaseOf, lockGenerations, nextOf, removeGeneration, whyNotBack, type Generation
 } from './generations.js'
 import type { Owned } from './overview.js'
 import type { Projection } from './projection.js'
@@ -45,13 +45,8 @@ export const operations: Readonly<Record<Action, Operation>> = {
       const began = Date.now()
       const generation = await replay(projection, { ...options, acceptDifferences })
       const seconds = ((Date.now() - began) / 1000).toFixed(1)
-      const { name, version } = projection
-      const former = formerOf(await generationsOf(options.pool, projection))
-      const done = `Replayed ${name} in ${seconds} s; readers see generation ${generation} now. The former one `
-      return done + (former && former.codeVersion !== version
-        ? `was folded by version ${former.codeVersion} of the code: only that release keeps it level, and can go back ` +
-          `to it. \`ringledger projections drop ${name}\` removes it.`
-        : `is kept level for \`ringledger projections rollback ${name}\`, until \`ringledger projections drop ${name}\`.`)
+      return `Replayed ${projection.name} in ${seconds} s; readers see generation ${generation} now. ` +
+        await wordsOnFormer(projection, options.pool)
     }
   },
   pause: {
@@ -92,9 +87,8 @@ export const operations: Readonly<Record<Action, Operation>> = {
     stopped: 'The command was stopped; the swap is made all the same, by the next projector that can.',
     async run (projection, options) {
       const generation = await rollback(projection, options)
-      const { name } = projection
-      return `Readers of ${name} see generation ${generation} again. ` +
-        `\`ringledger projections rollback ${name}\` goes back to the other one.`
+      return `Readers of ${projection.name} see generation ${generation} again. ` +
+        await wordsOnFormer(projection, options.pool)
     }
   },
   drop: {
@@ -104,6 +98,15 @@ export const operations: Readonly<Record<Action, Operation>> = {
       return `Dropped of ${projection.name}: generation ${dropped.join(', ')}.`
     }
   }
+}
+
+async function wordsOnFormer (projection: Projection, pool: Pool): Promise<string> {
+  const { name, version } = projection
+  const former = formerOf(await generationsOf(pool, projection))
+  return 'The former one ' + (former && former.codeVersion !== version
+    ? `was folded by version ${former.codeVersion} of the code: only that release keeps it level, and can go back ` +
+      `to it. \`ringledger projections drop ${name}\` removes it.`
+    : `is kept level for \`ringledger projections rollback ${name}\`, until \`ringledger projections drop ${name}\`.`)
 }
 
 const isPaused = (name: string) => new ReplayRefused(`${name} is paused already.`)
@@ -244,7 +247,7 @@ export async function rollback (projection: Projection, options: OperationOption
 function targetOf (projection: Projection, generations: readonly Generation[]): Generation {
   const { name, version } = projection
   const active = generations.find(({ state }) => state === 'active')
-  const next = generations.find(({ state }) => state === 'building' || state === 'ready')
+  const next = nextOf(generations)
   const isBegun = next && active && next.codeVersion === version && isGoingBack(next, active)
   if (next && active && !isBegun) throw notEnded(projection, next, active)
   const target = next ?? formerOf(generations)

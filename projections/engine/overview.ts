@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
 import {
-  checkpointOf, formerOf, generationsOf, leaseOf, schemaOf, whyNotBack, type Generation, type State
+  checkpointOf, formerOf, generationsOf, leaseOf, nextOf, schemaOf, whyNotBack, type Generation, type State
 } from './generations.js'
 import type { Projection } from './projection.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
@@ -70,8 +70,8 @@ async function statusOf (
     owner,
     paused_since: each.pausedSince?.toISOString() ?? null,
     verified: each.verified,
-    rollback: each.state === 'retained' ? rollback(projection, each, formerOf(all)) : null,
-    due: due(projection, each, all.find(({ state }) => state === 'active'))
+    rollback: each.state === 'retained' ? rollback(projection, each, all) : null,
+    due: due(projection, each, all)
   }
 }
 
@@ -81,18 +81,22 @@ async function checkpointIn (pool: Pool, projection: Projection, generation: num
   return checkpoint
 }
 
-function rollback (projection: Projection, each: Generation, former = each): string {
-  const why = each === former ? whyNotBack(projection, each) : `generation ${former.generation} comes first`
+function rollback (projection: Projection, each: Generation, all: readonly Generation[]): string {
+  const [next, former = each] = [nextOf(all), formerOf(all)]
+  const why = next
+    ? `generation ${next.generation} is ${next.state}`
+    : each === former ? whyNotBack(projection, each) : `generation ${former.generation} comes first`
   return why ? `no: ${why}` : 'yes'
 }
 
-function due ({ name, version }: Projection, each: Owned, active = each): string | null {
+function due ({ name, version }: Projection, each: Owned, all: readonly Owned[]): string | null {
+  const active = all.find(({ state }) => state === 'active') ?? each
   const { generation, state, codeVersion, pausedSince, owner } = each
   if (pausedSince) return `ringledger projections resume ${name}`
   const [replay, back] = [`ringledger projections replay ${name}`, `ringledger projections rollback ${name}`]
   const drop = `ringledger projections drop ${name} --generation ${generation}`
   switch (state) {
-    case 'active': return codeVersion === version ? null : replay
+    case 'active': return codeVersion === version || nextOf(all) ? null : replay
     case 'building':
     case 'ready': return owner !== null ? null : codeVersion !== version ? drop : isGoingBack(each, active) ? back : replay
     case 'retained': return codeVersion === version || owner !== null ? null : drop

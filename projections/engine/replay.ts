@@ -9,7 +9,8 @@ import { pause } from '../../src/timing.js'
 import { compareWithActive, describe, type Compared } from './compare.js'
 import type { FeedOptions } from './feed.js'
 import {
-  checkpointOf, createGeneration, generationsOf, leaseOf, lockGenerations, removeGeneration, schemaOf, type Generation
+  checkpointOf, createGeneration, generationsOf, leaseOf, lockGenerations, nextOf, removeGeneration, schemaOf,
+  type Generation
 } from './generations.js'
 import { parkedRows } from './parked.js'
 import type { Projection, Refused } from './projection.js'
@@ -52,7 +53,7 @@ export function planReplay (projection: Projection, generations: readonly Genera
   const { name, version } = projection
   const active = generations.find(({ state }) => state === 'active')
   if (!active) throw new Error(`${name} has no active generation`)
-  const next = generations.find(({ state }) => state === 'building' || state === 'ready')
+  const next = nextOf(generations)
   if (!next) return { active, generation: 1 + Math.max(...generations.map((each) => each.generation)), kind: 'begin' }
   const { generation, state, codeVersion } = next
   if (codeVersion !== version || isGoingBack(next, active)) throw notEnded(projection, next, active)
@@ -62,7 +63,7 @@ export function planReplay (projection: Projection, generations: readonly Genera
 /** Whether a rollback to it was begun, and is not at its end. A replay builds a generation of a higher number. */
 export const isGoingBack = (next: Generation, active: Generation) => next.generation < active.generation
 
-/** `next` waits for the end of a replay or rollback, and there is one at a time. */
+/** `next` waits, so nothing else is begun. */
 export function notEnded (
   { name, version }: Projection, next: Generation, active: Generation
 ): ReplayRefused {

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { findAssistant, assistants } from '../../../projections/assistants.js'
 import { activeCheckpoint, activeGeneration, changeState, generationsOf } from '../../../projections/engine/generations.js'
-import { drop, rollback, replay } from '../../../projections/engine/operations.js'
+import { drop, operations, replay, rollback } from '../../../projections/engine/operations.js'
 import { overview, ownedGenerations } from '../../../projections/engine/overview.js'
 import { assistantCreated, assistantUpdated } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
@@ -128,6 +128,10 @@ t.test('a generation of other code is left, and a rollback to it is refused', as
   stopping.abort()
   await replaying.catch(() => {})
   t.equal(await activeGeneration(pool, assistants), 1, 'it is not swapped in while only older code could go on')
+  for (const each of [assistants, newer]) {
+    t.match(await listed(each), [{ due: null }, { rollback: 'no: generation 3 is ready' }, { state: 'ready' }])
+    await t.rejects(rollback(each, db.options()), { name: 'ReplayRefused', message: /^Generation 3 of assistants is ready/ })
+  }
 
   const current = db.project(t, newer)
   await eventually(async () => await activeGeneration(pool, assistants) === 3)
@@ -148,6 +152,9 @@ t.test('a generation of other code is left, and a rollback to it is refused', as
     { generation: 3, rollback: null }
   ])
   t.match(await listed(assistants), [{ rollback: 'yes' }, {}, {}], 'of the release that feeds it')
+  t.match(await operations.rollback.run(assistants, db.options(), {}),
+    `see generation 1 again. The former one was folded by version ${newer.version} of the code: only that release`)
+  t.equal(await rollback(newer, db.options()), 3)
   await older.stop()
 
   // A rollback of the older release that broke off: its generation waits for a projector that does not come.
