@@ -17,8 +17,8 @@ const somebodies = (count: number) => Array.from({ length: count }, () => `user-
 const digest = (text: string) => text.replaceAll('-', '_')
 
 export async function secretKeyRig (t: Teardown) {
-  const { connection, postgres, client } = await scratchEventStore(t)
-  const [streams, { pool }] = [new EventLog(connection), await scratchLedger(t, postgres)]
+  const { connection, client } = await scratchEventStore(t)
+  const [streams, { pool }] = [new EventLog(connection), await scratchLedger(t)]
   /** Another process: nothing is in its memory. */
   const keysOf = (current: Buffer, ...previous: Buffer[]) =>
     new PersonKeys({ pool, streams, secretKeys: { current, previous }, digest })

@@ -18,7 +18,7 @@ export async function markedLogs (t: Teardown) {
     },
     /** A database of its own, beside `streams`. */
     async database (t: Teardown, streams: Streams) {
-      const { pool } = await scratchLedger(t, postgres)
+      const { pool } = await scratchLedger(t)
       await pool.query('UPDATE ledger.this_database SET id = gen_random_uuid()') // scratch databases are copies of one
       return {
         pool,

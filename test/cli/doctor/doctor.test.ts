@@ -179,8 +179,8 @@ t.test('those that fail are told by their kind, with what mends them', async (t)
 
 /** A store that tells of scavenges as this test says. */
 async function scavengedStore (t: Test, members = 1) {
-  const { client, connection, postgres } = await scratchEventStore(t)
-  const { pool } = await scratchLedger(t, postgres)
+  const { client, connection } = await scratchEventStore(t)
+  const { pool } = await scratchLedger(t)
   const tell = async (stream: string, type: string, about: Record<string, string>) => {
     const { nextExpectedRevision } = await client.appendToStream(stream, jsonEvent({ type, data: about }))
     const data = Buffer.from(`${nextExpectedRevision}@${stream}`)

@@ -14,9 +14,9 @@ import { dataDir, ringledger, runWarm } from '../../support/ringledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { secrets } from '../../support/auth/secrets.js'
 
-const { postgres, connection, store } = await scratchEventStore(t)
+const { connection, store } = await scratchEventStore(t)
 const streams = new EventLog(connection)
-const { pool, databaseUrl } = await scratchLedger(t, postgres)
+const { pool, databaseUrl } = await scratchLedger(t)
 const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url }
 const webhooks = (...args: string[]) => runWarm(['webhooks', ...args], env)
 

@@ -15,8 +15,8 @@ import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projections/projected.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
-const { postgres, connection } = await scratchEventStore(t)
-const { pool } = await scratchLedger(t, postgres)
+const { connection } = await scratchEventStore(t)
+const { pool } = await scratchLedger(t)
 const streams = new EventLog(connection)
 const on = { pool, streams }
 await emptyReadModels(pool)

@@ -22,7 +22,6 @@ export class TcpProxy {
   #passes = { requests: true, answers: true }
   #lastWords: string | undefined
   #resets = false
-  #pace: { latencyMs: number, bytesPerSecond: number } | undefined
 
   constructor (targetPort: number, port: number) {
     this.#target = targetPort
@@ -76,11 +75,6 @@ export class TcpProxy {
     this.#resets = true
   }
 
-  /** From now on each piece of data is delayed, and few bytes a second pass each way on each connection. */
-  slow (latencyMs: number, bytesPerSecond: number): void {
-    this.#pace = { latencyMs, bytesPerSecond }
-  }
-
   /** New connections lead to another port. */
   leadTo (port: number): void {
     this.#target = port
@@ -102,27 +96,16 @@ export class TcpProxy {
     }
     client.on('data', (bytes) => {
       if (this.#lastWords !== undefined && bytes.includes(this.#lastWords)) this.loseAnswers()
-      if (this.#passes.requests) this.#send(client, upstream, bytes)
+      if (this.#passes.requests && !this.#stranded.has(client)) upstream.write(bytes)
     })
-    upstream.on('data', (bytes) => { if (this.#passes.answers) this.#send(upstream, client, bytes) })
-  }
-
-  /** One piece after the other: nothing more is taken from a slow connection meanwhile. */
-  #send (from: Socket, to: Socket, bytes: Buffer): void {
-    if (this.#stranded.has(from)) return
-    if (!this.#pace) return void to.write(bytes)
-    const { latencyMs, bytesPerSecond } = this.#pace
-    from.pause()
-    setTimeout(() => {
-      to.write(bytes)
-      from.resume()
-    }, latencyMs + 1_000 * bytes.length / bytesPerSecond)
+    upstream.on('data', (bytes) => {
+      if (this.#passes.answers && !this.#stranded.has(upstream)) client.write(bytes)
+    })
   }
 
   #pass (): void {
     this.#passes = { requests: true, answers: true }
     this.#lastWords = undefined
-    this.#pace = undefined
     this.#resets = false
   }
 }

@@ -1,42 +1,25 @@
 // A migrated database of a test's own, with a pool.
-import pg, { type Pool } from 'pg'
-import {
-  Notifications, type NotificationsOptions
-} from '../../../src/postgres/notifications.js'
+import { type Pool } from 'pg'
+import { Notifications, type NotificationsOptions } from '../../../src/postgres/notifications.js'
 import { openPool } from '../../../src/postgres/pool.js'
-import { migrateLedger } from '../back-ends/database-templates.js'
 import { scratchPostgres, type ScratchPostgres } from '../back-ends/back-ends.js'
 import type { Teardown } from '../teardown.js'
 
-export interface ScratchLedger {
+interface ScratchLedger {
   postgres: ScratchPostgres
   databaseUrl: string
   pool: Pool
   notifications: Notifications
 }
 
-/** A new database in the Postgres of the run, or in a cluster of the test's own. */
-export async function scratchLedger (t: Teardown, given?: ScratchPostgres): Promise<ScratchLedger> {
-  const cluster = given && 'restart' in given ? given : undefined
-  const postgres = cluster ?? await scratchPostgres(t, 'migrated')
-  const databaseUrl = cluster ? await migratedIn(cluster) : postgres.url
+/** A new database in the Postgres of the run. */
+export async function scratchLedger (t: Teardown): Promise<ScratchLedger> {
+  const postgres = await scratchPostgres(t, 'migrated')
+  const databaseUrl = postgres.url
   const pool = openPool(databaseUrl, { applicationName: 'test', max: 20, onError: () => {} })
   t.teardown(() => pool.end())
   await pool.query('UPDATE ledger.this_database SET id = gen_random_uuid()') // a copy has the identity of its template
   return { postgres, databaseUrl, pool, notifications: notificationsOf(t, databaseUrl) }
-}
-
-let made = 0
-
-async function migratedIn ({ url }: ScratchPostgres): Promise<string> {
-  const name = `ledger_${++made}`
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(`CREATE DATABASE ${name}`)
-  await client.end()
-  const databaseUrl = Object.assign(new URL(url), { pathname: `/${name}` }).href
-  await migrateLedger(databaseUrl)
-  return databaseUrl
 }
 
 /** A log that keeps what was said, for a look when a test fails. */

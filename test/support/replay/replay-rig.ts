@@ -4,9 +4,8 @@ import { EventLog, type Streams } from '../../../src/log/event-log.js'
 import { keySettings } from '../auth/secrets.js'
 import { appender } from '../events/appender.js'
 import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from '../events/call-events.js'
-import { eventStoreOn, scratchEventStore } from '../back-ends/scratch-event-store.js'
+import { scratchEventStore } from '../back-ends/scratch-event-store.js'
 import { scratchLedger, keepingLog, notificationsOf } from '../postgres/ledger.js'
-import type { ScratchPostgres } from '../back-ends/back-ends.js'
 import type { Teardown } from '../teardown.js'
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
@@ -34,17 +33,10 @@ export async function replayRig (t: Teardown, given: RigOptions = {}) {
     postgres,
     eventStoreUrl: store.url,
     streams,
-    /** Stops the event store, and starts it again at the same place. */
-    async restartEventStore () {
-      await store.close()
-      const again = await eventStoreOn(postgres.url, store.port)
-      t.teardown(() => again.close())
-    },
     /** Answers the position of the last one. */
     append: (told: Told[]) => append(...told),
     /** A migrated database of its own, with empty read models. */
-    database: (t: Teardown, given?: DatabaseOptions) =>
-      replayDatabase(t, { postgres, streams, watching: {}, head: 0n, ...given })
+    database: (t: Teardown, given?: DatabaseOptions) => replayDatabase(t, streams, given)
   }
 }
 
@@ -66,11 +58,7 @@ export function history (count: number, first = 0): Told[] {
   }).flat()
 }
 
-export interface DatabaseOptions {
-  /** The cluster that it is in, when it is another one. */
-  postgres?: ScratchPostgres
-  /** Other streams than those of the rig. */
-  streams?: Streams
+interface DatabaseOptions {
   /** Told of every statement of projectors and replays. */
   watching?: Watching
   /** Where the log ends while the read models are made: beyond 0 they have to be filled from it. */
@@ -81,10 +69,8 @@ export interface DatabaseOptions {
 export const checkEveryMs = 50
 
 /** A migrated database with empty read models. */
-async function replayDatabase (
-  t: Teardown, { postgres, streams, watching, head }: Required<DatabaseOptions>
-) {
-  const { databaseUrl, pool } = await scratchLedger(t, postgres)
+async function replayDatabase (t: Teardown, streams: Streams, { watching = {}, head = 0n }: DatabaseOptions = {}) {
+  const { databaseUrl, pool } = await scratchLedger(t)
   const watched = watchedPool(pool, watching)
   await ensureProjections(pool, projections, async () => head)
   const positions = positionsOf(t, notificationsOf(t, databaseUrl), pool)
@@ -135,12 +121,10 @@ function replayOptions (pool: Pool, streams: Streams): BuildOptions & { said: st
 export type Command = 'replay' | 'rollback' | 'drop' | 'project'
 
 /** Where it signals itself: before the nth statement like this. */
-export interface SignalAt { signal: NodeJS.Signals, at: string, nth?: number }
+interface SignalAt { signal: NodeJS.Signals, at: string, nth?: number }
 
 /** Starts a command. It prints the statement at which it signals itself, or all of them, and then its error. */
-export function replayProcesses (
-  t: Teardown, eventStoreUrl: string
-) {
+export function replayProcesses (t: Teardown, eventStoreUrl: string) {
   return (databaseUrl: string, command: Command, signalAt?: SignalAt) => {
     const options = { databaseUrl, eventStoreUrl, command, at: '', nth: 1, checkEveryMs, ...signalAt }
     return mainProcess<string>(t, new URL('./replay-main.js', import.meta.url), [JSON.stringify(options)])

@@ -20,7 +20,7 @@ let logs = 0
 
 /** Workers on a database and a log of their own. */
 async function working (t: Test, markEveryMs: number) {
-  const ledger = await scratchLedger(t, postgres)
+  const ledger = await scratchLedger(t)
   const streams = new EventLog((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).connection)
   const log = keepingLog()
   const start = async () => {
@@ -74,7 +74,7 @@ t.test('workers stop sending when another database writes a marker, until an ope
   await tell(assistantCreated(1, { is_webhook_active: true, webhook_url: hook.url }))
   await tell(callCompleted('c-1'))
   await eventually(() => hook.received.length === 1)
-  const { pool: other } = await scratchLedger(t, postgres)
+  const { pool: other } = await scratchLedger(t)
   await other.query(
     'INSERT INTO ledger.markers (id, calls_known, ids_passed) VALUES ($1, true, true)',
     [(await streams.last(markerStream))?.id]
