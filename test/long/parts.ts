@@ -63,19 +63,13 @@ export const parts: Part[] = [
     name: 'persons-meanwhile',
     files: ['test/long/persons-meanwhile'],
     guards: ['src/privacy', 'workers/persons', 'workers/imports', 'src/features/persons'],
-    minutes: 10
+    minutes: 12
   },
   {
     name: 'persons-generations',
     files: ['test/long/persons-generations'],
     guards: ['workers/persons', 'projections/engine'],
     minutes: 12
-  },
-  {
-    name: 'persons-at-once',
-    files: ['test/long/persons-at-once'],
-    guards: ['src/privacy', 'workers/persons', 'src/features/persons'],
-    minutes: 10
   },
   {
     name: 'persons-odd',

@@ -2,19 +2,17 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { callStream } from '../../../src/features/calls/events.js'
-import { seal } from '../../../src/privacy/sealed-text.js'
-import type { Turn } from '../../../workers/work/kind.js'
-import type { ErasureProgress } from '../../../workers/persons/erasures.js'
+import { seal, type SealedRow } from '../../../src/privacy/sealed-text.js'
+import type { BackgroundKind, Turn } from '../../../workers/work/kind.js'
+import { type ErasureProgress, erasures } from '../../../workers/persons/erasures.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { passing } from '../../support/persons/erasing.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])
 const { call, parts, token } = service
 const { pool, streams } = parts
 const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
-const log = { info () {}, warn () {} }
 
 async function person (phone_number: string) {
   const lead = (await call('POST', '/user/lead', newLead({ phone_number }))).body.data
@@ -35,18 +33,48 @@ async function isErased ({ lead, holder, callId }: Awaited<ReturnType<typeof per
   t.match(rows, [{ body: null }])
 }
 
+/** An erasure that lets `pass` in before and after all that it does to the outside. */
+function passing (pass: (at: string) => void): BackgroundKind<SealedRow, ErasureProgress> {
+  const around = <Given extends unknown[], Answer> (name: string, work: (...given: Given) => Promise<Answer>) =>
+    async (...given: Given): Promise<Answer> => {
+      pass(`before ${name}`)
+      const answer = await work(...given)
+      pass(`after ${name}`)
+      return answer
+    }
+  const { personKeys } = parts
+  const kind = erasures({
+    ...parts,
+    streams: {
+      ...streams,
+      append: around('an append', streams.append),
+      truncate: around('a truncation', streams.truncate),
+      scavenge: around('the scavenge', streams.scavenge)
+    },
+    personKeys: Object.assign(Object.create(personKeys), {
+      erase: around('the end of the key', (userId: string, phoneNumber: string) => personKeys.erase(userId, phoneNumber))
+    }),
+    log: { warn () {} },
+    settleMs: 50
+  })
+  return {
+    ...kind,
+    work: (request, turn) => kind.work(request, {
+      ...turn,
+      keep: (kept, write) => around(`what is kept, ${kept.round} ${kept.step}`, turn.keep)(kept, write)
+    }),
+    finish: around('its end', kind.finish ?? (async () => {}))
+  }
+}
+
 t.test('a worker that ends before or after anything that it does or keeps is followed by one that goes on', async (t) => {
   const phoneNumber = '+15557654361'
   const known = await person(phoneNumber)
   let kept: Partial<ErasureProgress> = {}
   const failed = new Set<string>()
-  const kind = passing({
-    connections: parts,
-    log,
-    pass (point) {
-      const name = `${kept.round} ${kept.step}, ${point}`
-      if (failed.size < failed.add(name).size) throw new Error('the worker ends here')
-    }
+  const kind = passing((point) => {
+    const name = `${kept.round} ${kept.step}, ${point}`
+    if (failed.size < failed.add(name).size) throw new Error('the worker ends here')
   })
   const turn: Turn<ErasureProgress> = {
     signal: new AbortController().signal,

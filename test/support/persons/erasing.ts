@@ -1,17 +1,13 @@
 // Erasures in the process of the test, so that something comes at a step of them, and not by chance.
 import { randomUUID } from 'node:crypto'
 import type { Connections } from '../../../src/services/connections.js'
-import { seal, type SealedRow } from '../../../src/privacy/sealed-text.js'
-import type { Turn, BackgroundKind } from '../../../workers/work/kind.js'
+import { seal } from '../../../src/privacy/sealed-text.js'
+import type { Turn } from '../../../workers/work/kind.js'
 import {
   erasures, type ErasureProgress, type ErasureWork, lateCalls, usersOfLateCalls
 } from '../../../workers/persons/erasures.js'
 import { eventually } from '../eventually.js'
 import type { TestService } from '../service.js'
-import { pause } from '../../../src/timing.js'
-import { progressOf } from '../../../workers/work/requests.js'
-import { giveTurn, type TurnOptions } from '../../../workers/work/run.js'
-import { erasureKind } from '../../../workers/persons/erasure-rows.js'
 
 type Step = ErasureProgress['step']
 
@@ -71,60 +67,5 @@ export async function eraseLate ({ parts }: Pick<TestService, 'parts'>): Promise
   for (const userId of await usersOfLateCalls(parts)) {
     const request = { id: randomUUID(), kind: 'late', userId, input: {}, progress: {}, failures: 0, createdAt: new Date() }
     await eventually(async () => await lateCalls(parts).work(request, turn) !== 'again')
-  }
-}
-
-export interface PassingOptions {
-  connections: Pick<Connections, 'pool' | 'streams' | 'positions' | 'personKeys' | 'keys' | 'phoneHash'>
-  log: TurnOptions['log']
-  /** What it does waits for this. */
-  pass (at: string): Promise<void> | void
-  withinMs?: number
-}
-
-/** Until the request has ended, and nothing of its row is left to do. @throws Error when it is not in time */
-export async function workOn (options: PassingOptions, id: string): Promise<void> {
-  const { connections: { pool }, log, withinMs = 300_000 } = options
-  const signal = AbortSignal.timeout(withinMs)
-  const kinds = { [erasureKind]: passing(options) }
-  const turns = { pool, kinds, holder: `test ${randomUUID()}`, turnMs: 60_000, retryMs: 50, signal, log }
-  while (await progressOf(pool, id)) {
-    if (signal.aborted) throw new Error(`the erasure ${id} is stuck`)
-    await giveTurn(turns, id)
-    await pause(50, signal)
-  }
-}
-
-/** An erasure that lets `pass` in before and after all that it does to the outside. */
-export function passing ({ connections, log, pass }: PassingOptions): BackgroundKind<SealedRow, ErasureProgress> {
-  const around = <Given extends unknown[], Answer> (name: string, work: (...given: Given) => Promise<Answer>) =>
-    async (...given: Given): Promise<Answer> => {
-      await pass(`before ${name}`)
-      const answer = await work(...given)
-      await pass(`after ${name}`)
-      return answer
-    }
-  const { streams, personKeys } = connections
-  const kind = erasures({
-    ...connections,
-    streams: {
-      ...streams,
-      append: around('an append', streams.append),
-      truncate: around('a truncation', streams.truncate),
-      scavenge: around('the scavenge', streams.scavenge)
-    },
-    personKeys: Object.assign(Object.create(personKeys), {
-      erase: around('the end of the key', (userId: string, phoneNumber: string) => personKeys.erase(userId, phoneNumber))
-    }),
-    log,
-    settleMs: 50
-  })
-  return {
-    ...kind,
-    work: (request, turn) => kind.work(request, {
-      ...turn,
-      keep: (kept, write) => around(`what is kept, ${kept.round} ${kept.step}`, turn.keep)(kept, write)
-    }),
-    finish: around('its end', kind.finish ?? (async () => {}))
   }
 }

@@ -1,15 +1,11 @@
-// Persons who are known, and what has to be true of each once they are erased.
-import { randomUUID } from 'node:crypto'
+// What has to be true of persons who were known, once they are erased.
 import type { Test } from 'tap'
-import { callStream } from '../../../src/features/calls/events.js'
-import { callReport, newAssistant, newLead } from '../bodies/bodies.js'
-import { call as reported } from '../events/call-events.js'
+import { secrets } from '../auth/secrets.js'
 import type { TestService } from '../service.js'
 import type { Answer } from '../running-service.js'
-import { eventually } from '../eventually.js'
-import { EventLog, type Streams } from '../../../src/log/event-log.js'
-import { connectionTo, collect } from '../back-ends/scratch-event-store.js'
-import type { Teardown } from '../teardown.js'
+import { dataDir, run } from '../ringledger.js'
+import { EventLog } from '../../../src/log/event-log.js'
+import { collect } from '../back-ends/scratch-event-store.js'
 import pg from 'pg'
 import { secretKeys } from '../../../src/services/complete-config.js'
 import { openSealing } from '../../../src/services/connections.js'
@@ -38,15 +34,6 @@ export class Sent {
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.body.data
   }
-
-  async isThere (path: string): Promise<void> {
-    await eventually(async () => (await this.service.call('GET', path)).status === 200)
-  }
-
-  /** Visible types of a stream. */
-  async typesOf (stream: string): Promise<string[]> {
-    return (await this.service.parts.streams.read(stream)).map(({ type }) => type)
-  }
 }
 
 /** As positions name them. */
@@ -63,68 +50,23 @@ export async function haveCome (
   }
 }
 
-export interface Named { phone_number: string, variables: object }
-interface Lead { id: number, secondary_contacts: Array<{ id: number }> }
-interface Left { status?: string, contacts?: Named[], user?: string }
-
-export async function toldOf (t: Teardown, service: TestService): Promise<ToldOf> {
-  const sent = await sender(service)
-  const raw = new EventLog(connectionTo(t, service.urls.eventStoreUrl))
-  return new ToldOf(sent, raw, (await sent.dataOf('POST', '/user/assistant', newAssistant())).id)
-}
-
-/** Of user 1, but for leads of others. */
-export class ToldOf {
-  #count = 0
-
-  constructor (readonly sent: Sent, private readonly raw: Streams, private readonly assistantId: number) {}
-
-  async lead (person: Named, secondary_contacts: Named[] = [], more: object = {}, user = '1'): Promise<Lead> {
-    return await this.sent.dataOf('POST', '/user/lead', newLead({ ...person, secondary_contacts, ...more }), user)
-  }
-
-  async call (given: object): Promise<string> {
-    const id = `http-${++this.#count}`
-    await this.sent.dataOf('POST', `/engine/calls/${id}/completed`, callReport(this.assistantId, given))
-    return id
-  }
-
-  /** As an engine appends it: plain. */
-  async plainCall (given: object): Promise<string> {
-    const id = `event-${++this.#count}`
-    const data = reported(id, { assistant_id: this.assistantId, ...given })
-    await this.raw.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], -1n)
-    return id
-  }
-
-  async areErased (t: Test, { leads = [], calls = [] }: { leads?: Lead[], calls?: string[] }): Promise<void> {
-    const { sent, sent: { service, service: { parts: { pool } } } } = this
-    await haveCome(service)
-    for (const { id } of leads) t.equal((await service.call('GET', `/user/lead/${id}`)).status, 404, `lead ${id}`)
-    for (const id of calls) {
-      const call = await sent.dataOf('GET', `/user/call/${id}`)
-      t.match(call, { erased: true, from: null, to: null, transcript: null }, id)
-      t.strictSame(await sent.typesOf(callStream(id)), ['CallErased'], `${id} is erased once`)
-      const { rows } = await pool.query('SELECT body FROM ledger.webhook_deliveries WHERE call_id = $1', [id])
-      t.strictSame(rows, [{ body: null }], `${id} has one delivery, without a body`)
-    }
-  }
-
-  /** With these contacts, of all that it had. */
-  async stays (t: Test, { id }: Lead, named: Named, left: Left = {}): Promise<void> {
-    const { status = 'created', contacts = [], user = '1' } = left
-    const data = await this.sent.dataOf('GET', `/user/lead/${id}`, undefined, user)
-    t.match(data, { ...named, status, secondary_contacts: contacts }, `lead ${id} stays`)
-    t.equal(data.secondary_contacts.length, contacts.length, `contacts of lead ${id}`)
-  }
-}
-
 const sealedRows = `
   SELECT 'ledger.work' AS name, user_id AS owner, input ->> 'key_id' AS key_id, input ->> 'sealed' AS sealed
   FROM ledger.work WHERE input ? 'sealed'
   UNION ALL SELECT 'ledger.person_exports', ${ownerOfPart}, key_id, encode(sealed, 'base64') FROM ledger.person_exports
   UNION ALL SELECT 'ledger.idempotency_keys', user_id, answer_key_id, encode(answer, 'base64')
   FROM ledger.idempotency_keys WHERE answer IS NOT NULL`
+
+/** What readers see of persons is what the log says, also after a replay. */
+export async function areFolds (t: Test, { urls }: Pick<TestService, 'urls'>): Promise<void> {
+  const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl, DATA_DIR: dataDir(t) }
+  for (const what of ['verify', 'replay', 'verify']) {
+    for (const name of ['leads', 'calls']) {
+      const { code, stdout, stderr } = await run(t, ['projections', what, name], env)
+      t.equal(code, 0, `${what} ${name}: ${stdout}${stderr}`)
+    }
+  }
+}
 
 /** A word that ends with a digit is no part of a longer number. @returns the places that have any of the words */
 export async function findEverywhere (
