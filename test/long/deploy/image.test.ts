@@ -1,11 +1,8 @@
 // The Dockerfile, as far as it can be tried without an engine: what it copies is there, and what it holds runs.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  copyFileSync, existsSync, linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, statSync,
-  symlinkSync
-} from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { cpSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import t from 'tap'
 import { packageRoot, packageVersion } from '../../../src/package-root.js'
 import { secrets } from '../../support/auth/secrets.js'
@@ -86,7 +83,7 @@ function copyDependencies (folder: string): void {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(readFileSync(join(packageRoot, 'package-lock.json'), 'utf8'))
   for (const [path, { dev, optional, devOptional }] of Object.entries(packages)) {
     if (!path.startsWith('node_modules/') || dev || optional || devOptional) continue
-    copy(path, join(folder, path), ['node_modules'])
+    copy(path, join(folder, path), 'node_modules')
   }
 }
 
@@ -97,26 +94,9 @@ function copyManifests (path: string, to: string): void {
   }
 }
 
-function copy (path: string, to: string, except: readonly string[] = []): void {
-  mkdirSync(dirname(to), { recursive: true })
-  copyTree(join(packageRoot, path), to, except)
-}
-
-function copyTree (from: string, to: string, except: readonly string[] = []): void {
-  const stats = lstatSync(from)
-  if (stats.isSymbolicLink()) return symlinkSync(readlinkSync(from), to)
-  if (!stats.isDirectory()) return copyFile(from, to)
-  mkdirSync(to, { recursive: true })
-  for (const name of readdirSync(from)) if (!except.includes(name)) copyTree(join(from, name), join(to, name))
-}
-
-/** Ten thousand files are linked in a tenth of the time. */
-function copyFile (from: string, to: string): void {
-  try {
-    linkSync(from, to)
-  } catch {
-    copyFileSync(from, to) // on another file system
-  }
+function copy (path: string, to: string, except?: string): void {
+  const filter = (file: string) => except === undefined || basename(file) !== except
+  cpSync(join(packageRoot, path), to, { recursive: true, verbatimSymlinks: true, filter })
 }
 
 const textOf = (file: string) => readFileSync(join(packageRoot, file), 'utf8')

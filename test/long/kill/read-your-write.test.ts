@@ -13,7 +13,6 @@ interface Written { path: string, list: string, answer: Answer }
 
 const isPending = ({ headers }: Answer) => headers.get('x-read-model') === 'pending'
 const positionOf = ({ headers }: Answer) => headers.get('x-read-position')
-const revisionOf = ({ headers }: Answer) => Number(headers.get('etag')?.slice(1, -1))
 
 /** Of a read assistant only its summary was written down; a lead is read as it was answered. */
 function shows ({ answer: { body: { data: written } } }: Written, { status, body }: Answer): boolean {
@@ -27,8 +26,6 @@ class OwnWrites {
   readonly wrong: object[] = []
   /** Answers that reads did not show yet and that no later write replaced. */
   readonly owed = new Map<string, Written>()
-  /** What reads showed of the assistant that many update. */
-  readonly observed: Array<{ revision: number, name: string }> = []
   readonly #writer: Call
   readonly #reader: Call
   readonly #token: string
@@ -92,20 +89,6 @@ class OwnWrites {
     else this.wrong.push({ address, withPosition, written: written.answer.body, read: read.body })
   }
 
-  /** Updates of one assistant by many: a read is at the revision of the write, or at a later one. */
-  async updateShared (path: string, name: string): Promise<void> {
-    const { answer } = await this.update(path, name)
-    const revision = revisionOf(answer)
-    this.seen.writes++
-    if (isPending(answer)) this.seen.pending++
-    for (const position of isPending(answer) ? [positionOf(answer)] : [null, positionOf(answer)]) {
-      const read = await this.get(path, position)
-      if (position && read.status === 503) this.seen.behind++
-      else if (read.status !== 200 || revisionOf(read) < revision) this.wrong.push({ path, revision, read: read.body })
-      else this.observed.push({ revision: revisionOf(read), name: read.body.data.name })
-    }
-  }
-
   /** What was pending turns out as it was answered. */
   async shownAtLast (t: Test, written: Written): Promise<void> {
     const read = await eventually(async () => {
@@ -115,19 +98,6 @@ class OwnWrites {
     if (!shows(written, read)) {
       t.fail(`${written.path} was answered differently`, { written: written.answer.body, read: read.body })
     }
-  }
-
-  /** The name of the assistant at each of its revisions. */
-  async namesOf (path: string): Promise<Map<number, string>> {
-    const names = new Map<number, string>()
-    for (let page = 1, last = 1; page <= last; page++) {
-      const { body } = await this.get(`${path}/history?per_page=100&page=${page}`)
-      last = body.meta.last_page
-      for (const { revision, changes } of body.data) {
-        names.set(revision, changes.find(({ field }: { field: string }) => field === 'assistant_name').to)
-      }
-    }
-    return names
   }
 }
 
@@ -172,7 +142,6 @@ const isCaughtUp = () => eventually(async () => !isPending((await own.createAssi
 t.test('what an answer says is what reads say, or it says that it is pending', async (t) => {
   let projector = await startProjector(t)
   await isCaughtUp()
-  const shared = (await own.createAssistant('shared')).path
   let isOver = false
   const writers = Array.from({ length: 16 }, async (_, writer) => {
     const mine = await own.createAssistant(`own.${writer}.`)
@@ -181,7 +150,6 @@ t.test('what an answer says is what reads say, or it says that it is pending', a
       await own.readBack(await own.update(mine.path, `own.${writer}.${round}.`), round % 8 === 0)
       await own.readBack(await own.createLead(numberOf(writer, round)), round % 8 === 4)
       if (round % 4 === 1) await own.readBack(await own.createAssistant(`new.${writer}.${round}.`), true)
-      if (round % 4 === 3) await own.updateShared(shared, `shared.${writer}.${round}.`)
     }
   })
   const goneOn = async (writes: number) => await eventually(() => own.seen.writes >= writes, 60_000)
@@ -202,8 +170,5 @@ t.test('what an answer says is what reads say, or it says that it is pending', a
   const { seen } = own
   t.ok(seen.pending > 0 && seen.behind > 0 && seen.equal > enough, JSON.stringify(seen))
   for (const written of own.owed.values()) await own.shownAtLast(t, written)
-  const names = await own.namesOf(shared) // no read showed a mixture: each name was seen at its own revision
-  t.ok(own.observed.length > 0, 'reads of the shared one were compared')
-  t.strictSame(own.observed.filter(({ revision, name }) => names.get(revision) !== name), [])
   await kill(projector)
 })
