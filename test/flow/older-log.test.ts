@@ -1,6 +1,5 @@
 // A log that has lost its end, on real back ends: nothing starts until an operator has said that it is lost for good.
 import t from 'tap'
-import { markerStream } from '../../src/domain/events.js'
 import { adoptLog } from '../../src/recovery/mend.js'
 import { eventually } from '../support/eventually.js'
 import { callOf, receiver } from '../support/receivers/receiver.js'
@@ -38,35 +37,6 @@ t.test('a log that is older than what was read of it is a refusal to start, unti
   for (const id of [assistant, next]) await adopted.completeCall(`of-${id}`, id)
   await eventually(() => hook.received.length >= 4)
   t.same(hook.received.map(callOf).sort(), ['kept', 'lost', `of-${assistant}`, `of-${next}`].sort())
-})
-
-t.test('a log that goes back while roles run is noticed: nothing is fed or created, and a restart is refused', async (t) => {
-  const r = await restorable(t)
-  const hook = await receiver(t)
-  const running = await r.start()
-  const assistant = idOf(await eventually(async () => created(await running.createAssistant(hook.url))))
-  await running.completeCall('kept', assistant)
-  await eventually(() => hook.received.length === 1)
-  await running.stop()
-  await r.backUpLog()
-  const again = await r.start()
-  await eventually(async () => created(await again.createAssistant(hook.url)))
-  await again.completeCall('lost', assistant)
-  await eventually(() => hook.received.length === 2)
-  await eventually(async () => (await again.ready()).status === 200)
-
-  await r.restoreLog()
-  const refused = await eventually(async () => {
-    const answer = await again.ready()
-    return answer.status === 503 && answer
-  })
-  t.match(refused.body, { checks: { log: 'failing' } })
-  await eventually(() => again.logged.some((line) => /older than this database.*`ringledger events adopt`/.test(line)))
-  t.equal((await again.createAssistant(hook.url)).status, 503, 'what would be lost is not answered')
-  const markers = await r.withParts(({ streams }) => streams.read(markerStream))
-  await again.stop()
-  t.same(await r.withParts(({ streams }) => streams.read(markerStream)), markers, 'and no marker tells of the lost log')
-  await t.rejects(r.start(), { name: 'OtherLog' })
 })
 
 const r = await restorable(t)

@@ -1,13 +1,20 @@
 // Bulk imports of leads from the request to the results, by JSON and by CSV.
 import { randomUUID } from 'node:crypto'
+import { request as post } from 'node:http'
+import { Readable } from 'node:stream'
 import t from 'tap'
+import { csvRecords } from '../../../src/http/csv.js'
 import { newLead } from '../../support/bodies/bodies.js'
+import { eventually } from '../../support/eventually.js'
+import { valueOf } from '../../support/running-service.js'
 import { imports, numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 
-const service = await testService(t, ['api', 'projector', 'worker'])
+const METRICS_TOKEN = `${'m'.repeat(32)}1`
+const service = await testService(t, ['api', 'projector', 'worker'], { METRICS_TOKEN })
 const { call, url, token, parts: { pool } } = service
 const { sendJson, sendCsv, ended, results } = imports(service)
+const authorization = `Bearer ${await token('1')}`
 const leadsOf = async (phone: string) =>
   (await call('GET', `/user/leads?phone_number=${encodeURIComponent(phone)}`)).body.data
 
@@ -135,12 +142,11 @@ t.test('an export is an import of the same leads', async (t) => {
     { phone_number: numberOf(221), secondary_contacts: [{ phone_number: numberOf(222), variables: { customer_name: ' Bo' } }] }
   ]
   for (const lead of sent) await call('POST', '/user/lead', { ...lead, campaign_id: 1 })
-  const headers = { authorization: `Bearer ${await token('1')}` }
   const { body: { data: { id: other } } } = await call('POST', '/user/campaign', { name: 'Second' })
   const shown = ({ phone_number, variables, secondary_contacts = [] }: Record<string, unknown>): object =>
     ({ phone_number, variables, contacts: (secondary_contacts as Array<Record<string, unknown>>).map(shown) })
   for (const { phone_number } of sent) {
-    const csv = await (await fetch(`${url}/user/leads/export?bom=true&phone_number=${encodeURIComponent(phone_number)}`, { headers })).text()
+    const csv = await (await fetch(`${url}/user/leads/export?bom=true&phone_number=${encodeURIComponent(phone_number)}`, { headers: { authorization } })).text()
     const { body: { data } } = await sendCsv(csv, `campaign_id=${other}`)
     t.match(await ended(data.id), { total: 1, created: 1 }, csv)
     const [again, first, ...more] = (await leadsOf(phone_number)).map(shown)
@@ -169,7 +175,7 @@ t.test('pages of results, all of them as CSV, and nothing for other users', asyn
   const second = await results(id, 'page=2')
   t.equal(second.data[0].row, 101)
   t.equal((await results(id, `after=${(await results(id, 'after=')).meta.next}`)).data.length, 21)
-  const headers = { authorization: `Bearer ${await token('1')}`, accept: 'text/csv' }
+  const headers = { authorization, accept: 'text/csv' }
   const csv = await (await fetch(`${url}/user/lead-import/${id}/results`, { headers })).text()
   const lines = csv.trim().split('\r\n')
   t.equal(lines.length, 122)
@@ -233,4 +239,73 @@ t.test('a query string that says other than the JSON is refused, and what the JS
   t.match(await ruleOf('campaign_id=1&if_duplicate=allow', {}), { rule: 'allow', ignored: null })
   t.match(await ruleOf('campaign_id=1', { campaign_id: 1, if_duplicate: 'allow' }), { rule: 'allow' })
   t.match(await ruleOf('if_duplicates=allow', { campaign_id: 1, bogus: 1 }), { rule: 'skip', ignored: 'if_duplicates, bogus' })
+})
+
+// Senders and readers who go away in the middle: nothing of it stays, and no back end is blamed.
+const limits = { mostBytes: 2 ** 20, mostRecordBytes: 2 ** 10 }
+const partsLeft = async () => (await pool.query('SELECT FROM ledger.lead_import_parts')).rowCount ?? 0
+const metrics = async () =>
+  await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })).text()
+
+t.test('a body that breaks off is a fault of its sender, whatever the socket says', async (t) => {
+  const reset = Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
+  const source = Readable.from((async function * () {
+    yield Buffer.from('phone_number\n+15550000001\n')
+    throw reset
+  })())
+  const read: string[][] = []
+  await t.rejects(async () => { for await (const record of csvRecords(source, limits)) read.push(record) },
+    { name: 'BrokenOff', statusCode: 400, cause: reset })
+})
+
+t.test('what had been kept of a body goes when it breaks off', async (t) => {
+  const works = async () => (await pool.query('SELECT FROM ledger.work')).rowCount
+  const before = await works()
+  const sending = post(`${url}/user/leads/import?campaign_id=1`, {
+    method: 'POST', headers: { authorization, 'content-type': 'text/csv' }
+  })
+  sending.on('error', () => {}) // its own end
+  sending.write(`phone_number\n${Array.from({ length: 1_200 }, (_, n) => numberOf(n)).join('\n')}\n`)
+  await eventually(async () => await partsLeft() >= 2)
+  sending.destroy()
+  await eventually(async () => await partsLeft() === 0)
+  t.equal(await works(), before)
+  t.notMatch(await metrics(), /route="\/user\/leads\/import",status="5/)
+})
+
+const total = 20_000
+
+t.test('results stop being read when their reader is gone', async (t) => {
+  const { body: { data: { id } } } = await sendCsv(`phone_number\n${numberOf(70)}\n`)
+  await ended(id)
+  await pool.query(`
+    INSERT INTO ledger.lead_import_results (import_id, row, outcome, errors)
+    SELECT $1, 1 + n, 'invalid', json_build_object('phone_number', json_build_array(repeat('x', 2000)))
+    FROM generate_series(1, ${total}) n`, [id])
+  const isRead = async () => (await pool.query(`
+    SELECT FROM pg_stat_activity WHERE datname = current_database() AND xact_start IS NOT NULL
+      AND (query LIKE 'FETCH %' OR query LIKE '%lead_import_results%') AND pid <> pg_backend_pid()`)).rowCount
+  const leaving = new AbortController()
+  const { body } = await fetch(`${url}/user/lead-import/${id}/results`, {
+    headers: { authorization, accept: 'text/csv' }, signal: leaving.signal
+  })
+  await body?.getReader().read()
+  t.equal(await isRead(), 1, 'it waits for its reader')
+  leaving.abort()
+  await eventually(async () => await isRead() === 0)
+})
+
+t.test('rows that were done are counted, and what waits', async (t) => {
+  const counted = async () => {
+    const text = await metrics()
+    return ['created', 'duplicate', 'invalid'].map((outcome) => valueOf(text, `ringledger_import_rows_total{outcome="${outcome}"}`) ?? 0)
+  }
+  const before = await counted()
+  const { body: { data: { id } } } = await sendCsv(`phone_number\n${numberOf(71)}\n${numberOf(71)}\nx\n`)
+  await ended(id)
+  t.same((await counted()).map((count, nth) => count - (before[nth] ?? 0)), [1, 1, 1])
+  const text = await metrics()
+  for (const name of ['requests_pending', 'requests_failing', 'oldest_seconds']) {
+    t.equal(valueOf(text, `ringledger_background_${name}{kind="lead-import"}`), 0)
+  }
 })

@@ -6,11 +6,9 @@ import { timestamp } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 import { revokeNow, signToken } from '../../../src/cli/token.js'
 import { digestOf } from '../../../src/http/credentials.js'
-import { secrets } from '../../support/auth/secrets.js'
-import { dataDir, runWarm } from '../../support/ringledger.js'
 
 const service = await testService(t)
-const { call, config, parts, parts: { pool, streams }, url, urls } = service
+const { call, config, parts, parts: { pool, streams } } = service
 const keys = apiKeys(service)
 const campaign = { name: 'By key' }
 
@@ -178,19 +176,4 @@ t.test('a worker refuses it as well, for what it shows', async (t) => {
   t.equal(await status(ops, worker.url, '/metrics'), 200)
   await revokeNow(parts, digestOf(jtiOf(ops)))
   await eventually(async () => await status(ops, worker.url, '/metrics') === 401)
-})
-
-const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl }
-const token = (...args: string[]) => runWarm(['token', ...args], env)
-const statusAt = async (bearer: string) =>
-  (await fetch(`${url}/user/me`, { headers: { authorization: `Bearer ${bearer}` } })).status
-
-t.test('a token has an id, by which it is revoked', async (t) => {
-  const bearer = (await token('--user', '1')).stdout.trim()
-  const { jti } = JSON.parse(Buffer.from(bearer.split('.')[1] ?? '', 'base64url').toString())
-  t.match(jti, /^[0-9a-f-]{36}$/)
-  t.equal(await statusAt(bearer), 200)
-  t.match(await token('revoke', jti), { code: 0, stderr: /The token is revoked\./ })
-  await eventually(async () => await statusAt(bearer) === 401)
-  t.match(await token('revoke', jti), { code: 0, stderr: /revoked already/ })
 })

@@ -21,7 +21,6 @@ export async function intake (t: Teardown) {
   const create = async (path: string, body: object, user = '1'): Promise<number> =>
     (await service.call('POST', path, body, { user })).body.data.id
   const assistant = await create('/user/assistant', newAssistant(on))
-  const lead = await create('/user/lead', newLead())
   /** Of another user. */
   const strange = await create('/user/lead', newLead({ campaign_id: 3 }), '2')
   const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
@@ -42,7 +41,7 @@ export async function intake (t: Teardown) {
     await eventually(() => hook.received.some(({ body }) => body.includes(callId)))
     await eventually(async () => await outcomes.seen(callId) === 200)
   }
-  return { service, hook, on, assistant, lead, strange, append, appendLead, report, post, isFed, ...outcomes }
+  return { service, hook, on, assistant, strange, append, appendLead, report, post, isFed, ...outcomes }
 }
 
 /** Appends the very bytes, as any client could. */

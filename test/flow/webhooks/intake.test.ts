@@ -1,10 +1,10 @@
-// Calls come in by event: whatever is wrong with one has an outcome of its own, and holds up no other.
+// Calls come in by event and by HTTP: whatever is wrong with one has an outcome of its own, and holds up no other.
 import t from 'tap'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
-import { assistantCreated, call, leadCreated } from '../../support/events/call-events.js'
+import { assistantCreated, call, campaign, leadCreated } from '../../support/events/call-events.js'
+import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 import { eventually } from '../../support/eventually.js'
 import { delivered, intake, skipped } from '../../support/scenes/intake.js'
-import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 
 const {
   service, hook, on, assistant, strange, append, appendLead, report, post, isFed, rowOf, setAside, seen, dataOf
@@ -55,15 +55,6 @@ t.test('a malformed call has a row that says so, operators see why, and no corre
     t.match(await setAside(`call-${callId}`), [{ consumer: /calls/, error: /\w/ }])
     t.equal(await seen(callId), 404)
     t.equal((await post(callId, callReport(assistant))).status, 409, 'and by HTTP it is another report')
-  }
-})
-
-t.test('a stream whose name is no call\'s has no row, and operators see it', async (t) => {
-  await append('call-not ok', call('c', { assistant_id: assistant }))
-  await append('elsewhere', call('c', { assistant_id: assistant }))
-  await isFed()
-  for (const stream of ['call-not ok', 'elsewhere']) {
-    t.match((await setAside(stream)).map(({ consumer }) => consumer), ['dispatcher', /calls/], stream)
   }
 })
 
@@ -131,6 +122,20 @@ t.test('a call whose stream begins with an event of ours is sent, and its stream
     })
     t.match(consumers, ['dispatcher', /assistants/, /calls/, /calls/, /leads/, /leads/])
   }
+})
+
+t.test('a call before its assistant or lead is refused; a campaign may come later', async (t) => {
+  t.equal((await post('soon', callReport(9_000))).status, 422)
+  await append('assistant-9000', assistantCreated(9_000, on).data, { type: 'AssistantCreated' })
+  t.equal((await post('soon', callReport(9_000, { lead_id: 9_001 }))).status, 422)
+  await appendLead('lead-9000-x', leadCreated(9_001, 9_000).data)
+  t.equal((await post('soon', callReport(9_000, { lead_id: 9_001 }))).status, 202)
+  await append('campaign-9000', campaign('CampaignCreated', 9_000, 'Late').data, { type: 'CampaignCreated' })
+  t.equal((await post('later', callReport(9_000, { lead_id: 9_001 }))).status, 202)
+  await eventually(() => ['soon', 'later'].every(dataOf))
+  t.same(['soon', 'later'].map((callId) => dataOf(callId).lead.campaign), [
+    { id: 9_000, name: '' }, { id: 9_000, name: 'Late' }
+  ])
 })
 
 t.test('every webhook that left fits its schema', async (t) => {
