@@ -1,7 +1,6 @@
+// A worker as a process starts and stops it.
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
-import { Webhook } from 'standardwebhooks'
-import { currentSecret } from '../../workers/deliver/secrets.js'
 import { startWorkers, type WorkerDeps, type Workers } from '../../workers/start.js'
 import { assistantCreated, callCompleted } from '../support/events/call-events.js'
 import { eventually } from '../support/eventually.js'
@@ -20,34 +19,8 @@ async function workers (
   return { ...started, ...site }
 }
 
-async function journey (t: Test, given: Partial<WorkerDeps>): Promise<void> {
-  const { ready, stop, deps, tell, assertAnswers } = await workers(t, given)
-  await ready
-  const hook =
-    await receiver(t, (response, received, count) => answers(count === 1 ? 500 : 200)(response, received, count))
-  const assistant_id = ++ids.assistant
-  const callId = randomUUID()
-  await tell(assistantCreated(assistant_id, { is_webhook_active: true, webhook_url: hook.url }))
-  await tell(callCompleted(callId, { assistant_id }))
-  await eventually(() => hook.received.length === 2)
-  const secret = new Webhook(await currentSecret(deps.pool, deps.keys, '1'))
-  for (const { headers, body } of hook.received) {
-    const strings = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
-    t.match(secret.verify(body, strings), { data: { call_id: callId, assistant: { id: assistant_id } } })
-    t.equal(headers['user-agent'], 'Ringledger/1.2.3')
-  }
-  await stop()
-  t.same((await deps.pool.query(`
-    SELECT status FROM ledger.webhook_deliveries WHERE call_id = $1`, [callId])).rows, [{ status: 'delivered' }])
-  await t.resolves(assertAnswers(), 'a queue that is closed is not taken for a silent one')
-}
-
-t.test('a call in the log arrives at its receiver, signed, after one failure, on Postgres alone', async (t) =>
-  journey(t, {}))
-t.test('and with Redis', { skip: noRedis() }, async (t) => journey(t, { redisUrl: (await scratchRedis(t)).url }))
-
 t.test('stopping waits for the answer that is on its way', async (t) => {
-  const { ready, stop, deps, tell } = await workers(t)
+  const { ready, stop, deps, tell, assertAnswers } = await workers(t)
   await ready
   const hook = await receiver(t, () => {})
   const assistant_id = ++ids.assistant
@@ -64,6 +37,7 @@ t.test('stopping waits for the answer that is on its way', async (t) => {
   t.same((await deps.pool.query(
     'SELECT status FROM ledger.webhook_deliveries WHERE call_id = $1', [callId]
   )).rows, [{ status: 'delivered' }])
+  await t.resolves(assertAnswers(), 'a queue that is closed is not taken for a silent one')
 })
 
 t.test('a Redis that is down at the start is waited for', { skip: noRedis() }, async (t) => {

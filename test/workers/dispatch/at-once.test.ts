@@ -1,8 +1,7 @@
 // The dispatcher writes a batch in one statement, as long as nobody else touches what it knows.
 import t from 'tap'
 import { dispatcherCheckpoint } from '../../../src/recovery/same-log.js'
-import { inTransaction } from '../../../src/postgres/transaction.js'
-import { Fenced, readCheckpoint, touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
+import { Fenced, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import type { DispatcherOptions } from '../../../workers/dispatch/effects.js'
 import {
@@ -60,17 +59,6 @@ t.test('whoever has something due is woken after the commit, but not for a webho
   await batch(callCompleted('c-4'))
   await batch(assistantUpdated(1, { is_webhook_active: true }))
   t.strictSame(woken, [['1'], [], [], [], ['1']])
-})
-
-t.test('what another transaction changed beside the checkpoint is seen', async (t) => {
-  const { batch } = await fed()
-  await inTransaction(pool, async (tx) => {
-    await touchCheckpoint(tx, dispatcherCheckpoint)
-    await tx.query("UPDATE ledger.dispatch_leads SET phone_number = '+15550000000'")
-  })
-  await batch(callCompleted('c-1', { lead_id: 7 }))
-  const { rows: [row] } = await pool.query("SELECT body FROM ledger.webhook_deliveries WHERE call_id = 'c-1'")
-  t.equal(JSON.parse(row.body).data.lead.phone_number, '+15550000000')
 })
 
 t.test('a former holder writes nothing', async (t) => {

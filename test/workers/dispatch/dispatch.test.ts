@@ -1,10 +1,8 @@
 // What becomes of a call: a delivery, or a row with the reason why there is none.
 import t from 'tap'
 import { callStatuses } from '../../../src/features/calls/events.js'
-import {
-  assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings
-} from '../../support/events/call-events.js'
-import { tables, url, webhookOn } from './dispatching.js'
+import { assistantCreated, assistantUpdated, callCompleted, settings } from '../../support/events/call-events.js'
+import { url, webhookOn } from './dispatching.js'
 import { dispatchRig } from '../../support/workers/delivery-rig.js'
 
 t.test('the settings at the place of the call in the log decide, within one batch and over several', async (t) => {
@@ -24,20 +22,6 @@ t.test('the settings at the place of the call in the log decide, within one batc
     ['c-1', 'skipped'], ['c-2', 'scheduled'], ['c-3', 'scheduled'], ['c-4', 'scheduled']
   ])
   t.match((await r.deliveries())[1]?.body, /Desk two/)
-})
-
-t.test('reading the log again changes nothing', async (t) => {
-  const r = await dispatchRig(t)
-  const events = logOf()([
-    assistantCreated(1, webhookOn), campaign('CampaignCreated', 3, 'Spring'), leadCreated(7, 3),
-    callCompleted('c-1', { lead_id: 7, lead_status: 'rescheduled' }), callCompleted('c-1'),
-    assistantUpdated(1, { webhook_url: `${url}/2` })
-  ])
-  await r.tellStored(events)
-  const before = [await r.deliveries(), await tables(r)]
-  await r.tellStored(events)
-  for (const event of events) await r.tellStored([event])
-  t.same([await r.deliveries(), await tables(r)], before)
 })
 
 t.test('send_webhook_only_on_completed keeps back other statuses; without it every status is sent', async (t) => {

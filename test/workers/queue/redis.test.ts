@@ -1,11 +1,17 @@
-// A Redis that is away, refuses us or may lose jobs is told in one line, however many queues use it.
+// The queue in Redis: one that is away, refuses us or may lose jobs is told in one line; one that was emptied or is
+// shared costs no job.
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { freePort } from '@ringledger/embedded-postgres/testing'
 import { redisBackEnd } from '../../../workers/queue/redis.js'
 import { whyAway } from '../../../workers/queue/redis-trouble.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
+import { assistantTo, callsOf } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
+import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
+import { receiver } from '../../support/receivers/receiver.js'
+import { deliveryRig } from '../../support/workers/delivery-rig.js'
+import { openQueue } from '../../../workers/queue/queue.js'
 
 /** Two queues on it, and what they log. */
 async function linesOf (t: Test, url: string): Promise<string[]> {
@@ -54,4 +60,33 @@ t.test('once it is closed, a connection that BullMQ connects anew does not try f
     await eventually(() => worker.status === 'end')
     t.equal(worker.status, 'end')
   }
+})
+
+t.test('an assistant whose job was lost while it ran is free again', { skip: noRedis() }, async (t) => {
+  const [redis, ledger] = [await scratchRedis(t), await scratchLedger(t)]
+  const queue = await openQueue({ ...ledger, redisUrl: redis.url, log: keepingLog() })
+  t.teardown(() => queue.close())
+  const [taken, ended]: [string[], string[]] = [[], []]
+  queue.work(async (id) => {
+    taken.push(id)
+    if (taken.length === 1) await redis.flush()
+  }, 1, (id) => { ended.push(id) })
+  t.teardown(() => queue.stopWork())
+  await queue.add(['7'])
+  await eventually(() => ended.length === 1)
+  await queue.add(['7'])
+  await eventually(() => ended.length === 2)
+  t.same([taken, ended], [['7', '7'], ['7', '7']])
+})
+
+t.test('two deployments on one Redis do not take each other\u2019s jobs', { skip: noRedis() }, async (t) => {
+  const redis = await scratchRedis(t)
+  const deployments = [await deliveryRig(t, { redis }), await deliveryRig(t, { redis })]
+  const hooks = await Promise.all(deployments.map(async (rig) => {
+    const hook = await receiver(t)
+    await rig.tell(assistantTo(hook.url), ...callsOf(1, 40))
+    return hook
+  }))
+  await eventually(async () => hooks.every(({ received }) => received.length >= 40))
+  t.same(hooks.map(({ received }) => received.length), [40, 40], 'at once, without a reconciler')
 })
