@@ -1,14 +1,19 @@
-// Read, fold, decide, append, answer: against the real event store.
+// Read, fold, decide, append, answer: against the real event store. Commands of one stream at the same time, in one
+// process and in several, and after a lost answer; a number that is deleted and created anew is a lead once.
 import { randomUUID } from 'node:crypto'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { findRequest } from '../../src/commands/person-requests.js'
 import { assistantDecider } from '../../src/features/assistants/model.js'
 import { personRequestStream } from '../../src/features/persons/events.js'
 import { Rejection } from '../../src/domain/rejection.js'
 import { eventId } from '../../src/log/stored.js'
-import { noStream, EventLog } from '../../src/log/event-log.js'
+import { noStream, EventLog, type Streams } from '../../src/log/event-log.js'
 import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { StreamBusy } from '../../src/commands/handle.js'
+import { oneLeadDecider } from '../../src/features/leads/decide.js'
+import { leadStream } from '../../src/features/leads/events.js'
+import type { OneLeadState } from '../../src/features/leads/model.js'
 
 const { connection } = await scratchEventStore(t)
 const streams = new EventLog(connection)
@@ -109,4 +114,157 @@ t.test('what somebody appends to a request of a person, and nobody can read, say
     { id: randomUUID(), type: 'PersonRequestCompleted', data: { bad: 1 }, metadata: {} }
   ], noStream)
   t.match(await findRequest(streams, id), { request: { status: 'processing' } })
+})
+
+// A command for another user's stream costs what one for a missing stream costs, however long the stream is.
+const owner = handleOn(streams)
+const long = newId()
+await owner(createRequest(long))
+for (let n = 0; n < 20; n++) await owner(updateRequest(long, { assistant_name: `Name ${n}` }))
+
+/** What a command of the user asks the store in a process, which knows the stream or not. */
+async function asked (userId: string, assistantId: number, isKnown = false): Promise<unknown[]> {
+  const questions: unknown[] = []
+  const observed: Streams = {
+    ...streams,
+    read: async (stream, from, maxCount) => {
+      questions.push(['read', from, maxCount])
+      return await streams.read(stream, from, maxCount)
+    },
+    visit: async (stream, from, take) => {
+      questions.push(['visit', from])
+      return await streams.visit(stream, from, take)
+    }
+  }
+  const handle = handleOn(observed)
+  if (isKnown) await handle(updateRequest(assistantId, {}))
+  questions.length = 0
+  const handling = handle(updateRequest(assistantId, { record_call: true }, undefined, userId))
+  if (userId !== '1') await t.rejects(handling, { code: 'assistant-not-found' })
+  else await handling
+  return questions
+}
+
+t.test('no more than the first event of it is read, as of a stream that is not there', async (t) => {
+  t.strictSame(await asked('2', long), [['read', 0n, 1]])
+  t.strictSame(await asked('2', 1_000_000), [['read', 0n, 1]])
+})
+
+t.test('in a process that knows the stream nothing is read', async (t) => {
+  t.strictSame(await asked('2', long, true), [])
+})
+
+t.test('the owner reads the first event once, and then the tail', async (t) => {
+  t.strictSame(await asked('1', long), [['read', 0n, 1], ['visit', 0n]])
+  t.strictSame(await asked('1', long, true), [['visit', 22n]])
+})
+
+t.test('commands of one stream queue up inside a process: no conflict among them', async (t) => {
+  const { observed, appends } = watched(streams)
+  const handle = handleOn(observed)
+  const id = newId()
+  await handle(createRequest(id))
+  await Promise.all(Array.from({ length: 20 }, (_, index) =>
+    handle(updateRequest(id, { max_call_duration: 20 + index }))))
+  t.equal(appends(), 21)
+  const stored = await streams.read(`assistant-${id}`)
+  t.strictSame(
+    stored.slice(1).map(({ data }) => Reflect.get(Reflect.get(data as object, 'changes'), 'max_call_duration')),
+    Array.from({ length: 20 }, (_, index) => 20 + index)
+  )
+})
+
+t.test('a refused command does not hold up the ones behind it', async (t) => {
+  const handle = handleOn(streams)
+  const id = newId()
+  const outcomes = await Promise.allSettled([
+    handle(createRequest(id)), handle(updateRequest(id, { timezone: 'UTC' })),
+    handle(updateRequest(id, { record_call: true }))
+  ])
+  t.strictSame(outcomes.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+})
+
+t.test('a conflict with another process reads and decides again', async (t) => {
+  const processes = Array.from({ length: 4 }, () => handleOn(streams))
+  const contact = randomUUID()
+  const outcomes = await Promise.all(processes.flatMap((handle) =>
+    Array.from({ length: 5 }, () => handle(leadRequest(newId(), contact, true)))))
+  t.equal((await streams.read(`lead-1-${contact}`)).length, 20)
+  t.strictSame(
+    outcomes.map(({ revision }) => Number(revision)).sort((a, b) => a - b),
+    Array.from({ length: 20 }, (_, index) => index)
+  )
+})
+
+t.test('a command that stands already is the answer, wherever it is tried again', async (t) => {
+  const [id, commandId] = [newId(), randomUUID()]
+  const first = await handleOn(streams)(createRequest(id, {}, commandId))
+  await handleOn(streams)(updateRequest(id, { record_call: true }))
+  t.strictSame(await handleOn(streams)(createRequest(id, {}, commandId)), first)
+  t.equal((await streams.read(`assistant-${id}`)).length, 2)
+})
+
+t.test('a stream that others keep writing to is given up after five seconds, with nothing written', async (t) => {
+  const id = newId()
+  await handleOn(streams)(createRequest(id))
+  const overtaken = handleOn(streams)
+  let others = 0
+  const handle = handleOn({
+    ...streams,
+    async append (stream, events, expected) { // somebody is always faster
+      others += 1
+      await overtaken(updateRequest(id, { assistant_name: `Name ${others}` }))
+      return await streams.append(stream, events, expected)
+    }
+  })
+  await t.rejects(handle(updateRequest(id, { record_call: true })), StreamBusy)
+  t.equal((await streams.read(`assistant-${id}`)).length, 1 + others)
+})
+
+const deleteRequest = (id: number, contact: string) => {
+  const decider = oneLeadDecider(id)
+  const command = { type: 'delete' as const, ids: [], userId: '1', now: '2026-02-01T12:00:00.000Z' }
+  return {
+    aggregate: decider,
+    stream: leadStream(1, contact),
+    decide: (state: OneLeadState) => decider.decide(command, state),
+    origin: { commandId: randomUUID(), userId: '1', correlationId: 'correlation-1' }
+  }
+}
+
+const typesOf = async (contact: string) => (await streams.read(leadStream(1, contact))).map(({ type }) => type)
+
+async function isRefused (t: Test, handling: Promise<unknown>, code: string): Promise<void> {
+  await t.rejects(handling, { name: 'Rejection', code })
+}
+
+t.test('deletions and creations from four processes at once never leave two leads', async (t) => {
+  const contact = randomUUID()
+  const processes = Array.from({ length: 4 }, () => handleOn(streams))
+  for (let round = 0, id = 100; round < 5; round++) {
+    await Promise.allSettled(processes.map((handle) => handle(leadRequest(++id, contact))))
+    const ids = Array.from({ length: 4 }, (_, index) => id - index)
+    await Promise.allSettled(processes.flatMap((handle) => [
+      ...ids.map((each) => handle(deleteRequest(each, contact))), handle(leadRequest(++id, contact))
+    ]))
+    let live = 0
+    for (const type of await typesOf(contact)) {
+      live += type === 'LeadCreated' ? 1 : -1
+      t.ok(live === 0 || live === 1, `${live} leads after ${type}`)
+    }
+    const [last] = (await streams.read(leadStream(1, contact))).filter(({ type }) => type === 'LeadCreated').slice(-1)
+    const lastId = Number(Reflect.get(Object(last?.data), 'lead_id'))
+    await processes[0]?.(deleteRequest(lastId, contact)).catch(() => {})
+  }
+})
+
+t.test('what one process remembers of the leads of a contact and of one of them are two things', async (t) => {
+  const contact = randomUUID()
+  const handle = handleOn(streams)
+  await handle(leadRequest(1, contact))
+  await handle(leadRequest(2, contact, true))
+  t.match(await handle(deleteRequest(2, contact)), { state: { id: 2, isDeleted: true } })
+  await isRefused(t, handle(leadRequest(3, contact)), 'invalid')
+  t.match(await handle(deleteRequest(1, contact)), { state: { id: 1, isDeleted: true } })
+  t.match(await handle(leadRequest(3, contact)), { state: { ids: [3], last: { id: 3 } } })
 })

@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { commandHandler, streamCache } from '../../src/commands/handle.js'
 import { EventLog, type Streams } from '../../src/log/event-log.js'
-import { createRequest, handleOn, leadRequest, updateRequest } from '../support/commands/handle-on.js'
+import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
 import { sizeOf } from '../../src/log/stored.js'
-import { mainProcess } from '../support/ringledger.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
-const { client, connection, store } = await scratchEventStore(t)
+const { client, connection } = await scratchEventStore(t)
 const streams = new EventLog(connection)
 const folded = (text: string) => ({ state: { text }, revision: 0n, stateRevision: 0n, position: 1n })
 
@@ -31,10 +30,12 @@ t.test('the bytes of all states together have a bound; a state that is larger, o
   t.end()
 })
 
-t.test('a small heap outlives 140 assistants of 480 KiB', async (t) => {
-  const { said, ended } = mainProcess(t, new URL('./commands-main.js', import.meta.url), [store.url, '140'], { heapMb: 64 })
-  t.equal(await ended, 0)
-  t.strictSame(said, [{ handled: 140 }])
+t.test('a process that may remember nothing reads a stream from its begin each time', async (t) => {
+  const { observed, reads } = watched(streams)
+  const handle = commandHandler(observed, 0)
+  await handle(createRequest(1))
+  for (const record_call of [true, false]) await handle(updateRequest(1, { record_call }))
+  t.strictSame(reads, [0n, 0n])
 })
 
 const ways = { deleted: 'deleteStream', 'deleted for good': 'tombstoneStream' } as const
