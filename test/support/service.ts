@@ -27,7 +27,7 @@ export interface TestService {
   parts: Connections
   config: CompleteConfig
   token (user: string, role?: string): Promise<string>
-  /** Sends JSON as `user` ('1' when not given) and reads the JSON answer. */
+  /** Sends JSON as `user` ('1' when not given, and the engine as `engine`) and reads the JSON answer. */
   call (
     method: string, path: string, body?: unknown, options?: { user?: string, headers?: Record<string, string> }
   ): Promise<Answer>
@@ -64,7 +64,7 @@ export async function testService (
   const send = caller(url)
   const tokens = new Map<string, Promise<string>>() // to sign one takes as long as many a request
   const call: TestService['call'] = async (method, path, body, { user = '1', headers } = {}) => {
-    const known = tokens.get(user) ?? token(user)
+    const known = tokens.get(user) ?? token(user, user === 'engine' ? user : undefined)
     tokens.set(user, known)
     return await send(method, path, { token: await known, body, headers })
   }

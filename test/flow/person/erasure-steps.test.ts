@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'])
-const { call, parts, token } = service
+const { call, parts } = service
 const { pool, streams } = parts
 const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
 
@@ -19,8 +19,8 @@ async function person (phone_number: string) {
   const contact = { phone_number, variables: {} }
   const holder = (await call('POST', '/user/lead', newLead({ phone_number: phone_number + '0', secondary_contacts: [contact] }))).body.data
   const callId = `of-${lead.id}`
-  const headers = { authorization: `Bearer ${await token('engine', 'engine')}` }
-  await call('POST', `/engine/calls/${callId}/completed`, callReport(assistant, { from: phone_number, lead_id: lead.id }), { headers })
+  const report = callReport(assistant, { from: phone_number, lead_id: lead.id })
+  await call('POST', `/engine/calls/${callId}/completed`, report, { user: 'engine' })
   return { lead, holder, callId }
 }
 

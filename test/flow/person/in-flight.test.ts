@@ -20,7 +20,6 @@ const service = await testService(t, ['api', 'projector', 'worker'], {
 })
 const { call, parts: { pool } } = service
 const erase = erasing(service)
-const engine = { headers: { authorization: `Bearer ${await service.token('engine', 'engine')}` } }
 const isSending = 'an attempt to send a webhook'
 let count = 0
 
@@ -31,7 +30,7 @@ async function called (t: Test, answer: Answer) {
   const webhook = { is_webhook_active: true, webhook_url: hook.url }
   const assistant = (await call('POST', '/user/assistant', newAssistant(webhook))).body.data.id
   const lead_id = (await call('POST', '/user/lead', newLead({ phone_number: gone }))).body.data.id
-  await call('POST', `/engine/calls/${callId}/completed`, callReport(assistant, { from: gone, lead_id }), engine)
+  await call('POST', `/engine/calls/${callId}/completed`, callReport(assistant, { from: gone, lead_id }), { user: 'engine' })
   await eventually(() => hook.received.length === 1)
   return { gone, callId, hook }
 }

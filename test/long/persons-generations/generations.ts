@@ -35,8 +35,7 @@ export interface ReadPerson {
 }
 
 export async function generationScene (service: TestService) {
-  const { call, token } = service
-  const engine = { headers: { authorization: `Bearer ${await token('engine', 'engine')}` } }
+  const { call } = service
   const assistant = (await call('POST', '/user/assistant', { ...newAssistant, ...webhook })).body.data.id
   return {
     /** A lead, a contact, and a call of each; that of the contact names nothing but its id. */
@@ -51,7 +50,7 @@ export async function generationScene (service: TestService) {
         [`contact-${count}`]: { from: 'anonymous', lead_id: holder.secondary_contacts[0].id }
       }
       for (const [id, given] of Object.entries(reports)) {
-        await call('POST', `/engine/calls/${id}/completed`, callReport(assistant, given), engine)
+        await call('POST', `/engine/calls/${id}/completed`, callReport(assistant, given), { user: 'engine' })
         await eventually(async () => (await call('GET', `/user/call/${id}`)).status === 200)
       }
       return { gone, lead, holder, calls: Object.keys(reports) }

@@ -25,7 +25,6 @@ const raw = new EventLog(connectionTo(t, urls.eventStoreUrl))
 /** A reader that goes away just then is no longer waited for before the key ends. */
 let hasEndedKey = false
 const erase = erasing(service, {}, 50, { behind: async (of) => hasEndedKey ? await areBehind(of) : [] })
-const engine = { headers: { authorization: `Bearer ${await service.token('engine', 'engine')}` } }
 const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl, DATA_DIR: dataDir(t) }
 let count = 0
 
@@ -53,7 +52,7 @@ async function reported (areLeadsKnown: boolean) {
   const answered = await sent('POST', '/user/lead', newLead({ phone_number: other }))
   const report = async (id: string, given: { lead_id?: number, from: string, lead_status?: LeadStatus }) => {
     if (given.lead_id === undefined || areLeadsKnown) {
-      await sent('POST', `/engine/calls/${id}/completed`, callReport(assistant, given), engine)
+      await sent('POST', `/engine/calls/${id}/completed`, callReport(assistant, given), { user: 'engine' })
     } else {
       const data = reportedCall(id, { assistant_id: assistant, ...given })
       await streams.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], -1n)

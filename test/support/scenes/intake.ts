@@ -23,7 +23,6 @@ export async function intake (t: Teardown) {
   const assistant = await create('/user/assistant', newAssistant(on))
   /** Of another user. */
   const strange = await create('/user/lead', newLead({ campaign_id: 3 }), '2')
-  const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
   const append = await byteAppender(t, service.urls.eventStoreUrl)
   const appendLead = async (stream: string, data: object) => {
     await service.parts.streams.append(stream, [{ id: randomUUID(), type: 'LeadCreated', data, metadata: {} }], -1n)
@@ -31,7 +30,7 @@ export async function intake (t: Teardown) {
   const report = (callId: string, given: object = {}) =>
     append(`call-${callId}`, call(callId, { assistant_id: assistant, ...given }))
   const post = (callId: string, body: object | string): Promise<Answer> =>
-    service.call('POST', `/engine/calls/${callId}/completed`, body, { headers: engine })
+    service.call('POST', `/engine/calls/${callId}/completed`, body, { user: 'engine' })
   const outcomes = outcomesOf(service, hook)
 
   /** A healthy call after the others: once it has arrived, they have all been dispatched and projected. */

@@ -32,8 +32,7 @@ export async function readScene (t: Teardown) {
     })).body.data,
     complete: async (callId: string, body: object): Promise<Answer> => {
       const { call_id, ...rest } = report(callId)
-      const headers = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
-      return await call('POST', `/engine/calls/${callId}/completed`, { ...rest, ...body }, { headers })
+      return await call('POST', `/engine/calls/${callId}/completed`, { ...rest, ...body }, { user: 'engine' })
     }
   }
 }
@@ -63,9 +62,8 @@ export async function webhookService (t: Teardown) {
   /** Completes a call, and answers its delivery once `isDone`. */
   async function complete (assistantId: number, isDone: IsDone, user = '1') {
     const callId = randomUUID()
-    const authorization = `Bearer ${await service.token('engine', 'engine')}`
     const { headers } =
-      await call('POST', `/engine/calls/${callId}/completed`, callReport(assistantId), { headers: { authorization } })
+      await call('POST', `/engine/calls/${callId}/completed`, callReport(assistantId), { user: 'engine' })
     const found = await eventually(async () => {
       const { body } = await call('GET', `/user/webhook-deliveries?call_id=${callId}`, undefined, {
         user, headers: { 'x-read-position': headers.get('x-read-position') ?? '' }

@@ -1,4 +1,5 @@
-// What events say of leads is sealed in the log, and everybody who reads it with the keys has it as before.
+// What events say of leads, entries and calls is sealed in the log, and everybody who reads it with the keys has it as
+// before; what an engine appends itself is as it wrote it.
 import { FORWARDS, START, jsonEvent } from '@eventstore/db-client'
 import pino from 'pino'
 import t from 'tap'
@@ -6,14 +7,18 @@ import { startRoles } from '../../src/services/roles.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { collect } from '../support/back-ends/scratch-event-store.js'
 import { scratchPostgres } from '../support/back-ends/back-ends.js'
-import { newLead } from '../support/bodies/bodies.js'
+import { newLead, callReport } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { caller } from '../support/running-service.js'
-import { testService } from '../support/service.js'
+import { testService, newAssistant } from '../support/service.js'
 import { randomUUID } from 'node:crypto'
 import { sealedIn } from '../../src/domain/sealed.js'
+import { noStream } from '../../src/log/event-log.js'
+import { receiver } from '../support/receivers/receiver.js'
 
-const service = await testService(t)
+const service = await testService(t, ['api', 'projector', 'worker'], {
+  WEBHOOK_SCHEDULE: '0s', WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8'
+})
 const { call, client, config, urls, parts: { pool, personKeys } } = service
 const variables = { customer_name: 'Grace Sealed', email: 'grace@sealed.example', plan: 'a hidden plan' }
 const phone_number = '+15557770001'
@@ -154,6 +159,64 @@ t.test('without its key the number is still not called, in every process', async
   t.equal((await send('DELETE', `/user/blacklist/${id}`)).status, 200, 'its user may end it')
   t.match((await service.parts.streams.read(stream)).at(-1), { type: 'PhoneNumberUnblacklisted', data: { blacklist_id: id } })
   t.match(await send('POST', '/user/lead', body), { status: 200 })
+  t.equal((await pool.query('SELECT FROM ledger.parked_events')).rowCount, 0)
+})
+
+const hook = await receiver(t)
+const assistantId: number = (await call('POST', '/user/assistant', {
+  ...newAssistant, is_webhook_active: true, webhook_url: hook.url
+})).body.data.id
+const said = {
+  from: '+15557780001',
+  to: '+15557780002',
+  recording_url: 'https://recordings.example.com/hidden',
+  transcript: [{ role: 'customer' as const, text: 'A hidden word', at: 1 }],
+  input_variables: { customer_name: 'Grace hidden' },
+  extracted_variables: { summary: 'hidden' }
+}
+const report = (given: object = {}) => callReport(assistantId, { ...said, ...given })
+const send = async (callId: string, body: object) =>
+  await call('POST', `/engine/calls/${callId}/completed`, body, { user: 'engine' })
+const bytes = (callId: string) => bytesOf(`call-${callId}`)
+
+t.test('a report over HTTP: its event has nothing of the person, and its owner and their receiver have all', async (t) => {
+  t.equal((await send('sealed', report())).status, 202)
+  const stored = await bytes('sealed')
+  t.notMatch(stored, /778000|hidden/)
+  t.match(JSON.parse(stored), [{ call_id: 'sealed', assistant_id: assistantId, status: 'completed', sealed: { text: /./ } }])
+  const shown = await eventually(async () => {
+    const answer = await call('GET', '/user/call/sealed')
+    return answer.status === 200 && answer
+  })
+  t.match(shown.body.data, said)
+  await eventually(() => hook.received.length === 1)
+  t.match(String(hook.received[0]?.body), /A hidden word/)
+})
+
+t.test('a report as large as reports may be is sealed too', async (t) => {
+  const text = Array.from({ length: 100 }, () => randomUUID()).join(' ')
+  const transcript = Array.from({ length: 200 }, (_, at) => ({ role: 'customer' as const, text: `${text} ${at}`, at }))
+  t.equal((await send('large', report({ transcript }))).status, 202)
+  t.notMatch(await bytes('large'), /778000|hidden/)
+  const shown = await eventually(async () => {
+    const answer = await call('GET', '/user/call/large')
+    return answer.status === 200 && answer
+  })
+  t.strictSame(shown.body.data.transcript, transcript)
+})
+
+t.test('what an engine appends stays as it is', async (t) => {
+  const data = { call_id: 'of-engine', ...report() }
+  await service.parts.streams.append('call-of-engine', [{ id: randomUUID(), type: 'CallCompleted', data, metadata: {} }], noStream)
+  t.strictSame(JSON.parse(await bytes('of-engine')), [data])
+})
+
+t.test('a call is under the key of who called or was called: without it nothing but what is plain can be read', async (t) => {
+  t.equal((await send('outbound', report({ direction: 'outbound' }))).status, 202)
+  t.equal(await personKeys.erase('1', said.from), true)
+  t.match(await service.parts.streams.read('call-sealed'),
+    [{ type: 'CallErased', data: { call_id: 'sealed', status: 'completed' }, metadata: { was: 'CallCompleted' } }])
+  t.match((await service.parts.streams.read('call-outbound')).map(({ type, data }) => ({ type, data })), [{ type: 'CallCompleted', data: said }])
   t.equal((await pool.query('SELECT FROM ledger.parked_events')).rowCount, 0)
 })
 
