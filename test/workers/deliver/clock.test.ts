@@ -1,8 +1,8 @@
 // Which clock signs.
+import type { PoolClient } from 'pg'
 import t from 'tap'
 import { assistantTo, callCompleted } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { clockOf } from '../../support/postgres/clock.js'
 import { receiver } from '../../support/receivers/receiver.js'
 import { deliveryRig, settled } from '../../support/workers/delivery-rig.js'
 
@@ -13,8 +13,18 @@ t.test('a webhook carries the time of Postgres, and a worker whose clock differs
   await r.tell(assistantTo(hook.url), callCompleted('c-1'))
   await settled(r, 'delivered')
   t.strictSame(warned(), [], 'they agree')
-  const clock = await clockOf(r.pool)
-  await clock.pass('1 hour')
+  await r.pool.query(`
+    CREATE SCHEMA clock;
+    CREATE FUNCTION clock.now() RETURNS timestamptz LANGUAGE sql STABLE AS
+      $$ SELECT pg_catalog.now() + interval '1 hour' $$;
+    CREATE FUNCTION clock.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+      $$ SELECT pg_catalog.clock_timestamp() + interval '1 hour' $$`)
+  const isAhead = async (client: PoolClient) => { await client.query('SET search_path = clock, pg_catalog, public') }
+  Object.assign(r.pool.options, { onConnect: isAhead })
+  for (const client of await Promise.all(Array.from({ length: r.pool.totalCount }, () => r.pool.connect()))) {
+    await isAhead(client)
+    client.release()
+  }
   await r.tell(callCompleted('c-2'))
   await eventually(() => hook.received.length === 2)
   const [first, second] = hook.received.map(({ headers }) => Number(headers['webhook-timestamp']))

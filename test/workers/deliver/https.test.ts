@@ -1,4 +1,5 @@
-// Over https: the certificate is verified for the name of the URL, and the protocol is always HTTP/1.1.
+// Over https: the certificate is verified for the name of the URL, and the protocol is always HTTP/1.1, with the
+// session of the last connection where there was one.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -7,9 +8,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openPoster } from '../../../workers/deliver/post.js'
 import { cert, key } from '../../support/receivers/hook-certificate.js'
+import { createServer } from 'node:https'
 
 const hellos: Array<{ servername: string, protocols: string[] }> = []
 const requests: Array<{ version: string, host: string | undefined }> = []
@@ -31,6 +33,15 @@ t.teardown(() => server.close())
 const { port } = server.address() as AddressInfo
 const url = (name: string) => `https://${name}:${port}/hook`
 
+/** Posts to each URL in a process that trusts the certificate. */
+async function trusting (t: Test, ...urls: string[]) {
+  const trusted = join(t.testdir(), 'cert.pem')
+  writeFileSync(trusted, cert)
+  const main = fileURLToPath(new URL('./https-main.js', import.meta.url))
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: trusted }
+  return await promisify(execFile)(process.execPath, ['--expose-gc', main, ...urls], { env })
+}
+
 t.test('a certificate that nobody trusts gets no request', async (t) => {
   const poster = openPoster({ allowCidrs: ['127.0.0.0/8'] }, async () => ['127.0.0.1'])
   t.teardown(() => poster.close())
@@ -48,13 +59,7 @@ t.test('a certificate that nobody trusts gets no request', async (t) => {
 })
 
 t.test('a trusted one gets it under its own name only, by HTTP/1.1, and HTTP/2 is not even offered', async (t) => {
-  const trusted = join(t.testdir(), 'cert.pem')
-  writeFileSync(trusted, cert)
-  const main = fileURLToPath(new URL('./https-main.js', import.meta.url))
-  const env = { ...process.env, NODE_EXTRA_CA_CERTS: trusted }
-  const { stdout } = await promisify(execFile)(
-    process.execPath, [main, url('hook.example'), url('other.example'), url('127.0.0.1')], { env }
-  )
+  const { stdout } = await trusting(t, url('hook.example'), url('other.example'), url('127.0.0.1'))
   t.match(stdout.trim().split('\n').map((line) => JSON.parse(line)), [
     { kind: 'answer', status: 204 }, { kind: 'failure', stage: 'tls' }, { kind: 'failure', stage: 'tls' }
   ])
@@ -63,4 +68,16 @@ t.test('a trusted one gets it under its own name only, by HTTP/1.1, and HTTP/2 i
   t.same(hellos.map(({ servername }) => servername).slice(1, 3), [
     'hook.example', 'other.example'
   ], 'the name of the URL is told, not the address')
+})
+
+t.test('a receiver whose connection is gone is reached anew with the session of the last one', async (t) => {
+  const resumed: boolean[] = []
+  const server = createServer({ key, cert }, (_request, response) => {
+    response.writeHead(204, { connection: 'close' }).end()
+  }).on('secureConnection', (socket) => { resumed.push(socket.isSessionReused()) }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  await trusting(t, ...Array.from({ length: 3 }, () => `https://hook.example:${port}/hook`))
+  t.strictSame(resumed, [false, true, true])
 })

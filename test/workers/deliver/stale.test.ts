@@ -1,10 +1,14 @@
-// A request on a kept connection that the receiver has closed is sent again; nothing else is sent twice.
+// Connections are kept, as long as they are not too many. A request on one that the receiver has closed is sent again;
+// nothing else is sent twice.
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { Agent, buildConnector, request, type Dispatcher } from 'undici'
 import type { Result } from '../../../src/features/webhooks/outcome.js'
+import { hurriedMs, keptMs, openConnections } from '../../../workers/deliver/connections.js'
 import { openPoster, type Poster } from '../../../workers/deliver/post.js'
+import { eventually } from '../../support/eventually.js'
 import { rawServer } from './servers.js'
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
@@ -101,4 +105,30 @@ t.test('a connection that was closed while nobody used it is not used again', as
   await closed[0]
   t.match(await send(by, server.url), { status: 200 })
   t.equal(server.connections(), 2)
+})
+
+t.test('a connection is kept for a minute, and for seconds only while too many are open', async (t) => {
+  const { url, connections } = await rawServer(t, (socket) => { socket.on('data', () => socket.write(ok)) })
+  const keeps = new Map<Dispatcher, number>()
+  const agents = openConnections(buildConnector({}), (connect, keepAliveTimeout) => {
+    const agent = new Agent({ connect, keepAliveTimeout })
+    keeps.set(agent, keepAliveTimeout)
+    return agent
+  }, 2)
+  t.teardown(() => agents.close())
+  const send = async () => {
+    const dispatcher = agents.next()
+    const { body } = await request(url, { dispatcher })
+    await body.dump()
+    await turn() // then its connection is free for the next one
+    return keeps.get(dispatcher)
+  }
+  t.equal(await send(), keptMs)
+  t.equal(await send(), keptMs)
+  t.equal(connections(), 1, 'the second request came on the connection of the first')
+  t.strictSame(await Promise.all([send(), send()]), [keptMs, keptMs])
+  t.equal(connections(), 2)
+  t.equal(await send(), hurriedMs, 'two are open')
+  await Promise.all([...keeps].map(async ([agent, ms]) => { if (ms === keptMs) await agent.close() }))
+  await eventually(() => keeps.get(agents.next()) === keptMs)
 })

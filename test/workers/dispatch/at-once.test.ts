@@ -1,4 +1,5 @@
-// The dispatcher writes a batch in one statement, as long as nobody else touches what it knows.
+// The dispatcher writes a batch in one statement, as long as nobody else touches what it knows; however the log is cut
+// into batches, its tables and deliveries come out the same.
 import t from 'tap'
 import { dispatcherCheckpoint } from '../../../src/recovery/same-log.js'
 import { Fenced, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
@@ -11,6 +12,8 @@ import { commitEvents } from '../../support/events/appender.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { watchedPool } from '../../support/postgres/statements.js'
 import { emptyDispatchState } from './dispatching.js'
+import { history } from './histories.js'
+import { fc } from '../../support/fuzz/property.js'
 
 const { pool } = await scratchLedger(t)
 const webhook = webhookTo('https://hooks.example.com/calls')
@@ -71,4 +74,29 @@ t.test('a former holder writes nothing', async (t) => {
   await t.rejects(consumer.write(late, from, 5n), Fenced)
   t.strictSame(await deliveries(), before)
   t.equal(await readCheckpoint(pool, dispatcherCheckpoint), from)
+})
+
+/** What stands in all tables after these batches. */
+async function outcome (batches: Told[][]): Promise<unknown> {
+  await emptyDispatchState(pool)
+  const consumer = await dispatcher({ pool, firstDelayMs: 0, wake () {}, log: keepingLog() }).open()
+  const place = logOf()
+  for (const told of batches) await commitEvents(consumer, place(told), pool)
+  const { rows } = await pool.query(`
+    SELECT (SELECT json_agg(a ORDER BY assistant_id) FROM ledger.dispatch_assistants a) AS assistants,
+           (SELECT json_agg(l ORDER BY id) FROM ledger.dispatch_leads l) AS leads,
+           (SELECT json_agg(c ORDER BY campaign_id) FROM ledger.dispatch_campaigns c) AS campaigns,
+           (SELECT json_agg(b ORDER BY key) FROM ledger.dispatch_blacklist b) AS blacklist,
+           (SELECT json_agg(json_build_array(
+              call_id, status, d.reason, duplicates, last_position, body, url, erased_at IS NOT NULL) ORDER BY position)
+            FROM ledger.webhook_deliveries d LEFT JOIN ledger.webhooks w USING (assistant_id)) AS deliveries,
+           (SELECT json_agg(json_build_array(stream, revision, error) ORDER BY position)
+            FROM ledger.parked_events) AS parked`)
+  return rows
+}
+
+t.test('batches of any size are as good as events one by one', async (t) => {
+  await fc.assert(fc.asyncProperty(history, async (batches) => {
+    t.strictSame(await outcome(batches), await outcome(batches.flat().map((event) => [event])))
+  }), { numRuns: 30 })
 })

@@ -1,11 +1,11 @@
-// The fields of a webhook, and what decides about each.
+// The fields of a webhook, and what decides about each. A body has at most 256 KiB: fields are left out in a documented
+// order until it fits.
 import t from 'tap'
 import { isSigned } from '../../../docs/webhooks/is-signed.js'
 import type { JsonObject } from '../../../src/domain/json.js'
 import { callId, completedCall, webhookPayload } from '../../../src/http/docs/examples.js'
-import { buildBody, type PayloadSources } from '../../../workers/dispatch/payload.js'
+import { buildBody, type PayloadSources, deliveryId, longestBodyBytes } from '../../../workers/dispatch/payload.js'
 import { uuidV5 } from '../../../src/log/stored.js'
-import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
 import { call, settings } from '../../support/events/call-events.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
@@ -118,4 +118,54 @@ t.test('the webhook-id follows from the call alone', async (t) => {
   t.not(deliveryId('c-1'), deliveryId('c-2'))
   t.match(deliveryId('c-1'), /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   t.not(deliveryId('c-1'), uuidV5('00000000-0000-0000-0000-000000000000', 'c-1:call.completed'))
+})
+
+t.test('a body of 256 KiB goes whole, one byte more goes without the turns', async (t) => {
+  const filler = (bytes: number) => ({ transcript: [{ role: 'tool' as const, text: 'x'.repeat(bytes), at: 0 }] })
+  const spare = longestBodyBytes - Buffer.byteLength(body(filler(0)))
+  const largest = body(filler(spare / 2))
+  t.equal(Buffer.byteLength(largest), longestBodyBytes - spare % 2)
+  t.notOk(read(largest).data.truncated)
+  const cut = read(body(filler(spare / 2 + 1))).data
+  t.equal(cut.truncated, true)
+  t.notOk('transcript_turns' in cut)
+  t.equal(cut.transcript.length, 'tool: '.length + Math.floor(spare / 2) + 1)
+})
+
+t.test('fields go in the documented order, each only when the rest is still too large', async (t) => {
+  const text = 'x'.repeat(longestBodyBytes)
+  const order = ['transcript_turns', 'transcript', 'input_variables', 'evaluation', 'extracted_variables', 'lead']
+  const tooLarge: { [field: string]: () => string } = {
+    transcript: () => body({ transcript: [{ role: 'tool', text, at: 0 }] }),
+    input_variables: () => body({ input_variables: { text } }),
+    evaluation: () => body({ evaluation: { text } }),
+    extracted_variables: () => body({ extracted_variables: { summary: text } }),
+    lead: () => body({}, {}, { ...lead, variables: { ...lead.variables, text } })
+  }
+  const whole = Object.keys(read(body()).data)
+  for (const [field, build] of Object.entries(tooLarge)) {
+    const cut = build()
+    const gone = order.slice(0, order.indexOf(field) + 1)
+    t.same(Object.keys(read(cut).data), [...whole.filter((name) => !gone.includes(name)), 'truncated'], field)
+    t.same(webhookProblems(cut), [])
+  }
+  const least = { call_id: 'c-1', status: 'completed', truncated: true }
+  t.same(read(body({ from: text })).data, least, 'a call that does not fit at all is named all the same')
+})
+
+t.test('no call makes a body over 256 KiB, and the call id is always in it', async () => {
+  const large = fc.constantFrom(0, 1_000, 200_000, 300_000)
+  const text = (size: number) => '👋'.repeat(size / 4)
+  fc.assert(fc.property(large, large, large, large, large, (turns, input, extracted, from, variables) => {
+    const result = body(
+      {
+        transcript: [{ role: 'tool', text: text(turns), at: 0 }],
+        input_variables: { a: text(input) },
+        extracted_variables: { summary: text(extracted) },
+        from: text(from) + '1'
+      },
+      {}, { ...lead, variables: { customer_name: text(variables), email: '' } })
+    return Buffer.byteLength(result) <= longestBodyBytes && read(result).data.call_id === 'c-1' &&
+      webhookProblems(result).length === 0
+  }), { numRuns: 60 })
 })
