@@ -17,15 +17,13 @@ function toldOf (...failures: Error[]): string[] {
   return told
 }
 
-t.test('an outage is one line, whatever the number of calls that fail', async (t) => {
-  t.strictSame(toldOf(away, away, away), [tellsAway])
-  t.strictSame(toldOf(refused, refused), [tellsRefused])
-})
-
-t.test('a lost right is one line, although some calls get no answer besides', async (t) => {
-  t.strictSame(toldOf(refused, away, refused), [tellsRefused])
-})
-
-t.test('a right that is found lost in an outage is told too, because it needs another mend', async (t) => {
-  t.strictSame(toldOf(away, refused, away, refused), [tellsAway, tellsRefused])
-})
+const cases: Record<string, [failures: Error[], told: string[]]> = {
+  'an outage is one line, whatever the number of calls that fail': [[away, away, away], [tellsAway]],
+  'and a lost right is': [[refused, refused], [tellsRefused]],
+  'also where some calls get no answer besides': [[refused, away, refused], [tellsRefused]],
+  'a right that is found lost in an outage is told too, because it needs another mend':
+    [[away, refused, away, refused], [tellsAway, tellsRefused]]
+}
+for (const [title, [failures, told]] of Object.entries(cases)) {
+  t.test(title, async (t) => t.strictSame(toldOf(...failures), told))
+}
