@@ -1,16 +1,13 @@
-// Every role ends within 20 s and with status 0, whatever its clients and the receivers of webhooks do.
-import { randomUUID } from 'node:crypto'
+// Every role ends within 20 s and with status 0, whatever its clients do.
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openPool } from '../../../src/postgres/pool.js'
-import { callReport, newAssistant } from '../../support/bodies/bodies.js'
 import { serveLog, scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { eventually } from '../../support/eventually.js'
 import { openConnections } from '../../support/http/open-connections.js'
 import { listeningUrl, dataDir, ringledger, type Environment, type Ringledger } from '../../support/ringledger.js'
-import { receiver } from '../../support/receivers/receiver.js'
-import { localWebhooks, startService, token } from '../../support/running-service.js'
+import { token } from '../../support/running-service.js'
 import { secrets } from '../../support/auth/secrets.js'
 
 const endsWithinMs = 20_000
@@ -26,7 +23,7 @@ await pool.query(`
   SELECT 1000000 + n, NULL, 0, '1', 2, '+1666' || n, json_build_object('customer_name', repeat('x', 4000), 'email', ''),
     'created', 'lead-x-' || n, now(), now() FROM generate_series(1, 6000) n`)
 const env: Environment = {
-  ...secrets, ...localWebhooks, DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url, PORT: '0', LOG_LEVEL: 'silent'
+  ...secrets, DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url, PORT: '0', LOG_LEVEL: 'silent'
 }
 const user = await token(secrets.JWT_SECRET, '1')
 
@@ -51,8 +48,8 @@ async function endsInTime (t: Test, { signal, ended, processes, stderr }: Ringle
   t.strictSame(processes(), [])
 }
 
-async function stopsWith (t: Test, process: Ringledger, url: string, paths: typeof ofApi, bearer = user) {
-  const connections = await openConnections(t, { url, token: bearer, ...paths })
+async function stopsWith (t: Test, process: Ringledger, url: string, paths: typeof ofApi) {
+  const connections = await openConnections(t, { url, token: user, ...paths })
   neverReads(t, url)
   const ends = endsInTime(t, process)
   await process.says((stdout) => /Draining after SIGTERM/.exec(stdout)?.[0])
@@ -61,7 +58,7 @@ async function stopsWith (t: Test, process: Ringledger, url: string, paths: type
   await ends
 }
 
-for (const [role, paths] of Object.entries({ api: ofApi, projector: ofOthers, worker: ofOthers })) {
+for (const [role, paths] of Object.entries({ start: ofApi, api: ofApi, projector: ofOthers, worker: ofOthers })) {
   t.test(`${role} ends in time while ten kinds of connections are open`, async (t) => {
     const process = ringledger(t, [role], { ...env, DATA_DIR: dataDir(t) })
     await stopsWith(t, process, await process.says(listeningUrl), paths)
@@ -76,18 +73,6 @@ t.test('start waits for a client that reads late, longer than for a back end tha
   await delay(6_000)
   t.equal((await answer.text()).trim().split('\n').length, 6_000)
   await ends
-})
-
-t.test('start ends in time, also while an attempt of a webhook hangs', async (t) => {
-  const service = await startService(t, { env: localWebhooks })
-  const [bearer, engine] = [await service.token('1'), await service.token('engine', 'engine')]
-  const hook = await receiver(t, () => {})
-  const body = newAssistant({ is_webhook_active: true, webhook_url: hook.url })
-  const { body: created } = await service.call('POST', '/user/assistant', { token: bearer, body })
-  const report = callReport(created.data?.id ?? 0)
-  await service.call('POST', `/engine/calls/${randomUUID()}/completed`, { token: engine, body: report })
-  await eventually(() => hook.received.length === 1)
-  await stopsWith(t, service.process, service.url, { ...ofApi, large: '/docs/json' }, bearer)
 })
 
 t.test('event-store ends in time with silent and half-said connections', async (t) => {
