@@ -1,14 +1,11 @@
 // A Postgres that is restored or lost: no id is given out again, no old webhook is sent, and the advice repairs it.
 import t, { type Test } from 'tap'
-import { reseedIds } from '../../src/recovery/mend.js'
 import { eventually } from '../support/eventually.js'
 import { answers, callOf, receiver, type Receiver } from '../support/receivers/receiver.js'
 import {
   created, deliveries, idOf, readsGoOn, restorable, type Restorable, type Running
 } from '../support/restorable.js'
 import { runWarm } from '../support/ringledger.js'
-import { projections } from '../../projections/index.js'
-import { resumeWebhooks } from '../../workers/operate/resume.js'
 
 const bothCommands = /behind the event log.*`ringledger ids reseed` and `ringledger webhooks resume`/
 
@@ -107,33 +104,4 @@ t.test('a Postgres that is restored beside a newer log waits for its operator, a
     t.notMatch(logged.join(), /behind the event log/)
     await stop()
   })
-})
-
-t.test('a fresh Postgres beside a full log is the same case', async (t) => {
-  const r = await restorable(t)
-  const hook = await receiver(t)
-  const first = await r.start()
-  const assistant = idOf(await eventually(async () => created(await first.createAssistant(hook.url))))
-  await first.completeCall('before', assistant)
-  await eventually(() => hook.received.length === 1)
-  await first.stop()
-  await r.lose()
-
-  const [api, worker] = [await r.start(['api', 'projector']), await r.start(['worker'])]
-  await readsGoOn(t, api, assistant)
-  for (const { logged } of [api, worker]) t.match(logged.join(), bothCommands)
-  t.equal((await api.createAssistant(hook.url)).status, 503)
-  t.match(await worker.ready(), {
-    status: 503, body: { checks: { ledger: 'failing' } }
-  }, 'a worker that may not send is not ready')
-  t.match(await r.withParts(({ pool, streams }) => resumeWebhooks(pool, streams)), { cancelled: 0 })
-  await eventually(async () => (await worker.ready()).status === 200)
-  t.equal((await api.createAssistant(hook.url)).status, 503, 'ids are a matter of their own')
-  t.match(await r.withParts(({ pool, streams }) => reseedIds(pool, streams, projections)), { ok: true })
-  const next = idOf(await api.createAssistant(hook.url))
-  t.ok(next > assistant)
-  for (const id of [assistant, next]) await api.completeCall(`of-${id}`, id)
-  await eventually(() => hook.received.length >= 3)
-  t.same(hook.received.map(callOf).sort(), ['before', `of-${assistant}`, `of-${next}`].sort())
-  t.same((await deliveries(r)).before, ['skipped', 'restored'])
 })

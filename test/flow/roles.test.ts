@@ -45,11 +45,8 @@ const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
 t.teardown(() => pool.end())
 let assistant = 0
 
-t.test('a catalogue is imported and projected though no projector runs yet', async (t) => {
+t.test('one journey goes through all of them, with a catalogue that was imported before', async (t) => {
   t.equal(imported.code, 0, imported.stderr)
-})
-
-t.test('one journey goes through all of them', async (t) => {
   const created = await eventually(async () => {
     const answer = await call('POST', '/user/assistant', {
       token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url })
