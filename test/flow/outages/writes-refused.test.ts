@@ -1,14 +1,17 @@
-// An event store that answers reads and takes no writes: readiness notices, and notices when it is over.
+// An event store that answers reads and takes no writes: readiness notices, and notices when it is over. One that loses
+// events of ours is told at a start.
+import pino from 'pino'
 import t from 'tap'
 import { clientUrl } from '../../../src/log/client-url.js'
 import { RevisionConflict } from '../../../src/log/errors.js'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
+import { startRoles } from '../../../src/services/roles.js'
 import { connectionTo } from '../../support/back-ends/scratch-event-store.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const service = await testService(t, ['api', 'projector'])
-const { call, parts: { pool, streams }, urls } = service
+const { call, client, config, parts: { pool, streams }, urls } = service
 
 const ready = async () => await call('GET', '/health/ready')
 
@@ -46,4 +49,16 @@ t.test('a conflict is one, whatever the URL says of failed appends', async (t) =
     await appending.append(stream, event(), noStream)
     await t.rejects(appending.append(stream, event(), noStream), RevisionConflict)
   }
+})
+
+t.test('a start says which stream of ours loses events, and what mends it', async (t) => {
+  await client.setStreamMetadata('ringledger-marker', { maxCount: 1 })
+  const errors: string[] = []
+  const log = pino({ level: 'error' }, { write: (line: string) => { errors.push(JSON.parse(line).msg) } })
+  const { stop } = await startRoles(['projector'], config, urls, log)
+  await stop()
+  t.strictSame(errors, [
+    'The metadata of the stream ringledger-marker has $maxCount, and a scavenge takes events away for good: ' +
+    'write metadata without $maxCount to $$ringledger-marker.'
+  ])
 })

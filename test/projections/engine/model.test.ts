@@ -1,31 +1,80 @@
 // Rows are the fold of the log after any history, batches, failures and restarts; a rebuild has the same.
+import { assistants } from '../../../projections/assistants.js'
+import type { Projection } from '../../../projections/engine/projection.js'
+import { isAssistantEvent } from '../../../src/features/assistants/events.js'
+import { evolve, type AssistantState } from '../../../src/features/assistants/model.js'
+import { DecodeError, decode, type DomainEvent } from '../../../src/domain/events.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { PoolClient } from 'pg'
 import t, { type Test } from 'tap'
-import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { checkpointOf, createGeneration, schemaOf } from '../../../projections/engine/generations.js'
-import type { Projection } from '../../../projections/engine/projection.js'
 import { compareRows } from '../../../projections/engine/compare.js'
 import { foldUntil } from '../../../projections/engine/replay.js'
 import { generationConsumer } from '../../../projections/engine/feed.js'
 import { claimCheckpoint, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
-import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Batch } from '../../../src/log/follow.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { assistantCreated, at, call, callCompleted, leadCreated, logOf } from '../../support/events/call-events.js'
-import { leadDeleted } from '../../support/events/call-events.js'
+import {
+  assistantCreated, at, call, callCompleted, leadCreated, logOf, leadDeleted
+} from '../../support/events/call-events.js'
 import { runs } from '@ringledger/embedded-postgres/testing'
 import { type Step, course, history } from './histories.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
-import { type Model, assistantModel, fold } from '../../support/projections/models.js'
 import { emptyReadModels, parkedEvents, project, rowsOf } from '../../support/projections/projected.js'
 import { type Watching, watchedPool } from '../../support/postgres/statements.js'
 import { fc } from '../../support/fuzz/property.js'
 import { type CallCompleted, callStream } from '../../../src/features/calls/events.js'
 import type { LeadCreatedEvent, LeadStatusChangedEvent, LeadUpdatedEvent } from '../../../src/features/leads/events.js'
 import { leadOf } from '../../../src/features/leads/model.js'
+
+/** Rows by key, and what is parked as `stream@revision`. */
+interface Model { wanted: Map<unknown, object>, parked: string[] }
+
+/** `step` answers false when the event contradicts what is there. */
+function fold (
+  projection: Projection, log: StoredEvent[], step: (event: DomainEvent, stored: StoredEvent) => boolean
+): string[] {
+  const parkedStreams = new Set<string>()
+  const parked: string[] = []
+  for (const stored of log.filter(({ type }) => projection.eventTypes.some((known) => known === type))) {
+    if (!parkedStreams.has(stored.stream) && isFolded(stored)) continue
+    parkedStreams.add(stored.stream)
+    parked.push(`${stored.stream}@${stored.revision}`)
+  }
+  return parked
+
+  function isFolded (stored: StoredEvent): boolean {
+    try {
+      const event = decode(stored)
+      return event === undefined || step(event, stored)
+    } catch (error) {
+      if (error instanceof DecodeError) return false
+      throw error
+    }
+  }
+}
+
+/** `refuses` tells which rows Postgres does not take. */
+function assistantModel (log: StoredEvent[], refuses = (_id: number, _name: string) => false): Model {
+  const states = new Map<number, { state: NonNullable<AssistantState>, revision: number }>()
+  const parked = fold(assistants, log, (event, { revision }) => {
+    if (!isAssistantEvent(event)) return true
+    const id = event.data.assistant_id
+    const state = evolve(states.get(id)?.state, event)
+    if (state && refuses(id, state.settings.assistant_name)) return false
+    if (state) states.set(id, { state, revision: Number(revision) })
+    return true
+  })
+  const wanted = [...states].map(([id, { state, revision }]) => {
+    const { assistant_id, isDeleted, status, ...rest } = state
+    const shown = { id, name: rest.settings.assistant_name, status: isDeleted ? 'deleted' : status, revision }
+    return [id, { ...rest, ...shown }] as const
+  })
+  return { wanted: new Map(wanted), parked }
+}
 
 // The rows that the projection of leads must have: the fold of the log in maps, one event after the other.
 type Updated = LeadUpdatedEvent['data']
