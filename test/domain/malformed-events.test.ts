@@ -10,29 +10,20 @@ const read = ({ stream, type, data, schema_version }: Omit<Golden, 'schema_versi
 t.test('a version that only a later release knows is never read as an older one', async (t) => {
   for (const type of types) {
     const latest = Number(currentVersion(type))
-    for (const schema_version of [String(
-      latest + 1
-    ), '0', '01', '1.0', ' 1', '', 'constructor', '99999999999999999999']) {
-      t.throws(() => read({ ...golden(type, currentVersion(type)), schema_version }), {
-        name: 'DecodeError',
-        message: `${type} at ${golden(
-          type, '1'
-        ).stream}@0: schema_version ${schema_version} is not known to this release; its latest is ${latest}`
-      })
+    const event = golden(type, String(latest))
+    for (const schema_version of [String(latest + 1), '0', '01', '1.0', ' 1', '', 'constructor', '9'.repeat(20)]) {
+      const why = `schema_version ${schema_version} is not known to this release; its latest is ${latest}`
+      const message = `${type} at ${event.stream}@0: ${why}`
+      t.throws(() => read({ ...event, schema_version }), { name: 'DecodeError', message })
     }
   }
 })
 
 t.test('each version is held to its own schema', async (t) => {
   const { data } = golden('AssistantCreated', '1')
-  t.throws(() => read({ ...golden('AssistantCreated', '2'), data }), {
-    name: 'DecodeError', message: /status/
-  }, 'version 2 without what version 2 has')
-  t.match(
-    read({ ...golden('AssistantCreated', '1'), data: { ...data, status: 'inactive' } }),
-    { data: { status: 'active' } },
-    'version 1 with what it could not say'
-  )
+  t.throws(() => read({ ...golden('AssistantCreated', '2'), data }), { name: 'DecodeError', message: /status/ })
+  const odd = read({ ...golden('AssistantCreated', '1'), data: { ...data, status: 'inactive' } })
+  t.match(odd, { data: { status: 'active' } }, 'version 1 with what it could not say')
 })
 
 t.test('an event without one of its fields, or with another type in it, is malformed', async (t) => {
@@ -41,12 +32,9 @@ t.test('an event without one of its fields, or with another type in it, is malfo
     const optional = place.type === 'PhoneNumberUnblacklisted' ? 'phone_number' : 'lead_status'
     for (const name of Object.keys(data).filter((name) => name !== optional)) {
       const { [name]: _left, ...rest } = data
-      t.throws(() => read({ ...place, data: rest }), DecodeError, `${place.type} without ${name}`)
-      t.throws(
-        () => read({ ...place, data: { ...data, [name]: Symbol('none of JSON') } }),
-        DecodeError,
-        `${place.type} with another ${name}`
-      )
+      for (const given of [rest, { ...rest, [name]: Symbol('none of JSON') }]) {
+        t.throws(() => read({ ...place, data: given }), DecodeError, `${place.type} ${name}`)
+      }
     }
   }
 })

@@ -5,7 +5,6 @@ import {
 } from '../../../src/features/api-keys/model.js'
 import type { ApiKeyEvent, TokenEvent } from '../../../src/features/api-keys/events.js'
 import { invalid, scenarios } from '../../support/commands/given.js'
-import { testService } from '../../support/service.js'
 
 const now = '2026-02-01T12:00:00.000Z'
 const given = scenarios(apiKeyDecider)
@@ -47,15 +46,4 @@ t.test('a token is revoked once', async (t) => {
   const ended: TokenEvent = { type: 'TokenRevoked', data: { jti_digest: command.jti_digest, revoked_at: now } }
   scenarios(tokenDecider)([]).when(command).then(t, [ended])
   scenarios(tokenDecider)([ended]).when(command).then(t, [])
-})
-
-t.test('a user learns who they are, what they may do, and how often', async (t) => {
-  const { call, token } = await testService(t, ['api'], { RATE_LIMIT_PER_MINUTE: '120' })
-  const { status, body } = await call('GET', '/user/me', undefined, { user: 'user-7' })
-  t.equal(status, 200)
-  t.strictSame(body, { data: { id: 'user-7', scopes: ['read', 'write'], api_key: null, rate_limit_per_minute: 120 } })
-  const as = async (authorization: string) =>
-    (await call('GET', '/user/me', undefined, { headers: { authorization } })).status
-  t.equal(await as(`Bearer ${await token('engine', 'engine')}`), 403)
-  t.equal(await as('Bearer x'), 401)
 })

@@ -87,14 +87,8 @@ const takenTools: [body: object, stored: unknown][] = [
 ]
 
 /** Both spellings at once, with different values. */
-const contradictoryTools: object[] = [
-  { end_call_tool: { description: 'object' }, [literal]: 'literal' },
-  { end_call_tool: { description: 'literal ' }, [literal]: 'literal' },
-  { end_call_tool: {}, [literal]: 'literal' },
-  { end_call_tool: {}, [literal]: '' },
-  { end_call_tool: null, [literal]: 'literal' },
-  { end_call_tool: null, [literal]: '' }
-]
+const contradictoryTools: object[] = [{ description: 'object' }, { description: 'literal ' }, {}, null]
+  .map((end_call_tool) => ({ end_call_tool, [literal]: 'literal' })).concat({ end_call_tool: null, [literal]: '' })
 
 const refusedDescriptions: [value: unknown, message: string][] = [
   ...['x'.repeat(501), smiley.repeat(501)].map((value): [string, string] => [value, 'must be at most 500 characters']),
@@ -152,12 +146,25 @@ const refusedSchemas: RefusedSchema[] = [
 const noZone = 'must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'
 const noZones = [
   'UTC', 'GMT', 'EST', 'CET', 'Europe', 'Europe/', '/Amsterdam', 'Europe/Atlantis', 'Europe/Amsterdam ',
-  'Europe//Amsterdam', '+02:00', 'GMT+2', 'SystemV/EST5EDT', 'Europe/Kıev', 'x'.repeat(10_000)
+  'Europe//Amsterdam', ' Europe/Amsterdam', 'Europe/Amsterdam/', 'posix/Europe/Amsterdam', '+02:00', 'GMT+2',
+  'SystemV/EST5EDT', 'Europe/Kıev', 'Europe/\u212Ayiv', 'x'.repeat(10_000)
 ]
 const voice = id('an integer', [1, 12], 'must be an available voice', 13)
 
+/** Of numbers, choices and flags, whose limits are compared with the golden API document. */
+function caseOf ({ type, enum: values, minimum = NaN, maximum = NaN }: Partial<Limits>): FieldCase[] {
+  if (values) return [choice(...values)]
+  if (type === 'boolean') return [flag]
+  if (type === 'integer') return [whole(minimum, maximum)]
+  return type === 'number' ? [number(minimum, maximum)] : []
+}
+
+interface Limits { type: string, enum: string[], minimum: number, maximum: number }
+
 /** On the example catalogue, for user 1. `post_call_schema` and `end_call_tool` are more than one value each. */
 const assistantFields: Record<string, FieldCase> = {
+  ...Object.fromEntries(Object.entries(CreateAssistantBody.properties)
+    .flatMap(([name, schema]) => caseOf(schema as Partial<Limits>).map((each) => [name, each]))),
   assistant_name: label(255),
   voice_id: { ...voice, bad: [...voice.bad, [null, 'must be an integer']] },
   language: {
@@ -169,8 +176,6 @@ const assistantFields: Record<string, FieldCase> = {
     ]
   },
   llm_model: label(100),
-  calls_direction: choice('receive', 'make'),
-  engine_type: choice('pipeline', 'multimodal'),
   timezone: {
     good: [
       'Europe/Amsterdam', 'Europe/Kyiv', 'Europe/Kiev', 'Asia/Calcutta', 'US/Eastern', 'America/Argentina/Buenos_Aires',
@@ -181,13 +186,6 @@ const assistantFields: Record<string, FieldCase> = {
   initial_message: text(),
   system_prompt: text(),
   phone_number_id: id('an integer or null', [null, 1, 2], 'must be one of your phone numbers', 3, 999),
-  endpoint_type: choice('vad', 'ai'),
-  endpoint_sensitivity: number(0, 5),
-  interrupt_sensitivity: number(0, 5),
-  ambient_sound_volume: number(0, 1),
-  post_call_evaluation: flag,
-  send_webhook_only_on_completed: flag,
-  include_recording_in_webhook: flag,
   is_webhook_active: { ...flag, good: [false] }, // true needs a URL
   webhook_url: {
     good: [
@@ -202,8 +200,6 @@ const assistantFields: Record<string, FieldCase> = {
       ...notA('must be a string or null', 5, true, [], {})
     ]
   },
-  use_min_interrupt_words: flag,
-  min_interrupt_words: whole(0, 10),
   variables: {
     good: [{}, many(1_000), { a: null, b: [1, { c: 'd' }], '': 0, [smiley.repeat(255)]: 0.1, customer: { name: 'Ada' } }],
     bad: [
@@ -211,20 +207,7 @@ const assistantFields: Record<string, FieldCase> = {
       [many(1_001), 'must have at most 1000 entries'],
       ...notA('must not have a name of more than 255 characters', { ['n'.repeat(256)]: 1, ['m'.repeat(256)]: 1 })
     ]
-  },
-  llm_temperature: number(0, 1),
-  voice_stability: number(0, 1),
-  voice_similarity: number(0, 1),
-  speech_speed: number(0.7, 1.2),
-  allow_interruptions: flag,
-  filler_audios: flag,
-  re_engagement_interval: whole(7, 600),
-  max_call_duration: whole(20, 1200),
-  max_silence_duration: whole(1, 120),
-  end_call_on_voicemail: flag,
-  noise_cancellation: flag,
-  record_call: flag,
-  who_speaks_first: choice('AI assistant', 'Customer')
+  }
 }
 
 /** What there is in the example catalogue for user 1, and what the guard of URLs says of another protocol. */
@@ -294,6 +277,7 @@ t.test('the errors of all fields come at once, whichever rule they break', async
   t.same(create(newAssistant(body)), { errors: { ...errors, ...missing } })
   t.same(update(body), { errors }, 'whether there is a URL is known of the merged settings')
   t.same(update({ ...body, webhook_url: null }), { errors: { ...errors, ...missing } })
+  isRefused(t, { is_webhook_active: true, webhook_url: 'http://x' }, { webhook_url: ['must be an absolute https URL'] })
 })
 
 t.test('an end_call_tool is null or has a description of at most 500 characters, in either spelling', async (t) => {

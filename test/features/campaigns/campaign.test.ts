@@ -54,26 +54,20 @@ t.test('what was deleted, or is another user’s, is not found', async (t) => {
   for (const command of [remove('2'), rename('Summer', '2')]) given([created('Spring')]).when(command).then(t, unowned)
 })
 
-t.test('an import creates a campaign, renames it, and gives it to no other user', async (t) => {
-  imported([]).when(catalog('Spring')).then(t, [created('Spring', 'import')])
-  imported([created('Spring', 'import')]).when(catalog('Spring')).then(t, [])
-  imported([created('Spring', 'import')]).when(catalog('Summer')).then(t, [renamed('Summer', 'import')])
+t.test('an import creates a campaign, and changes only what differs from the import before it', async (t) => {
+  const [before, mine] = [created('Spring', 'import'), renamed('Mine')]
+  for (const [events, name, expected] of [
+    [[], 'Spring', [before]], [[before], 'Spring', []], [[before], 'Summer', [renamed('Summer', 'import')]],
+    [[before, mine], 'Spring', []], [[before, mine], 'Autumn', [renamed('Autumn', 'import')]],
+    [[before, mine, renamed('Autumn', 'import'), mine], 'Autumn', []],
+    // a name that it gives for the first time is written down, also where it is the present one
+    [[created('Spring')], 'Spring', [renamed('Spring', 'import')]],
+    [[created('Spring'), renamed('Spring', 'import'), mine], 'Spring', []]
+  ] as const) imported([...events]).when(catalog(name)).then(t, [...expected])
+})
+
+t.test('an import gives no campaign to another user, and brings none back that its user deleted', async (t) => {
   imported([created('Spring', 'import')]).when(catalog('Spring', '2')).then(t, { code: 'catalog-conflict' })
-})
-
-t.test('an import changes only what differs from the import before it', async (t) => {
-  const before = [created('Spring', 'import'), renamed('Mine')]
-  imported(before).when(catalog('Spring')).then(t, [])
-  imported(before).when(catalog('Autumn')).then(t, [renamed('Autumn', 'import')])
-  imported([...before, renamed('Autumn', 'import'), renamed('Mine')]).when(catalog('Autumn')).then(t, [])
-})
-
-t.test('a name that the import gives for the first time is written down, also where it is the present one', async (t) => {
-  imported([created('Spring')]).when(catalog('Spring')).then(t, [renamed('Spring', 'import')])
-  imported([created('Spring'), renamed('Spring', 'import'), renamed('Mine')]).when(catalog('Spring')).then(t, [])
-})
-
-t.test('no import brings back what its user deleted', async (t) => {
   for (const name of ['Spring', 'Autumn']) {
     imported([created('Spring', 'import'), deleted]).when(catalog(name)).then(t, [])
   }

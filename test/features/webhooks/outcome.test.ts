@@ -1,5 +1,8 @@
+// When a delivery is tried again, by what came of an attempt.
 import t from 'tap'
-import { judge, outcomeOf, type Result, type Stage } from '../../../src/features/webhooks/outcome.js'
+import {
+  defaultSchedule, judge, outcomeOf, parseSchedule, type Result, type Stage, withJitter
+} from '../../../src/features/webhooks/outcome.js'
 import { fc } from '../../support/fuzz/property.js'
 
 const now = Date.UTC(2026, 0, 31, 12)
@@ -101,6 +104,8 @@ t.test('a Retry-After that is not readable is none', async (t) => {
   for (const header of odd) t.same(judged(answer(503, header)), { status: 'retry', inMs: 5_000 }, header)
 })
 
+const fractions = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+
 t.test('every wait is finite: of the schedule, or a pause', async () => {
   const anyResult = fc.oneof(
     fc.record({
@@ -108,13 +113,30 @@ t.test('every wait is finite: of the schedule, or a pause', async () => {
       retryAfter: fc.oneof(fc.string(), fc.bigInt().map(String), fc.constant(undefined))
     }).map(({ status, retryAfter }) => answer(status, retryAfter)),
     fc.constantFrom(...(['blocked', 'dns', 'connect', 'tls', 'connection', 'timeout'] as const)).map(failure))
-  fc.assert(fc.property(anyResult, fc.nat(2), fc.double({
-    min: 0, max: 0.999, noNaN: true
-  }), (result, failures, random) => {
+  fc.assert(fc.property(anyResult, fc.nat(2), fractions, (result, failures, random) => {
     const { verdict, pause } = judge(result, { ...circumstances, failures, random })
     if (verdict.status !== 'retry') return true
     if (pause) return verdict.inMs >= 1_000 && verdict.inMs <= 15 * minute
     const base = schedule[failures + 1] ?? 0
     return verdict.inMs >= Math.floor(0.8 * base) && verdict.inMs <= Math.max(1.2 * base, minute)
+  }))
+})
+
+t.test('the default schedule is the one of Standard Webhooks: ten attempts over 75 h 35 min and 5 s', async (t) => {
+  const waits = parseSchedule(defaultSchedule)
+  t.equal(waits.length, 10)
+  t.equal(waits.reduce((sum, wait) => sum + wait, 0), ((75 * 60 + 35) * 60 + 5) * 1_000)
+})
+
+t.test('a schedule lists waits with a unit', async (t) => {
+  t.same(parseSchedule('0s, 250ms,5s,2m,1h,1d'), [0, 250, 5_000, 120_000, 3_600_000, 86_400_000])
+  const wrong = ['', '5', '5s,', '-5s', '1.5s', '5 s', '5s;6s', '31d', '9999999999s', 'constructor', '1s,'.repeat(50) + '1s']
+  for (const text of wrong) t.throws(() => parseSchedule(text), /^must /, text.slice(0, 20))
+})
+
+t.test('jitter stays within 20 % to either side', async () => {
+  fc.assert(fc.property(fc.nat(86_400_000), fractions, (ms, random) => {
+    const jittered = withJitter(ms, random)
+    return jittered >= Math.floor(ms * 0.8) && jittered <= Math.ceil(ms * 1.2)
   }))
 })
