@@ -6,6 +6,9 @@ import { answerError } from '../src/errors.js'
 import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict } from '../src/log/errors.js'
 import { StreamBusy } from '../src/commands/handle.js'
 import { IdsUsedUp, NotCaughtUp } from '../src/commands/ids.js'
+import { openPool, type PoolOptions } from '../src/postgres/pool.js'
+import { scratchPostgres } from './support/back-ends/back-ends.js'
+import { tcpProxy } from './support/back-ends/tcp-proxy.js'
 import { NotKnownYet } from '../projections/engine/positions.js'
 
 async function answerTo (t: Test, error: Error, failure?: string) {
@@ -15,6 +18,33 @@ async function answerTo (t: Test, error: Error, failure?: string) {
   app.post('/', { config: { ...(failure && { failure }) } }, () => { throw error })
   const { statusCode, headers, body } = await app.inject({ method: 'POST', url: '/' })
   return { status: statusCode, retryAfter: headers['retry-after'], body: JSON.parse(body) as object }
+}
+
+/** What a statement fails with where no SQLSTATE and no socket says why, but the words of the driver alone. */
+async function errorsOfTheDriver (t: Test): Promise<Error[]> {
+  const { url } = await scratchPostgres(t, 'empty')
+  const proxy = await tcpProxy(t, Number(new URL(url).port))
+  const through = Object.assign(new URL(url), { port: String(proxy.port) }).href
+  const open = (options: Partial<PoolOptions> = {}) => {
+    const pool = openPool(through, { applicationName: 'failing', max: 1, onError: () => {}, ...options })
+    t.teardown(() => pool.ended || pool.end())
+    return pool
+  }
+  const errorOf = async (work: Promise<unknown>) =>
+    await work.then(() => new Error('it did not fail'), (error: Error) => error)
+  const [ended, full, silent] = [open(), open(), open({ answerWithinMs: 200 })]
+  await ended.end()
+  const held = await full.connect()
+  held.on('error', () => {})
+  await silent.query('SELECT 1')
+  const errors = [await errorOf(ended.query('SELECT 1')), await errorOf(full.query('SELECT 1'))]
+  const sleeping = errorOf(held.query('SELECT pg_sleep(60)'))
+  proxy.freeze()
+  errors.push(await errorOf(silent.query('SELECT 1')))
+  proxy.cut()
+  errors.push(await sleeping, await errorOf(held.query('SELECT 1')))
+  held.release(true)
+  return errors
 }
 
 t.test('each refusal has its status, and its message is the domain’s', async (t) => {
@@ -47,12 +77,14 @@ t.test('a refusal of fields names them, and only such a refusal has errors', asy
 })
 
 t.test('a back end that was missing before anything was written is a 503 that may be retried', async (t) => {
-  const codes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'ETIMEDOUT', '08006', '25006', '42P01', '53300', '57014', '57P01', '57P03']
+  const codes = [
+    'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'ETIMEDOUT', '08006', '25006',
+    '25P03', '25P04', '28000', '28P01', '3D000', '40001', '40P01', '42501', '42703', '42P01', '53300', '55P03', '57014',
+    '57P01', '57P03', '58030'
+  ]
   const errors = [
     new EventStoreUnavailable('esdb://secret-host:2113'), new StreamBusy('x'), new NotCaughtUp('x'), new NotKnownYet('x'), new IdsUsedUp('x'),
-    ...codes.map((code) => Object.assign(new Error('secret-host'), { code })),
-    new Error('Connection terminated unexpectedly'), new Error('timeout exceeded when trying to connect'), new Error('Query read timeout'),
-    new Error('Client has encountered a connection error and is not queryable')
+    ...codes.map((code) => Object.assign(new Error('secret-host'), { code })), ...await errorsOfTheDriver(t)
   ]
   for (const error of errors) {
     t.strictSame(await answerTo(t, error), {
@@ -63,8 +95,8 @@ t.test('a back end that was missing before anything was written is a 503 that ma
 
 t.test('anything else is a 500 that says what failed and nothing of how', async (t) => {
   for (const error of [
-    new AppendOutcomeUnknown('x'), new RevisionConflict('x'), new Error('SELECT secret'), new TypeError('x'),
-    Object.assign(new Error('duplicate key'), { code: '23505' })
+    new AppendOutcomeUnknown('x'), new RevisionConflict('x'), new TypeError('x'),
+    ...['23502', '22P02', '42601', '23505'].map((code) => Object.assign(new Error('SELECT secret'), { code }))
   ]) {
     t.match(await answerTo(t, error, 'Assistant creation failed'),
       { status: 500, retryAfter: undefined, body: { message: 'Assistant creation failed' } })

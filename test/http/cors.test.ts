@@ -34,6 +34,7 @@ t.test('a page of an origin that is named reads answers, refusals and the header
       t.notOk(answer.headers['access-control-allow-credentials'])
     }
   }
+  t.equal((await from(ours, '/')).headers.vary, 'Origin, Accept', 'together with what else it depends on')
   const refused = await fetch(`${service.url}/user/leads`, { headers: { origin: ours } })
   t.strictSame([refused.status, refused.headers.get('access-control-allow-origin')], [401, ours])
   await refused.text()
@@ -54,10 +55,6 @@ t.test('a browser that asks first is told what it may send, without a token', as
   }
   t.equal((await from(ours, '/nowhere', 'OPTIONS', 'POST')).status, 404)
   t.equal((await from(ours, '/user/lead', 'OPTIONS')).status, 405, 'what asks nothing')
-})
-
-t.test('what an answer depends on beside the origin is told together with it', async (t) => {
-  t.equal((await from(ours, '/')).headers.vary, 'Origin, Accept')
 })
 
 t.test('other origins are told nothing, and answers to them are not kept for ours', async (t) => {

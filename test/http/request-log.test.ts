@@ -48,7 +48,8 @@ t.test('a request is one line with method, route, status, time and user', async 
     ['GET', '/user/call/call-of-secret', '/user/call/:id', 404],
     ['GET', '/user/leads?page=x', '/user/leads', 422],
     ['POST', '/engine/calls/call-of-secret/completed', '/engine/calls/:call_id/completed', 403, {}],
-    ['DELETE', '/user/leads', '/user/leads', 405]
+    ['DELETE', '/user/leads', '/user/leads', 405],
+    ['GET', '/nowhere/secret?secret=1', 'none', 404]
   ]
   for (const [method, path, route, status, body] of cases) {
     const found = await linesOf(method, path, { token, ...(body && { body }) })
@@ -61,9 +62,9 @@ t.test('a request is one line with method, route, status, time and user', async 
       route,
       status,
       ms: Number,
-      ...(status !== 405 && { user: userHash(user) })
+      ...(status !== 405 && route !== 'none' && { user: userHash(user) })
     })
-    t.notMatch(found.join(), /ada@|secret|987654321|9998877|eyJ/, 'and nothing of theirs')
+    t.notMatch(found.join(), /ada@|secret|nowhere|987654321|9998877|eyJ/, 'and nothing of theirs')
   }
 })
 
@@ -80,13 +81,6 @@ t.test('an API key is told by its id, and never by itself', async (t) => {
     t.match(JSON.parse(line), told)
     t.notMatch(line, /rl_/)
   }
-})
-
-t.test('an address that nobody has is not in the log', async (t) => {
-  const [line = '', ...more] = await linesOf('GET', '/nowhere/secret?secret=1', { token })
-  t.strictSame(more, [])
-  t.match(JSON.parse(line), { method: 'GET', route: 'none', status: 404 })
-  t.notMatch(line, /nowhere|secret/)
 })
 
 t.test('probes are not in the log', async (t) => {

@@ -6,6 +6,9 @@ import {
 } from 'jose'
 import { only, registerAuth } from '../../../src/http/auth.js'
 import type { JwtSettings } from '../../../src/http/credentials.js'
+import pino from 'pino'
+import { requestLogger } from '../../../src/http/logging.js'
+import { RequestLog } from '../../../src/http/request-log.js'
 import { registerRateLimits } from '../../../src/http/limits.js'
 import { eventually } from '../../support/eventually.js'
 import type { Teardown } from '../../support/teardown.js'
@@ -23,15 +26,28 @@ export const base64url = (value: object) => Buffer.from(JSON.stringify(value)).t
 
 /** An app with one route for users and one for engines. */
 export async function guarded (t: Teardown, jwt: JwtSettings) {
-  const app = fastify()
+  const lines: string[] = []
+  const loggerInstance = requestLogger(pino({ level: 'info' }, { write: (line: string) => { lines.push(line) } }))
+  const app = fastify({ loggerInstance, logController: new RequestLog() })
   await registerAuth(app, jwt)
   await registerRateLimits(app, { perMinute: 0, strangersPerMinute: Infinity })
-  app.get('/user', { onRequest: only('user') }, async ({ user }) => user)
+  app.get('/user/:id', { onRequest: only('user') }, async ({ user }) => user)
   app.get('/engine', { onRequest: only('engine') }, async ({ user }) => user)
   t.teardown(() => app.close())
-  const send = async (authorization: string | undefined, url = '/user') =>
+  const send = async (authorization: string | undefined, url = '/user/4711?q=secret') =>
     await app.inject({ url, headers: { ...(authorization !== undefined && { authorization }) } })
-  return { send, status: async (token: string, url?: string) => (await send(`Bearer ${token}`, url)).statusCode }
+  return {
+    send,
+    status: async (token: string, url?: string) => (await send(`Bearer ${token}`, url)).statusCode,
+    /** What came back, and the one line in the log. */
+    async ask (authorization: string | undefined) {
+      lines.length = 0
+      const { statusCode, headers, body } = await send(authorization)
+      const [told = '', ...more] = lines.filter((line) => line.includes('"msg":"request"'))
+      if (more.length > 0 || /4711|secret|user-1|Bearer|eyJ/.test(told)) throw new Error(`in the log: ${told} ${more}`)
+      return { statusCode, challenge: headers['www-authenticate'], body, line: JSON.parse(told) }
+    }
+  }
 }
 
 /** The same, with the keys that the issuer publishes. */
@@ -62,16 +78,26 @@ export function signedAsIs (payload: object, header: object = { alg: 'HS256' }, 
 }
 
 export type Issuer = Awaited<ReturnType<typeof tokenIssuer>>
+type Pair = GenerateKeyPairResult & { alg: string, form?: object }
 
 export async function tokenIssuer (t: Teardown) {
-  const keys = new IssuerKeys()
+  const pairs = new Map<string, Pair>()
+  let shared: GenerateKeyPairResult | undefined
   let fetches = 0
+  const published = () => Promise.all([...pairs].map(async ([kid, { publicKey, alg, form }]) =>
+    form ?? { ...await exportJWK(publicKey), kid, alg, use: 'sig' }))
+  /** The pair of that name, or any other, so that a token can name a key that is not published. */
+  const pairOf = (kid: string): Pair => {
+    const pair = pairs.get(kid) ?? [...pairs.values()][0]
+    if (!pair) throw new Error(`the issuer has no key, and none named ${kid}`)
+    return pair
+  }
   const server = createServer((request, response) => {
     fetches++
     if (issuer.state === 'down') request.socket.destroy()
     else if (issuer.state === 'broken') sendJson(response, '{"keys": 5}')
     else if (issuer.answer) issuer.answer(response)
-    else void keys.published().then((published) => sendJson(response, JSON.stringify({ keys: published })))
+    else void published().then((keys) => sendJson(response, JSON.stringify({ keys })))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
@@ -84,55 +110,30 @@ export async function tokenIssuer (t: Teardown) {
     jwksUrl: `http://127.0.0.1:${address.port}/jwks.json`,
     /** The number of requests for the keys. */
     fetches: () => fetches,
-    rotate: keys.rotate.bind(keys),
-    publish: keys.publish.bind(keys),
     /** Answers instead of the issuer, while it is set. */
     answer: undefined as ((response: ServerResponse) => void) | undefined,
     /** `down`: every connection is cut; `broken`: the answers hold no keys. */
     state: 'up' as 'up' | 'down' | 'broken',
-    sign: keys.sign.bind(keys),
-    publicPem: async (kid: string) => await exportSPKI(keys.pairOf(kid).publicKey)
+    /** Publishes a new key, in place of all others when `alone`. */
+    async rotate (kid: string, alg: 'RS256' | 'ES256' = 'RS256', alone = false): Promise<void> {
+      const pair = await generateKeyPair(alg, { extractable: true })
+      if (alone) pairs.clear()
+      pairs.set(kid, { ...pair, alg })
+    },
+    /** Publishes one RSA key for all names, in another form; `formOf` gets the usual form and the private one. */
+    async publish (kid: string, formOf: (proper: JWK, privateForm: JWK) => object): Promise<void> {
+      const pair = shared ??= await generateKeyPair('RS256', { extractable: true })
+      const proper = { ...await exportJWK(pair.publicKey), kid, alg: 'RS256', use: 'sig' }
+      const form = formOf(proper, { ...proper, ...await exportJWK(pair.privateKey) })
+      pairs.set(kid, { ...pair, alg: 'RS256', form })
+    },
+    async sign (kid: string, claims: JWTPayload, header: object = {}): Promise<string> {
+      const { alg, privateKey } = pairOf(kid)
+      return await new SignJWT(claims).setProtectedHeader({ alg, kid, ...header }).sign(privateKey)
+    },
+    publicPem: async (kid: string) => await exportSPKI(pairOf(kid).publicKey)
   }
   return issuer
-}
-
-type Pair = GenerateKeyPairResult & { alg: string, form?: object }
-
-class IssuerKeys {
-  readonly #pairs = new Map<string, Pair>()
-  #published: GenerateKeyPairResult | undefined
-
-  async published (): Promise<object[]> {
-    return await Promise.all([...this.#pairs].map(async ([kid, { publicKey, alg, form }]) =>
-      form ?? { ...await exportJWK(publicKey), kid, alg, use: 'sig' }))
-  }
-
-  /** Publishes a new key, in place of all others when `alone`. */
-  async rotate (kid: string, alg: 'RS256' | 'ES256' = 'RS256', alone = false): Promise<void> {
-    const pair = await generateKeyPair(alg, { extractable: true })
-    if (alone) this.#pairs.clear()
-    this.#pairs.set(kid, { ...pair, alg })
-  }
-
-  /** Publishes one RSA key for all names, in another form; `formOf` gets the usual form and the private one. */
-  async publish (kid: string, formOf: (proper: JWK, privateForm: JWK) => object): Promise<void> {
-    const pair = this.#published ??= await generateKeyPair('RS256', { extractable: true })
-    const proper = { ...await exportJWK(pair.publicKey), kid, alg: 'RS256', use: 'sig' }
-    const form = formOf(proper, { ...proper, ...await exportJWK(pair.privateKey) })
-    this.#pairs.set(kid, { ...pair, alg: 'RS256', form })
-  }
-
-  async sign (kid: string, claims: JWTPayload, header: object = {}): Promise<string> {
-    const { alg, privateKey } = this.pairOf(kid)
-    return await new SignJWT(claims).setProtectedHeader({ alg, kid, ...header }).sign(privateKey)
-  }
-
-  /** The pair of that name, or any other, so that a token can name a key that is not published. */
-  pairOf (kid: string): Pair {
-    const pair = this.#pairs.get(kid) ?? [...this.#pairs.values()][0]
-    if (!pair) throw new Error(`the issuer has no key, and none named ${kid}`)
-    return pair
-  }
 }
 
 function sendJson (response: ServerResponse, text: string): void {

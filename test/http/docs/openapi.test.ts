@@ -1,29 +1,15 @@
-// The API document: every route is in it, described, with its errors.
-import { readFile, readdir } from 'node:fs/promises'
+// The API document: described, with its errors, in words that generators of clients take, and sent once.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
-import { AssistantSettings, defaultSettings } from '../../../src/features/assistants/events.js'
-import { examplesOf, openApi, type Operation } from '../../support/http/openapi.js'
+import { appAlone, openApi } from '../../support/http/openapi.js'
+import { configOf } from '../../support/service.js'
 
-const { document, operations, resolved, fits, text } = await openApi()
+const { app, document, operations, fits, text } = await openApi()
 
 t.test('the document is valid OpenAPI 3.1', async (t) => {
   t.equal(document.openapi, '3.1.0')
   t.same(await new Validator().validate(document), { valid: true })
   t.same(document.servers, [{ url: '/v1' }])
-  t.match(document.components.securitySchemes, {
-    bearer: { scheme: 'bearer', bearerFormat: 'JWT' }, bearerOrKey: { scheme: 'bearer' }
-  })
-})
-
-t.test('every route of the code is in it', async (t) => {
-  const files = await readdir('src/features', { recursive: true })
-  for (const file of files.filter((name) => name.endsWith('.ts')).map((name) => `src/features/${name}`)) {
-    for (const [, method = '', url = ''] of (await readFile(file, 'utf8'))
-      .matchAll(/\bapp\.(get|post|put|patch|delete)\('([^']+)'/g)) {
-      t.ok(document.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method], `${method} ${url}`)
-    }
-  }
 })
 
 /** No key manages keys or asks for the data of persons, or reports calls. */
@@ -48,7 +34,8 @@ t.test('every route says what it is for, who may call it, and answers with an ex
     for (const [status, { description, content }] of Object.entries(operation.responses)) {
       t.not(description, 'Default Response', `${name} ${status} is described`)
       const [media] = Object.values(content ?? {})
-      const examples = media ? examplesOf(media) : []
+      const examples = [{ value: media?.example }, ...Object.values(media?.examples ?? {})]
+        .flatMap(({ value }) => value === undefined ? [] : [value])
       t.ok(examples.length > 0, `${name} ${status} has an example`)
       for (const each of examples) t.same(fits(media?.schema ?? {}, each), [], `${name} ${status}: the example fits`)
     }
@@ -73,34 +60,8 @@ t.test('every route documents its errors: what depends on it by status, and the 
   for (const status of [400, 401, 403, 409, 410, 412, 413, 415, 429, 500, 503]) t.match(description, `- ${status}: `)
 })
 
-t.test('ids in paths are integers, as the answers give them; names of calls and deliveries are text', async (t) => {
-  for (const { name, path, operation: { parameters = [] } } of operations) {
-    for (const parameter of parameters.filter((each) => each.in === 'path')) {
-      const isInteger = /^\/(user\/(assistant|lead|campaign|phone-number|api-key|blacklist)|ops\/api\/webhooks)\//.test(path)
-      const expected = isInteger ? { type: 'integer', minimum: 1 } : { type: /^string$/ }
-      t.match(parameter, { required: true, schema: expected }, name)
-    }
-  }
-  t.notMatch(JSON.stringify(document), /x-documented/)
-})
-
-t.test('defaults and limits of every assistant field are told on create, and no defaults on update', async (t) => {
-  const { AssistantInput, AssistantChanges } = document.components.schemas
-  const told: Record<string, string> = Object.fromEntries(Object.entries(defaultSettings()).map(([name, value]) =>
-    [name, ` Default: ${typeof value === 'string' ? value : JSON.stringify(value)}.`]))
-  for (const name of Object.keys(AssistantSettings.properties)) {
-    const { description, ...shown } = AssistantInput.properties[name]
-    t.same(AssistantChanges.properties[name], shown, `${name}: what it means is told once`)
-    t.ok(description.endsWith(told[name] ?? '') && (shown.type ?? shown.$ref ?? shown.anyOf), `${name} is described`)
-  }
-  t.match(AssistantChanges, { description: /as in AssistantInput/, properties: { status: { description: /\w/ } } })
-  t.match(AssistantInput.properties.speech_speed, { minimum: 0.7, maximum: 1.2, description: /Default: 1\.$/ })
-  t.match(AssistantInput.properties.assistant_name, { maxLength: 255 })
-})
-
 type Schema = Record<string, unknown>
 const schemas: Record<string, Schema> = document.components.schemas
-const webhooks: Record<string, { post: Operation }> = resolved(document.webhooks)
 
 /** Every object in the value, but not inside examples, which may look like anything. */
 function * within (value: unknown): Generator<Schema> {
@@ -112,14 +73,7 @@ function * within (value: unknown): Generator<Schema> {
 const everything = [...within(document)]
 const typesOf = ({ type }: Schema) => [type].flat()
 
-t.test('no operation of the paths has the tag of a webhook: the operations of a tag are one file', async (t) => {
-  const sent = Object.values(webhooks).flatMap(({ post }) => post.tags ?? [])
-  t.ok(sent.length > 0)
-  t.same(operations.filter(({ operation }) => operation.tags?.some((tag) => sent.includes(tag))), [])
-})
-
 t.test('no schema is called what a generator calls something of another: NewX, XWithDefaults, NullableX', async (t) => {
-  for (const name of ['AssistantInput', 'LeadInput', 'SecondaryContactInput', 'Error']) t.ok(schemas[name], name)
   for (const name of Object.keys(schemas)) {
     for (const made of [`New${name}`, `${name}WithDefaults`, `Nullable${name}`]) t.notOk(schemas[made], made)
   }
@@ -133,9 +87,6 @@ t.test('an operation has one login at most: of two that are each enough, a clien
 
 t.test('bodies and answers have no default: it is in the description', async (t) => {
   t.same([...within([schemas, document.components.responses])].filter((part) => 'default' in part), [])
-  const { variables, post_call_schema } = Object(schemas.AssistantInput?.properties)
-  t.match(variables.description, /Default: \{\}\.$/)
-  t.match(post_call_schema.description, /Default: \[\{.*\}\]\.$/)
 })
 
 t.test('a query parameter that has a default, or may be absent, is not required', async (t) => {
@@ -146,18 +97,13 @@ t.test('a query parameter that has a default, or may be absent, is not required'
     ['GET /engine/blacklist/{phone_number} assistant_id'])
 })
 
-t.test('an object has named fields or free ones, not both', async (t) => {
-  t.same(everything.filter((part) => 'properties' in part && 'additionalProperties' in part), [])
-})
-
 t.test('a choice of objects is one of them; null is a choice beside a named object, never inside it', async (t) => {
-  t.match(schemas.WebhookPayload, { properties: { data: { oneOf: [{}, {}] } } })
   for (const { anyOf } of everything.filter((part) => 'anyOf' in part)) t.match(anyOf, [{ $ref: /\w/ }, { type: 'null' }])
   t.same(Object.keys(schemas).filter((name) => typesOf(schemas[name] ?? {}).includes('null')), [])
 })
 
-t.test('nothing is a constant, and no regular expression looks around', async (t) => {
-  t.same(everything.filter((part) => 'const' in part), [])
+t.test('nothing is a constant, no object has named and free fields, and no regular expression looks around', async (t) => {
+  t.same(everything.filter((part) => 'const' in part || ('properties' in part && 'additionalProperties' in part)), [])
   for (const { pattern } of everything) if (pattern !== undefined) t.notMatch(pattern, /\(\?[=!<]/)
 })
 
@@ -176,14 +122,6 @@ t.test('numbers say how wide they are, and no format is of our own', async (t) =
     if (typesOf(part).includes('integer')) t.equal(part.format, 'int64')
     if (typesOf(part).includes('number')) t.equal(part.format, 'double')
     if (typeof part.format === 'string') t.match(part.format, /^(int64|double|date-time)$/)
-  }
-})
-
-t.test('headers of requests have the patterns that they are held to', async (t) => {
-  for (const { name, operation: { parameters = [] } } of operations) {
-    for (const { name: header, schema } of parameters) {
-      if (['X-Read-Position', 'Idempotency-Key'].includes(header)) t.ok(schema.pattern, `${name}: ${header}`)
-    }
   }
 })
 
@@ -207,4 +145,92 @@ t.test('a field that is not described is in the schema that its own one names', 
 t.test('it has less than 220 KB as it is served, with room for a few routes more', async (t) => {
   const bytes = Buffer.byteLength(text)
   t.ok(bytes < 220_000, `${bytes} bytes`)
+})
+
+const older = (await app.inject('/v1/docs/json?openapi=3.0')).json()
+const ofOlder = [...within(older)]
+const namesOf = (values: object) => Object.keys(values).sort()
+const count = (parts: Iterable<Schema>, holds: (part: Schema) => unknown) => [...parts].filter(holds).length
+
+t.test('in OpenAPI 3.0 it is valid, too, with every operation and every part', async (t) => {
+  t.equal(older.openapi, '3.0.3')
+  t.same(await new Validator().validate(older), { valid: true })
+  t.same(older.webhooks, undefined)
+  t.same(older.servers, document.servers)
+  t.same(namesOf(older.paths), namesOf(document.paths))
+  for (const kind of namesOf(document.components)) {
+    t.same(namesOf(older.components[kind]), namesOf(document.components[kind]), kind)
+  }
+  const operations = (of: object) => count(within(of), (part) => typeof part.operationId === 'string')
+  t.equal(operations(older.paths), operations(document.paths))
+})
+
+t.test('no word of 3.1 is left in that', async (t) => {
+  for (const word of ['propertyNames', 'const', 'anyOf']) t.same(ofOlder.filter((part) => word in part), [], word)
+  t.notOk('identifier' in older.info.license)
+  t.equal(count(ofOlder, ({ type }) => Array.isArray(type) || type === 'null'), 0)
+  t.equal(count(ofOlder, ({ examples }) => Array.isArray(examples)), 0, 'a schema has one example')
+  t.same(ofOlder.filter((part) => '$ref' in part && Object.keys(part).length > 1), [], 'nothing stands beside a reference')
+})
+
+t.test('what may be null is so in both', async (t) => {
+  const nulls = count(within(document.components), ({ type, anyOf }) =>
+    (Array.isArray(type) && type.includes('null')) || Array.isArray(anyOf))
+  t.ok(nulls > 50)
+  t.equal(count(within(older.components), ({ nullable }) => nullable === true), nulls)
+})
+
+t.test('a choice in a query is no mere reference: clients in Rust did not import it', async (t) => {
+  const schemas = ofOlder.filter((part) => part.in === 'query').map(({ schema }) => Object(schema))
+  t.ok(schemas.some(({ allOf }) => allOf?.length === 1 && allOf[0].$ref))
+  t.same(schemas.filter((schema) => '$ref' in schema), [])
+})
+
+async function get (url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') {
+  const answer = await app.inject({ method, url: `/v1${url}`, headers })
+  return { status: answer.statusCode, headers: answer.headers, text: answer.body }
+}
+
+t.test('the document has an ETag, and is not sent to who names it', async (t) => {
+  for (const [path, type] of [['/docs/json', 'application/json; charset=utf-8'], ['/docs/yaml', 'application/x-yaml']]) {
+    const first = await get(String(path))
+    t.equal(first.status, 200)
+    t.equal(first.headers['content-type'], type)
+    t.equal(first.headers['cache-control'], 'no-cache')
+    const etag = String(first.headers.etag)
+    t.match(etag, /^"[\w-]{27}"$/)
+    t.equal((await get(String(path))).text, first.text)
+    for (const named of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const { status, headers, text } = await get(String(path), { 'if-none-match': named })
+      t.strictSame([status, text, headers.etag], [304, '', etag], named)
+    }
+    t.equal((await get(String(path), { 'if-none-match': '"other"' })).status, 200)
+    const head = await get(String(path), {}, 'HEAD')
+    t.strictSame([head.status, head.headers.etag], [200, etag])
+  }
+})
+
+t.test('without its webhooks it is the same document, for generators that do not know the section', async (t) => {
+  const [whole, without] = [await get('/docs/json'), await get('/docs/json?webhooks=false')]
+  const { webhooks, ...rest } = JSON.parse(whole.text)
+  t.ok(webhooks['call.completed'])
+  t.strictSame(JSON.parse(without.text), rest)
+  t.not(without.headers.etag, whole.headers.etag)
+  t.equal((await get('/docs/json?webhooks=true')).text, whole.text)
+})
+
+t.test('its servers are where callers find the API: PUBLIC_URL with BASE_PATH', async (t) => {
+  const serversFor = async (settings: Record<string, string>) => {
+    const { basePath, publicUrl } = configOf(settings)
+    const app = await appAlone({ basePath, publicUrl })
+    const { servers, paths } = (await app.inject(`${basePath}/docs/json`)).json()
+    t.ok(paths['/user/lead'].post, 'paths are below it')
+    return { api: servers, health: paths['/health/live'].get.servers }
+  }
+  const at = (url: string) => [{ url }]
+  t.strictSame(await serversFor({}), { api: at('/'), health: undefined })
+  t.strictSame(await serversFor({ PUBLIC_URL: 'https://api.example.com/' }), { api: at('https://api.example.com'), health: undefined })
+  const placed = { api: at('https://example.com/voice/v1'), health: at('https://example.com/voice') }
+  t.strictSame(await serversFor({ BASE_PATH: '/v1', PUBLIC_URL: 'https://example.com/voice' }), placed)
+  t.strictSame(await serversFor({ BASE_PATH: '/v1', PUBLIC_URL: 'https://example.com/voice/v1' }), placed, 'once')
 })

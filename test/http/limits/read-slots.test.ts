@@ -38,12 +38,16 @@ t.test('three lists of one user are read at once; those of others are read besid
   t.strictSame((await Promise.all([...lists, other])).map(({ status }) => status), Array(9).fill(200))
 })
 
+const ask = `GET /user/leads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await service.token('1')}\r\n\r\n`
+const asking = (times = 1) => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+  socket.write(ask.repeat(times))
+  return socket
+}
+
 t.test('who hangs up and asks again has no more lists read at once', async (t) => {
   const unlock = await lockLeads(t)
-  const { hostname, port } = new URL(url)
-  const ask = `GET /user/leads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await service.token('1')}\r\n\r\n`
-  const sockets = Array.from({ length: 3 }, () => connect(Number(port), hostname).on('error', () => {}))
-  for (const socket of sockets) socket.write(ask)
+  const sockets = Array.from({ length: 3 }, () => asking())
   await eventually(async () => await waitingStatements() === 3)
   for (const socket of sockets) socket.destroy()
   const again = call('GET', '/user/leads')
@@ -55,10 +59,7 @@ t.test('who hangs up and asks again has no more lists read at once', async (t) =
 
 t.test('a connection that ends while its requests wait behind one another leaves no slot taken', async (t) => {
   const unlock = await lockLeads(t)
-  const { hostname, port } = new URL(url)
-  const ask = `GET /user/leads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await service.token('1')}\r\n\r\n`
-  const socket = connect(Number(port), hostname).on('error', () => {})
-  socket.write(ask.repeat(6))
+  const socket = asking(6)
   await eventually(async () => await waitingStatements() === 3)
   socket.destroy()
   await once(socket, 'close')

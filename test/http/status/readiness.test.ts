@@ -30,14 +30,6 @@ t.test('all who ask within a second get the answer of one run', async (t) => {
   t.equal(runs, 1)
 })
 
-t.test('after that the checks run again', async (t) => {
-  let isUp = false
-  const ready = await probed(t, { sometimes: async () => { if (!isUp) throw new Error('down') } }, 50)
-  t.equal((await ready()).status, 503)
-  isUp = true
-  await eventually(async () => (await ready()).status === 200)
-})
-
 t.test('a check that does not end is a failure, and is not begun again', async (t) => {
   let begun = 0
   const ready = await probed(t, {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { eventually } from '../eventually.js'
 import type { Teardown } from '../teardown.js'
 
-export interface Place {
+interface Place {
   url: string
   token: string
   /** Paths of a short answer, of a long one, of a JSON body, and of a body of CSV. */
@@ -24,7 +24,7 @@ interface Opened {
   answers: () => number
 }
 
-export interface Connection {
+interface Connection {
   kind: string
   onStop (): void
   /** Resolves when the service has closed it: how many answers are missing, and bytes of one that is not whole. */
@@ -49,7 +49,7 @@ function trickle ({ socket }: Client, text: string): Opened {
 
 const answered = async ({ got }: Client, count: number) => await eventually(() => read(got()).whole >= count)
 
-export const kinds: Record<string, (client: Client) => Opened | Promise<Opened>> = {
+const kinds: Record<string, (client: Client) => Opened | Promise<Opened>> = {
   silent: () => unanswered,
 
   'half a header' (client) {
@@ -154,10 +154,8 @@ function endOfAnswer (got: string, at: number): number | undefined {
   return end <= got.length ? end : undefined
 }
 
-export interface RawAnswer { status: number, contentType: string | undefined, text: string }
-
 /** Sends `bytes` as they are and reads until the server ends the connection, which the request must make it do. */
-export async function sendRaw (url: string, bytes: string): Promise<RawAnswer> {
+export async function sendRaw (url: string, bytes: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   let answer = ''

@@ -36,11 +36,8 @@ export interface Parameter {
 
 export interface Operation {
   operationId?: string
-  summary?: string
-  description?: string
   tags?: string[]
   security?: object[]
-  servers?: object[]
   parameters?: Parameter[]
   requestBody?: Required<Pick<Described, 'content'>> & { required?: boolean }
   responses: Record<string, Described>
@@ -51,7 +48,6 @@ export async function openApi () {
   const app = await appAlone({ basePath: '/v1' })
   const { body: text } = await app.inject('/v1/docs/json')
   const document = JSON.parse(text)
-  const resolved = <Value>(value: Value) => withParts(document, value)
   const operations = operationsIn(document)
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
@@ -60,7 +56,7 @@ export async function openApi () {
     const check = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components')))
     return check(value) ? [] : check.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`)
   }
-  return { app, text, document, operations, resolved, fits }
+  return { app, text, document, operations, fits }
 }
 
 function operationsIn (document: { paths: Record<string, Record<string, Operation>> }) {
@@ -82,10 +78,6 @@ function withParts<Value> (document: object, value: Value): Value {
 const refOf = (part: unknown) =>
   typeof part === 'object' && part !== null && '$ref' in part ? String(part.$ref) : ''
 
-/** Every example of an answer or a body. */
-export const examplesOf = ({ example, examples = {} }: Media): unknown[] =>
-  [...example === undefined ? [] : [example], ...Object.values(examples).map(({ value }) => value)]
-
 /** Without the probes. A path has `{id}` and `{call_id}` where something has to be named; `query`: by name. */
 export async function documentedOperations ({ call }: TestService) {
   const document = (await call('GET', '/docs/json')).body
@@ -100,13 +92,6 @@ export async function documentedOperations ({ call }: TestService) {
       query: Object.fromEntries(parameters.filter((parameter) => parameter.in === 'query')
         .map(({ name, schema }): [string, Parameter['schema']] => [name, { ...schema, ...choiceOf(schema) }]))
     }))
-}
-
-/** Paths of lists with an id in the place of `{id}`: of the assistant, or of an import that is begun here. */
-export async function pathsWithIds ({ call }: TestService, assistant: number): Promise<(path: string) => string> {
-  const body = { campaign_id: 1, leads: [{ phone_number: '+15551230199' }] }
-  const { id } = (await call('POST', '/user/leads/import', body)).body.data
-  return (path) => path.replace('{id}', String(path.includes('/lead-import/') ? id : assistant))
 }
 
 /** Stands for what only a request or a scrape uses: it can be called, and each of its properties is the same again. */

@@ -1,0 +1,145 @@
+// What browsers get: headers that guard them, the console, and the documentation, below a BASE_PATH and without one.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { placesOf, welcome } from '../../src/cli/serve.js'
+import { packageRoot, packageVersion } from '../../src/package-root.js'
+import { newAssistant, testService } from '../support/service.js'
+
+const service = await testService(t, ['api', 'projector'], { BASE_PATH: '/voice/v1/' })
+const { call, url } = service
+const root = await service.start(['api'], { BASE_PATH: '' })
+
+/** Read to its end: an answer that nobody reads keeps the service from closing. */
+async function page (path: string): Promise<{ status: number, headers: Headers, text: string }> {
+  const response = await fetch(`${service.url}${path}`, { redirect: 'manual' })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+t.test('every answer of the API has headers that keep browsers out of trouble', async (t) => {
+  const created = await call('POST', '/voice/v1/user/assistant', newAssistant)
+  t.equal(created.status, 201)
+  const others = [await call('PUT', '/voice/v1/user/assistant/none', {}), await call('GET', '/nowhere')]
+  for (const { headers } of [created, ...others]) {
+    t.match(Object.fromEntries(headers), {
+      'content-type': 'application/json; charset=utf-8',
+      'content-security-policy': "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': /max-age=\d{8}/,
+      'cache-control': 'no-store'
+    })
+    for (const name of ['server', 'x-powered-by']) t.notOk(headers.has(name), `no ${name}`)
+  }
+})
+
+t.test('BASE_PATH is before every route, and nothing is without it', async (t) => {
+  for (const [method, path] of [
+    ['PUT', '/user/assistant/1'], ['GET', '/user/webhook-secret'], ['POST', '/engine/calls/c-1/completed'],
+    ['GET', '/docs/json']
+  ] as const) {
+    const body = method === 'GET' ? undefined : {}
+    t.not((await call(method, `/voice/v1${path}`, body)).body.message, 'There is nothing at this address.', path)
+    t.same((await call(method, path, body)).status, 404, `${path} without it`)
+  }
+})
+
+t.test('probes do not depend on BASE_PATH', async (t) => {
+  t.equal((await call('GET', '/health/live')).status, 200)
+  t.equal((await call('GET', '/health/ready')).status, 200)
+})
+
+t.test('the documentation works under BASE_PATH, with and without a slash, from this address alone', async (t) => {
+  for (const address of ['/voice/v1/docs', '/voice/v1/docs/']) {
+    const response = await page(address)
+    t.equal(response.status, 200)
+    const policy = response.headers.get('content-security-policy') ?? ''
+    t.match(policy, /default-src 'none'; script-src 'self';/)
+    t.notMatch(policy, /https?:|upgrade-insecure-requests/, 'nothing from elsewhere, and no detour over https')
+    const html = response.text
+    t.notMatch(html, /<script>|<style>|\son\w+=/, 'nothing that the policy would stop')
+    const files = [...html.matchAll(/(?:src|href)="([^"]+)"/g)]
+      .map(([, file = '']) => new URL(file, `${service.url}${address}`))
+    t.ok(files.length >= 4)
+    for (const file of files) {
+      t.equal(file.origin, service.url)
+      t.equal((await page(file.pathname)).status, 200, file.pathname)
+    }
+  }
+})
+
+t.test('the links that a start prints lead there', async (t) => {
+  const text = await welcome(placesOf(service.url, service.config, {}), { ...service.config, jwtSecretIsOurs: true })
+  const docs = /^ +docs +(\S+)$/m.exec(text)?.[1] ?? ''
+  t.equal(docs, `${service.url}/voice/v1/docs`)
+  t.equal((await page(new URL(docs).pathname)).status, 200)
+  const paths = [...text.matchAll(/curl .* -X (\w+) (\S+)/g)]
+    .map(([, method, address = '']) => `${method} ${address.slice(service.url.length)}`)
+  t.strictSame(paths, ['POST /voice/v1/user/assistant', 'PUT /voice/v1/user/assistant/1', 'POST /voice/v1/user/lead'])
+})
+
+const asBrowser = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
+
+t.test('programs are told where everything is', async (t) => {
+  const answer = await fetch(root.url)
+  t.equal(answer.status, 200)
+  t.same(await answer.json(), {
+    name: 'Ringledger', version: packageVersion, docs: '/docs', console: '/', health: '/health/ready'
+  })
+})
+
+t.test('browsers get a page whose scripts are files of ours, kept for good, and compressed', async (t) => {
+  const answer = await fetch(root.url, { headers: asBrowser })
+  t.match(Object.fromEntries(answer.headers), {
+    'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache', vary: /Accept/
+  })
+  const policy = answer.headers.get('content-security-policy') ?? ''
+  t.match(policy, "default-src 'none'; script-src 'self';")
+  t.notMatch(policy, /https?:|upgrade-insecure-requests/)
+  const page = await answer.text()
+  t.notMatch(page, /<script>|<style>|\son\w+=|https?:\/\//, 'nothing that the policy would stop, or from elsewhere')
+  const files = [...page.matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(([, file = '']) => file)
+  t.equal(files.length, 2)
+  for (const file of files) {
+    t.match(file, /-[A-Z0-9]{8}\.(js|css)$/)
+    const { status, headers } = await fetch(root.url + file)
+    t.match({ status, ...Object.fromEntries(headers) }, {
+      status: 200, 'cache-control': 'public, max-age=31536000, immutable', 'content-encoding': 'gzip'
+    }, file)
+  }
+  for (const path of ['/console/', '/console/none.js', '/console/%2e%2e/metafile.json', '/console/..%2fmetafile.json']) {
+    t.equal((await fetch(root.url + path)).status, 404, path)
+  }
+})
+
+t.test('with a BASE_PATH it answers there, too, and leads below it', async (t) => {
+  for (const path of ['/', '/voice/v1', '/voice/v1/']) {
+    t.match(await (await fetch(url + path)).json(), { docs: '/voice/v1/docs', console: '/voice/v1/' }, path)
+    const page = await (await fetch(url + path, { headers: asBrowser })).text()
+    const script = /src="(\/voice\/v1\/console\/[^"]+)"/.exec(page)?.[1] ?? ''
+    t.equal((await fetch(url + script)).status, 200, `the script of ${path}`)
+  }
+})
+
+t.test('the first page is less than 250 KB, compressed', (t) => {
+  interface Output { entryPoint?: string, cssBundle?: string, imports: Array<{ path: string, kind: string }> }
+  const folder = join(packageRoot, 'dist/console')
+  const { outputs }: { outputs: Record<string, Output> } = JSON.parse(readFileSync(join(folder, 'metafile.json'), 'utf8'))
+  const isFirst = /\/src\/(main|pages\/overview)\.tsx$/
+  const entries = Object.entries(outputs).filter(([, { entryPoint = '' }]) => isFirst.test(entryPoint))
+  const loaded = new Set<string>()
+  const load = (path: string) => {
+    if (loaded.has(path)) return
+    loaded.add(path)
+    const { cssBundle, imports } = outputs[path] ?? { imports: [] }
+    if (cssBundle) loaded.add(cssBundle)
+    for (const each of imports) if (each.kind === 'import-statement') load(each.path)
+  }
+  for (const [path] of entries) load(path)
+  const bytes = [...loaded].reduce((sum, path) => sum + readFileSync(join(packageRoot, `${path}.gz`)).length, 0)
+  t.equal(entries.length, 2)
+  t.ok(bytes < 250_000, `${bytes} bytes`)
+  t.comment(`${bytes} bytes`)
+  t.end()
+})
