@@ -1,6 +1,5 @@
 // Settings are checked at the start, all at once, each by its name.
 import t from 'tap'
-import { keyBytes } from '../src/services/complete-config.js'
 import { BadSettings, loadConfig } from '../src/config.js'
 import { Environment } from '../src/settings.js'
 import { problems, refuses } from './support/config-problems.js'
@@ -11,6 +10,7 @@ const urls = {
   DATABASE_URL: 'postgres://localhost/ringledger',
   REDIS_URL: 'redis://localhost'
 }
+const jwks = { JWT_JWKS_URL: 'https://issuer.example.com/jwks', JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'us' }
 const secrets = { JWT_SECRET: secret, SECRET_KEY: secret, LEAD_DIGEST_KEY: secret }
 
 t.test('without any setting everything has its default', async (t) => {
@@ -90,12 +90,6 @@ t.test('every bad setting is named at once, also those that are bad together', a
   t.match(new BadSettings(errors).message, /^PORT must be between 0 and 65535\n/)
 })
 
-t.test('no secret is ever part of a complaint', async (t) => {
-  const wrong = problems({ JWT_SECRET: 'hunter2', SECRET_KEY: 'hunter2', DATABASE_URL: 'hunter2' })
-  const { message } = new BadSettings(wrong)
-  t.notMatch(message, /hunter2/)
-})
-
 t.test('secrets are required as soon as one URL is set', async (t) => {
   for (const [name, url] of Object.entries(urls)) {
     refuses(t, { [name]: url }, 'JWT_SECRET', 'SECRET_KEY', 'LEAD_DIGEST_KEY')
@@ -104,94 +98,125 @@ t.test('secrets are required as soon as one URL is set', async (t) => {
 })
 
 t.test('tokens are verified with one secret or with the keys of an issuer, never both', async (t) => {
-  const jwks = { JWT_JWKS_URL: 'https://issuer.example.com/jwks', JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'us' }
   refuses(t, { ...jwks, JWT_SECRET: secret }, 'JWT_SECRET')
   refuses(t, { JWT_JWKS_URL: jwks.JWT_JWKS_URL }, 'JWT_ISSUER', 'JWT_AUDIENCE')
-  refuses(t, { ...jwks, JWT_JWKS_URL: 'http://issuer.example.com/jwks' }, 'JWT_JWKS_URL')
   t.strictSame(loadConfig({ ...jwks, JWT_ROLE_CLAIM: 'scope' }).jwt,
     { roleClaim: 'scope', jwksUrl: jwks.JWT_JWKS_URL, issuer: 'issuer', audience: 'us' })
   t.strictSame(loadConfig({ JWT_SECRET: secret }).jwt, { roleClaim: 'role', secret })
   refuses(t, { ...urls, ...jwks, SECRET_KEY: secret, LEAD_DIGEST_KEY: secret })
 })
 
-t.test('a base path is one with or without a slash at its end', async (t) => {
-  for (const [given, basePath] of [['', ''], ['/', ''], ['/api', '/api'], ['/api/', '/api'], ['/api/v1/', '/api/v1']]) {
-    t.equal(loadConfig({ BASE_PATH: given }).basePath, basePath)
-  }
-  for (const BASE_PATH of ['api', '//', '/api//', '/a b', '/a?b', 'http://h/api']) refuses(t, { BASE_PATH }, 'BASE_PATH')
+/** What is taken, and what becomes of it. */
+const ranges = ['127.0.0.0/8', '::1/128', 'fd00::/8']
+const origins = ['https://app.example.com', 'http://localhost:5173', 'https://[::1]:8443']
+const former = ['b'.repeat(16) + 'c'.repeat(16), 'd e'.repeat(20)]
+const keys = [secret, 'b '.repeat(20) + 'b', 'c'.repeat(32)]
+type Taken = [env: Record<string, string>, config: object]
+const taken: Taken[] = [
+  ...[['', ''], ['/', ''], ['/api', '/api'], ['/api/', '/api'], ['/api/v1/', '/api/v1']]
+    .map(([given = '', basePath]): Taken => [{ BASE_PATH: given }, { basePath }]),
+  ...[['true', true], ['1', true], ['false', false], ['0', false]]
+    .map(([given, allowHttp]): Taken => [{ WEBHOOK_ALLOW_HTTP: String(given) }, { webhook: { allowHttp } }]),
+  [{ PORT: '0', READ_MODEL_WAIT_MS: '0' }, { port: 0, readModelWaitMs: 0 }],
+  [{ WEBHOOK_ALLOW_CIDRS: `${ranges.join(' , ')},` }, { webhook: { allowCidrs: ranges } }],
+  [{ CORS_ORIGINS: '*' }, { corsOrigins: '*' }],
+  [{ CORS_ORIGINS: ` ${origins.join(' , ')},` }, { corsOrigins: origins }],
+  [{ SECRET_KEY_PREVIOUS: ` ${keys.join(' , ')}\n` }, { previousSecretKeys: keys }],
+  [{ JWT_SECRET: secret, JWT_SECRET_PREVIOUS: former.join(', ') }, { jwt: { secret, previousSecrets: former } }]
+]
+
+const refused: Record<string, string[]> = {
+  BASE_PATH: ['api', '//', '/api//', '/a b', '/a?b', 'http://h/api'],
+  WEBHOOK_ALLOW_HTTP: ['yes', 'TRUE', 'on', '2'],
+  PORT: ['-1', '65536', 'x', '1.5', '0x10', '0b1', '1e3', ' 5', '5.0', 'postgres://u:hunter2@h/d'],
+  READ_MODEL_WAIT_MS: ['-1', 'x', '2147483648'],
+  WEBHOOK_TIMEOUT_MS: ['99', '1.5'],
+  WEBHOOK_RETENTION_DAYS: ['0', '-1', '1.5', '36501', 'ever'],
+  WEBHOOK_ALLOW_CIDRS: [
+    '127.0.0.1', '127.0.0.0/33', '999.1.1.1/8', '::1/129', '10.0.0.0/8,nonsense', '10.0.0.0/x', 'x/8', '127/8'
+  ],
+  CORS_ORIGINS: [
+    'app.example.com', 'https://app.example.com/', 'https://App.example.com', 'https://app.example.com:443', 'null',
+    'https://*.example.com', 'https://a.example.com,*', 'ftp://example.com', 'https://user@example.com', 'https://'
+  ],
+  JWT_ROLE_MAP: ['admin', 'admin=', 'admin=root', 'admin=Ops', 'a=user,b=toString', '='],
+  SECRET_KEY_PREVIOUS: [` ${'d'.repeat(31)} `, `${secret},`, `${secret}, ,${secret}`],
+  JWT_SECRET_PREVIOUS: ['short', `${former[0]},short`, `${former[0]},`, `${former[0]}, ,${former[1]}`],
+  DATABASE_URL: [
+    'http://h', 'localhost', ':', 'postgres:///d', 'postgres://u:p@h2/x@h/d', 'postgres://u:hunter2/x@h/d',
+    'postgres://u:hun%ter2@h/d', 'postgres://h:99999/d', 'postgres://u:hunter2@:5432/d', 'postgres://u:hunter2'
+  ],
+  REDIS_URL: [
+    'http://h', 'localhost', ':', 'redis:///1', 'redis://:hun#ter2@h', 'redis://h/first', 'redis://:hunter2', 'rediss://h:65536'
+  ],
+  EVENTSTORE_URL: ['http://h', 'localhost', ':'],
+  JWT_JWKS_URL: ['https:///keys', 'https://h:x/keys', 'https:// h', 'http://issuer.example.com/jwks'],
+  ALERT_WEBHOOK_URL: ['https:///x', 'https://h:99999/'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['http:///x', 'http://h:x'],
+  PUBLIC_URL: ['https://h:99999', 'https://:443'],
+  EVENTSTORE_CA_FILE: ['postgres://u:hunter2@h/d'],
+  METRICS_TOKEN: ['/', 'hunter2\nhunter2'],
+  SECRET_KEY: ['hunter2\thunter2']
+}
+
+t.test('each setting takes what it is for, with white space and a comma at the end', (t) => {
+  for (const [env, config] of taken) t.match(loadConfig(env), config, JSON.stringify(env))
+  t.end()
 })
 
-t.test('booleans are true, false, 1 or 0', async (t) => {
-  for (const [value, isOn] of [['true', true], ['1', true], ['false', false], ['0', false]] as const) {
-    t.equal(loadConfig({ WEBHOOK_ALLOW_HTTP: value }).webhook.allowHttp, isOn)
+t.test('what a setting cannot be, or what programs would read as another value, is refused by its name in one line', (t) => {
+  for (const [name, values] of Object.entries(refused)) {
+    for (const value of values) {
+      const env = { ...secrets, [name]: value }
+      const { [name]: own = [] } = problems(env)
+      t.strictSame(own.length, 1, `${name} ${value}`)
+      const { message } = new BadSettings({ [name]: own }, env)
+      t.match(message, new RegExp(`^${name} [^\n]*$`))
+      t.notMatch(message, /hunter2/)
+    }
   }
-  for (const value of ['yes', 'TRUE', 'on', '2']) refuses(t, { WEBHOOK_ALLOW_HTTP: value }, 'WEBHOOK_ALLOW_HTTP')
+  t.end()
 })
 
 t.test('URLs of every back end are known by their protocol', async (t) => {
   const good = {
     EVENTSTORE_URL: ['esdb://h', 'esdb+discover://a,b,c', 'kurrentdb://h', 'kurrentdb+discover://h'],
-    DATABASE_URL: ['postgres://h/d', 'postgresql://h/d'],
+    DATABASE_URL: [
+      'postgres://h/d', 'postgresql://h/d', 'postgres:///d?host=/run/postgresql', 'postgres://h',
+      'postgres://u:p%40%2F@[::1]:5432/d?options=-c%20x'
+    ],
     REDIS_URL: ['redis://h', 'rediss://h']
   }
   for (const [name, values] of Object.entries(good)) {
     for (const value of values) refuses(t, { ...secrets, [name]: value })
-    for (const value of ['http://h', 'localhost', ':']) refuses(t, { ...secrets, [name]: value }, name)
-  }
-})
-
-t.test('a URL that programs would read as another one, or as none, is refused in one line, without its login', async (t) => {
-  const wrong = {
-    DATABASE_URL: ['postgres:///d', 'postgres://u:p@h2/x@h/d', 'postgres://u:hunter2/x@h/d', 'postgres://u:hun%ter2@h/d',
-      'postgres://h:99999/d', 'postgres://u:hunter2@:5432/d', 'postgres://u:hunter2'],
-    REDIS_URL: ['redis:///1', 'redis://:hun#ter2@h', 'redis://h/first', 'redis://:hunter2', 'rediss://h:65536'],
-    JWT_JWKS_URL: ['https:///keys', 'https://h:x/keys', 'https:// h'],
-    ALERT_WEBHOOK_URL: ['https:///x', 'https://h:99999/'],
-    OTEL_EXPORTER_OTLP_ENDPOINT: ['http:///x', 'http://h:x'],
-    PUBLIC_URL: ['https://h:99999', 'https://:443'],
-    PORT: ['postgres://u:hunter2@h/d'],
-    EVENTSTORE_CA_FILE: ['postgres://u:hunter2@h/d'],
-    READ_MODEL_WAIT_MS: ['2147483648'],
-    METRICS_TOKEN: ['/', 'hunter2\nhunter2'],
-    SECRET_KEY: ['hunter2\thunter2']
-  }
-  for (const [name, values] of Object.entries(wrong)) {
-    for (const value of values) {
-      const env = { ...secrets, [name]: value }
-      const { [name]: own = [] } = problems(env)
-      t.strictSame(own.length, 1, `${name} ${value}`)
-      t.match(new BadSettings({ [name]: own }, env).message, new RegExp(`^${name} [^\n]*$`))
-      t.notMatch(new BadSettings({ [name]: own }, env).message, /hunter2/)
-    }
-  }
-  for (const url of ['postgres:///d?host=/run/postgresql', 'postgres://u:p%40%2F@[::1]:5432/d?options=-c%20x', 'postgres://h']) {
-    refuses(t, { ...secrets, DATABASE_URL: url })
   }
   const { backEnds } = loadConfig({ ...secrets, DATABASE_URL: 'postgres://h/d?sslmode=require&application_name=x' })
   t.equal(backEnds.databaseUrl, 'postgres://h/d?sslmode=verify-full&application_name=x', 'as the driver takes it, without its warning')
 })
 
-t.test('ports, waits and address ranges that cannot be are refused', async (t) => {
-  for (const PORT of ['-1', '65536', 'x', '1.5']) refuses(t, { PORT }, 'PORT')
-  for (const READ_MODEL_WAIT_MS of ['-1', 'x']) refuses(t, { READ_MODEL_WAIT_MS }, 'READ_MODEL_WAIT_MS')
-  refuses(t, { WEBHOOK_TIMEOUT_MS: '99' }, 'WEBHOOK_TIMEOUT_MS')
-  const days = ['0', '-1', '1.5', '36501', 'ever']
-  for (const WEBHOOK_RETENTION_DAYS of days) refuses(t, { WEBHOOK_RETENTION_DAYS }, 'WEBHOOK_RETENTION_DAYS')
-  const wrong = ['127.0.0.1', '127.0.0.0/33', '999.1.1.1/8', '::1/129', '10.0.0.0/8,nonsense', '10.0.0.0/x', 'x/8', '127/8']
-  for (const WEBHOOK_ALLOW_CIDRS of wrong) refuses(t, { WEBHOOK_ALLOW_CIDRS }, 'WEBHOOK_ALLOW_CIDRS')
-  const ranges = ['127.0.0.0/8', '::1/128', 'fd00::/8']
-  t.strictSame(loadConfig({ WEBHOOK_ALLOW_CIDRS: `${ranges.join(' , ')},` }).webhook.allowCidrs, ranges)
-  t.match(loadConfig({ PORT: '0', READ_MODEL_WAIT_MS: '0' }), { port: 0, readModelWaitMs: 0 })
-})
-
-t.test('a key setting of any length stands for 32 bytes, always the same', async (t) => {
-  t.equal(keyBytes(secret).length, 32)
-  t.ok(keyBytes(secret).equals(keyBytes(secret)))
-  t.notOk(keyBytes(secret).equals(keyBytes(`${secret}x`)))
-})
-
-t.test('a number is read as decimal digits and as nothing else', async (t) => {
-  for (const text of ['0x10', '0b1', '1e3', ' 5', '5.0']) {
-    t.strictSame(problems({ PORT: text }).PORT, ['must be an integer'], text)
+t.test('one character repeated is no secret; a former key may be one, so that it can be left', async (t) => {
+  for (const name of ['JWT_SECRET', 'SECRET_KEY', 'LEAD_DIGEST_KEY', 'METRICS_TOKEN']) {
+    for (const repeated of ['a'.repeat(32), ' '.repeat(64), 'é'.repeat(40), '\n'.repeat(32), '😀'.repeat(32)]) {
+      t.match(problems({ [name]: repeated })[name], [/^must not be one character repeated/], name)
+    }
+    for (const fine of [secret, 'ab'.repeat(16), `${'a'.repeat(40)}b`, `b${'a'.repeat(40)}`]) {
+      refuses(t, { [name]: fine })
+    }
   }
+  refuses(t, { SECRET_KEY_PREVIOUS: 'a'.repeat(32) })
+})
+
+t.test('former secrets of tokens are told without them, and there are none without the present one', async (t) => {
+  const { message } = new BadSettings(problems({ JWT_SECRET_PREVIOUS: 'hunter2' }), { JWT_SECRET_PREVIOUS: 'hunter2' })
+  t.equal(message, 'JWT_SECRET_PREVIOUS must be former secrets of 32 characters or more, separated by commas')
+  refuses(t, { ...jwks, JWT_SECRET_PREVIOUS: former[0] ?? '' }, 'JWT_SECRET_PREVIOUS')
+})
+
+t.test('roles of an issuer are pairs with roles of ours', async (t) => {
+  const map = (JWT_ROLE_MAP: string) => [...loadConfig({ JWT_SECRET: secret, JWT_ROLE_MAP }).jwt?.roleMap ?? []]
+  t.strictSame(map('authenticated=user, service_role=engine,admin=ops,'), [
+    ['authenticated', 'user'], ['service_role', 'engine'], ['admin', 'ops']
+  ])
+  t.strictSame(map('=user,a=b=ops'), [['', 'user'], ['a=b', 'ops']])
+  t.strictSame(map(''), [])
 })

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import t, { type Test } from 'tap'
 import { commandLine } from '../../src/cli/commands.js'
 import { secrets } from '../support/auth/secrets.js'
-import { callReport, newLead } from '../support/bodies/bodies.js'
+import { callReport } from '../support/bodies/bodies.js'
 import { dataDir, exampleCatalog, runWarm } from '../support/ringledger.js'
 import { newAssistant, testService } from '../support/service.js'
 
@@ -46,7 +46,7 @@ t.test('every number of an option or an argument has a most', (t) => {
   t.end()
 })
 
-const { call, token, urls, parts } = await testService(t)
+const { call, urls, parts } = await testService(t)
 const folder = dataDir(t)
 
 function report (callId: string, assistant: number): string {
@@ -135,12 +135,4 @@ t.test('work in the background is listed, for people and for programs', async (t
     VALUES (gen_random_uuid(), 'lead-import', '7', 'accepted', '{}', 'connection lost', now() + interval '1 hour')`)
   t.match(await json(t, ['work', 'list']), [{ kind: 'lead-import', user_id: '7', state: 'accepted', turns: 0, last_error: 'connection lost' }])
   t.match((await runWarm(['work', 'list'], env)).stdout, /lead-import .* 7 .* accepted .* connection lost/)
-})
-
-t.test('an erasure tells the id of its request', async (t) => {
-  await call('POST', '/user/lead', newLead({ phone_number: '+15557654329' }), {
-    headers: { authorization: `Bearer ${await token('1')}` }
-  })
-  const erased = await json(t, ['person', 'erase', '--user', '1', '+15557654329'])
-  t.match(erased, { id: String, status: 'completed' })
 })

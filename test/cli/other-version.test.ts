@@ -1,5 +1,4 @@
 // A database of an earlier checkout is refused in words, and stays as it was.
-import { startPostgres } from '@ringledger/embedded-postgres'
 import pg from 'pg'
 import t from 'tap'
 import { secrets } from '../support/auth/secrets.js'
@@ -42,18 +41,4 @@ t.test('migrate, a role and doctor refuse a database that other migrations made'
   t.match(await run(t, ['api'], env), refused)
   t.match(await runWarm(['doctor'], env), { code: 1, stdout: /migrations +of another version before 0\.1\.0/ })
   t.same(await contents(url), before)
-})
-
-t.test('a start refuses such a DATA_DIR', async (t) => {
-  const dir = dataDir(t)
-  const env = { ...secrets, DATA_DIR: dir, PORT: '0' }
-  t.match(await runWarm(['migrate'], env), { code: 0 })
-  const read = async (change = 'SELECT') => {
-    const postgres = await startPostgres({ dir, log: () => {} })
-    return await withDatabase(postgres.url, (client) => client.query(change)).then(() => contents(postgres.url))
-      .finally(() => postgres.close())
-  }
-  const before = await read('ALTER TABLE ledger.migrations DROP COLUMN hash')
-  t.match(await run(t, ['start'], env), refused)
-  t.same(await read(), before)
 })

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { freePort } from '@ringledger/embedded-postgres/testing'
 import { packageRoot } from '../../src/package-root.js'
 import { openPool } from '../../src/postgres/pool.js'
+import { readable } from '../../src/cli/output.js'
 import { reasonIn, dataDir, run, runWarm, type Environment } from '../support/ringledger.js'
 import { noRedis, scratchRedis } from '../support/back-ends/redis.js'
 import { doctor } from './doctor/doctor.js'
@@ -42,14 +43,12 @@ async function refusedByBoth (
   return findings
 }
 
-t.test('a command that does not exist is refused with the help text', (t) =>
-  refused(t, ['statr'], {}, [/unknown command 'statr'/, /Usage: ringledger/]))
-t.test('an option that does not exist is refused', (t) =>
-  refused(t, ['start', '--port', '1'], {}, [/unknown option '--port'/]))
-t.test('an argument that is missing is refused', (t) =>
-  refused(t, ['catalog', 'import'], {}, [/missing required argument 'file'/]))
-t.test('an option out of range is refused', (t) =>
-  refused(t, ['event-store', '--port', '70000'], {}, [/must be a port from 0 to 65535/]))
+t.test('what is no command, or has another option or argument, is refused', async (t) => {
+  await refused(t, ['statr'], {}, [/unknown command 'statr'/, /Usage: ringledger/])
+  await refused(t, ['start', '--port', '1'], {}, [/unknown option '--port'/])
+  await refused(t, ['catalog', 'import'], {}, [/missing required argument 'file'/])
+  await refused(t, ['event-store', '--port', '70000'], {}, [/must be a port from 0 to 65535/])
+})
 
 t.test('a DATA_DIR that cannot be used is named, by every command that needs it', async (t) => {
   const file = join(folder, 'file')
@@ -106,23 +105,20 @@ t.test('files that are not there or not right are named', async (t) => {
     return join(folder, name)
   }
   await refused(t, ['catalog', 'import', file('text.json', 'voices')], {}, [/text\.json is not JSON/])
-  await refused(t, ['catalog', 'import', file('odd.json', '{"voices":[{"id":"1"}],"languages":[""]}')], {},
-    [
-      /odd\.json is not a catalogue/, /voices\.0\.id must be an integer/, /voices\.0\.name is required/,
-      /languages\.0 must not be empty/
-    ])
+  await refused(t, ['catalog', 'import', file('odd.json', '{"voices":[{"id":"1"}],"languages":[""]}')], {}, [
+    /odd\.json is not a catalogue/, /voices\.0\.id must be an integer/, /voices\.0\.name is required/,
+    /languages\.0 must not be empty/
+  ])
   const unseen = { voices: [{ id: 1, name: '\u200b' }], users: [{ id: 1, campaigns: [{ id: 1, name: '\u3164' }] }] }
   await refused(t, ['catalog', 'import', file('unseen.json', JSON.stringify(unseen))], {},
     [/voices\.0\.name must not be blank/, /users\.0\.campaigns\.0\.name must not be blank/])
+  const unstorable = file('unstorable.json', '{"languages":["a\\u0000b"],"users":[{"id":"\\ud800"}]}')
+  await refused(t, ['catalog', 'import', unstorable], {}, [/languages\.0 must not contain NUL/, /users\.0\.id must not contain NUL/])
   await refused(t, ['calls', 'complete', join(folder, 'none.json')], {}, [/none\.json is not a completed call: ENOENT/])
-  await refused(
-    t, ['calls', 'complete', file('odd.json', '{"call_id":"a b"}')], {}, [/odd\.json is not a completed call/]
-  )
+  await refused(t, ['calls', 'complete', file('odd.json', '{"call_id":"a b"}')], {}, [/odd\.json is not a completed call/])
   const latin1 = file('latin1.json', Buffer.from('{"call_id":"café"}', 'latin1'))
   await refused(t, ['calls', 'complete', latin1], {}, [/latin1\.json is not a completed call: line 1 has bytes that are not UTF-8/])
-  await refused(
-    t, ['projections', 'replay', 'leeds'], {}, [/no projection leeds: choose one of assistants, leads, calls, catalog/]
-  )
+  await refused(t, ['projections', 'replay', 'leeds'], {}, [/no projection leeds: choose one of assistants, leads, calls/])
   t.notOk(readdirSync(folder).includes('data'), 'and nothing was started for it')
 })
 
@@ -155,4 +151,21 @@ t.test('tokens are not made where they could not be good', async (t) => {
   await refused(t, ['token', '--user', 'x'.repeat(129)], secrets, [/--user/])
   await refused(t, ['token', '--user', '1', '--ttl', 'soon'], secrets, [/--ttl/])
   await refused(t, ['token', '--user', '1', '--role', 'admin'], secrets, [/--role/])
+})
+
+t.test('a refusal to start is one line, at level fatal', async (t) => {
+  for (const role of ['start', 'api', 'projector', 'worker']) {
+    const { code, stdout, stderr } = await runWarm([role], { DATA_DIR: dataDir(t), PORT: 'x', SECRET_KEY: 'short' })
+    t.equal(code, 1)
+    t.equal(stdout, '')
+    t.match(stderr, /^.*\n$/)
+    t.equal(JSON.parse(stderr).level, 60)
+    t.match(reasonIn(stderr), /^These settings are not right:\n {2}PORT .*\n {2}SECRET_KEY /)
+  }
+})
+
+t.test('on a terminal a line of the log is a sentence, which cannot steer it', async (t) => {
+  const time = new Date(2026, 0, 31, 9, 5, 7).getTime()
+  const line = { level: 40, time, method: 'GET', ms: 1.5, err: { message: 'gone\u001b[2J', stack: 'Error: gone\n at x' }, msg: 'away' }
+  t.equal(readable(`${JSON.stringify(line)}\n`), '09:05:07 warn away method=GET ms=1.5 error=gone·[2J\n')
 })

@@ -92,19 +92,17 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     })
   },
 
-  'each role joins it, says in lines of JSON what it does, and ends by itself': async (t, service) => {
-    const roles = ['api', 'projector', 'worker']
-      .map((role) => ({ role, process: ringledger(t, [role], { ...env, NODE_OPTIONS: `--import=${warns}` }) }))
-    for (const { process: role } of roles) await role.says(listeningUrl)
-    for (const { process: role } of roles) process.kill(role.pid, 'SIGWINCH')
-    for (const { role, process } of roles) {
-      await process.says((stdout) => stdout.includes('careful') || undefined)
-      process.signal('SIGTERM')
-      t.equal((await process.ended).code, 0)
-      const lines = linesOf(t, process)
-      t.match(lines.find(({ msg }) => msg.includes('is listening')), { level: 30, role, url: listeningUrl(process.stdout()) })
-      t.match(lines.find(({ msg }) => msg === 'a warning of Node'), { level: 40, err: { message: 'careful' } })
-    }
+  'a role joins it, says in lines of JSON what it does, and ends by itself': async (t, service) => {
+    const role = ringledger(t, ['worker'], { ...env, NODE_OPTIONS: `--import=${warns}` })
+    await role.says(listeningUrl)
+    process.kill(role.pid, 'SIGWINCH')
+    await role.says((stdout) => stdout.includes('careful') || undefined)
+    role.signal('SIGTERM')
+    t.equal((await role.ended).code, 0)
+    const lines = linesOf(t, role)
+    const url = listeningUrl(role.stdout())
+    t.match(lines.find(({ msg }) => msg.includes('is listening')), { level: 30, role: 'worker', url })
+    t.match(lines.find(({ msg }) => msg === 'a warning of Node'), { level: 40, err: { message: 'careful' } })
     t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
   },
 

@@ -68,13 +68,6 @@ t.test('images have exact versions', async (t) => {
 })
 
 const compose = onPath('docker-compose')
-if (compose === undefined) t.comment('docker-compose is not here: its own check of docker-compose.yml was not made')
-else {
-  t.test('Compose takes the file, without a single setting', async (t) => {
-    const settings = join(t.testdir({ empty: '' }), 'empty')
-    await t.resolves(promisify(execFile)(compose, ['--file', composeFile, '--env-file', settings, 'config', '--quiet']))
-  })
-}
 
 type WithSecrets = Service & { secrets?: string[] }
 

@@ -4,11 +4,8 @@ import { packageVersion } from '../../src/package-root.js'
 import { loadConfig } from '../../src/config.js'
 import { secrets } from '../support/auth/secrets.js'
 import { manifestFiles, ofKind } from '../support/deploy/manifests.js'
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import { parse } from 'yaml'
-import { onPath } from '../support/ringledger.js'
 
 const pods = [...ofKind('Deployment'), ...ofKind('Job')].map(({ metadata, spec }) => ({ name: metadata.name, spec, pod: spec.template.spec }))
 const [{ data: settings }] = ofKind('ConfigMap')
@@ -110,11 +107,3 @@ t.test('every alert has a runbook of its name, of ten lines at most, and there i
     t.ok(lines.filter((line) => /^\d\. /.test(line)).length >= 2, `${name} has steps`)
   }
 })
-
-const promtool = onPath('promtool')
-if (promtool !== undefined) {
-  t.test('promtool takes the rules', async (t) => {
-    const { stdout } = await promisify(execFile)(promtool, ['check', 'rules', rulesFile])
-    t.match(stdout, `SUCCESS: ${rules.length} rules found`)
-  })
-}

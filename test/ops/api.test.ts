@@ -109,3 +109,31 @@ t.test('settings are told without secrets, and the doctor looks at the back ends
   t.match(check('Service', 'failing webhooks'), { found: /^1 fail, 0 are suspended: .*\/hook of user 1, failing since .*: the receiver answered 500$/ })
   t.notMatch(JSON.stringify([data, found]), 'hidden')
 })
+
+const texts = ['\0', '\ud83d', '../..', "';--", '<script>', '9'.repeat(30), 'x'.repeat(3_000)]
+const addresses = ['%00', '%F0%9F', ...texts.slice(2).map(encodeURIComponent)]
+
+t.test('what somebody types into an address is refused or not found, and no failure', async (t) => {
+  for (const place of ['/actions/', '/deliveries/', '/webhooks?state=']) {
+    for (const odd of addresses) t.ok((await ops('GET', place + odd)).status < 500, `${place}${odd.slice(0, 40)}`)
+  }
+})
+
+t.test('so it is in a body, and in an address that changes something', async (t) => {
+  const requests: [path: string, body?: object][] = [
+    ...addresses.flatMap((odd): [string][] => [
+      [`/projections/${odd}/replay`], [`/projections/leads/${odd}`], [`/projections/${odd}/close-breaker`],
+      [`/webhooks/${odd}/resume`], [`/deliveries/${odd}/redeliver`]
+    ]),
+    ...texts.flatMap((text): [string, object][] => [
+      ['/parked/retry', { projection: 'leads', stream: text }],
+      ['/parked/retry', { projection: text, stream: 'lead-1' }],
+      ['/parked/skip', { projection: 'leads', stream: text, revision: '0', reason: text }],
+      ['/parked/skip', { projection: 'leads', stream: 'lead-1', revision: text, reason: 'a test' }]
+    ])
+  ]
+  for (const [path, body] of requests) {
+    const { status } = await ops('POST', path, body)
+    t.ok(status >= 400 && status < 500, `${path.slice(0, 60)} ${JSON.stringify(body)?.slice(0, 80)}: ${status}`)
+  }
+})

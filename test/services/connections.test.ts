@@ -20,11 +20,8 @@ const most: Record<string, number> = {
   '`start`, without `REDIS_URL`': 2 * mostConnections + 1 + queue
 }
 
-t.test('doctor asks for as many as the process that takes the most', async (t) => {
+t.test('doctor asks for as many as the process that takes the most, and the table says what the code says', async (t) => {
   t.strictSame(mostOfAProcess, { redis: most.worker, postgres: most['worker, without `REDIS_URL`'] })
-})
-
-t.test('the table says what the code says', async (t) => {
   const text = readFileSync(join(packageRoot, 'docs/operations.md'), 'utf8')
   const [, table = ''] = /\n\| process \| connections at most \|[^\n]*\n\|[-| ]+\|\n((?:\|.*\n)+)/.exec(text) ?? []
   const rows = [...table.matchAll(/^\| (.+?) \| (\d+) \|/gm)].map(([, name = '', count]) => [name, Number(count)])

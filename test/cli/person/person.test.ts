@@ -40,4 +40,6 @@ t.test('an erasure ends when it is done, without a worker too', async (t) => {
   t.match({ code, stdout }, { code: 0, stdout: /erased/ }, stderr)
   t.notMatch(stdout + stderr, '5557654322')
   t.equal((await call('GET', `/user/lead/${lead.id}`)).status, 404)
+  const again = await runWarm(['person', 'erase', '--user', '1', '+15557654322', '--json'], env)
+  t.match(JSON.parse(again.stdout), { id: String, status: 'completed' })
 })

@@ -59,14 +59,7 @@ t.test('replay, rollback and drop, each with what comes next', async (t) => {
   })
   t.match(await list(t), [
     { generation: 1, state: 'retained', behind: '0', owner: /^projector /, due: null },
-    {
-      generation: 2,
-      state: 'active',
-      behind: '0',
-      owner: /^projector /,
-      due: null,
-      verified: /^all rows of generation 1 at position \d+$/
-    }
+    { generation: 2, state: 'active', behind: '0', owner: /^projector /, due: null, verified: /^all rows of generation 1 at/ }
   ])
   t.match(await projections('rollback', 'leads'), { code: 0, stderr: /Readers of leads see generation 1 again. The former one is kept level for/ })
   t.match(await projections('drop', 'leads', '--generation', '1'), {
@@ -74,19 +67,6 @@ t.test('replay, rollback and drop, each with what comes next', async (t) => {
   })
   t.match(await projections('drop', 'leads'), { code: 0, stderr: /Dropped of leads: generation 2/ })
   t.match(await projections('list'), { code: 0, stdout: /leads .* 1 .* active/ })
-})
-
-t.test('verify finds what is not as the log has it', async (t) => {
-  t.match(await projections('verify', 'leads'), {
-    code: 0, stderr: /The rows of leads are as they should be: all rows of generation 1 at position \d+, \d+ in all/
-  })
-  await db.pool.query(`
-    UPDATE read_leads_g1.leads SET phone_number = '+15550000000' WHERE id = 21; DELETE
-    FROM read_leads_g1.leads WHERE id = 30`)
-  const found = await projections('verify', 'leads')
-  t.equal(found.code, 1)
-  t.match(found.stderr, /leads 21: phone_number \+15550000000 in generation 1, \+15551230002 in generation \d/)
-  t.match(found.stderr, /leads 30: only in generation \d/)
 })
 
 t.test('a replay that is stopped says how to go on; two at once are refused', async (t) => {

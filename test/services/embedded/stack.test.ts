@@ -1,30 +1,14 @@
 // The whole embedded stack: Postgres and the event store over it, in one DATA_DIR.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
+import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import t from 'tap'
 import { openStack } from '../../../src/services/embedded/stack.js'
-import { gone, identify, openDirectory } from '@ringledger/embedded-postgres/testing'
+import { gone } from '@ringledger/embedded-postgres/testing'
 import { dataDirs, startStack } from './stack-process.js'
 
 const dataDir = await dataDirs(t)
 const env = {} // no URL is given, so all of it is embedded
-
-async function append (url: string, stream: string): Promise<void> {
-  const client = EventStoreDBClient.connectionString(url)
-  await client.appendToStream(
-    stream, jsonEvent({ type: 'Said', data: { word: stream } }), { expectedRevision: NO_STREAM }
-  )
-  await client.dispose()
-}
-
-async function read (url: string, stream: string): Promise<unknown[]> {
-  const client = EventStoreDBClient.connectionString(url)
-  const data = []
-  for await (const { event } of client.readStream(stream)) data.push(event?.data)
-  await client.dispose()
-  return data
-}
 
 t.test('kill -9 of the main process alone takes the event store and Postgres with it', async (t) => {
   const stack = startStack(t, dataDir(t), { env })
@@ -38,7 +22,9 @@ t.test('kill -9 of the main process alone takes the event store and Postgres wit
 t.test('the event store ends before Postgres, so its connections are not cut', async (t) => {
   const dir = dataDir(t)
   const stack = startStack(t, dir, { env })
-  await append((await stack.message('opened')).eventStoreUrl, 'kept')
+  const client = EventStoreDBClient.connectionString((await stack.message('opened')).eventStoreUrl)
+  await client.appendToStream('kept', jsonEvent({ type: 'Said', data: {} }))
+  await client.dispose()
   stack.kill('SIGTERM')
   t.equal(await stack.ended, 0)
   const log = readFileSync(join(dir, 'postgres.log'), 'utf8')
@@ -62,17 +48,5 @@ t.test('with both URLs given nothing is started and DATA_DIR is not touched', as
   )
   t.match(stack, { ...urls, joined: false, pids: {} })
   await stack.publish({})
-  await stack.close()
-})
-
-t.test('it opens from sources too, and closes once however often it is asked', async (t) => {
-  const dir = openDirectory(t)
-  const stack = await openStack({ dataDir: dir, role: 'start', command: 'test', eventStorePort: 0, log: () => {} })
-  t.teardown(stack.close)
-  await stack.publish({ apiUrl: 'http://127.0.0.1:1' })
-  t.match(JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')), { eventStoreUrl: stack.eventStoreUrl, apiUrl: 'http://127.0.0.1:1' })
-  await append(stack.eventStoreUrl, 'from-here')
-  t.same(await read(stack.eventStoreUrl, 'from-here'), [{ word: 'from-here' }])
   await Promise.all([stack.close(), stack.close()])
-  for (const pid of Object.values(stack.pids)) t.equal(identify(pid), undefined)
 })
