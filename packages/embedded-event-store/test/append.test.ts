@@ -121,7 +121,7 @@ function errorOf (reply: streams.BatchAppendResp | undefined) {
 const { client, store } = await scratchEventStore(t)
 
 for (const name of ['batch', 'unary'] as const) {
-  const { stream, append } = appending(client, name)
+  const { stream, append, idsOf } = appending(client, name)
 
   t.test(`${name}: an append answers the revision and the position of its last event`, async (t) => {
     const to = stream()
@@ -156,19 +156,6 @@ for (const name of ['batch', 'unary'] as const) {
     t.equal((await append(to, [], 0n)).nextExpectedRevision, 0n)
     t.equal((await collect(client.readStream(to))).length, 1)
   })
-
-  t.test(`${name}: a tombstoned stream refuses every append`, async (t) => {
-    const to = stream()
-    await append(to, event(), ANY)
-    await client.tombstoneStream(to)
-    for (const expected of [ANY, NO_STREAM, STREAM_EXISTS, 0n] as const) {
-      await refused(t, append(to, event(), expected), StreamDeletedError, { streamName: to })
-    }
-  })
-}
-
-for (const name of ['batch', 'unary'] as const) {
-  const { stream, append, idsOf } = appending(client, name)
 
   t.test(`${name}: the same ids again at the revision of the first try answer its revision and position`, async (t) => {
     for (const expected of [ANY, NO_STREAM, 0n] as const) {

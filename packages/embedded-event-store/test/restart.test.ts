@@ -1,6 +1,6 @@
 // The Postgres below: one server for a schema, and what holds while Postgres is slow, away and back.
 import { once } from 'node:events'
-import { type EventStoreDBClient, jsonEvent, NO_STREAM, UnavailableError } from '@eventstore/db-client'
+import { type EventStoreDBClient, jsonEvent, UnavailableError } from '@eventstore/db-client'
 import {
   eventually, postgresCluster, type ScratchPostgres, scratchPostgres
 } from '@ringledger/embedded-postgres/testing'
@@ -78,16 +78,6 @@ t.test('a server that lost its session to another one writes no more, and says s
   await waiting
   await t.rejects(client.appendToStream('a', event()))
   t.match(await store.lost, { message: /Another event store/ })
-})
-
-t.test('after a restart a repeated append is known at its exact revision, and at any revision written again', async (t) => {
-  const { postgres, store, client } = await scratchEventStore(t)
-  const batch = [event(), event()]
-  const first = await client.appendToStream('a', batch)
-  await store.close()
-  const successor = await scratchEventStore(t, { postgres })
-  t.same(await successor.client.appendToStream('a', batch, { expectedRevision: NO_STREAM }), first)
-  t.match(await successor.client.appendToStream('a', batch), { nextExpectedRevision: 3n })
 })
 
 t.test('a Postgres that is silent is noticed, also when nobody writes; once it answers, all goes on', async (t) => {

@@ -26,61 +26,33 @@ async function left (stream: string) {
   return all.flatMap(({ event }) => event?.streamId === stream ? [event.revision] : [])
 }
 
-t.test('events before $tb are removed, and so is the metadata that another replaced', async (t) => {
-  const stream = await streamOf(6)
-  await client.setStreamMetadata(stream, { truncateBefore: 2 })
-  await client.setStreamMetadata(stream, { truncateBefore: 4 })
-  t.match(await scavenge(store, client), { result: 'Success', eventsRemoved: 5 })
-  t.same(await left(stream), [4n, 5n])
-  t.same(await left(`$$${stream}`), [1n])
-})
-
-t.test('events beyond $maxCount and older than $maxAge are removed', async (t) => {
-  const counted = await streamOf(6)
-  await client.setStreamMetadata(counted, { maxCount: 2 })
-  const aged = await streamOf(3)
-  await client.setStreamMetadata(aged, { maxAge: 1 })
-  await eventually(async () => (await collect(client.readStream(aged))).length === 0)
-  await client.appendToStream(aged, events(1))
-  await scavenge(store, client)
-  t.same(await left(counted), [4n, 5n])
-  t.same(await left(aged), [3n])
-})
-
-t.test('the last event of a stream stays, whatever hides it', async (t) => {
-  const hide = [
-    (stream: string) => client.deleteStream(stream),
-    (stream: string) => client.setStreamMetadata(stream, { truncateBefore: 100 }),
-    (stream: string) => client.setStreamMetadata(stream, { maxAge: 1 })
+t.test('what nobody can read any more is removed, and never the last event of a stream or what nothing hides', async (t) => {
+  const forEver = 2n ** 63n - 1n
+  type Metadata = Parameters<EventStoreDBClient['setStreamMetadata']>[1]
+  const set = (metadata: Metadata) => (stream: string) => client.setStreamMetadata(stream, metadata)
+  const ways: Array<[hide: (stream: string) => Promise<unknown>, left: bigint[]]> = [
+    [set({ truncateBefore: 4 }), [4n, 5n]], [set({ maxCount: 2 }), [4n, 5n]], [set({ truncateBefore: 100 }), [5n]],
+    [set({ maxAge: 1 }), [5n]], [(stream) => client.deleteStream(stream), [5n]],
+    [(stream) => client.tombstoneStream(stream), [forEver]], [set({ colour: 'red' }), [0n, 1n, 2n, 3n, 4n, 5n]]
   ]
-  const streams = await Promise.all(hide.map(async (hidden) => {
-    const stream = await streamOf(3)
-    await hidden(stream)
-    return stream
+  const streams = await Promise.all(ways.map(async ([hide, left]) => {
+    const stream = await streamOf(6)
+    await hide(stream)
+    return { stream, revisions: left }
   }))
-  await eventually(async () => (await collect(client.readStream(streams[2] ?? ''))).length === 0)
-  await scavenge(store, client)
-  for (const stream of streams) t.same(await left(stream), [2n])
-})
-
-t.test('of a stream that is gone for ever the tombstone alone stays, with and without metadata', async (t) => {
-  const [plain, described] = [await streamOf(3), await streamOf(3)]
+  const [truncated, , , aged, , ended] = streams.map(({ stream }) => stream)
+  await client.setStreamMetadata(truncated ?? '', { truncateBefore: 4 })
+  await eventually(async () => (await collect(client.readStream(aged ?? ''))).length === 0)
+  t.match(await scavenge(store, client), { result: 'Success', eventsRemoved: 4 + 1 + 4 + 5 + 5 + 5 + 6 })
+  for (const { stream, revisions } of streams) t.same(await left(stream), revisions)
+  t.same(await left(`$$${truncated}`), [1n], 'of metadata that others replaced nothing stays')
+  t.match(await scavenge(store, client), { eventsRemoved: 0, spaceSaved: 0 }, 'a second one finds nothing')
+  const described = await streamOf(3)
   await client.setStreamMetadata(described, { colour: 'red' })
-  for (const stream of [plain, described]) await client.tombstoneStream(stream)
+  await client.tombstoneStream(described)
   await scavenge(store, client)
-  for (const stream of [plain, described]) t.same(await left(stream), [2n ** 63n - 1n])
-  t.same(await left(`$$${described}`), [])
-  const later = await streamOf(3)
-  await client.tombstoneStream(later)
-  await scavenge(store, client)
-  t.same(await left(later), [2n ** 63n - 1n], 'also one that was ended since the last scavenge')
-})
-
-t.test('what nothing hides stays, and a second scavenge finds nothing', async (t) => {
-  const stream = await streamOf(3)
-  await client.setStreamMetadata(stream, { colour: 'red' })
-  t.match(await scavenge(store, client), { eventsRemoved: 0, spaceSaved: 0 })
-  t.same(await left(stream), [0n, 1n, 2n])
+  t.same([await left(described), await left(`$$${described}`)], [[forEver], []], 'also one ended since the last scavenge')
+  t.same(await left(ended ?? ''), [forEver])
   t.same(await left('$embedded-event-store'), [0n])
 })
 

@@ -153,7 +153,7 @@ const cannotHold = ['EINVAL', 'ENAMETOOLONG', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM', 
  * A socket in the directory answers exactly as long as its process lives: also for a process of another container,
  * which sees the directory and not the pid. Undefined where the directory can hold no socket.
  */
-export async function showPresence (directory: string, name: string) {
+async function showPresence (directory: string, name: string) {
   if (process.platform === 'win32') return undefined
   const server = createServer((socket) => socket.destroy()).unref()
   try {
@@ -173,7 +173,7 @@ export async function showPresence (directory: string, name: string) {
 }
 
 /** Whether the process of this name lives. */
-export async function isPresent (directory: string, name: string): Promise<boolean> {
+async function isPresent (directory: string, name: string): Promise<boolean> {
   return await withPath(directory, name, (path) => new Promise((resolve) => {
     const socket = connect(path)
     const tell = (is: boolean) => {

@@ -3,35 +3,28 @@ import { appendFileSync, readFileSync, readdirSync, statSync, truncateSync, writ
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { EventStoreDBClient } from '@eventstore/db-client'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { eventLine, exportToFile } from '../src/export.js'
 import { openExport, parseLine } from '../src/import.js'
 import { TransferRefused } from '../src/failure.js'
-import { Store } from '../src/store.js'
+import type { Store } from '../src/store.js'
 import { Limits, logOf } from '../src/source.js'
 import { transfer } from '../src/transfer.js'
-import { refused, scratchEventStore } from '@ringledger/embedded-event-store/testing'
-import { runs, scratchPostgres, seedOf } from '@ringledger/embedded-postgres/testing'
+import { refused } from '@ringledger/embedded-event-store/testing'
+import { runs, seedOf } from '@ringledger/embedded-postgres/testing'
+import { placesOn } from './support/place.js'
 import { event, fillVaried, rawEvent, written } from './support/varied-log.js'
 
-const postgres = await scratchPostgres(t)
+const place = await placesOn(t)
 const options = { signal: new AbortController().signal, onProgress () {} }
-const source = await place(t, 'source')
+const source = await place(t)
 await fillVaried(source.client, source.store)
 const folder = t.testdir()
 const whole = join(folder, 'whole.jsonl')
 const footer = await exportToFile(whole, await logOf(source.store), options)
 const text = readFileSync(whole, 'utf8')
 const lines = text.trimEnd().split('\n')
-
-async function place (t: Pick<Test, 'teardown'>, schema: string) {
-  const { client, store: { url } } = await scratchEventStore(t, { postgres, schema })
-  const store = new Store(EventStoreDBClient.connectionString(url))
-  t.teardown(() => store.close())
-  return { client, store }
-}
 
 const open = (file: string, allowTruncated = false) => openExport(file, { ...options, allowTruncated })
 
@@ -88,7 +81,7 @@ t.test('an export taken into an empty store is the same log, packed or not, and 
   const packed = join(folder, 'packed.jsonl.gz')
   await exportToFile(packed, await logOf(source.store), options)
   t.same(gunzipSync(readFileSync(packed)).toString().split('\n').slice(1), text.split('\n').slice(1))
-  const target = await place(t, 'target')
+  const target = await place(t)
   for (const [path, appended] of [[packed, 22], [whole, 0]] as const) {
     const taken = await take(path, target.store)
     t.match(taken, { events: 22, appended, sha256: footer.sha256 })
@@ -105,7 +98,7 @@ t.test('a file that lacks its end is refused, unless its whole lines are asked f
   await refuses(t, file('cut.gz', gzipSync(text).subarray(0, -20)), /cut\.gz has no last line/)
   await refuses(t, file('lacks-newline.jsonl', text.trimEnd()), /has no last line/)
 
-  const target = await place(t, 'truncated')
+  const target = await place(t)
   t.match(await take(cut, target.store, true), { events: 5, appended: 5 })
   t.match(await take(whole, target.store), { events: 22, appended: 17 }, 'and the whole file goes on from there')
 })
@@ -143,7 +136,7 @@ t.test('a file that is not UTF-8 is refused, or read as the caller says', async 
     const utf16 = new TextDecoder('utf-16le')
     return (bytes: Uint8Array) => utf16.decode(bytes, { stream: true })
   }
-  const target = await place(t, 'utf16')
+  const target = await place(t)
   const opened = await openExport(inUtf16, { ...options, decoder, allowTruncated: false })
   t.match(await transfer(opened, target.store, { ...options, inFlight: 16 }), { appended: 22, sha256: footer.sha256 })
 })

