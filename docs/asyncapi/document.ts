@@ -121,14 +121,14 @@ function schemas () {
 }
 
 /** Of the schema of a version: the one that is written now, or that others write, has the name of the event. */
-export function nameOf (type: string, version: number): string {
+function nameOf (type: string, version: number): string {
   const { versionOfOthers }: Partial<Described> = Object.entries(events).find(([name]) => name === type)?.[1] ?? {}
   const isShown = version === (versionOfOthers ?? Number(currentVersion(type)))
   return isShown ? type : `${type}.v${version}`
 }
 
 /** Every version, the current one sealed where it is. */
-export const inLog = ({ schemas, stored }: Pick<Versions<unknown>, 'schemas' | 'stored'>): readonly TSchema[] =>
+const inLog = ({ schemas, stored }: Pick<Versions<unknown>, 'schemas' | 'stored'>): readonly TSchema[] =>
   stored ? [...schemas.slice(0, -1), stored] : schemas
 
 const operation = (action: 'send' | 'receive', channel: string, summary: string) =>

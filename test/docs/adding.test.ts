@@ -2,7 +2,7 @@
 import { cpSync, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { follow, recipes, recipesIn } from '../support/documents/recipes.js'
+import { follow, recipes } from '../support/documents/recipes.js'
 
 for (const { title, steps } of recipes()) {
   t.test(`${title} can be added`, async (t) => {
@@ -17,14 +17,3 @@ for (const { title, steps } of recipes()) {
     t.ok(steps.length > 3)
   })
 }
-
-t.test('a recipe is refused where it does not say which line, or one that is not there', async (t) => {
-  const page = (words: string) => `## A\n\n${words}\n\n\`\`\`ts\nx\n\`\`\`\n`
-  t.throws(() => recipesIn(page('Somewhere:')), { message: /no sentence says where this goes/ })
-  t.throws(() => recipesIn(`${page('In `src/main.ts` at the end:')}\nafter \`y\``), { message: /nothing goes to/ })
-  const folder = t.testdir({ src: { 'main.ts': 'a\nb\nb\n' } })
-  for (const line of ['b', 'c']) {
-    const [recipe] = recipesIn(page(`In \`src/main.ts\` after \`${line}\`:`))
-    t.throws(() => recipe?.steps.forEach((step) => 'file' in step && follow(step, folder)), { message: /exactly one line/ })
-  }
-})

@@ -28,7 +28,7 @@ function sourcesOf (name: string): string[] {
   const path = relative(packageRoot, join(process.cwd(), name)).replace(`dist${sep}`, '').replace(/\.js$/, '.ts')
   const sources = sourcesIn(path)
   if (sources.length > 0) return sources
-  throw new Error(`There is no test in ${name}. There are: ${thereInstead(path).join(', ')}`)
+  throw new Error(`There is no test in ${name}`)
 }
 
 function sourcesIn (path: string): string[] {
@@ -44,12 +44,4 @@ function sourcesIn (path: string): string[] {
 function compiledOf (source: string): string {
   const [, place, rest] = /^(packages\/[^/]+\/)?(.*)\.ts$/.exec(source) ?? []
   return rest === undefined ? source : join(place ?? '', 'dist', `${rest}.js`)
-}
-
-/** Files and folders of the nearest folder that has tests. */
-function thereInstead (path: string): string[] {
-  const parts = path.split(sep)
-  while (sourcesIn(parts.join('/')).length === 0) parts.pop()
-  const entries = sourcesIn(parts.join('/')).map((source) => source.split('/').slice(0, parts.length + 1).join('/'))
-  return [...new Set(entries)]
 }

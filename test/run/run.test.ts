@@ -41,11 +41,11 @@ t.test('what fails, hangs or stays open is named, and makes the run fail; the ot
   t.match(stderr, /^Left open: .*Timeout.* after \S+\/leaks\.mjs$/m)
 })
 
-t.test('a name that leads nowhere is told with what is like it, in one line', async (t) => {
+t.test('a name that leads nowhere is told in one line', async (t) => {
   const { status, stdout, stderr } = runOf('test/flow/person/erasures.test.ts')
   t.equal(status, 1)
   t.equal(stdout, '')
-  t.match(stderr, /^There is no test in test\/flow\/person\/erasures\.test\.ts\. There are: [^\n]*test\/flow\/person\/erasure\.test\.ts[^\n]*\n$/)
+  t.equal(stderr, 'There is no test in test/flow/person/erasures.test.ts\n')
 })
 
 t.test('what takes long is in a part, which guards sources that there are and keeps to its time', async (t) => {
