@@ -162,7 +162,7 @@ export async function operate<Result> (
  * milliseconds, and keeps no process alive. Without npm the operator may want this process to outlive its parent.
  * @returns a function that stops the checks: call it when closing begins, or one signal to the whole group counts twice
  */
-function watchParent (onLost: () => void, everyMs = 1_000): () => void {
+export function watchParent (onLost: () => void, everyMs = 1_000): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {}
   const parent = process.ppid
   const watch = setInterval(() => {

@@ -45,7 +45,7 @@ t.test('it is written in few transactions, and readers see nothing of it before 
   t.equal(await db.passed(leads), undefined)
   db.project(t, leads)
   await db.reached(leads, head)
-  t.ok(writes.length > 1 && writes.length < 10, `${writes.length} transactions for ${160 + 90} events`)
+  t.ok(writes.length > 1 && writes.length < 25, `${writes.length} transactions for ${160 + 90} events`)
   t.strictSame(seen, writes.flatMap(() => [undefined, true]))
   t.equal(await isFilling(db), false)
   t.ok(await db.passed(leads))
