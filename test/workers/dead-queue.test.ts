@@ -33,21 +33,22 @@ onEachQueue(t, {
     await tell(callCompleted(randomUUID(), { assistant_id }))
     await eventually(() => hook.received.length === 1)
 
+    const problem = () => {
+      try {
+        cutOff.assertAlive()
+        return undefined
+      } catch (error) { return String(error) }
+    }
     proxy.freeze()
     await tell(callCompleted(randomUUID(), { assistant_id }))
     await eventually(async () => (await holders()).join() === 'healthy', 15_000)
-    t.throws(() => cutOff.assertAlive(), /the webhooks queue has not answered for \d+ ms/)
+    await eventually(() => /the webhooks queue has not answered for \d+ ms/.test(problem() ?? ''))
     t.doesNotThrow(() => healthy.assertAlive())
     await eventually(() => hook.received.length === 2)
 
     proxy.cut()
     // Before the end of a wait for jobs, which takes up to ten seconds.
-    await eventually(() => {
-      try {
-        cutOff.assertAlive()
-        return true
-      } catch { return false }
-    })
+    await eventually(() => problem() === undefined)
     await healthy.stop()
     await tell(callCompleted(randomUUID(), { assistant_id }))
     await eventually(() => hook.received.length === 3)
