@@ -30,7 +30,7 @@ export interface GenerationStatus {
   paused_since: string | null
   /** Against what it was verified before it was swapped in; nothing for one that began with the log. */
   verified: string | null
-  /** Of a retained one, whether readers can go back to it: `yes`, or `no: ` and why. */
+  /** Whether readers can go back to a retained generation: `yes`, or `no: ` and why. Null for any other one. */
   rollback: string | null
   /** The command that is due. */
   due: string | null

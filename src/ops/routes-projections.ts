@@ -5,7 +5,7 @@ import { actions, projectionNamed, UnknownProjection, whyNot, type Action } from
 import { ownedGenerations } from '../../projections/engine/overview.js'
 import { dispatcher, ParkingRefused, parkedStreams } from '../../projections/engine/parked.js'
 import { projections } from '../../projections/index.js'
-import { inWords, isUuid, notBlank, withoutNul } from '../domain/json.js'
+import { inWords, isUuid, withoutNul } from '../domain/json.js'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { answered, example, One, refusal } from '../http/docs/describe.js'
@@ -108,7 +108,13 @@ const RetryBody = Type.Object({
 const SkipBody = Type.Object({
   ...RetryBody.properties,
   revision: Type.String({ pattern: '^[0-9]{1,18}$', description: 'Revision of the event.', ...inWords('must be a revision, such as 0') }),
-  reason: Type.String({ minLength: 1, maxLength: 200, ...notBlank, description: 'Why it is given up, for those who come later.' })
+  reason: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: '^\\s*[^\\s\\u0000][^\\u0000]*$',
+    ...inWords('must not be blank, nor contain NUL characters'),
+    description: 'Why it is given up, for those who come later.'
+  })
 }, { title: 'SkipParked' })
 const staysParked = { 404: refusal('there is no projection nothing'), 409: refusal('leads has not parked lead-1') }
 

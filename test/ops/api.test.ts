@@ -72,7 +72,7 @@ t.test('a parked event is seen, retried in vain, and given up', async (t) => {
   t.same([stream, events], [`assistant-${id}`, 1])
   const given = { projection: 'assistants', stream }
   t.match(await ops('POST', '/parked/retry', given), { status: 409, body: { message: /stays parked, as it was/ } })
-  for (const reason of ['', ' ']) {
+  for (const reason of ['', ' ', 'a\0b']) {
     t.match(await ops('POST', '/parked/skip', { ...given, revision, reason }), { status: 422, body: { errors: { reason: [String] } } })
   }
   t.match(await ops('POST', '/parked/skip', { ...given, revision, reason: 'a test' }), { status: 200, body: { message: /No event of the stream is parked/ } })

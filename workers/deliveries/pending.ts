@@ -1,5 +1,5 @@
 // Deliveries as they come and go beside their attempts: those that somebody asks for, that begin anew or are not sent
-// any more. Each is one statement that touches 1,000 deliveries at most.
+// any more. Each statement changes at most 1,000 deliveries.
 import type { Pool, PoolClient } from 'pg'
 import { suspectAfter, type Trigger } from './claim.js'
 import { mostAtOnce } from './webhooks.js'

@@ -85,7 +85,7 @@ class Sender {
   #isPaused = false
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #beating: NodeJS.Timeout
-  /** Of the jobs that were added last. */
+  /** Resolves once the queue has taken the jobs that were added last. */
   #adding: Promise<void> = Promise.resolve()
   readonly #add: (assistantId: string) => Promise<void>
   readonly #claim: (assistantId: string) => Promise<void>
