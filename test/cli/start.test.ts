@@ -10,7 +10,7 @@ import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import {
   dataDir, type Ringledger, ringledger, run, runWarm, listeningUrl, startedDataDir
 } from '../support/ringledger.js'
-import { startService, type RunningService } from '../support/running-service.js'
+import { startService, type RunningService, untilReady } from '../support/running-service.js'
 
 /** Resolves when the service waits for the body. @returns what sends the body and resolves to the answer */
 async function begunPost (url: string, token: string): Promise<(body: object) => Promise<IncomingMessage>> {
@@ -54,7 +54,7 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     t.equal(code, 1)
     t.match(stderr, `DATA_DIR ${folder} is in use by \`ringledger start\` (pid ${service.process.pid}`)
     t.ok(ms < 15_000)
-    t.equal((await fetch(`${service.url}/health/ready`)).status, 200, 'and the first is none the worse')
+    await untilReady(service.url) // the first is none the worse
   },
 
   'what holds secrets is for its owner only': async (t) => {
@@ -103,7 +103,7 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     const url = listeningUrl(role.stdout())
     t.match(lines.find(({ msg }) => msg.includes('is listening')), { level: 30, role: 'worker', url })
     t.match(lines.find(({ msg }) => msg === 'a warning of Node'), { level: 40, err: { message: 'careful' } })
-    t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
+    await untilReady(service.url)
   },
 
   'SIGTERM drains it: what is asked is answered, and no process is left': async (t, service) => {

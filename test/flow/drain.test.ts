@@ -11,7 +11,7 @@ const service = await testService(t, ['projector'])
 
 t.test('it is not ready at once, and answers for so long, with the connection ended after each answer', async (t) => {
   const { process, call } = await apiProcess(t, service, { DRAIN_DELAY_MS: '2000' })
-  t.equal((await call('GET', '/health/ready')).status, 200)
+  await eventually(async () => (await call('GET', '/health/ready')).status === 200)
   const askedAt = performance.now()
   process.signal('SIGTERM')
   await process.says((stdout) => /Not ready any more; draining after 2 s/.exec(stdout)?.[0])

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receivers/receiver.js'
 import { dataDir, exampleCatalog, ringledger, runWarm, type Ringledger, listeningUrl } from '../support/ringledger.js'
 import { scratchPostgres } from '../support/back-ends/back-ends.js'
-import { caller, localWebhooks, token } from '../support/running-service.js'
+import { caller, localWebhooks, token, untilReady } from '../support/running-service.js'
 import { secrets } from '../support/auth/secrets.js'
 import { configOf } from '../support/service.js'
 
@@ -71,7 +71,7 @@ t.test('one journey goes through all of them, with a catalogue that was imported
 })
 
 t.test('every role says that it is ready, and only the API answers callers', async (t) => {
-  for (const { url } of [api, projector, worker]) t.equal((await fetch(`${url}/health/ready`)).status, 200)
+  for (const { url } of [api, projector, worker]) await untilReady(url)
   t.equal((await caller(worker.url)('POST', '/user/assistant', { token: user, body: newAssistant() })).status, 404)
 })
 
