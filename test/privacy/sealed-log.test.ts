@@ -9,7 +9,7 @@ import { collect } from '../support/back-ends/scratch-event-store.js'
 import { scratchPostgres } from '../support/back-ends/back-ends.js'
 import { newLead, callReport } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
-import { caller } from '../support/running-service.js'
+import { caller, untilReady } from '../support/running-service.js'
 import { testService, newAssistant } from '../support/service.js'
 import { randomUUID } from 'node:crypto'
 import { sealedIn } from '../../src/domain/sealed.js'
@@ -111,6 +111,7 @@ t.test('without its key a lead is not there, a contact is not with it, and the n
     await service.parts.streams.read(holderStream), [{ type: 'LeadCreated', data: { erased_contacts: [gone.id] } }]
   )
   const other = await service.start(['api'])
+  await untilReady(other.url)
   const body = newLead({ phone_number: erased })
   t.match(await caller(other.url)('POST', '/user/lead', { token, body }), { status: 200, body: { data: { phone_number: erased } } })
 })
