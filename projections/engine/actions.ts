@@ -1,4 +1,4 @@
-// The record of what operators asked the service to do to projections: begun once, told by the process that does it.
+// Records the actions on projections that operators ask the service for; the process that runs one reports progress.
 import type { Pool } from 'pg'
 import type { Action } from './operations.js'
 
@@ -7,7 +7,7 @@ export interface ActionReport {
   action: Action
   projection: string
   state: 'running' | 'done' | 'failed'
-  /** 0 to 1; null where nobody knows the end. */
+  /** 0 to 1; null if unknown. */
   progress: number | null
   /** For people. */
   message: string
@@ -15,10 +15,10 @@ export interface ActionReport {
   began_at: string
 }
 
-/** A process that does an action tells at least this often that it lives, in milliseconds. */
+/** Heartbeat of a process that runs an action, in milliseconds. */
 export const tellEveryMs = 1_000
 
-/** A Postgres interval. A process that says nothing for longer is dead. */
+/** A Postgres interval. A process without a heartbeat for longer counts as dead. */
 const silentFor = '15 seconds'
 const kept = '90 days'
 
@@ -26,10 +26,7 @@ const died = 'The process that did it has ended without a word. Ask for it again
 
 const isDead = `state = 'running' AND told_at < clock_timestamp() - interval '${silentFor}'`
 
-/**
- * Records that the action begins.
- * @returns false while another one runs on that projection
- */
+/** @returns false while another action runs on that projection */
 export async function beginAction (
   pool: Pool, { id, action, projection }: Pick<ActionReport, 'id' | 'action' | 'projection'>
 ): Promise<boolean> {
@@ -43,7 +40,7 @@ export async function beginAction (
   return rowCount === 1
 }
 
-/** What it does now. Nothing once it has ended. */
+/** Does nothing once the action has ended. */
 export async function tellProgress (pool: Pool, id: string, progress: number | null, message: string): Promise<void> {
   await pool.query(`
     UPDATE ledger.projection_actions SET progress = $2, message = $3, told_at = clock_timestamp()
@@ -69,7 +66,6 @@ export async function findAction (pool: Pool, id: string): Promise<ActionReport 
   return rows.map(reported)[0]
 }
 
-/** The newest first. */
 export async function newestActions (pool: Pool, most: number): Promise<ActionReport[]> {
   const { rows } = await pool.query<Row>(
     `SELECT ${columns} FROM ledger.projection_actions ORDER BY began_at DESC LIMIT $1`, [most])

@@ -1,4 +1,4 @@
-// Stops a projection that refuses too many streams at once: that is a bug, and not bad events.
+// Stops a projection that refuses too many streams at once: that points to a bug, not to bad events.
 import type { Pool } from 'pg'
 import { Stopped } from '../../src/subscriptions/run.js'
 import { storable } from './writer.js'
@@ -10,8 +10,8 @@ const within = '1 minute'
 interface Opened { position: bigint, isOpen: boolean }
 
 /**
- * Open, it lets no event up to its position be parked. The batch is tried again until nothing in it is refused: after
- * the code was mended or the events were skipped. Once an operator has closed it, events up to its position may be
+ * While it is open, no event up to its position may be parked. The batch is retried until nothing in it is refused,
+ * because the code was fixed or the events were skipped. Once an operator closes it, events up to its position may be
  * parked.
  */
 export class CircuitBreaker {
@@ -25,7 +25,7 @@ export class CircuitBreaker {
     return new CircuitBreaker(pool, consumer, { position: BigInt(row?.position ?? -1), isOpen: row?.isOpen ?? false })
   }
 
-  /** Before these are parked, the first of each stream, in a batch that ends at `position`. @throws Stopped */
+  /** Called before `refused`, the first of each stream, are parked; their batch ends at `position`. @throws Stopped */
   async refuse (refused: Refused[], position: bigint): Promise<void> {
     const { opened, consumer } = this
     const again = refused.find(({ stored }) => stored.position <= opened.position)
@@ -39,7 +39,7 @@ export class CircuitBreaker {
       `${consumer} has refused ${streams} streams within ${within}, the last one with: ${first.error}`)
   }
 
-  /** A batch was written that ends at `position`. */
+  /** Closes the breaker once a batch that reaches its position was written. */
   async passed (position: bigint): Promise<void> {
     const { opened, consumer, pool } = this
     if (!opened.isOpen || position < opened.position) return
@@ -71,7 +71,6 @@ export class CircuitBreaker {
 /** A generation whose circuit breaker is open; `since` is ISO 8601. */
 export interface OpenBreaker { projection: string, generation: number, streams: number, error: string, since: string }
 
-/** The open circuit breakers of every generation of these projections. */
 export async function openBreakers (db: Pool, projections: readonly Projection[]): Promise<OpenBreaker[]> {
   const { rows } = await db.query<{ name: [string, string], streams: number, error: string, since: Date }>(`
     SELECT regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, streams, error, opened_at AS since

@@ -1,4 +1,4 @@
-// Compares a generation with the one that readers see, at one position: whole tables by a hash, rows where it differs.
+// Compares a generation with the one that readers see, at one position: first whole tables by hash, then rows.
 import type { Pool, PoolClient } from 'pg'
 import { inSnapshot } from '../../src/postgres/transaction.js'
 import { checkpointOf, schemaOf } from './generations.js'
@@ -6,9 +6,9 @@ import type { Projection } from './projection.js'
 import type { AnyTable } from './table.js'
 
 export interface Compared {
-  /** Against what, in words. */
+  /** For people: what was compared. */
   how: string
-  /** What the two sides are called. */
+  /** Names of the two sides. */
   found: string
   expected: string
   rows: number
@@ -21,8 +21,8 @@ interface Generations { active: number, next: number }
 const mostDifferences = 10
 
 /**
- * Compares `next`, which the code of now folds, with the `active` generation, whose rows and position a snapshot holds
- * meanwhile. Where other code has folded that one, rows are to differ: they are counted in the columns that both have.
+ * Compares `next`, which the present code folds, with a snapshot of the `active` generation. If other code folded that
+ * one, differences are expected: then it only counts the rows that differ in columns that both have.
  * @param level brings `next` to the position exactly
  */
 export async function compareWithActive (
@@ -49,7 +49,7 @@ export async function compareWithActive (
 interface Side { db: Pool | PoolClient, schema: string }
 interface Sides { found: Side, expected: Side }
 
-/** The rows of all tables that are expected, and those that differ, ten at most. */
+/** @returns the number of expected rows, and at most ten that differ */
 export async function compareRows (tables: readonly AnyTable[], sides: Sides): Promise<Pick<Compared, 'rows' | 'differences'>> {
   let rows = 0
   const differences: Difference[] = []
@@ -65,7 +65,7 @@ export async function compareRows (tables: readonly AnyTable[], sides: Sides): P
   return { rows, differences }
 }
 
-/** In words, by table where any differs. */
+/** One phrase for each table that differs. */
 async function countDiffering (tables: readonly AnyTable[], sides: Sides): Promise<string[]> {
   const counts: string[] = []
   for (const table of tables) {
@@ -80,7 +80,7 @@ async function countDiffering (tables: readonly AnyTable[], sides: Sides): Promi
   return counts.length > 0 ? counts : ['no row differs']
 }
 
-/** The table with the columns that both sides have alike; nothing where its key is not among them. */
+/** The table with only the columns that both sides have; nothing if its key is not among them. */
 async function sharedColumns (table: AnyTable, { found, expected }: Sides): Promise<AnyTable | undefined> {
   const { rows } = await expected.db.query<{ name: string }>(`
     SELECT column_name AS name FROM information_schema.columns theirs
@@ -95,9 +95,9 @@ async function sharedColumns (table: AnyTable, { found, expected }: Sides): Prom
 const rowsAtOnce = 2_000
 
 /**
- * How many rows the generation has that is expected, how many differ on either side, and the keys of some of these.
- * Both tables are read side by side, in the ranges of the key that so many rows have: large ones are loaded alone.
- * @param enough keys: where they are found, no more are counted
+ * Compares hashes of rows in ranges of keys, so that it never loads many large rows at once.
+ * @param enough stops once it has found so many keys
+ * @returns how many rows `expected` has, how many differ on either side, and the keys of some of those
  */
 async function compareTable (
   table: AnyTable, sides: Sides, enough = Infinity
@@ -137,13 +137,11 @@ async function hashOf (
   return { rows: Number(found?.rows ?? 0), hash: found?.hash ?? null }
 }
 
-/** The hash of a row. */
 function hashed (columns: AnyTable['columns']): string {
   const list = Object.entries(columns).map(([column, type]) => type === 'json' ? `"${column}"::text` : `"${column}"`)
   return `hash_record_extended(ROW(${list.join(', ')}), 0)`
 }
 
-/** Its columns as text. */
 async function rowOf (
   { db, schema }: Side, { name, key, columns }: AnyTable, value: string
 ): Promise<TextRow | undefined> {
@@ -155,7 +153,7 @@ async function rowOf (
 
 type TextRow = Record<string, string | null>
 
-/** A row that is not what it should be; a side is absent where there is no such row. */
+/** A row that differs. A side that has no such row is absent. */
 export interface Difference {
   table: string
   key: string
@@ -164,7 +162,6 @@ export interface Difference {
   expected?: TextRow | undefined
 }
 
-/** The difference of two rows under the same key, or none. */
 function differing (
   { name }: AnyTable, key: string, found: TextRow | undefined, expected: TextRow | undefined
 ): Difference[] {
@@ -176,7 +173,7 @@ function differing (
 
 const longestValue = 100
 
-/** One line a row, for people. @param showsValues and not only the columns that differ */
+/** One line for people. @param showsValues values too, not only the names of columns that differ */
 export function describe (
   { table, key, found, expected }: Difference, names: { found: string, expected: string }, showsValues = false
 ): string {

@@ -1,4 +1,4 @@
-// Feeds the generations of projections that this process is to feed, and leads readers from one to the next.
+// Feeds the generations that this release can fold, and swaps readers from one generation to the next.
 import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { type Consumer, type Log, runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
@@ -45,28 +45,27 @@ export function generationConsumer (projection: Projection, generation: number, 
 const tellEveryMs = 10_000
 
 export interface FeedOptions extends RunOptions {
-  /** Wakes the look at generations when one changes; without it, looks are frequent. */
+  /** Triggers a check when a generation changes. Without it, checks are more frequent. */
   notifications?: Notifications | undefined
-  /** Between two looks at which generations there are, in milliseconds. */
+  /** Milliseconds between two checks of which generations exist. */
   checkEveryMs?: number | undefined
 }
 
 /** A notification may be lost. */
 const notifiedCheckEveryMs = 10_000
 const usualCheckEveryMs = 1_000
-/** While a generation is ready. */
+/** While a generation is ready to be swapped in. */
 const swapEveryMs = 200
 
-/** What this process feeds: the generation of a projection, until it is stopped. */
 interface Feeding {
   stop: AbortController
   running: Promise<void>
 }
 
 /**
- * Runs until `options.signal` is aborted, and never gives up. Generations of other code are left alone: their
- * rows would become a mixture. With `yields` it fills in for a projector: it gives way to one, and swaps only while no
- * projector runs.
+ * Runs until `options.signal` is aborted, and never gives up. It leaves generations of other code versions alone, as
+ * their rows would become a mixture. With `yields` it stands in for a projector: it gives its leases up to one, and
+ * swaps only while no projector runs.
  */
 export async function feedGenerations (projections: readonly Projection[], options: FeedOptions): Promise<void> {
   const { pool, signal, log, notifications } = options
@@ -111,7 +110,7 @@ export async function feedGenerations (projections: readonly Projection[], optio
     return { stop, running: running.finally(() => ended(name)) }
   }
 
-  /** It may be wanted again by now. */
+  /** Checks at once: the generation may be wanted again by now. */
   function ended (name: string): void {
     fed.delete(name)
     lookNow()
@@ -135,31 +134,31 @@ async function swapIfDue (
 
 interface Swap { from: number, to: number }
 
-/** For so long the present generation may be held while the next one comes level, in milliseconds. */
+/** Longest lock on the active generation while the next one catches up. */
 const levelWithinMs = 250
-/** For so long readers may be held up by a swap that waits for one of them, in milliseconds. */
+/** Longest delay of readers by a swap that waits for one of them. */
 const readersWaitMs = 100
-/** For so long a batch in flight is waited for, in milliseconds. */
+/** Longest wait for a batch in flight. */
 const batchWithinMs = 1_000
 
-/** Not now: nothing was changed, and it can be tried again. */
+/** Nothing was changed, and the swap can be tried again. */
 class NotYet extends Error {}
 
 /**
- * Makes `to` the generation that readers see, if it is `ready` and comes level with the active `from` at once. Both
- * are fed meanwhile, by this process or others; `from` is retained. Readers never go back in time.
- * @returns false when it has to be tried again
+ * Makes `to` the generation that readers see, if it is `ready` and catches up with the active `from` at once, so that
+ * readers never go back in time. Some process feeds both meanwhile. `from` becomes `retained`.
+ * @returns false if the swap must be tried again
  */
 export async function swap (projection: Projection, { from, to }: Swap, pool: Pool): Promise<boolean> {
   const [former, next] = [checkpointOf(projection, from), checkpointOf(projection, to)]
   const isAt = async (db: Pool | PoolClient, mark: bigint) => await readCheckpoint(db, next) >= mark
-  // Held by nobody at first, so that `from` is held only when `to` is close.
+  // The first wait holds no lock, so `from` is locked only once `to` is close.
   const mark = await readCheckpoint(pool, former)
   if (!await within(batchWithinMs, () => isAt(pool, mark))) return false
   try {
     await inTransaction(pool, async (tx) => {
       await waitAtMost(tx, batchWithinMs)
-      const { position: present } = await touchCheckpoint(tx, former) // who feeds it waits for the end of this
+      const { position: present } = await touchCheckpoint(tx, former) // its feeder waits for our commit
       if (!await within(levelWithinMs, () => isAt(tx, present))) throw new NotYet()
       const { position } = await touchCheckpoint(tx, next)
       const isDue = position >= present && await changeState(tx, projection, from, 'active', 'retained') &&
@@ -167,7 +166,7 @@ export async function swap (projection: Projection, { from, to }: Swap, pool: Po
       if (!isDue) throw new NotYet()
       await waitAtMost(tx, readersWaitMs)
       await pointReaders(tx, projection, schemaOf(projection, to))
-      await tx.query("SELECT pg_notify($1, 'replaced')", [checkpointChannel]) // who waits looks for themselves
+      await tx.query("SELECT pg_notify($1, 'replaced')", [checkpointChannel]) // waiting calls look again
     })
     return true
   } catch (error) {
@@ -177,10 +176,10 @@ export async function swap (projection: Projection, { from, to }: Swap, pool: Po
   }
 }
 
-/** A lock is not available in time; a deadlock is detected. */
+/** lock_not_available and deadlock_detected */
 const lockProblems: Array<string | undefined> = ['55P03', '40P01']
 
-/** Less than Postgres waits before it looks for deadlocks: so it is the swap that gives way, and never a reader. */
+/** Stays below half of `deadlock_timeout`, so in a deadlock the swap gives way and never a reader. */
 async function waitAtMost (tx: PoolClient, ms: number): Promise<void> {
   await tx.query(`
     SELECT set_config('lock_timeout', least($1, greatest(1, setting::int / 2)) || 'ms', true)

@@ -1,4 +1,4 @@
-// Which generations of a projection there are, where each one lives, and which one readers see.
+// The generations of a projection: where each one lives, and which one readers see.
 import type { Pool, PoolClient } from 'pg'
 import { checkpointTable, toCheckpoint, type Checkpoint, type CheckpointRow } from '../../src/subscriptions/checkpoint.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
@@ -7,23 +7,23 @@ import { createIndexes, createTable } from './table.js'
 import type { Streams } from '../../src/log/event-log.js'
 
 /**
- * `building` by a replay; `ready` to be swapped in; `active`, which readers see; `retained` after a swap, to be swapped
- * back in; `dropping` on its way out. All but the first and the last are fed by projectors of their code.
+ * `building`: a replay fills it. `ready`: a swap is due. `active`: readers see it. `retained`: a rollback can swap it
+ * back in. `dropping`: it is being removed. Projectors of its code feed it while `ready`, `active` or `retained`.
  */
 export type State = 'building' | 'ready' | 'active' | 'retained' | 'dropping'
 
 export interface Generation {
   generation: number
   state: State
-  /** The version of the projection's code that folds it: no other one touches it. */
+  /** Version of the projection's code that folds it; no other version touches it. */
   codeVersion: number
-  /** Against what its rows were verified before it was swapped in, in words. */
+  /** For people: what its rows were compared with before the swap. */
   verified: string | null
-  /** Readers see it once its checkpoint is here: before, it is filled for the first time. */
+  /** Readers see it once its checkpoint is here. Until then its first fill runs. */
   visibleFrom: string
-  /** Since when an operator has paused its projection, if so. */
+  /** When an operator paused its projection. */
   pausedSince: Date | null
-  /** When it came into its state. */
+  /** When its state changed last. */
   changedAt: Date
 }
 
@@ -32,15 +32,15 @@ export const schemaOf = ({ name, effects }: Projection, generation: number) =>
   effects ? 'ledger' : `read_${name}_g${generation}`
 export const checkpointOf = (projection: Projection, generation: number) =>
   projection.effects?.checkpoint ?? `${schemaOf(projection, generation)}.checkpoint`
-/** Whose parked events are its. */
+/** The `consumer` of its parked events. */
 export const consumerOf = (projection: Projection, generation: number) =>
   projection.effects ? projection.name : schemaOf(projection, generation)
-/** Who holds this lease feeds the generation. */
+/** The holder of this lease feeds or builds the generation. */
 export const leaseOf = ({ name }: NamedOne, generation: number) => `projection ${name} g${generation}`
 
 /**
  * Creates what is missing, so that readers find their tables before the first event. Many processes may call it at
- * once. `filledAt` is asked when one is made: readers see it from there on.
+ * once. If it creates a generation, it asks `filledAt` from which position on readers see it.
  */
 export async function ensureProjections (
   pool: Pool, projections: readonly Projection[], filledAt = async () => 0n
@@ -63,7 +63,7 @@ export async function ensureProjections (
   })
 }
 
-/** A projection whose active generation other code has folded, and the command that mends it. */
+/** A projection whose active generation another code version folded; `mend` is the command to run. */
 interface Outdated { name: string, foldedBy: number, version: number, mend: string }
 
 export async function outdated (pool: Pool, projections: readonly Projection[]): Promise<Outdated[]> {
@@ -76,7 +76,7 @@ export async function outdated (pool: Pool, projections: readonly Projection[]):
   return found.flat()
 }
 
-/** Every generation that there is, the oldest first. */
+/** The oldest first. */
 export async function generationsOf (db: Pool | PoolClient, projection: NamedOne): Promise<Generation[]> {
   return await allGenerations(db, [projection])
 }
@@ -84,7 +84,6 @@ export async function generationsOf (db: Pool | PoolClient, projection: NamedOne
 type NamedOne = Pick<Projection, 'name'>
 export type OfProjection<Each = Projection> = Generation & { projection: Each }
 
-/** The same of each of them. */
 export async function allGenerations<Each extends NamedOne> (
   db: Pool | PoolClient, projections: readonly Each[]
 ): Promise<Array<OfProjection<Each>>> {
@@ -110,22 +109,22 @@ export async function activeGeneration (db: Pool | PoolClient, projection: Proje
 export const isFed = ({ version }: Projection, { state, codeVersion, pausedSince }: Generation) =>
   codeVersion === version && pausedSince === null && (state === 'active' || state === 'ready' || state === 'retained')
 
-/** The one that readers saw before the active one, whatever its number: a rollback may have come between. */
+/** The generation that readers saw before. After a rollback it has a higher number than the active one. */
 export const formerOf = <Each extends Generation>(generations: readonly Each[]): Each | undefined =>
   generations.filter(({ state }) => state === 'retained')
     .toSorted((one, other) => other.changedAt.getTime() - one.changedAt.getTime())[0]
 
-/** The one that waits for the end of a replay or rollback: there is one at a time. */
+/** The generation of the replay or rollback under way; there is one at a time. */
 export const nextOf = <Each extends Generation>(generations: readonly Each[]): Each | undefined =>
   generations.find(({ state }) => state === 'building' || state === 'ready')
 
-/** Why readers cannot go back to it: this release does not feed it, so they would go back in time. */
+/** Why readers cannot go back to it: this release does not feed it, so its rows are old. */
 export const whyNotBack = ({ version }: Projection, { codeVersion }: Generation): string | undefined =>
   codeVersion === version
     ? undefined
     : `version ${codeVersion} of its code folded it, not version ${version}; run the release that folded it, or replay`
 
-/** Makes an empty generation without indexes, and drops what an unfinished earlier try has left. */
+/** Creates an empty generation without indexes, and drops what an unfinished earlier try left. */
 export async function createGeneration (
   tx: PoolClient, projection: Projection, generation: number, state: State, visibleFrom = 0n
 ): Promise<void> {
@@ -141,7 +140,7 @@ export async function createGeneration (
     VALUES ($1, $2, $3, $4, $5)`, [projection.name, generation, state, projection.version, visibleFrom])
 }
 
-/** Moves a generation on from a state; false when it is not in that state. */
+/** @returns false if the generation is not in the state `from` */
 export async function changeState (
   db: Pool | PoolClient, projection: Projection, generation: number, from: State, to: State
 ): Promise<boolean> {
@@ -151,12 +150,12 @@ export async function changeState (
   return rowCount === 1
 }
 
-/** Only one transaction at a time makes generations or changes which of them are next. */
+/** Serialises transactions that create generations or choose which one is next. */
 export async function lockGenerations (tx: PoolClient): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock(hashtext(\'ringledger projections\'))')
 }
 
-/** Drops the tables of a generation that no process feeds any more, and every record of it. */
+/** Drops the tables of a generation, which no process may feed by then, and every record of it. */
 export async function removeGeneration (tx: PoolClient, projection: Projection, generation: number): Promise<void> {
   const schema = schemaOf(projection, generation)
   await tx.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
@@ -166,12 +165,12 @@ export async function removeGeneration (tx: PoolClient, projection: Projection, 
     'DELETE FROM ledger.generations WHERE projection = $1 AND generation = $2', [projection.name, generation])
 }
 
-/** A log that has more to read than is read within this time is not taken for empty. */
+/** If reading the log takes longer, `filledAt` assumes that it has events. */
 const soonMs = 2_000
 
 /**
- * Where tables of these that are made now are filled: where the log ends, or 0 when it has no event for them, as far as
- * that is known soon. A server has events of its own.
+ * The position at which new tables are filled: the end of the log, or 0 if a short look finds no event for them. Even
+ * then the log is not empty, because a server appends events of its own.
  */
 export async function filledAt (
   { head, follow }: Pick<Streams, 'head' | 'follow'>, projections: readonly Projection[]
@@ -184,14 +183,14 @@ export async function filledAt (
       if (events.length > 0) return end
       if (position >= end) return 0n
     }
-  } catch {} // then they are filled like any others
+  } catch {} // assume that there are events
   return end
 }
 
-/** Where readers of a projection find how far its rows are. */
+/** The view in which readers find how far the rows are. */
 export const activeCheckpoint = (name: string) => `read_model.${name}_checkpoint`
 
-/** How far what readers see has read the log, by projection, and whether it is still filled for the first time. */
+/** The checkpoints of the active generations. `isFilling`: the first fill still runs. */
 export async function activePositions (
   pool: Pool, projections: readonly Projection[]
 ): Promise<Array<Checkpoint & { name: string, isFilling: boolean }>> {
@@ -204,8 +203,8 @@ export async function activePositions (
 }
 
 /**
- * Leads the views of a projection to the tables in `schema`; with the transaction's commit, all in one instant. A view
- * never loses a column, so that readers of any release go on: what this generation does not have is null.
+ * Points the views of a projection to the tables in `schema`; the commit switches all of them at once. A view never
+ * loses a column, so that readers of any release go on: a column that this generation lacks is null.
  */
 export async function pointReaders (tx: PoolClient, projection: Projection, schema: string): Promise<void> {
   for (const { name, columns, internal } of projection.tables) {
@@ -230,15 +229,15 @@ async function columnsOf (tx: PoolClient, view: string): Promise<Array<{ column:
 }
 
 /**
- * Carries `<projection> <position>` whenever readers can see more, and ` parked` where rows lack what events say; or
- * `replaced`, where positions of before mean nothing.
+ * Carries `<projection> <position>` when readers can see more, and ` parked` if any event is parked or skipped; or
+ * `replaced`, after which earlier positions mean nothing.
  */
 export const checkpointChannel = 'ringledger_checkpoint'
 
-/** Notified by Postgres when a generation or a pause of a projection begins, changes or ends. */
+/** Triggers notify it when a generation or a pause of a projection begins, changes or ends. */
 export const generationsChannel = 'ringledger_generations'
 
-/** Told when somebody waits in vain: a subscription that has heard nothing for long looks at the log itself. */
+/** Notified when a call waits in vain: idle subscriptions then check where the log ends. */
 export const awaitedChannel = 'ringledger_awaited'
 
 /** Whether an event of the generation is parked, or was skipped. */

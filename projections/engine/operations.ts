@@ -1,4 +1,4 @@
-// What an operator can do to a projection: the same from the command line and over HTTP, told in the same words.
+// What an operator can do to a projection. The command line and the HTTP API share these operations and messages.
 import { setFlagsFromString } from 'node:v8'
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
@@ -17,18 +17,18 @@ import {
   type BuildOptions, type OperationOptions
 } from './replay.js'
 
-/** What may be asked for with an operation; each takes what concerns it. */
+/** Options of operations; each operation reads its own. */
 export interface OperationInput {
   /** A replay swaps although rows differ from those that readers see. */
   acceptDifferences?: boolean | undefined
-  /** To drop: only this generation, whatever its state. */
+  /** To drop only this generation, unless readers see it or a replay builds it. */
   generation?: number | undefined
 }
 
 export interface Operation {
-  /** For the operator, when it is broken off. */
+  /** Message for an operator who stops it. */
   stopped: string
-  /** @returns what became of it, for people. @throws ReplayRefused, BrokenOff, OtherLog */
+  /** @returns the outcome, for people. @throws ReplayRefused, BrokenOff, OtherLog */
   run (projection: Projection, options: OperationOptions, input: OperationInput): Promise<string>
 }
 
@@ -40,7 +40,7 @@ export const operations: Readonly<Record<Action, Operation>> = {
     stopped: 'The replay was stopped; readers see what they saw. ' +
       'Run the same command again to go on where it stands, or see `ringledger projections list`.',
     async run (projection, options, { acceptDifferences }) {
-      // Nearly all that a replay allocates is garbage soon. By default V8 lets a small heap grow to four times its use.
+      // A replay allocates short-lived garbage. By default V8 lets a small heap grow to four times its use.
       setFlagsFromString('--heap-growing-percent=100')
       const began = Date.now()
       const generation = await replay(projection, { ...options, acceptDifferences })
@@ -113,10 +113,10 @@ const isPaused = (name: string) => new ReplayRefused(`${name} is paused already.
 const isNotPaused = (name: string) => new ReplayRefused(`${name} is not paused. If it stands still because it refused ` +
   `too many streams: \`ringledger projections quarantine resume ${name}\`.`)
 
-/** Why it would be refused as things are; nothing where it can be begun. */
+/** Why the action would be refused now, if so. */
 export function whyNot (action: Action, projection: Projection, generations: readonly Owned[]): string | undefined {
   if ((action === 'replay' || action === 'rollback') && generations.some(({ pausedSince }) => pausedSince !== null)) {
-    return `${projection.name} is paused: resume it first.` // what ends with a swap would wait
+    return `${projection.name} is paused: resume it first.` // the swap at its end would wait
   }
   try {
     refuse(action, projection, generations)
@@ -148,10 +148,9 @@ function refuse (action: Action, projection: Projection, generations: readonly O
 }
 
 /**
- * Goes on where an earlier replay of the same code was broken off. The former generation is retained.
+ * Resumes an earlier replay of the same code that broke off. The former generation is retained.
  * @returns the generation that readers see now
- * @throws OtherLog, ReplayRefused, or BrokenOff when a back end fails for longer than is waited for; then readers see
- * what they saw
+ * @throws OtherLog, ReplayRefused, or BrokenOff when a back end fails for too long; then readers see what they saw
  */
 export async function replay (projection: Projection, options: BuildOptions): Promise<number> {
   const { name } = projection
@@ -173,9 +172,9 @@ Readers see what they saw. Run the same command again: it goes on where it stand
 const mostPauseMs = 200
 
 /**
- * A projector of this code takes the generation over, brings it level and swaps. While none runs, the generation is fed
- * from here; it is swapped from here only when no process feeds the active one either.
- * @throws ReplayRefused when the generation is given up meanwhile
+ * A projector of this code takes the generation over, catches up and swaps. While none runs, this process feeds the
+ * generation; it swaps only if no process feeds the active one either.
+ * @throws ReplayRefused when somebody drops the generation meanwhile
  */
 export async function awaitSwap (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
   const { consumerPool: pool, signal } = options
@@ -227,7 +226,7 @@ async function whyItWaits (
 }
 
 /**
- * Swaps the former generation in as a replay does: level with the active one, which is retained then.
+ * Swaps the former generation in as a replay does, once it has caught up. The active one is then retained.
  * @returns the generation that readers see now
  * @throws OtherLog; ReplayRefused when there is none, or other code has folded it
  */
@@ -259,13 +258,13 @@ function targetOf (projection: Projection, generations: readonly Generation[]): 
 
 type DropOptions = Pick<OperationOptions, 'pool' | 'signal'>
 
-/** A projector is notified, or looks every ten seconds; a dead one's lease is over within four. */
+/** A projector is notified, or checks every ten seconds; the lease of a dead one expires within four. */
 const releasedWithinMs = 15_000
 
 /**
- * Drops the generation named, or all retained ones; also what an earlier call has begun to drop.
- * @returns those that were dropped
- * @throws ReplayRefused for the active one, for one that a replay builds just now, and where there is nothing to drop
+ * Drops the `wanted` generation, or all retained ones and those that an earlier call began to drop.
+ * @returns the dropped generations
+ * @throws ReplayRefused for the active one, for one that a replay builds now, and when there is nothing to drop
  */
 export async function drop (
   projection: Projection, wanted: number | undefined, options: DropOptions

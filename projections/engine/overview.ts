@@ -14,9 +14,9 @@ export interface GenerationStatus {
   projection: string
   generation: number
   state: State
-  /** False while it is filled for the first time: readers see nothing of it until then. */
+  /** False during the first fill: until it ends, readers see nothing of it. */
   complete: boolean
-  /** Of the code that folds it, and of the present code. */
+  /** Version of the code that folds it, and of the present code. */
   code_version: number
   present_version: number
   position: string
@@ -24,19 +24,18 @@ export interface GenerationStatus {
   behind: string
   /** When its rows or its position changed last, ISO 8601. */
   updated_at: string
-  /** Who feeds or builds it. */
+  /** The process that feeds or builds it. */
   owner: string | null
-  /** Since when an operator has paused it, ISO 8601. */
+  /** When an operator paused it, ISO 8601. */
   paused_since: string | null
-  /** Against what it was verified before it was swapped in; nothing for one that began with the log. */
+  /** What it was compared with before the swap; null for one that began with the log. */
   verified: string | null
-  /** Whether readers can go back to a retained generation: `yes`, or `no: ` and why. Null for any other one. */
+  /** Whether readers can go back to it: `yes`, or `no: ` and why. Null unless retained. */
   rollback: string | null
-  /** The command that is due. */
+  /** The command to run next. */
   due: string | null
 }
 
-/** A generation, and who feeds or builds it. */
 export type Owned = Generation & { owner: string | null }
 
 export async function ownedGenerations (projection: Projection, pool: Pool): Promise<Owned[]> {
@@ -109,11 +108,11 @@ export interface Estimate extends Plan {
   /** Where in the log it begins, and where the log ends now. */
   from: bigint
   until: bigint
-  /** About so many events have a type that the projection reads. */
+  /** Estimated number of events that the projection reads. */
   events: number
-  /** About, for reading and folding; indexes and verification come on top. */
+  /** Estimate for reading and folding; indexes and verification come on top. */
   seconds: number
-  /** All tables of the active generation have so many together. */
+  /** Sums over all tables of the active generation. */
   rows: number
   bytes: number
 }
@@ -124,7 +123,7 @@ const cacheBytes = 16 * 2 ** 20
 type Given = Pick<OperationOptions, 'pool' | 'streams' | 'signal'>
 
 /**
- * Folds the beginning of the log for two seconds, in memory, and takes the rest to be like that.
+ * Folds in memory for two seconds, from where the replay would begin, and extrapolates.
  * @throws ReplayRefused as a replay would
  */
 export async function estimate (projection: Projection, options: Given): Promise<Estimate> {

@@ -1,4 +1,4 @@
-// What operators see of parked events, and do with them: retry those of a stream, or skip one for good.
+// Lets operators list parked events, retry those of a stream, or skip one for good.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/log/event-log.js'
@@ -11,7 +11,7 @@ import { storable, Writer } from './writer.js'
 /** An event that an operator has given up; `at` is ISO 8601. */
 interface SkippedEvent { projection: string, stream: string, revision: string, reason: string, at: string }
 
-/** Every skipped event of the projections of these names, or of the dispatcher, the oldest first. */
+/** The skipped events of these projections or the dispatcher, the oldest first. */
 export async function skippedEvents (db: Pool, names: readonly string[]): Promise<SkippedEvent[]> {
   const { rows } = await db.query<Omit<SkippedEvent, 'at'> & { at: Date }>(`
     SELECT projection, stream, revision, reason, skipped_at AS at
@@ -19,7 +19,7 @@ export async function skippedEvents (db: Pool, names: readonly string[]): Promis
   return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
 }
 
-/** What was asked for cannot be done; nothing was changed. */
+/** A retry or skip cannot be done; the message says why. */
 export class ParkingRefused extends Error {
   override readonly name = 'ParkingRefused'
 }
@@ -27,7 +27,7 @@ export class ParkingRefused extends Error {
 /** A stream with parked events, and the error of the first. Revisions and positions as text, times in ISO 8601. */
 export interface ParkedStream {
   projection: string
-  /** Null of the webhook dispatcher, which has none. */
+  /** Null for the webhook dispatcher, which has none. */
   generation: number | null
   stream: string
   events: number
@@ -42,21 +42,21 @@ export interface BackEnds { pool: Pool, streams: Pick<Streams, 'read'> }
 
 export interface ParkedRow { revision: bigint, error: string, since: Date }
 
-/** A parked event, why it is parked, and how many events of its stream are. */
+/** `parked` counts all parked events of its stream. */
 interface ParkedEvent extends ParkedRow {
   generation: number | null
   parked: number
-  /** Absent when the log has lost it. */
+  /** Absent if the log no longer has it. */
   event?: StoredEvent | undefined
 }
 
 type StreamRow = Omit<ParkedStream, 'projection' | 'generation' | 'since'> &
   { consumer: string, name: [string, string] | null, since: Date }
 
-/** The webhook dispatcher parks beside the projections, and is named like one. */
+/** The webhook dispatcher parks events too, under this name. */
 export const dispatcher = 'dispatcher'
 
-/** The streams that any generation of the projections of these names has parked, the longest parked first. */
+/** The streams that any generation of these projections has parked, the longest parked first. */
 export async function parkedStreams (pool: Pool, names: readonly string[], most?: number): Promise<ParkedStream[]> {
   const { rows } = await pool.query<StreamRow>(`
     SELECT consumer, regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, stream,
@@ -71,8 +71,8 @@ export async function parkedStreams (pool: Pool, names: readonly string[], most?
 }
 
 /**
- * The event that a projection, or without one the dispatcher, has parked: the first one of its stream when no revision
- * is given. @throws ParkingRefused
+ * The event that the projection, or without one the dispatcher, has parked. Without a revision, the first one of the
+ * stream. @throws ParkingRefused
  */
 export async function parkedEvent (
   { pool, streams }: { pool: Pool, streams: Pick<Streams, 'read'> }, projection: Projection | undefined, stream: string,
@@ -102,7 +102,7 @@ export function notParked (name: string, stream: string, revision?: bigint): Par
     `${name} has not parked ${event}: \`ringledger projections quarantine list\` shows what is parked`)
 }
 
-/** The dispatcher has no generations: then it is empty. */
+/** `generation` is empty for the dispatcher, which has none. */
 interface ParkedStreams { projection: string, generation: string, streams: number }
 
 export async function countParkedStreams (pool: Pool): Promise<ParkedStreams[]> {
@@ -117,9 +117,9 @@ export async function countParkedStreams (pool: Pool): Promise<ParkedStreams[]> 
 /** What became of the parked events of a stream. */
 export interface Reprojected {
   generation: number
-  /** The command released so many events, hidden ones included. */
+  /** Events that the command released, hidden ones included. */
   events: number
-  /** Of those: an erasure has hidden them, so they went nowhere. */
+  /** Released events that an erasure has hidden, so they went nowhere. */
   hidden: number
   parked: number
   /** Why some of them are still parked. */
@@ -129,8 +129,8 @@ export interface Reprojected {
 const ofStream = 'consumer = $1 AND stream_digest = ledger.digest_of($2)'
 
 /**
- * Projects the parked events of a stream into the active generation, in order: all of them, or none. Meanwhile the live
- * projection waits; then it goes on with the rows that it finds.
+ * Projects the parked events of a stream in order, into the active generation all of them or none. The live projection
+ * waits meanwhile, then goes on with the rows that it finds.
  * @throws ParkingRefused when one of them is refused again
  */
 export async function retryStream (backEnds: BackEnds, projection: Projection, stream: string): Promise<Reprojected> {
@@ -149,7 +149,7 @@ export async function skipEvent (
   backEnds: BackEnds, projection: Projection, stream: string, revision: bigint, reason: string
 ): Promise<Reprojected> {
   const [event] = await backEnds.streams.read(stream, revision, 1)
-  if (!event) throw new ParkingRefused(`the log has no event ${stream}@${revision}`) // a later one: an erasure hid it
+  if (!event) throw new ParkingRefused(`the log has no event ${stream}@${revision}`) // a later one: ours was erased
   await backEnds.pool.query(`
     INSERT INTO ledger.skipped_events (projection, stream, revision, reason) VALUES ($1, $2, $3, $4)
     ON CONFLICT DO NOTHING`, [projection.name, storable(stream), revision, storable(reason)])
@@ -159,7 +159,7 @@ export async function skipEvent (
 /** Called before the commit; what it throws rolls back. */
 type Check = (outcome: Reprojected) => void
 
-/** In the generation that readers see, then in those that they may be led to. */
+/** In the active generation, then in those that a swap may make active. */
 async function reproject (
   backEnds: BackEnds, projection: Projection, stream: string, check?: Check
 ): Promise<Reprojected> {
@@ -196,17 +196,17 @@ async function reprojectIn (
   })
 }
 
-/** What is parked again keeps its time: so the circuit breaker does not count it a second time. */
+/** Keeps the time of events that are parked again, so the circuit breaker does not count them twice. */
 async function keepTime (tx: PoolClient, consumer: string, stream: string, first?: ParkedRow): Promise<void> {
   await tx.query(`UPDATE ledger.parked_events SET parked_at = $3 WHERE ${ofStream}`,
     [consumer, storable(stream), first?.since])
 }
 
-/** They may be as large as events can be. */
+/** Few, as each event may be large. */
 const readAtOnce = 25
 
 /**
- * The parked events, but for those that an erasure has hidden: it hides all that is before a revision.
+ * Yields the parked events, except those that an erasure has hidden: it hides all events before some revision.
  * @throws ParkingRefused when the log lacks others
  */
 async function * parkedParts (

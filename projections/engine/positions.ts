@@ -1,11 +1,11 @@
-// How far read models and the dispatcher have come, and calls that wait until they have passed a position of the log.
+// Follows the checkpoints of read models and the dispatcher, and lets calls wait until one reaches a position.
 import type { Pool } from 'pg'
 import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { joinRunning } from '../../src/timing.js'
 import { awaitedChannel, checkpointChannel, hasSetApartSql, activeCheckpoint } from './generations.js'
 
-/** The read model has not come as far as the log was when a fact was missing: whether it exists is not known. */
+/** The read model has not caught up with the log, so a fact that it lacks may exist. */
 export class NotKnownYet extends Error {
   override readonly name = 'NotKnownYet'
 }
@@ -19,21 +19,21 @@ export interface PositionsOptions {
   head (): Promise<bigint>
   /** How long an answer waits for readers to see a position, in milliseconds. */
   waitMs?: number
-  /** Projections that have to catch up with the log before ids are given out: they raise the sequences. */
+  /** Projections that raise sequences: they must catch up with the log before ids are given out. */
   raising?: readonly string[]
 }
 
 interface Seen {
   position: bigint
-  /** Up to there nothing is parked or was skipped. */
+  /** No event up to there is parked or skipped. */
   isWhole: boolean
 }
 
 /** What this process knows of one checkpoint. */
 interface Known extends Seen {
-  /** Calls at one time share one look. */
+  /** Concurrent calls share one query. */
   look (): Promise<bigint | undefined>
-  /** As the last look found it: it is filled for the first time, and no row of it may be shown. */
+  /** The last look found its first fill running: no row of it may be shown. */
   isHidden: boolean
   lookedAt: number
 }
@@ -41,24 +41,24 @@ interface Known extends Seen {
 interface Waiter { known: Known, position: bigint, isLate: boolean, settle (isReached: boolean): void }
 
 const unknown = { position: -1n, isWhole: false, lookedAt: -Infinity }
-/** Between two looks at a checkpoint that calls wait for: a notification may be lost, and the dispatcher sends none. */
+/** Polls checkpoints that calls wait for: a notification may be lost, and the dispatcher sends none. */
 const lookEveryMs = 100
-/** Between two announcements of a process that calls wait in vain. */
+/** Between two announcements that calls wait in vain. */
 const announceEveryMs = 500
-/** A look that takes longer is given up: the next one takes another connection. */
+/** Timeout of a look; the next one takes another connection. */
 const lookWithinMs = 2_000
-/** Positions are looked up meanwhile: so long a probe waits, and a creation, however short answers wait. */
+/** How long a probe or a creation waits for positions, even if `waitMs` is shorter. */
 const probeMs = 500
-/** Those who look again anyway wait so long. */
+/** The wait of callers that ask again anyway. */
 const lateMs = 1_000
 
-/** A source is a projection, by its name, or the dispatcher as `deliveries`. Nothing runs before the first question. */
+/** A source is the name of a projection, or `deliveries` for the dispatcher. Nothing runs before the first call. */
 export class Positions {
   readonly waitMs: number
   readonly #sources = new Map<string, Known>()
   readonly #waiters = new Set<Waiter>()
   #listening: Listener | undefined
-  /** Runs exactly while somebody waits. */
+  /** Runs only while calls wait. */
   #clock: NodeJS.Timeout | undefined
   #announcedAt = -Infinity
   /** How many times all positions were forgotten. */
@@ -73,7 +73,7 @@ export class Positions {
     this.waitMs = options.waitMs ?? 1_000
   }
 
-  /** Positions of a log that has gone back say nothing: while there is such a problem, nobody waits for one. */
+  /** While `otherLog` returns an error, `reached` throws it: positions mean nothing once the log has gone back. */
   refuseWhile (otherLog: () => Error | undefined): void {
     this.#otherLog = otherLog
   }
@@ -88,7 +88,7 @@ export class Positions {
     const known = this.#of(source)
     if (known.position >= position) return true
     if (this.#isClosed) return false
-    if (source !== 'deliveries') this.#listener() // from now on
+    if (source !== 'deliveries') this.#listener() // starts listening
     if (source === 'deliveries' || known.position < 0n) this.#lookAgain(known)
     return await new Promise((resolve) => {
       const timer = setTimeout(() => waiter.settle(false), withinMs)
@@ -117,15 +117,15 @@ export class Positions {
     return this.isWhole(source) || !await isParked(this.options.pool, source, position) ? 'seen' : 'parked'
   }
 
-  /** Which of the sources have not passed the position. */
+  /** The sources that do not reach the position in time. */
   async late (sources: readonly string[], position: bigint, withinMs = lateMs): Promise<string[]> {
     const passed = await Promise.all(sources.map((source) => this.reached(source, position, withinMs)))
     return sources.filter((_source, nth) => !passed[nth])
   }
 
   /**
-   * A position that readers of `source` are past already: never ahead of what a query that starts now can see. Nothing
-   * while the read model is filled for the first time: then no row of it may be shown.
+   * A position that readers of `source` have reached: never ahead of what a query that starts now can see. Nothing
+   * during the first fill of a read model, when no row of it may be shown.
    */
   async passed (source: string): Promise<bigint | undefined> {
     const known = this.#of(source)
@@ -135,8 +135,8 @@ export class Positions {
   }
 
   /**
-   * What `find` finds in `source`. A fact that is there costs one look-up; one that is missing counts as missing once
-   * the source is level with the log.
+   * Looks up a fact in `source`. If it is missing, waits until the source has caught up with the log, then looks once
+   * more.
    * @throws NotKnownYet, OtherLog, EventStoreUnavailable, and what `find` throws
    */
   async orNotKnown<Fact> (
@@ -151,8 +151,8 @@ export class Positions {
   }
 
   /**
-   * Whether ids may be given out: what raises the sequences has passed what the log held when this was first asked.
-   * Once true it stays true, also where positions begin anew.
+   * Whether ids may be given out: the `raising` projections have passed the head that the log had at the first call.
+   * Once true it stays true, even after positions are forgotten.
    * @throws EventStoreUnavailable
    */
   async isCaughtUp (withinMs = Math.max(this.waitMs, probeMs)): Promise<boolean> {
@@ -162,19 +162,19 @@ export class Positions {
     return this.#isCaughtUp ||= (await this.late(raising, start, withinMs)).length === 0
   }
 
-  /** @throws while nothing is created, as ids are not given out */
+  /** @throws while ids may not be given out, so that nothing can be created */
   async assertCaughtUp (): Promise<void> {
     if (await this.isCaughtUp(probeMs)) return
     throw new Error('no id is given out, and so nothing created, before the read models have passed position ' +
       `${this.#start}, where the log ended when this process started`)
   }
 
-  /** Rows at the last position that was reached say all that events up to it say: none is parked or was skipped. */
+  /** Whether rows at the last known position lack nothing: no event up to it is parked or skipped. */
   isWhole (source: string): boolean {
     return this.#of(source).isWhole
   }
 
-  /** From now on nobody waits. */
+  /** Ends all waits; later calls do not wait. */
   close (): void {
     this.#isClosed = true
     for (const waiter of this.#waiters) waiter.settle(false)
@@ -196,7 +196,7 @@ export class Positions {
           seen = source === 'deliveries'
             ? { position: await readCheckpoint(pool, 'ledger.dispatcher_checkpoint', lookWithinMs), isWhole: true }
             : await readVisible(pool, source)
-        } while (forgotten !== this.#forgotten) // it may have seen what was replaced meanwhile
+        } while (forgotten !== this.#forgotten) // a swap may have replaced what it saw
         added.isHidden = seen === undefined
         if (seen) this.#advance(added, seen)
         return seen?.position
@@ -210,7 +210,7 @@ export class Positions {
     return this.#listening ??= this.options.notifications.listen(checkpointChannel, {
       onListening: () => this.#forget(),
       onNotification: (payload) => {
-        if (payload === 'replaced') return this.#forget() // positions of before mean nothing
+        if (payload === 'replaced') return this.#forget() // earlier positions mean nothing
         const [, source, position, parked] = /^(\w+) (\d+)( parked)?$/.exec(payload) ?? []
         if (source === undefined || position === undefined) return
         this.#advance(this.#of(source), { position: BigInt(position), isWhole: parked === undefined })
@@ -218,7 +218,7 @@ export class Positions {
     })
   }
 
-  /** Notifications may have been missed: calls that wait look for themselves. */
+  /** Notifications may have been missed, so it looks again for calls that wait. */
   #forget (): void {
     this.#forgotten += 1
     for (const known of this.#sources.values()) Object.assign(known, unknown)
@@ -241,7 +241,7 @@ export class Positions {
     }
     if (!isLate || performance.now() < this.#announcedAt + announceEveryMs) return
     this.#announcedAt = performance.now()
-    // A subscription whose log goes on without an event for it looks where the log ends. It does so later, unasked.
+    // An idle subscription then checks where the log ends. Without a request it does so later.
     this.options.pool.query(`NOTIFY ${awaitedChannel}`).catch(() => {})
   }
 

@@ -8,23 +8,23 @@ import type { AnyTable, Key, Table } from './table.js'
 /** A projection only ever changes rows: without `effects` it has no way to send, to schedule or to append. */
 export interface Projection {
   name: string
-  /** Raised when the same log gives other rows: then the projection has to be replayed. */
+  /** Raise it when the same log gives other rows: the projection must then be replayed. */
   version: number
   eventTypes: readonly EventType[]
-  /** Of events whose rows readers seldom wait for: they are written up to 250 ms later, many at once. */
+  /** Events whose rows readers seldom wait for: they are batched for up to 250 ms. */
   isDeferred?: IsDeferred
   tables: readonly AnyTable[]
   /** The rows that `project` may read. */
   keys (event: DomainEvent, at: LogPosition): RowKey[]
   /** Adds keys that follow from rows, or from other events of the batch. */
   keysBehind? (batch: readonly Keyed[], rows: Rows): void
-  /** Events that bring the rows of their keys into the world: mostly there are none yet. */
+  /** Events that create the rows of their keys: the writer inserts them without a look first. */
   creating?: readonly EventType[]
   /** @throws CannotProject before any row is changed */
   project (event: DomainEvent, at: LogPosition, rows: Rows): void
-  /** The highest id that the event brings into the world, and the sequence it came from. */
+  /** The highest id that the event introduces, and its sequence. */
   idsSeen? (event: DomainEvent): { sequence: string, id: number } | undefined
-  /** Of the dispatcher: its tables are in `ledger`, belong to no generation, and are never made anew. */
+  /** Only the dispatcher has them. Its tables are in `ledger`, belong to no generation, and are never rebuilt. */
   effects?: Effects
 }
 
@@ -36,37 +36,37 @@ export interface Keyed { event: DomainEvent, keys: RowKey[] }
 /** An event that cannot be projected, and why. */
 export interface Refused { stored: Pick<StoredEvent, 'stream' | 'revision' | 'position' | 'type'>, error: string }
 
-/** What events do beside changing rows: the fold notes it, and the writer writes it with the rows. */
+/** What events do besides changing rows. The fold notes it, and the writer writes it with the rows. */
 export interface Effects {
   /** Qualified name of the table of the checkpoint. */
   checkpoint: string
-  /** Whether the event waits for no earlier one of its stream that is parked. */
+  /** Whether the event may pass earlier parked events of its stream. */
   isAlone (stored: StoredEvent): boolean
   /**
-   * Forgets what was noted, and reads what the effects of these events depend on.
-   * @param presumesNew what they create is taken for new, and what it needs for there: else nothing was written
+   * Forgets noted effects, and reads what the effects of these events depend on.
+   * @param presumesNew reads less: if a presumption turns out wrong, the statement writes nothing and is tried again
    */
   begin (db: Pool | PoolClient, events: readonly StoredEvent[], presumesNew: boolean): Promise<void>
-  /** Whether what is noted fills a statement. */
+  /** Whether the noted effects fill a statement. */
   isFull (): boolean
-  /** Notes what an event does that cannot be read. @returns false when it does nothing, and is parked */
+  /** Notes the effect of an unreadable event. @returns false if it has none, so it must be parked */
   unreadable (stored: StoredEvent, problem: string): boolean
-  /** Events that had their effect, and that operators have to look at. */
+  /** Events that had their effect, but need an operator's attention. */
   parked: Refused[]
   /** $1 to $4 of the statement are the new position, the former one, the epoch and the version of the checkpoint. */
   statement (): Statement
-  /** What follows the statement in a transaction, where anything does. */
+  /** Work to do after the statement in the same transaction, if any. */
   rest (): ((tx: PoolClient) => Promise<void>) | undefined
-  /** The statement is committed, and answered this. */
+  /** Called with the rows of the statement, after the commit if the writer has a pool. */
   written (rows: object[]): void
 }
 
 /** What is added to the statement that writes rows. */
 export interface Statement {
-  /** Of its kind, for the name of the prepared statement. */
+  /** Part of the name of the prepared statement. */
   name?: string
   /**
-   * In place of what moves the checkpoint: `moved` has its version, or no row where nothing is to be written.
+   * Replaces the CTE `moved`, which has the new version of the checkpoint, or no row if nothing may be written.
    * @param after as of `movedSql`
    */
   moving? (after: number): string

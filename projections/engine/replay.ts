@@ -1,4 +1,4 @@
-// A replay: a new generation is built beside the one that readers see, and verified.
+// A replay builds a new generation beside the one that readers see, and verifies it.
 import { DatabaseError, type Pool } from 'pg'
 import type { Streams } from '../../src/log/event-log.js'
 import { inTransaction, onConnection } from '../../src/postgres/transaction.js'
@@ -17,20 +17,20 @@ import type { Projection, Refused } from './projection.js'
 import { createIndexes } from './table.js'
 import { Writer, type WriterOptions } from './writer.js'
 
-/** The operation does not go on as things are; the message says why and what to run. */
+/** The operation cannot go on; the message says why and what to run. */
 export class ReplayRefused extends Error {
   override readonly name = 'ReplayRefused'
 }
 
-/** It has done its part; the swap is made when the projection, which was paused meanwhile, is resumed. */
+/** The generation is ready, but the projection was paused meanwhile: the swap follows once it is resumed. */
 export class SwapWaits extends ReplayRefused {}
 
-/** What the operation works on failed; nothing is lost by that. */
+/** A back end failed. Nothing is lost: the next call resumes. */
 export class BrokenOff extends Error {
   override readonly name = 'BrokenOff'
 }
 
-/** Somebody has to decide about an event before the log can be folded past it. */
+/** An operator must decide about the event before the log can be folded past it. */
 export function cannotProject (
   { name }: Projection, { stream, revision }: Refused['stored'], problem: string
 ): ReplayRefused {
@@ -42,13 +42,13 @@ Then run the same command again: it goes on where it stands.`)
 
 export interface Plan {
   active: Generation
-  /** The number of the generation that is to be built. */
+  /** The number of the generation to build. */
   generation: number
   /** `begin` at the start of the log, `resume` where a replay stopped, `wait` for the swap of a ready generation. */
   kind: 'begin' | 'resume' | 'wait'
 }
 
-/** What a replay has to do as things are. @throws ReplayRefused */
+/** @throws ReplayRefused */
 export function planReplay (projection: Projection, generations: readonly Generation[]): Plan {
   const { name, version } = projection
   const active = generations.find(({ state }) => state === 'active')
@@ -60,10 +60,10 @@ export function planReplay (projection: Projection, generations: readonly Genera
   return { active, generation, kind: state === 'ready' ? 'wait' : 'resume' }
 }
 
-/** Whether a rollback to it was begun, and is not at its end. A replay builds a generation of a higher number. */
+/** Whether a rollback to `next` is under way. A replay always builds a generation of a higher number. */
 export const isGoingBack = (next: Generation, active: Generation) => next.generation < active.generation
 
-/** `next` waits, so nothing else is begun. */
+/** `next` is under way, so nothing else may begin. */
 export function notEnded (
   { name, version }: Projection, next: Generation, active: Generation
 ): ReplayRefused {
@@ -77,7 +77,7 @@ export function notEnded (
 }
 
 /**
- * Makes the empty tables of the plan's generation. Two processes that begin at once get the same generation.
+ * Creates the empty tables of a new generation. Two processes that begin at once get the same one.
  * @param check may refuse the plan
  */
 export async function beginReplay (
@@ -92,49 +92,48 @@ export async function beginReplay (
   })
 }
 
-/** How far long work is. */
 export interface Progress {
   doing: string
   /** Events since this began; 0 where none are read. */
   events: number
-  /** 0 to 1; absent where it is not known. */
+  /** 0 to 1; absent if unknown. */
   done?: number
 }
 
 export interface OperationOptions extends Pick<FeedOptions, 'notifications' | 'sameLog' | 'leaseTimes' | 'checkEveryMs'> {
-  /** Its statements may take as long as they like. */
+  /** For statements of any length. */
   pool: Pool
-  /** Its statements may not, and it lets no transaction idle. */
+  /** Times out long statements and idle transactions. */
   consumerPool: Pool
   streams: Streams
   /** Names this process in leases, for operators. */
   holder: string
-  /** Breaks the operation off, which may be run again. */
+  /** Stops the operation, which may be run again. */
   signal: AbortSignal
   log: RunOptions['log']
   onProgress? (progress: Progress): void
-  /** For people: each line once. */
+  /** Prints a line for people. */
   say? (line: string): void
   /**
-   * Values of rows that differ are told. Only where an operator looks on: they are of persons, and what is kept or
-   * logged outlives an erasure.
+   * Shows the values of rows that differ. Only for an operator at a terminal: values are personal data, and whatever is
+   * stored or logged outlives an erasure.
    */
   showsValues?: boolean
-  /** Waits for no swap of a paused projection: where one action at a time runs, nobody could resume it. */
+  /** Ends instead of waiting for a paused projection: where one action runs at a time, nobody could resume it. */
   endsWhenPaused?: boolean
 }
 
 export interface BuildOptions extends OperationOptions {
-  /** Goes on although rows differ from those that readers see: for when those are wrong. */
+  /** Goes on although rows differ: for when those that readers see are wrong. */
   acceptDifferences?: boolean | undefined
   limits?: FoldOptions['limits']
-  /** Before the first try after an error that passes; each further one is twice as long, up to 5 s. */
+  /** First backoff after an error; it doubles with each further one, up to 5 s. */
   shortestPauseMs?: number | undefined
 }
 
 /**
- * Brings the generation of `plan` from any state to `ready`: folded, indexed, verified. Every step may be broken off
- * anywhere; the next call goes on with it.
+ * Folds, verifies and indexes the generation of `plan`, then makes it `ready`. Every step may break off anywhere; the
+ * next call resumes it.
  * @throws ReplayRefused when another process builds it, an event cannot be projected, or rows differ
  */
 export async function build (projection: Projection, plan: Plan, options: BuildOptions): Promise<void> {
@@ -170,7 +169,7 @@ export async function verify (projection: Projection, options: OperationOptions)
   })
 }
 
-/** Not where a replay has taken it over: this process may have been frozen. */
+/** Leaves the generation alone if a replay took it over: this process may have been frozen. */
 async function dropOwn (pool: Pool, { projection, generation, epoch }: Building): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
@@ -192,7 +191,7 @@ export function refuseToVerify ({ name, version }: Projection, { kind, generatio
 
 type Fold = (doing: string, until: bigint) => Promise<void>
 
-/** Holds the lease of the generation meanwhile. */
+/** Runs `work` while it holds the lease of the generation. */
 async function whileBuilding<Answer> (
   projection: Projection, { active, generation }: Plan, options: BuildOptions,
   work: (building: Building, fold: Fold, signal: AbortSignal) => Promise<Answer>
@@ -221,7 +220,7 @@ export interface FoldOptions extends Pick<WriterOptions, 'refuse'> {
   signal: AbortSignal
   /** The epoch of the holder's lease. */
   epoch: bigint
-  /** Events since this call, and which part of them this is, 0 to 1. */
+  /** Gets the events folded since this call, and the part of the way done, 0 to 1. */
   onProgress? (events: number, done: number): void
   /** Memory for rows, in bytes, and most events of one batch. */
   limits?: { cacheBytes?: number, events?: number } | undefined
@@ -234,8 +233,8 @@ const usualShortestPauseMs = 200
 const longestPauseMs = 5_000
 
 /**
- * Brings the generation from its checkpoint to `until` exactly. Goes on by itself after an error that passes, such as
- * a restart of a back end. @throws what `refuse` throws; Fenced when another process has the generation
+ * Folds the log from the checkpoint to exactly `until`. Retries after an error that passes, such as a restart of a back
+ * end. @throws what `refuse` throws; Fenced when another process has the generation
  */
 export async function foldUntil (
   projection: Projection, generation: number, until: bigint, options: FoldOptions
@@ -274,7 +273,7 @@ async function foldFrom (
   signal.throwIfAborted()
 }
 
-/** What readers lack already, the new generation may lack as well. */
+/** Lets an event be parked only if the active generation has parked it too, so that readers lack it already. */
 const refuseUnlessParkedIn = (projection: Projection, active: Generation, pool: Pool) => async (refused: Refused[]) => {
   for (const { stored, error } of refused) {
     const parked = await parkedRows(pool, schemaOf(projection, active.generation), stored.stream)
@@ -293,15 +292,15 @@ async function foldAndCompare (
     (position) => fold('verify', position))
 }
 
-/** By an earlier call, which was broken off later: it cannot be compared once it is ahead of what readers see. */
+/** An earlier call may have verified it, then stopped. Once it is ahead of the active one, nothing can compare it. */
 async function isVerified (projection: Projection, generation: number, pool: Pool): Promise<boolean> {
   const generations = await generationsOf(pool, projection)
   return generations.some((each) => each.generation === generation && each.verified !== null)
 }
 
 /**
- * Writes down against what the generation was verified.
- * @throws ReplayRefused when its rows are not what they should be
+ * Records what the generation was compared with.
+ * @throws ReplayRefused when rows differ, unless the caller accepts differences
  */
 async function accept (
   building: Building, compared: Compared, isSameCode: boolean, options: BuildOptions
@@ -326,11 +325,11 @@ async function accept (
   await changeBuilding(pool, building, 'verified = $4', how)
 }
 
-/** A generation that is being built, and the epoch of who builds it. */
+/** A generation under construction, and the epoch of its builder. */
 interface Building { projection: Projection, generation: number, epoch: bigint }
 
 /**
- * A generation that was dropped may have left its number to another one, which only its own builder changes.
+ * Checks the epoch: after a drop, the same number may belong to a generation that another process builds.
  * @throws Fenced
  */
 async function changeBuilding (
@@ -344,8 +343,8 @@ async function changeBuilding (
 }
 
 /**
- * Builds what is missing, in statements that take as long as they take. Reads of an index alone need what VACUUM notes.
- * Of an empty table it would note that it is empty, and the plans of that would stay after it is filled.
+ * Builds missing indexes, then vacuums, because index-only scans need the visibility map. It leaves out empty tables:
+ * statistics of an empty table would still give bad plans after it is filled.
  * @throws what `signal` was aborted with
  */
 async function finishTables (
@@ -361,7 +360,7 @@ async function finishTables (
   }
 }
 
-/** Cancels the statement when `signal` is aborted: it would go on without us. */
+/** Cancels the statement when `signal` is aborted: Postgres would finish it without us. */
 async function run (statement: string, pool: Pool, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   await onConnection(pool, async (client) => {
@@ -379,6 +378,6 @@ async function run (statement: string, pool: Pool, signal: AbortSignal): Promise
   })
 }
 
-/** By the last statement of a replay that was killed. */
+/** The last statement of a killed replay created the index meanwhile. */
 const isMadeMeanwhile = (error: unknown) =>
   error instanceof DatabaseError && error.code === '23505' && error.table === 'pg_class'

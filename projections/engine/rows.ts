@@ -10,7 +10,7 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 interface RowsOptions {
   /** The tables in the database are empty: a row that was never put does not exist. */
   isEmpty?: boolean
-  /** Memory for rows that are in the database, in bytes. */
+  /** Size of the cache of rows that are in the database, in bytes. */
   budgetBytes?: number
 }
 
@@ -23,19 +23,19 @@ interface Entry {
   row: object | undefined
   isPresumed?: boolean
   isCached?: boolean
-  /** It was changed, and is new to the table or may be in it. */
+  /** Set once the row changed: `created` if the table surely lacks it. */
   change?: 'created' | 'others'
 }
 
 interface TableRows {
   entries: Map<Key, Entry>
-  /** Nothing was forgotten: a row that is not here does not exist. */
+  /** Nothing was evicted: a row that is not here does not exist. */
   isWhole: boolean
-  /** Whether any event reads rows of it: those of other tables are not kept. */
+  /** Some event reads rows of it. Rows of other tables are not cached. */
   isRead: boolean
 }
 
-/** What an entry takes beside its row. */
+/** Memory of a cache entry besides its row. */
 const entryBytes = 100
 const nameOf = ({ name }: AnyTable, key: Key) => `${name} ${key}`
 
@@ -66,7 +66,7 @@ export class MemoryRows implements Rows {
     entries.set(key, { row, change: known?.change ?? (isCreated ? 'created' : 'others') })
   }
 
-  /** The keys that have to be loaded before events that read these can be folded. */
+  /** The keys that must be loaded before events that read `keys` can be folded. */
   missing (keys: RowKey[]): Map<AnyTable, Set<Key>> {
     const missing = new Map<AnyTable, Set<Key>>()
     for (const [table, key] of keys) {
@@ -78,21 +78,21 @@ export class MemoryRows implements Rows {
     return missing
   }
 
-  /** Takes rows that are not in memory for rows that are nowhere, until the next write. */
+  /** Presumes that the database has no such rows, unless they are in memory. Holds until the next write. */
   presumeAbsent (keys: RowKey[]): void {
     for (const [table, absent] of this.missing(keys)) {
       for (const key of absent) this.#of(table).entries.set(key, { row: undefined, isPresumed: true })
     }
   }
 
-  /** Keeps what the database has under keys that were missing. */
+  /** Stores the rows found under missing keys; a key without a row is noted as absent. */
   loaded (table: AnyTable, keys: Set<Key>, found: object[]): void {
     const { entries } = this.#of(table)
     for (const key of keys) entries.set(key, { row: undefined })
     for (const row of found) entries.set(keyOf(table, row), { row })
   }
 
-  /** The last version of each changed row, to be written before `written` is called. */
+  /** The last version of each changed row. The caller writes them, then calls `written`. */
   take (): Changes[] {
     return [...this.#tables].flatMap(([table, { entries }]) => {
       const changes: Changes = { table, created: [], others: [] }
@@ -101,7 +101,7 @@ export class MemoryRows implements Rows {
     })
   }
 
-  /** What was taken is in the database: it is kept as far as there is memory. */
+  /** Caches the rows, which are now in the database, as far as the budget allows. */
   written (): void {
     for (const [table, rows] of this.#tables) {
       for (const [key, { row, isPresumed, isCached }] of rows.isRead ? rows.entries : []) {
@@ -134,13 +134,11 @@ export class MemoryRows implements Rows {
   }
 }
 
-/** An event that can be read. */
 export interface Readable extends Keyed { stored: StoredEvent }
 
-/** An event that cannot be read, and why. */
 export interface Unreadable { stored: StoredEvent, problem: string }
 
-/** What the events say; those whose type is not ours say nothing. */
+/** Decodes the events, and leaves out those of unknown types. */
 export function readEvents (projection: Projection, events: StoredEvent[]): Array<Readable | Unreadable> {
   return events.flatMap((stored) => {
     const { event, problem } = tryDecode(stored)
@@ -149,16 +147,16 @@ export function readEvents (projection: Projection, events: StoredEvent[]): Arra
   })
 }
 
-/** The keys of the rows that these bring into the world: mostly there are none yet. */
+/** The keys of creating events: the database mostly has no such rows yet. */
 export const createdBy = ({ creating }: Projection, events: Array<Readable | Unreadable>): RowKey[] =>
   events.flatMap((each) => 'keys' in each && creating?.includes(each.event.type) ? each.keys : [])
 
-/** Small events may read large rows: of a table so much is loaded at once, in bytes. */
+/** Bytes that are loaded from a table at once: small events may read large rows. */
 const mostLoaded = 4 * 2 ** 20
 
 /**
  * Loads the rows that the events read and that are not in memory, in one statement for each table.
- * @returns for how many of the events: the first ones of them, when the rows of all are too large
+ * @returns for how many events it did: only for the first ones if the rows of all are too large
  */
 export async function loadMissing (
   { keysBehind }: Projection, db: Pool | PoolClient, schema: string, rows: MemoryRows,
@@ -193,7 +191,7 @@ export function fold (projection: Projection, { stored, event, keys }: Readable,
   }
 }
 
-/** A row that was not named was not loaded either: without an error it would look like one that does not exist. */
+/** Throws for a row that `keys` does not name: it was not loaded, so it would look absent. */
 class NamedRows implements Rows {
   constructor (
     private readonly projection: Projection, private readonly keys: RowKey[], private readonly rows: Rows) {}
@@ -212,7 +210,7 @@ class NamedRows implements Rows {
 /** The highest id of each sequence in some events. */
 export class HighestIds {
   readonly #highest = new Map<string, number>()
-  /** Of each sequence, below which there is nothing to raise: ids are given out in blocks. */
+  /** By sequence, the end of the last block of ids given out: up to there it needs no raise. */
   readonly #given = new Map<string, number>()
 
   constructor (private readonly projection: Projection) {}

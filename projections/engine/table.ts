@@ -12,7 +12,7 @@ export interface AnyTable {
   indexes?: string[]
   /** Readers do not see it: it only serves the fold. */
   internal?: boolean
-  /** Its json keeps every escape, also of what Postgres has no text for: only the fold reads it. */
+  /** JSON keeps escapes that Postgres has no text for, as only the fold reads it. */
   isVerbatim?: boolean
 }
 
@@ -25,7 +25,7 @@ export interface Table<Row> extends AnyTable {
 export type RowOf<Of> = Of extends Table<infer Row> ? Row : never
 
 declare const values: unique symbol
-/** A column whose values are others than those that its type has by itself. */
+/** A column whose values have another type than the default for its SQL type. */
 type Typed<Value> = ColumnType & { readonly [values]: Value }
 type Column = ColumnType | Typed<unknown>
 /** Times are ISO 8601. */
@@ -54,8 +54,8 @@ export function createTable (schema: string, { name, key, columns }: AnyTable): 
 }
 
 /**
- * DDL of its indexes, one statement each, that does nothing where the index is there already. Once a partial index has
- * no row, ANALYZE keeps the sample of before, with words of who was erased since: so it takes none of words.
+ * DDL of its indexes, which may be repeated. A partial index of words gets no statistics: once it has no row, ANALYZE
+ * keeps the former sample, with words of persons who were erased since.
  */
 export function createIndexes (schema: string, { name, indexes = [] }: AnyTable): string[] {
   return indexes.flatMap((index, at) => {
@@ -84,7 +84,7 @@ export async function loadRows (
 }
 
 /**
- * SQL that inserts rows which are not there, a parameter for each column.
+ * SQL that inserts new rows, with one parameter for each column.
  * @param after how many parameters come before those
  * @param condition a relation that has one row, or none when nothing is to be written
  */
@@ -100,7 +100,7 @@ export const namesOf = (columns: AnyTable['columns']) => Object.keys(columns).ma
 export const relation = ({ columns }: Pick<AnyTable, 'columns'>, after = 0): string =>
   `unnest(${Object.values(columns).map((type, index) => hidden(after + index + 1, type)).join(', ')})`
 
-/** SQL that inserts rows or replaces those that are there, as `insert` is. */
+/** Like `insert`, but replaces rows that exist. */
 export function upsert (schema: string, table: AnyTable, after?: number, condition?: string): string {
   const { key, columns } = table
   const changing = Object.keys(columns).filter((column) => column !== key)
@@ -117,13 +117,12 @@ export function columnsOf ({ columns, isVerbatim }: AnyTable, rows: object[]): u
 }
 
 /**
- * The parameter `$nth`, an array whose length Postgres does not see when it plans: else it would plan anew each time,
- * for so many elements, and to make a plan takes longer than the rest. Times are sent as text.
+ * The array parameter `$nth` in a subquery, which hides its length from the planner. If Postgres saw the length, it
+ * would plan each execution anew, which takes longer than the rest. Times are sent as text.
  */
 export const hidden = (nth: number, type: string) =>
   `(SELECT $${nth}${type === 'timestamptz' ? '::text[]' : ''}::${type}[])`
 
-/** A parameter with a column's values. */
 function arrayOf (values: unknown[], type: ColumnType, jsonOf: (value: unknown) => string): unknown {
   switch (type) {
     case 'json': return textArray(values.map((value) => value == null ? null : jsonOf(value)), 'json')
@@ -133,7 +132,7 @@ function arrayOf (values: unknown[], type: ColumnType, jsonOf: (value: unknown) 
   }
 }
 
-/** Text that Postgres takes: it has no NUL, and half of a surrogate pair is encoded as U+FFFD anyway. */
+/** Postgres text cannot hold NUL. UTF-8 encoding turns half of a surrogate pair into U+FFFD anyway. */
 const readable = (text: string) => text.replaceAll('\0', '\ufffd')
 
 /** What no query of Postgres can read: NUL, and half of a surrogate pair. JSON.stringify escapes both. */
@@ -149,7 +148,7 @@ function readableJson (value: unknown): string {
 /** A time of a row. Postgres writes `…+00:00` and leaves out zero fractions; ours end in milliseconds and Z. */
 export const iso = (time: string) => new Date(time).toISOString()
 
-/** `text[]` or, with the other element type, `json[]`; to be sent as a parameter. */
+/** Encodes a parameter of type `text[]` or `json[]` in Postgres's binary format. */
 export function textArray (texts: ReadonlyArray<string | null>, element: 'text' | 'json'): Buffer {
   let bytes = headBytes
   for (const text of texts) bytes += 4 + (text === null ? 0 : Buffer.byteLength(text))

@@ -13,17 +13,17 @@ import type { Projection, Refused, Statement } from './projection.js'
 import { columnsOf, insert, table, upsert, type AnyTable } from './table.js'
 
 export interface WriterOptions {
-  /** Called before events are parked. What it throws leaves the part of the batch unwritten that they are in. */
+  /** Called before events are parked. If it throws, that part of the batch is not written. */
   refuse (refused: Refused[], position: bigint): Promise<void>
-  /** Memory for rows that events read again and again, in bytes. */
+  /** Size of the row cache, in bytes. */
   budgetBytes?: number
 }
 
 const usualBudgetBytes = 8 * 2 ** 20
 
 /**
- * What the process knows of the generation as of one version of its checkpoint row, which everybody changes who changes
- * anything beside it. A statement that finds another version writes nothing.
+ * State of the generation, cached for one version (xmin) of its checkpoint row. Whoever changes rows or parked events
+ * also updates the checkpoint row; a statement that finds another version writes nothing.
  */
 interface Known {
   version: string
@@ -32,28 +32,28 @@ interface Known {
   isApart: boolean
 }
 
-/** What a part of a batch comes to: so many of its events. */
+/** The result of folding the first `count` events of a part. `parked` includes `refused`. */
 interface Folded { count: number, changes: Changes[], parked: Refused[], refused: Refused[] }
 
-/** Where the checkpoint is when something was written, and what is to be tried next. */
+/** `position` is the new checkpoint, if something was written; `left` is what to try next. */
 interface Attempted { position?: bigint, left: Batch[] }
 
 export class Writer {
   #known: Known | undefined
-  /** Events that create rows are not looked up: what they create is inserted, and refused where it is there. */
+  /** Inserts the rows of creating events without a look first. If the primary key refuses one, retries with a look. */
   #presumesNew = true
   readonly #ids: HighestIds
   readonly #schema: string
   readonly #consumer: string
   readonly #checkpoint: string
-  /** Moves the checkpoint from $2 to $1, as long as epoch and version are $3 and $4. */
+  /** Moves the checkpoint from $2 to $1 if epoch and version are $3 and $4. */
   readonly #moving = (after: number) => `
     WITH moved AS (
       UPDATE ${this.#checkpoint} SET ${movedSql(after)}
       WHERE position = $2 AND epoch = $3 AND xmin = $4::text::xid RETURNING xmin::text AS version
     )`
 
-  /** @param db may be a transaction that holds the checkpoint, and goes on after what Postgres refuses */
+  /** @param db a pool, or a transaction that holds the checkpoint: a savepoint guards each write in it */
   constructor (
     private readonly projection: Projection, private readonly generation: number,
     private readonly db: Pool | PoolClient, private readonly options: WriterOptions
@@ -65,8 +65,8 @@ export class Writer {
   }
 
   /**
-   * Moves the checkpoint from `from` to the end of the batch. What is too large, or refused by Postgres, is written in
-   * halves, until one event is at fault: it is parked, with the later events of its stream.
+   * Writes the batch and moves the checkpoint from `from` to its end. If Postgres refuses it, or it is too large, tries
+   * halves until one event is at fault: that event is parked, with the later events of its stream.
    * @throws Fenced when another holder has the checkpoint; what `refuse` throws
    */
   async write (batch: Batch, from: bigint, epoch: bigint): Promise<void> {
@@ -81,7 +81,7 @@ export class Writer {
     }
   }
 
-  /** @returns what is to be tried next; nothing when the part is written. `refused` are events, by Postgres. */
+  /** @param refused events that Postgres refused on their own, with its error */
   async #attempt (part: Batch, from: bigint, epoch: bigint, refused: Map<StoredEvent, string>): Promise<Attempted> {
     const { events } = part
     const { effects } = this.projection
@@ -96,7 +96,7 @@ export class Writer {
     await this.#ids.raise(this.db)
     try {
       const version = await this.#save(folded, known, { position, from, epoch, taken: events[folded.count - 1] })
-      if (version === undefined) { // somebody changed what is beside the checkpoint, or what is presumed is not so
+      if (version === undefined) { // somebody else updated the checkpoint row, or a presumption was wrong
         this.#presumesNew = false
         return { left: [part] }
       }
@@ -127,7 +127,7 @@ export class Writer {
     return { ...found, rows: new MemoryRows(this.projection.tables, { isEmpty, budgetBytes }) }
   }
 
-  /** @returns how many of the events can be folded at once, where the rows that all of them read are too large */
+  /** @returns a number if the rows that the events read are too large together: so many events fit */
   async #fold (
     events: StoredEvent[], { rows, isApart }: Known, refusedByPostgres: Map<StoredEvent, string>
   ): Promise<Folded | number> {
@@ -150,7 +150,7 @@ export class Writer {
         break
       }
       const stream = storable(stored.stream)
-      if ('event' in each) this.#ids.add(each.event) // also of what is parked: it is in the log
+      if ('event' in each) this.#ids.add(each.event) // parked or not: its ids are in the log
       if (waiting.has(stream) && waits(stored)) {
         folded.parked.push({ stored, error: 'an earlier event of this stream is parked' })
         continue
@@ -166,7 +166,7 @@ export class Writer {
     return folded
   }
 
-  /** @returns why it is to be parked, if so */
+  /** @returns why the event must be parked, if so */
   #foldOne (
     each: Readable | Unreadable, rows: MemoryRows, refusedByPostgres: Map<StoredEvent, string>
   ): string | undefined {
@@ -176,7 +176,7 @@ export class Writer {
     return this.projection.effects?.unreadable(stored, problem) ? undefined : problem
   }
 
-  /** @returns the new version of the checkpoint; nothing when it, or what is presumed, was not so */
+  /** @returns the new version of the checkpoint; nothing if it had changed or a presumption was wrong */
   async #save (
     { changes, parked }: Folded, known: Known,
     { position, from, epoch, taken }: Record<'position' | 'from' | 'epoch', bigint> & { taken: Taken | undefined }
@@ -215,7 +215,7 @@ export class Writer {
     return rows[0]?.version
   }
 
-  /** In a transaction where effects need one. */
+  /** With a pool, opens a transaction only if the effects have a `rest`. */
   async #run (statement: { name: string, text: string, values: unknown[] }): Promise<Array<{ version: string }>> {
     const { db } = this
     const rest = this.projection.effects?.rest()
@@ -233,7 +233,7 @@ export class Writer {
     })
   }
 
-  /** A projection notifies its readers how far they can see, if this is the generation that they see. */
+  /** Notifies readers of the new position, if this is the generation that they see. */
   #notifying (position: bigint, isApart: boolean): Statement {
     const { name } = this.projection
     return {
@@ -248,7 +248,7 @@ export class Writer {
 
 const isPool = (db: Pool | PoolClient): db is Pool => 'totalCount' in db
 
-/** The first events of the batch, and the others. A single event is tried again. */
+/** Splits off the first `count` events. A batch that cannot be split is returned whole, to be tried again. */
 function split (batch: Batch, count: number): [Batch, ...Batch[]] {
   const first = batch.events.slice(0, count)
   const last = first.at(-1)
@@ -256,7 +256,7 @@ function split (batch: Batch, count: number): [Batch, ...Batch[]] {
   return [{ events: first, position: last.position }, { events: batch.events.slice(count), position: batch.position }]
 }
 
-/** A RangeError may be a batch whose text is longer than a string can be: halves fit. Of one event it is a bug. */
+/** A RangeError may mean that a batch exceeds the longest string: then halves fit. With one event it is a bug. */
 const isRefusal = (error: unknown, { length }: StoredEvent[]): error is Error =>
   error instanceof RangeError ? length > 1 : isAboutData(error)
 
@@ -269,7 +269,6 @@ const parkedEvents = table({
 /** Postgres has no NUL in text. */
 export const storable = (text: string) => text.replaceAll('\0', '\\0')
 
-/** The skipped events of the projection of this name. */
 export async function loadSkipped (db: Pool | PoolClient, projection: string): Promise<ReturnType<typeof skippedOf>> {
   const { rows } = await db.query<EventKey>(
     'SELECT stream, revision FROM ledger.skipped_events WHERE projection = $1', [projection])
@@ -277,7 +276,7 @@ export async function loadSkipped (db: Pool | PoolClient, projection: string): P
 }
 
 /**
- * Which of the events are skipped, and whose streams have to wait.
+ * Finds which of the events are skipped, and which of their streams have parked events.
  * @param consumer names the generation, for instance `read_leads_g1`
  */
 export async function loadParked (
@@ -298,7 +297,6 @@ export async function loadParked (
   }
 }
 
-/** As Postgres answers it. */
 interface EventKey { stream: string, revision: string }
 
 /** Events that an operator has skipped: projections and replays pass over them. */
