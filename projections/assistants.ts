@@ -14,7 +14,7 @@ import { fold } from './search.js'
 import { lookUp } from '../src/postgres/batcher.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 
-/** The row of an assistant that was deleted stays, so that later events of its stream make no other one. */
+/** A deleted assistant keeps its row, so that later events of its stream create no new one. */
 const assistantTable = table({
   name: 'assistants',
   key: 'id',
@@ -49,7 +49,7 @@ const historyTable = table({
   indexes: ['(user_id, assistant_id, revision DESC) INCLUDE (id)']
 })
 
-/** Phone numbers that were released, so that an assistant and whether its number is still there are of one position. */
+/** Released phone numbers. They are here so that an assistant and its number are read at one position. */
 const releasedNumbers = table({
   name: 'released_numbers', key: 'id', columns: { id: 'bigint', released_at: 'timestamptz' }
 })
@@ -79,16 +79,14 @@ export const assistants: Projection = {
   }
 }
 
-/** The history row of an event; `before` is the assistant in front of it. */
 function historyRow (before: AssistantState, event: AssistantEvent, revision: number): RowOf<typeof historyTable> {
   const { assistant_id, user_id } = event.data
   return { id: `${assistant_id}@${revision}`, assistant_id, user_id, revision, ...historyEntry(before, event) }
 }
 
-/** Those that were not deleted. */
 const isThere = "status <> 'deleted'"
 
-/** The user's assistant with this id, if there is one; without its phone number, where that was released. */
+/** Leaves out the phone number if it was released. */
 export async function findAssistant (db: Pool, userId: string, id: number): Promise<AssistantAtRevision | undefined> {
   const found = await lookUp<{ row: StoredAssistant, released_at: Date | null }>(db, {
     name: 'find-assistant',
@@ -105,7 +103,7 @@ export async function findAssistant (db: Pool, userId: string, id: number): Prom
   return withoutNumber({ ...assistant, updated_at }, released_at)
 }
 
-/** The assistant without its phone number, where that was released. */
+/** Leaves out the phone number if it was released. */
 export async function withoutReleased (db: Pool, assistant: AssistantAtRevision): Promise<AssistantAtRevision> {
   const { settings } = assistant
   if (settings.phone_number_id === null) return assistant
@@ -126,9 +124,9 @@ const releasedAt = (row: string) => `(
 
 export interface AssistantFilter {
   userId: string
-  /** A part of the name, whatever its case and accents. */
+  /** Part of the name, ignoring case and accents. */
   name?: string | undefined
-  /** The same, of another filter. */
+  /** Like `name`; both must match. */
   searched?: string | undefined
   status?: string | undefined
   type?: string | undefined
@@ -136,7 +134,7 @@ export interface AssistantFilter {
   updatedFrom?: string | undefined
 }
 
-/** A page of the user's assistants, newest first: of each, what `summarize` gave when its last event was folded. */
+/** A page of the user's assistants, newest first, as `summarize` gave them when their last event was folded. */
 export async function findAssistants (
   db: Pool, { userId, name, searched, status, type, updatedFrom }: AssistantFilter, page: Page
 ): Promise<Paged<AssistantSummary>> {
@@ -158,7 +156,7 @@ export async function findAssistants (
   }, page)
 }
 
-/** A page of what changed, newest first; nothing when the user has no such assistant. */
+/** A page of changes, newest first; nothing if the user has no such assistant. */
 export async function findAssistantHistory (
   db: Pool, userId: string, assistantId: number, page: Page
 ): Promise<Paged<HistoryEntry> | undefined> {

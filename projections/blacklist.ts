@@ -1,4 +1,4 @@
-// The do-not-call list of each user: its rows, and what readers ask of them.
+// The do-not-call list of each user: its rows, and the queries on them.
 import type { Pool } from 'pg'
 import type { BlacklistEvent } from '../src/features/blacklist/events.js'
 import { describeEntry, type EntryAnswer } from '../src/features/blacklist/model.js'
@@ -9,14 +9,14 @@ import type { LogPosition, Rows } from './engine/projection.js'
 import { iso, orNull, table } from './engine/table.js'
 
 /**
- * The row of an entry that was deleted stays with its number: leads with it changed then. So does that of one whose
- * number was erased, without it.
+ * A deleted entry keeps its row and number, because the deletion changed leads with that number. An erased entry keeps
+ * its row without the number.
  */
 export const blacklistTable = table({
   name: 'blacklist',
   key: 'key',
   columns: {
-    key: 'text', // stream and id: an id that a mistake gave out twice hides no entry
+    key: 'text', // stream and id: if a mistake gave an id out twice, it hides no entry
     id: 'bigint',
     user_id: 'text',
     phone_number: orNull('text'),
@@ -97,7 +97,7 @@ interface FoundEntry {
 const answerOf = ({ id: blacklist_id, created_at, ...entry }: FoundEntry) =>
   describeEntry({ ...entry, blacklist_id, created_at: iso(created_at) })
 
-/** The stream of the user's entry with this id, also of one that was deleted. */
+/** Finds the streams of deleted entries too. */
 export async function findBlacklistStream (db: Pool, userId: string, id: number): Promise<string | undefined> {
   const { rows } = await db.query<{ stream: string }>({
     name: 'find-blacklist-stream',
@@ -108,8 +108,8 @@ export async function findBlacklistStream (db: Pool, userId: string, id: number)
 }
 
 /**
- * Notes which streams may have an entry. What was noted is in the ledger. Where that was lost, the read model makes up
- * for it once it has passed all that was in the log at our start (`isCaughtUp`); until then every stream may have one.
+ * Notes in the ledger which streams may have an entry. If the ledger was lost, the read model replaces the notes once
+ * it has passed the head that the log had at our start (`isCaughtUp`); until then every stream may have an entry.
  */
 export const notedEntries = (pool: Pool, positions: { isCaughtUp (withinMs: number): Promise<boolean> }) => ({
   async note (stream: string): Promise<void> {

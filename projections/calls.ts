@@ -1,4 +1,4 @@
-// Calls as the owners of their assistants have them: the tables, how events fill them, and what readers ask.
+// Calls, for the owners of their assistants: the tables, how events fill them, and the queries.
 import type { Pool } from 'pg'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { isUnreadable } from '../src/domain/sealed.js'
@@ -17,7 +17,7 @@ import { orNull, type RowOf, table, typed } from './engine/table.js'
 import { searchedLeads } from './leads.js'
 import { hasMoreHits, hasWords, patternsOf, searchedCalls } from './search.js'
 
-/** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
+/** `user_id` is null while the assistant is unknown, `lead_id` if that user has no such lead. */
 const callTable = table({
   name: 'calls',
   key: 'id',
@@ -28,9 +28,9 @@ const callTable = table({
     lead_id: orNull('bigint'),
     status: 'text',
     direction: 'text',
-    /** The person's number: the called one of an outbound call. Null where the engine gave none in E.164. */
+    /** The person's number: `to` of an outbound call, otherwise `from`. Null if erased or not E.164. */
     phone_number: orNull('text'),
-    /** That the lead was created in. */
+    /** The campaign of its lead. */
     campaign_id: orNull('bigint'),
     ended_at: 'timestamptz',
     /** When it was recorded, or its person erased: nothing else changes a call. */
@@ -39,8 +39,8 @@ const callTable = table({
     report: typed<KeptReport>('json'),
     position: typed<string>('bigint'),
     /**
-     * Its person was erased before it was reported, or read, or no reader knows its assistant: the row has nothing of
-     * them, the log has for a moment. Or a second report, which the log alone has, names them.
+     * The log still has personal data to erase: the person was erased before the call was reported or read, or nobody
+     * knows its assistant, so the row has none. Or a second report, which only the log has, names an erased person.
      */
     is_to_erase: 'boolean',
     /** The log has another report of it, with a number or lead that the row does not show. */
@@ -62,7 +62,7 @@ const assistantOwners = table({
   name: 'assistant_owners', key: 'assistant_id', columns: { assistant_id: 'bigint', user_id: 'text' }, internal: true
 })
 
-/** Of leads and secondary contacts, who have a primary lead. One that only went with its lead is not erased. */
+/** Owners of leads and secondary contacts. A contact that was erased only along with its lead is not `is_erased`. */
 const leadOwners = table({
   name: 'lead_owners',
   key: 'lead_id',
@@ -74,7 +74,7 @@ const leadOwners = table({
 
 type OwnerEvent = LeadCreatedEvent | LeadUpdatedEvent | LeadErasedEvent
 
-/** Whose owner is new, or who is erased. */
+/** Leads and contacts whose row in `lead_owners` the event changes. */
 function peopleIn (event: OwnerEvent): number[] {
   switch (event.type) {
     case 'LeadCreated': return idsOf(event)
@@ -87,7 +87,7 @@ function peopleIn (event: OwnerEvent): number[] {
   }
 }
 
-/** Whose lead it was is not personal: those of whom the log has nothing but the id stay known by it. */
+/** Owners are not personal data, so erased leads and contacts keep their rows. */
 function learnOwners (event: OwnerEvent, rows: Rows): void {
   const { type, data, data: { lead_id, user_id, campaign_id } } = event
   for (const id of peopleIn(event)) {
@@ -105,7 +105,7 @@ export const calls: Projection = {
   name: 'calls',
   version: 10,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'CallCompleted', 'CallErased'],
-  // These only name owners for calls to come.
+  // These only name the owners of later calls.
   isDeferred: ({ type }) => ['AssistantCreated', 'LeadCreated', 'LeadUpdated'].includes(type),
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
@@ -134,12 +134,12 @@ export const calls: Projection = {
 }
 
 function addCall (report: CallCompleted, at: LogPosition, rows: Rows): void {
-  // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
+  // A repeated report. The revision alone does not tell: an engine may append events of its own before a report.
   const known = at.revision > 0n ? rows.get(callTable, report.call_id) : undefined
   if (known?.report) return addReport(report, at, rows, { ...known, report: known.report })
-  if (known) return rows.put(callTable, { ...known, is_to_erase: true }) // of an erased call the log has it once more
+  if (known) return rows.put(callTable, { ...known, is_to_erase: true }) // an erased call was reported again
   const { row, lead, isOfErased } = placeOf(report, at, rows)
-  // What is nobody's nobody could erase later: it is not kept either.
+  // Without an owner, nobody could erase the report later, so the row does not keep it either.
   const isKept = !isOfErased && row.user_id !== null
   if (!isKept) return rows.put(callTable, { ...erasedRow(report, row, lead), is_to_erase: true })
   const summary = summarizeCall(report, lead)
@@ -147,7 +147,7 @@ function addCall (report: CallCompleted, at: LogPosition, rows: Rows): void {
   rows.put(callTable, { ...row, phone_number, summary, report, is_to_erase: false, names_others: false })
 }
 
-/** Readers keep the first report; an erasure has to find whom the others name. */
+/** The row keeps the first report; an erasure must still find the persons whom other reports name. */
 function addReport (
   report: CallCompleted, at: LogPosition, rows: Rows, known: RowOf<typeof callTable> & { report: CallCompleted }
 ): void {
@@ -158,8 +158,8 @@ function addReport (
 }
 
 /**
- * The row follows from this event alone: whatever of the call is in the log before, a replay ends with the same. A
- * report whose key ended before it was read is still there: others may have read it.
+ * The row follows from this event alone, so a replay ends with the same row, whatever the log still has of the call. If
+ * a report was unreadable because its key was gone, the log still has it, and others may have read it.
  */
 function eraseCall (call: CallErased, at: LogPosition, rows: Rows): void {
   const { row, lead } = placeOf(call, at, rows)
@@ -169,7 +169,7 @@ function eraseCall (call: CallErased, at: LogPosition, rows: Rows): void {
 const erasedRow = <Place extends object>(call: CallCompleted | CallErased, row: Place, lead: CalledLead | null) =>
   ({ ...row, phone_number: null, summary: summarizeErased(call, lead), report: null, names_others: false })
 
-/** Whose call it is, and of which lead, as the rows have it. */
+/** Looks up the owner and the lead of the call. */
 function placeOf (call: CallCompleted | CallErased, { position, created }: LogPosition, rows: Rows) {
   const { call_id, assistant_id, lead_id, status, direction, ended_at } = call
   const owner = rows.get(assistantOwners, assistant_id)?.user_id ?? null
@@ -202,9 +202,9 @@ export interface CallFilter {
   status?: CallStatus | undefined
   campaignId?: number | undefined
   direction?: CallCompleted['direction'] | undefined
-  /** A plus sign and the first digits of the number of the person. */
+  /** A plus sign and the first digits of the person's number. */
   phonePrefix?: string | undefined
-  /** The same, of another filter. */
+  /** Like `phonePrefix`; both must match. */
   searchedPrefix?: string | undefined
   /** Words of the lead or contact as it is now. */
   searched?: string | undefined
@@ -215,7 +215,7 @@ export interface CallFilter {
   updatedFrom?: string | undefined
 }
 
-/** A page of the calls of the user's assistants, those that ended last first. */
+/** A page of the user's calls; those that ended last come first. */
 export async function findCalls (db: Pool, filter: CallFilter, page: Page): Promise<Paged<CallSummary>> {
   return await readPage(db, {
     name: 'calls',
@@ -228,7 +228,7 @@ export async function findCalls (db: Pool, filter: CallFilter, page: Page): Prom
   }, page)
 }
 
-/** Hands on all calls of the user's assistants by their ids, from one snapshot. */
+/** Visits all matching calls in the order of their ids, in one snapshot. */
 export async function eachCall (
   db: Pool, filter: CallFilter, visit: (calls: CallSummary[]) => Promise<void>, signal: AbortSignal
 ): Promise<void> {
@@ -244,7 +244,7 @@ export async function eachCall (
   }, visit, signal))
 }
 
-/** Leads and contacts as they are now, also those who were deleted since: their calls are still there. */
+/** Leads and contacts as they are now. Deleted ones count too: their calls are still there. */
 const isFound = `EXISTS (SELECT FROM read_model.leads WHERE id = calls.lead_id AND ${hasWords('leads')} OFFSET 0)`
 
 function conditionsOf ({ userId, searched, ...filter }: CallFilter): Conditions {
@@ -267,10 +267,10 @@ function conditionsOf ({ userId, searched, ...filter }: CallFilter): Conditions 
   }
 }
 
-/** Of so many leads the calls are found, whatever else is asked of them. */
+/** For up to so many leads, `searchedCalls` finds the calls, whatever the other filters are. */
 const mostLeads = 2_500
 
-/** Where many leads are found, and something else is asked for, Postgres chooses what calls are found by. */
+/** If many leads match and there are other filters, Postgres chooses the index. */
 async function searchOf (db: Pool, { searched, ...filter }: CallFilter): Promise<Conditions & { search?: Search }> {
   if (searched === undefined) return conditionsOf(filter)
   const { userId, endedFrom: _from, endedTo: _to, ...others } = filter
@@ -282,7 +282,6 @@ async function searchOf (db: Pool, { searched, ...filter }: CallFilter): Promise
 
 export interface CallFound { summary: CallSummary, report: KeptReport }
 
-/** The call, when it was made by one of the user's assistants. */
 export async function findCall (db: Pool, userId: string, callId: string): Promise<CallFound | undefined> {
   const { rows } = await db.query<CallFound>({
     name: 'find-call',
@@ -292,10 +291,10 @@ export async function findCall (db: Pool, userId: string, callId: string): Promi
   return rows[0]
 }
 
-/** How many of one status there are in an hour, which is numbered since 1970. */
+/** Calls of one status in an hour; `hour` counts hours since 1970. */
 export interface HourCount { hour: number, status: string, count: number }
 
-/** Calls by the hour that they ended in, from `from` and before `to`: the newest of them, one more than `most`. */
+/** Counts calls by the hour in which they ended, from <= end < to. It counts only the newest `most` + 1 calls. */
 export async function countCalls (db: Pool, userId: string, from: Date, to: Date, most: number): Promise<HourCount[]> {
   const { rows } = await db.query<HourCount>({
     name: 'count-calls',

@@ -1,4 +1,4 @@
-// What an installation offers, and what each user has: voices, languages, models; campaigns and phone numbers.
+// What an installation offers (voices, languages, models) and what each user has (campaigns, phone numbers).
 import type { Pool } from 'pg'
 import { believedId } from '../src/domain/json.js'
 import { campaignEventTypes, isCampaignEvent, type CampaignEvent } from '../src/features/campaigns/events.js'
@@ -15,7 +15,7 @@ const voices = table({ name: 'voices', key: 'id', columns: { id: 'bigint', name:
 const languages = table({ name: 'languages', key: 'name', columns: { name: 'text' } })
 const models = table({ name: 'models', key: 'name', columns: { name: 'text' } })
 
-/** The row of a campaign that was deleted stays: answers to its leads name it. */
+/** A deleted campaign keeps its row, because answers about its leads name it. */
 const campaignTable = table({
   name: 'campaigns',
   key: 'id',
@@ -36,7 +36,7 @@ const campaignTable = table({
   ]
 })
 
-/** The row of a number that was released stays, so that an earlier event of it adds it no more. */
+/** A released number keeps its row, so that an earlier event cannot add it again. */
 const phoneNumberTable = table({
   name: 'phone_numbers',
   key: 'id',
@@ -110,7 +110,7 @@ function toCampaign ({ id, user_id, name, is_deleted, created_at, updated_at }: 
   return is_deleted ? { ...campaign, isDeleted: true } : campaign
 }
 
-/** A claim that was ended before its number was added leaves no row. */
+/** If a claim ends before its number is added, there is no row. */
 function projectPhoneNumber (event: PhoneNumberEvent, { revision, created }: LogPosition, rows: Rows): void {
   const { phone_number_id: id, user_id } = event.data
   const row = rows.get(phoneNumberTable, id)
@@ -124,7 +124,7 @@ function projectPhoneNumber (event: PhoneNumberEvent, { revision, created }: Log
   if (!row) rows.put(phoneNumberTable, { id, user_id, phone_number, ...changed, is_released: false })
 }
 
-/** What an assistant's settings refer to; a value that is not given is not looked up. */
+/** What an assistant's settings refer to. Absent values are not looked up. */
 export interface CatalogQuestion {
   userId: string
   voiceId?: number | undefined
@@ -134,7 +134,7 @@ export interface CatalogQuestion {
 
 export interface CatalogAnswer { voiceExists: boolean, languageExists: boolean, ownsPhoneNumber: boolean }
 
-/** Answers the whole question in one round trip; what was not asked is false. */
+/** One round trip. The answer for an absent value is false. */
 export async function lookUpCatalog (
   db: Pool, { userId, voiceId, language, phoneNumberId }: CatalogQuestion
 ): Promise<CatalogAnswer> {
@@ -149,13 +149,11 @@ export async function lookUpCatalog (
   return answer
 }
 
-/** A page of the voices, by name. */
 export async function findVoices (db: Pool, page: Page): Promise<Paged<{ id: number, name: string }>> {
   const order = { direction: 'ASC', by: { name: 'text', id: 'bigint' } } as const
   return await readPage(db, { ...whole, name: 'voices', key: 'id', columns: 'id, name', from: 'read_model.voices', order }, page)
 }
 
-/** A page of a list that has names alone. */
 const findNames = (name: string) => async (db: Pool, page: Page): Promise<Paged<{ name: string }>> => {
   const order = { direction: 'ASC', by: { name: 'text' } } as const
   return await readPage(db, { ...whole, name, key: 'name', columns: 'name', from: `read_model.${name}`, order }, page)
@@ -167,7 +165,7 @@ export const findModels = findNames('models')
 /** Every row, as it is. */
 const whole = { own: [], item: 'row_to_json(page)' }
 
-/** What is the user's own of the catalogue, and of the do-not-call list. */
+/** Filters the user's campaigns, phone numbers or do-not-call entries. */
 export interface OwnFilter {
   userId: string
   /** Words of a campaign's name, or the beginning of a number with its plus sign. */
@@ -181,7 +179,7 @@ interface CampaignAtRevision extends Campaign {
   revision: number
 }
 
-/** One kind of look-up for both that a new lead asks for, so that they share a statement: what has $1 and $2, or $3. */
+/** A new lead needs both, so they share a statement: a campaign by $1 and $2, or an entry by $3. */
 export const campaignOrEntry: LookUp = {
   name: 'campaign-or-entry',
   types: ['bigint', 'text', 'text'],
@@ -192,7 +190,7 @@ export const campaignOrEntry: LookUp = {
   limit: 500
 }
 
-/** The user's campaign with this id, also one that was deleted. */
+/** Finds deleted campaigns too. */
 export async function findCampaign (db: Pool, userId: string, id: number): Promise<CampaignAtRevision | undefined> {
   const row = await findCampaignRow(db, userId, id)
   return row && { ...toCampaign(row), revision: row.revision }

@@ -1,4 +1,4 @@
-// What readers ask about leads.
+// Queries on leads.
 import type { Pool, PoolClient } from 'pg'
 import type { Contact, Lead } from '../src/features/leads/model.js'
 import type { LeadStatus } from '../src/features/leads/events.js'
@@ -13,7 +13,7 @@ import { hasWords, patternsOf, searchedBy } from './search.js'
 
 export interface LeadInCampaign { lead: Lead, campaignName: string }
 
-/** The user's lead with this id, or with a secondary contact of this id, and the name of its campaign. */
+/** Finds a lead by its own id or by that of a secondary contact. */
 export async function findLead (db: Pool, userId: string, id: number): Promise<LeadInCampaign | undefined> {
   const row = await lookUp<{ found: FoundLead }>(db, {
     name: 'find-lead',
@@ -26,10 +26,9 @@ export async function findLead (db: Pool, userId: string, id: number): Promise<L
   return row && inCampaign(row.found)
 }
 
-/** A lead that a command is for, and its stream. */
 export interface LeadOnStream extends LeadInCampaign { stream: string }
 
-/** The user's lead with this id, also when it was deleted, but not erased; ids of secondary contacts are not leads. */
+/** Finds deleted leads too, but neither erased ones nor secondary contacts. */
 export async function findLeadToChange (db: Pool, userId: string, id: number): Promise<LeadOnStream | undefined> {
   const row = await lookUp<{ found: FoundLead, stream: string }>(db, {
     name: 'find-lead-to-change',
@@ -70,7 +69,7 @@ export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Prom
   return { items: items.map(inCampaign), ...place }
 }
 
-/** Hands on all of the user's leads by their ids, from one snapshot. */
+/** Visits all matching leads in the order of their ids, in one snapshot. */
 export async function eachLead (
   db: Pool, filter: LeadFilter, visit: (leads: LeadInCampaign[]) => Promise<void>, signal: AbortSignal
 ): Promise<void> {
@@ -91,7 +90,7 @@ export async function eachLead (
   })
 }
 
-/** `OFFSET 0` makes Postgres ask for the contacts of each lead, instead of reading all contacts first. */
+/** `OFFSET 0` makes Postgres look up the contacts of each lead instead of reading all contacts first. */
 const isFound = `(${hasWords('leads')} OR EXISTS (
   SELECT FROM read_model.leads contact
   WHERE contact.primary_id = leads.id AND contact.status <> 'deleted' AND ${hasWords('contact')} OFFSET 0))`
@@ -109,12 +108,12 @@ async function conditionsOf (db: Pool | PoolClient, filter: LeadFilter): Promise
   }
 }
 
-/** Where more changed, leads are looked at one by one: many of them fit. */
+/** If more changed, each lead is checked on its own, because many match. */
 const mostChanged = 10_000
 
 /**
- * What a lead shows changes with its contacts, the do-not-call list and the name of its campaign, and its own row does
- * not. Those changes are looked up first: so one index finds the leads that they are of, another those that changed.
+ * A lead also shows its contacts, the do-not-call list and its campaign's name, whose changes do not touch its row.
+ * A first query looks those changes up, so that one index finds their leads and another the leads that changed.
  */
 async function changedSince (db: Pool | PoolClient, { userId, updatedFrom }: LeadFilter): Promise<Filter[]> {
   if (updatedFrom === undefined) return []
@@ -150,7 +149,7 @@ async function changedSince (db: Pool | PoolClient, { userId, updatedFrom }: Lea
   ]]
 }
 
-/** A person whose number is listed is blacklisted, and has their own status again when it is not any more. */
+/** A person whose number is listed shows as `blacklisted`. After it is unlisted, they show their own status again. */
 const statusAsListed = `CASE WHEN status <> 'deleted' AND ${isListed} THEN 'blacklisted' ELSE status END AS status`
 
 function statusFilters (status: LeadStatus | undefined): Filter[] {
@@ -161,7 +160,7 @@ function statusFilters (status: LeadStatus | undefined): Filter[] {
 
 export const leadColumns = `id, user_id, campaign_id, phone_number, variables, ${statusAsListed}, created_at, updated_at`
 
-/** A row of `page` together with what belongs to it. */
+/** A row of `page` with its contacts and the name of its campaign. */
 const wholeLead = `json_build_object(
   'lead', row_to_json(page),
   'campaign_name', (SELECT name FROM read_model.lead_campaigns WHERE campaign_id = page.campaign_id),
@@ -185,13 +184,13 @@ function inCampaign ({ lead, contacts, campaign_name }: FoundLead): LeadInCampai
   }
 }
 
-/** Who owns a lead or a secondary contact, also one that was deleted: its calls are still reported. */
+/** Finds the owner of deleted leads and contacts too, as their calls are still reported. */
 export async function findLeadOwner (db: Pool, id: number): Promise<string | undefined> {
   const { rows } = await db.query<{ user_id: string }>('SELECT user_id FROM read_model.leads WHERE id = $1', [id])
   return rows[0]?.user_id
 }
 
-/** A person as their row says; one that was deleted has no status that callers know. */
+/** Callers know no status `deleted`, so a deleted person gets `created`. */
 export function toContact ({ id, phone_number, variables, status, created_at, updated_at }: LeadRow): Contact {
   const times = { created_at: iso(created_at), updated_at: iso(updated_at) }
   return { id, phone_number, variables, status: status === 'deleted' ? 'created' : status, ...times }

@@ -1,5 +1,5 @@
-// API keys, found by their digest, and the tokens that were revoked: both decide who is let in. Beside the fold: what
-// was revoked before rows say so, and when a key was last used.
+// API keys, found by their digest, and revoked tokens. Apart from the fold: revocations that the rows do not have yet,
+// and when a key was last used.
 import type { Pool } from 'pg'
 import { believedId } from '../src/domain/json.js'
 import { apiKeyEventTypes, type ApiKeyEvent, type Scope } from '../src/features/api-keys/events.js'
@@ -8,7 +8,7 @@ import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 import type { LogPosition, Projection, Rows } from './engine/projection.js'
 import { iso, orNull, type RowOf, table, typed } from './engine/table.js'
 
-/** The row of a revoked key stays: otherwise an earlier event of the key would let somebody in again. */
+/** A revoked key keeps its row: otherwise an earlier event of the key would make it valid again. */
 const apiKeys = table({
   name: 'api_keys',
   key: 'id',
@@ -63,16 +63,13 @@ function toKey ({ id, is_revoked, revision: _, expires_at, created_at, ...rest }
   return { api_key_id: id, ...rest, ...times, ...(is_revoked && { isRevoked: true }) }
 }
 
-/** A key as those need it who let in with it. */
+/** What authentication needs of a key. */
 export type KnownKey = Pick<ApiKey, 'api_key_id' | 'user_id' | 'name' | 'hash' | 'scopes' | 'expires_at'> &
   { is_revoked: boolean }
 
 type KnownRow = Omit<KnownKey, 'expires_at'> & { expires_at: Date | null }
 
-/**
- * The keys with these digests, revoked ones as well. A revocation counts as soon as it was noted, also before it is
- * projected.
- */
+/** Finds revoked keys too. A revocation counts as soon as it is noted, even before it is projected. */
 export async function findKeysByHash (db: Pool, hashes: readonly string[], withinMs: number): Promise<KnownKey[]> {
   const query = {
     text: `SELECT id AS api_key_id, user_id, name, hash, scopes, expires_at,
@@ -86,7 +83,7 @@ export async function findKeysByHash (db: Pool, hashes: readonly string[], withi
     ({ ...row, api_key_id: Number(row.api_key_id), expires_at: row.expires_at && row.expires_at.toISOString() }))
 }
 
-/** Digests of every token that was revoked: operators revoke few. */
+/** All digests at once, because operators revoke few tokens. */
 export async function findRevokedTokens (db: Pool, withinMs: number): Promise<string[]> {
   const query = {
     text: `SELECT digest FROM read_model.revoked_tokens
@@ -121,26 +118,26 @@ function withTimes (item: ApiKeyItem): ApiKeyItem {
 
 type Revoked = { key: number } | { token: string }
 
-/** Every process refuses a key or a token that is noted here, before the read model has it. Safe to repeat. */
+/** Makes every process refuse a key or token before the read model has the event. Safe to repeat. */
 export async function noteRevoked (pool: Pool, revoked: Revoked): Promise<void> {
   const what = 'key' in revoked ? `key ${revoked.key}` : `token ${revoked.token}`
   await pool.query('INSERT INTO ledger.revocations (what) VALUES ($1) ON CONFLICT DO NOTHING', [what])
 }
 
-/** The read model has what is older than a day. @returns how many were removed */
+/** After a day the read model has them. @returns how many were removed */
 export async function forgetRevoked (pool: Pool): Promise<number> {
   const { rowCount } = await pool.query(
     "DELETE FROM ledger.revocations WHERE revoked_at < now() - interval '1 day'")
   return rowCount ?? 0
 }
 
-/** What came together is written together, in milliseconds. */
+/** Uses within this time are written in one batch. */
 const writeAfterMs = 1_000
-/** Beyond it what was written is forgotten: then a key may be written twice in a minute. */
+/** Keys after which the cache is cleared; a key may then be written twice in a minute. */
 const remembered = 20_000
 const minuteMs = 60_000
 
-/** When each key was last used, to the minute: one write a key and minute in each process, and none a request. */
+/** Records when each key was last used, to the minute: each process writes once per key and minute, not per request. */
 export class KeyUses {
   /** The minute that was noted for each key. */
   readonly #noted = new Map<number, number>()
@@ -164,7 +161,7 @@ export class KeyUses {
     await this.#write()
   }
 
-  /** What cannot be written is lost: the next minute of the key is written again. */
+  /** If the write fails, these uses are lost; the next use of each key is written again. */
   async #write (): Promise<void> {
     this.#timer = undefined
     const uses = [...this.#unwritten]

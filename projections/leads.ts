@@ -44,10 +44,10 @@ const leadTable = table({
 
 export type LeadRow = RowOf<typeof leadTable>
 
-/** What lists ask of a lead beside its words. */
+/** The columns that lists need besides the words. */
 const listed = 'id, primary_id, user_id, campaign_id, phone_number, status, created_at, updated_at'
 
-/** A lead is found by its own words, or by those of one of its contacts. */
+/** A search finds a lead by its own words, or by those of a contact. */
 export const searchedLeads: Searched = {
   table: 'leads',
   those: 'primary_id IS NULL',
@@ -65,7 +65,7 @@ function projectLead (event: LeadEvent, { stream }: LogPosition, rows: Rows): vo
   if (event.type === 'LeadUpdated') assertContacts(event.data, rows)
   for (const { is_erased: _, ...person } of people) {
     const known = rows.get(leadTable, person.id)
-    if (known && person.is_to_erase) continue // its erasure finds it by what the row says
+    if (known && person.is_to_erase) continue // its erasure finds it by the present row
     const called = person.phone_number && (known?.called ?? '')
     const words = known?.variables === person.variables ? known.words : wordsIn(person)
     rows.put(leadTable, { ...person, stream, called, words })
@@ -88,8 +88,8 @@ const wordsIn = ({ phone_number, variables }: Pick<LeadRow, 'phone_number' | 'va
   wordsOf(variables.customer_name, variables.email, phone_number)
 
 /**
- * The lead after a call of which the log has only its erasure: what it did to the lead, it did before. Nothing where
- * something came between what was told of the lead and this event: then it is as if it were reported now.
+ * The lead after a call of which the log has only the erasure, which says how the call had left the lead. Nothing if
+ * the lead has changed since: then the erasure counts like a report that comes now.
  */
 function leadLeft (lead: LeadRow, call: CallCompleted | CallErased): LeadRow | undefined {
   const left = 'lead_left' in call ? call.lead_left : undefined
@@ -98,7 +98,7 @@ function leadLeft (lead: LeadRow, call: CallCompleted | CallErased): LeadRow | u
   return isBehind ? undefined : { ...lead, ...left }
 }
 
-/** The owner of each assistant: a call changes the status of a lead of the same user only. */
+/** A call changes the status of a lead only if both belong to the same user. */
 const ownerTable = table({
   name: 'assistant_owners',
   key: 'assistant_id',
@@ -106,7 +106,7 @@ const ownerTable = table({
   internal: true
 })
 
-/** Also kept by the catalogue; here as well, so that a lead and the name of its campaign are of one position. */
+/** A copy of what the catalogue has, so that a lead and the name of its campaign are read at one position. */
 const campaignTable = table({
   name: 'lead_campaigns',
   key: 'campaign_id',
@@ -114,7 +114,7 @@ const campaignTable = table({
   indexes: ['(user_id, renamed_at) WHERE renamed_at IS NOT NULL']
 })
 
-/** Calls that were reported: a second report of a call changes no lead. */
+/** Reported calls: a second report of a call changes no lead. */
 const callTable = table({ name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true })
 
 export const leads: Projection = {
@@ -124,7 +124,7 @@ export const leads: Projection = {
     'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes,
     ...callEventTypes
   ],
-  // Of a call that names no lead is only noted that it was reported.
+  // For a call without a lead, the rows only note that it was reported.
   isDeferred: ({ type, data }) => type === 'CallCompleted' && (data as Partial<CallCompleted>).lead_id === null,
   creating: ['LeadCreated'],
   tables: [leadTable, ownerTable, campaignTable, callTable, blacklistTable],
@@ -187,7 +187,7 @@ const isIdGiving = (event: DomainEvent): event is LeadEvent =>
 
 function moveStatus (call: CallCompleted | CallErased, { revision, created }: LogPosition, rows: Rows): void {
   const { call_id, lead_id } = call
-  // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
+  // A repeated report. The revision alone does not tell: an engine may append events of its own before a report.
   const isKnown = revision > 0n && rows.get(callTable, call_id) !== undefined
   if (isKnown && !('erased_at' in call)) return
   rows.put(callTable, { call_id })

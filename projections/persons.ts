@@ -1,4 +1,4 @@
-// What the read models know of a person, and what is to be erased of them.
+// What the read models know of a person, and what an erasure must erase.
 import type { Pool, PoolClient } from 'pg'
 import { blacklistStream } from '../src/features/blacklist/events.js'
 import { describeEntry, type KnownEntry } from '../src/features/blacklist/model.js'
@@ -13,10 +13,7 @@ import { leadColumns, toContact } from './find-leads.js'
 import { iso } from './engine/table.js'
 import type { LeadRow } from './leads.js'
 
-/**
- * Whether a call that is not erased names the number on either end. It searches the text, since Postgres's JSON
- * operators fail where any string holds a NUL or half an emoji, which an engine may append.
- */
+/** Whether a call that is not erased names the number on either end. It searches the text of the JSON. */
 const namesNumber = (number: string) =>
   `summary::text ~ ('"(from|to)":"[+]' || substr(${number}::text, 2) || '"')`
 
@@ -29,7 +26,7 @@ export const leadKeys = (schema: string) => `
   WHERE user_id = $1 AND phone_number <> '' AND (phone_number = $2 OR id = ANY($3::bigint[]))
   UNION SELECT key FROM ${schema}.blacklist WHERE user_id = $1 AND phone_number = $2`
 
-/** Whose person, and the number in E.164. */
+/** A person of this user, with the number in E.164. */
 export interface Person { userId: string, phoneNumber: string }
 
 /** With the digest of the number, and the name of the do-not-call stream, which holds that digest. */
@@ -40,13 +37,9 @@ export function digested (person: Person, digest: (text: string) => string): Dig
   return { ...person, numberDigest, entryStream: blacklistStream(digest(person.userId), numberDigest) }
 }
 
-/**
- * No index has the numbers of contacts, of calls as the engine gave them, nor the stream of a lead: they are asked
- * for so rarely. In milliseconds.
- */
+/** These queries are too rare for indexes of their own, so they may take long. In milliseconds. */
 const patient = { query_timeout: 60_000 }
 
-/** The column `id` of what is found. */
 async function idsIn (pool: Pool, text: string, values: unknown[]): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({ text, values, ...patient })
   return rows.map(({ id }) => id)
@@ -55,9 +48,8 @@ async function idsIn (pool: Pool, text: string, values: unknown[]): Promise<stri
 type Visit<Item> = (items: Item[]) => Promise<void>
 
 /**
- * All of it from the snapshot of one transaction, in parts of bounded bytes. Leads that were deleted are known still,
- * and so are contacts: the status is `deleted`. Others than the person stand in none of it: a lead is without its
- * secondary contacts.
+ * Reads everything in the snapshot of one transaction, in parts of bounded bytes. Deleted leads and contacts are
+ * included, with the status `deleted`. No other person is named: a lead comes without its secondary contacts.
  */
 export function findPerson (
   snapshot: PoolClient, { userId, phoneNumber, numberDigest, entryStream }: DigestedPerson, signal: AbortSignal
@@ -65,7 +57,7 @@ export function findPerson (
   const own: Filter[] = [['user_id = ?', userId]]
   const numbered: Filter[] = [...own, ['phone_number = ?', phoneNumber]]
   const each = <Item>(query: PartsQuery, visit: Visit<Item>) => eachPart<Item>(snapshot, query, visit, signal)
-  /** Calls from or to the number, and of leads and contacts with it, or that went with a lead, whatever they name. */
+  /** Calls from or to the number, and all calls of leads and contacts that have it, or had it before an erasure. */
   const eachCall = async <Item>(query: Omit<PartsQuery, 'own'>, visit: Visit<Item>) => {
     await each({ ...query, own: [...own, [namesNumber('?'), phoneNumber]] }, visit)
     const { rows } = await snapshot.query<{ ids: string[] }>({
@@ -86,7 +78,7 @@ export function findPerson (
     calls: (visit: Visit<CallReport>) => eachCall<CallFound>(
       calls, (found) => visit(found.map(({ summary, report }) => describeCall(summary, report)))),
     callIds: (visit: Visit<string>) => eachCall<string>({ ...calls, columns: 'id', item: 'to_json(id)' }, visit),
-    /** Also one whose number was erased: it holds. */
+    /** Also an entry whose number was erased: it still applies. */
     async blacklistEntry (): Promise<object | null> {
       const { rows: [entry] } = await snapshot.query<FoundEntry>(`
         SELECT id::float8 AS blacklist_id, user_id, phone_number, reason, created_at FROM read_model.blacklist
@@ -131,7 +123,7 @@ const leadOf = ({ row, campaign }: FoundLead) =>
 
 const contactOf = ({ row }: FoundLead) => ({ ...personOf(row), lead_id: row.primary_id, campaign_id: row.campaign_id })
 
-/** Of one stream. `contacts` are all that the lead has ever had. */
+/** `contacts` are all that the lead has ever had. */
 interface LeadToErase { lead_id: number, contacts: number[], digests: DigestOfContact[] }
 
 /** Secondary contacts with the number, of a lead that stays. */
@@ -143,14 +135,14 @@ interface ContactsToErase {
 }
 
 /**
- * Of those with an erased person's number, of those who went with a lead before and had it, and of those who were read
- * too late to be known by one.
+ * Leads and contacts that have the number, contacts that had it when they were erased with their lead, and persons that
+ * were read only after their key was gone, so that nobody knows their number.
  */
 const isOfPerson = '(phone_number = $2 OR number_digest = $3 OR is_to_erase)'
 
 /**
  * Leads and contacts with the number, on whatever stream, deleted or not.
- * @param streams on which every lead has the number: a reader may have reached one only after its key had ended
+ * @param streams on which every lead has the number: a reader may have read a lead only after its key was gone
  */
 export async function findLeadIds (
   pool: Pool, { userId, phoneNumber, numberDigest }: DigestedPerson, streams: readonly string[]
@@ -167,7 +159,7 @@ interface LeadWithContacts {
   contacts: Array<{ id: number, phone_number: string, number_digest: string | null }>
 }
 
-/** Of a stream all of whose leads have the number; those that are erased have none any more. */
+/** @param stream one on which every lead has the number, or had it before an erasure */
 export async function findLeadsOn (
   pool: Pool, { userId, phoneNumber }: Person, stream: string, digest: (phoneNumber: string) => string
 ): Promise<LeadToErase[]> {
@@ -206,7 +198,7 @@ export async function findContacts (
   return rows
 }
 
-/** Every do-not-call entry that the stream has had, in their order. */
+/** Every do-not-call entry that the stream has ever had, in order. */
 export async function findEntries (pool: Pool, userId: string, stream: string): Promise<KnownEntry[]> {
   const { rows } = await pool.query<Omit<KnownEntry, 'created_at'> & { created_at: Date }>({
     text: `
@@ -218,7 +210,7 @@ export async function findEntries (pool: Pool, userId: string, stream: string): 
   return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
 }
 
-/** Of every campaign that the user has had, and of those of leads with the number, should readers lack the campaign. */
+/** Every campaign that the user has had, and those of leads with the number, in case the rows lack a campaign. */
 export async function findCampaignIds (pool: Pool, { userId, phoneNumber }: Person): Promise<number[]> {
   const found = await idsIn(pool, `
     SELECT id FROM read_model.campaigns WHERE user_id = $1
@@ -228,9 +220,8 @@ export async function findCampaignIds (pool: Pool, { userId, phoneNumber }: Pers
 }
 
 /**
- * The next ids behind `after`: of calls from or to the number, also where the engine named another person; of calls of
- * these leads and contacts; of calls that were read too late to be known by a number, or are nobody's; and `others`.
- * @param most of them
+ * The next `most` ids after `after`: of calls from or to the number, even if the engine named another person; of calls
+ * of these leads and contacts; of calls that were read only after their key was gone, or have no owner; and `others`.
  */
 export async function findCallIds (
   pool: Pool, { userId, phoneNumber }: Person,
@@ -254,8 +245,8 @@ export async function findCallIds (
 }
 
 /**
- * Calls of the user, or of nobody, of which the log may tell more than rows do: they were reported again with another
- * number, or an operator skipped an event of theirs.
+ * Calls of the user, or without an owner, of which the log may have more than the rows: they were reported again with
+ * another number or lead, or an operator skipped one of their events.
  */
 export async function findHalfKnown (pool: Pool, userId: string): Promise<string[]> {
   return await idsIn(pool, `
@@ -268,7 +259,7 @@ export async function findHalfKnown (pool: Pool, userId: string): Promise<string
 interface Found { report: KeptReport, left: Left | null }
 type Left = NonNullable<CallErased['lead_left']>
 
-/** What was reported of the call, if not the log alone has it, and how its lead is left, if that stays. */
+/** The report that the row has, if any, and the state of the call's lead unless that was deleted. */
 export async function findReport (pool: Pool, callId: string): Promise<{ report: KeptReport, left?: Left }> {
   const { rows: [row] } = await pool.query<Found>(`
     SELECT report, CASE WHEN lead.id IS NOT NULL THEN json_build_object(
@@ -282,7 +273,7 @@ export async function findReport (pool: Pool, callId: string): Promise<{ report:
   return { report, left: { ...left, newest_report_at, updated_at: iso(left.updated_at) } }
 }
 
-/** An erasure would be parked behind these events, and nobody could skip what it hides. */
+/** An erasure would be parked after these events, and nobody could skip events that it hides. */
 const isNotParked = "NOT EXISTS (SELECT FROM ledger.parked_events WHERE stream = 'call-' || calls.id)"
 
 export async function findUsersOfLateCalls (pool: Pool): Promise<string[]> {
@@ -291,7 +282,7 @@ export async function findUsersOfLateCalls (pool: Pool): Promise<string[]> {
     WHERE is_to_erase AND user_id IS NOT NULL AND ${isNotParked} LIMIT 100`, [])
 }
 
-/** Behind the id, `most` of them. @param nobodys calls that are nobody's */
+/** The next `most` ids after `after`. @param nobodys calls without an owner to include */
 export async function findLateCalls (
   pool: Pool, userId: string, nobodys: readonly string[], after: string, most: number
 ): Promise<string[]> {
@@ -301,7 +292,7 @@ export async function findLateCalls (
     ORDER BY id COLLATE "C" LIMIT $3`, [userId, after, most, nobodys])
 }
 
-/** A call whose assistant readers did not know, and where in the log it is. */
+/** A call whose assistant was unknown, and its position in the log. */
 export interface Unowned { id: string, assistantId: number, position: bigint }
 
 export async function findUnowned (pool: Pool): Promise<Unowned[]> {
@@ -314,7 +305,7 @@ export async function findUnowned (pool: Pool): Promise<Unowned[]> {
 
 export interface ParkedStream {
   stream: string
-  /** The first event that waits has it. */
+  /** Of its first parked event. */
   revision: bigint
 }
 
@@ -326,7 +317,7 @@ export async function findParked (pool: Pool, consumers: readonly string[]): Pro
   return rows.map(({ stream, revision }) => ({ stream, revision: BigInt(revision) }))
 }
 
-/** Of these calls those of the person, or that may be: what was reported late is known to the log alone. */
+/** The calls of `among` that are, or may be, the person's: only the log knows the persons of late reports. */
 export async function findOwnCalls (
   pool: Pool, { userId, phoneNumber }: Person, leadIds: readonly number[], among: readonly string[]
 ): Promise<string[]> {
@@ -336,7 +327,6 @@ export async function findOwnCalls (
   [userId, phoneNumber, leadIds, among])
 }
 
-/** Whose an assistant is, as readers know it. */
 export async function findOwner (pool: Pool, assistantId: unknown): Promise<string | undefined> {
   if (typeof assistantId !== 'number' || !Number.isSafeInteger(assistantId)) return undefined
   const { rows: [found] } = await pool.query<{ user_id: string }>(

@@ -1,21 +1,21 @@
-// Searches: the beginning of any word of a row, whatever its case and accents. Postgres indexes the words.
+// A search matches the beginning of any word of a row, ignoring case and accents. Postgres indexes the words.
 import type { Pool, PoolClient } from 'pg'
 import type { Search } from '../src/postgres/page.js'
 
-/** Letters that Unicode does not take apart. */
+/** Letters that Unicode does not decompose. */
 const plain = new Map(Object.entries(
   { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ı: 'i' }))
 
-/** Folded here and not in SQL: what Postgres takes for the other case of a letter depends on how a cluster was made. */
+/** Not in SQL, because there the case of a letter depends on the locale of the cluster. */
 export const fold = (text: string) => text.toLowerCase().replace(/[’ʼ`´]/g, "'").normalize('NFKD').replace(/\p{M}+/gu, '')
   .replace(/[ßæœøłđðþħı]/g, (letter) => plain.get(letter) ?? letter)
 
-/** A row has not room for more, and nobody types more. */
+/** More characters do not fit in a row, and nobody types more. */
 const longest = 255
 
 const words = (text: string) => fold(text.slice(0, longest)).match(/[\p{L}\p{N}]+(?:'+[\p{L}\p{N}]+)*/gu) ?? []
 
-/** What a row is found by, for its column `words`. O'Neil is found as o, neil and oneil. */
+/** The value of the column `words`. O'Neil is found as o, neil and oneil. */
 export function wordsOf (...texts: string[]): string {
   const found = texts.flatMap(words).flatMap((word) => [word.replaceAll("'", ''), ...word.split(/'+/)])
   return [...new Set(found)].join(' ')
@@ -28,31 +28,31 @@ function wordsAsked (search: string): string[] {
 }
 
 /**
- * The rows with so many ids in succession are a block, and the index keeps the words of a user's block together. A
- * search reads a user's blocks one by one, the newest first, until its page is full. So many blocks are a span: of a
- * span that is not reached only the first row is looked up.
+ * A block has so many consecutive ids, and the index keeps the words of a user's block together. A search reads a
+ * user's blocks one by one, the newest first, until its page is full. A span has so many blocks: of a span that the
+ * search does not reach, it reads only the first row.
  */
 const [idsOfBlock, blocksOfSpan] = [4_096, 16]
 const blockOf = (id: string) => `${id} / ${idsOfBlock}`
 const span = `id / ${idsOfBlock * blocksOfSpan}`
 
-/** Stands before each word in the index. Two users may have the same, as rows are compared with their user, too. */
+/** The prefix of each word in the index. Two users may share one, because queries compare the user of rows, too. */
 const mark = (userId: string, block: string) => `to_hex(hashtext(${userId})) || to_hex(${block}) || ':'`
 
 const lexemes = (id: string) =>
   `array_to_tsvector(string_to_array(${mark('user_id', blockOf(id))} || replace(words, ' ', ' ' || ${mark('user_id', blockOf(id))}), ' '))`
 
-/** Of words, and of the first rows of blocks and spans in the order of the list; `INCLUDE` spares reading these. */
+/** Indexes of words, and of the first rows of blocks and spans in list order; `INCLUDE` allows index-only scans. */
 export const searchIndexes = (first: string, where: string, id = 'id') => [
-  // Each block is asked alone: what was not merged into the index yet would be read for each again.
+  // Each block is a lookup of its own, and each would read the whole pending list of a `fastupdate` index.
   `USING gin (${lexemes(id)}) WITH (fastupdate = off)`,
   ...[blockOf('id'), span].map((part) => `(user_id, (${part}) DESC, ${first} DESC) INCLUDE (id) WHERE ${where}`)
 ]
 
-/** SQL: a condition on rows that are read in another order; its value is `patternsOf`. */
+/** SQL: whether a row has the words, for queries without the index of words. Its value is `patternsOf`. */
 export const hasWords = (table: string) => `(' ' || ${table}.words) LIKE ALL(?::text[])`
 
-/** None fits where no word is asked for. */
+/** A search without a word matches nothing. */
 export function patternsOf (search: string | undefined): string[] | undefined {
   if (search === undefined) return undefined
   const asked = wordsAsked(search)
@@ -65,9 +65,9 @@ export interface Searched {
   table: string
   /** Which of its rows are rows of the list; each has the block of its id. */
   those: string
-  /** A row of the list, or one that is found for it, by the id of that. */
+  /** SQL: the id of the list's row for which a row with the words stands. */
   id: string
-  /** By what the list is sorted first. */
+  /** The first column of the list's order. */
   first: string
   type: 'timestamptz' | 'bigint'
   /** The rows of the list for the rows that have the words. */
@@ -75,8 +75,8 @@ export interface Searched {
 }
 
 /**
- * The index is asked for the longest word, and for others unless they are so short that they begin many times as many.
- * @ is where a mark belongs, and in no word. Nothing where no word is asked for.
+ * The index query has the longest word, and others unless they are so short that far more words begin with them. @ is
+ * where a mark belongs; no word has one. Empty if the search has no word.
  */
 function askedOf (search: string): string {
   const [longest = '', ...others] = wordsAsked(search).toReversed().toSorted((one, other) => other.length - one.length)
@@ -88,12 +88,12 @@ function askedOf (search: string): string {
 const hitsOf = (table: string, condition: string, patterns: string) => `(
   SELECT * FROM read_model.${table} WHERE (${condition}) AND ${hasWords(table).replace('?', patterns)} OFFSET 0)`
 
-/** What the index is asked for, as SQL: the words of a user's block. */
+/** SQL: the index query for the words of a user's block. */
 const atBlock = (asked: string, user: string, block: string) => `replace(${asked}, '@', ${mark(user, block)})`
 
 /**
- * Postgres reads all rows of each word before it compares them: so the first word, mostly the rarest, is asked alone
- * before. `user_id || ''` keeps Postgres from an index on the user, by which it would read all rows of the user.
+ * Postgres reads all rows of each word before it intersects them. So this first looks up the first word alone, which is
+ * mostly the rarest. `user_id || ''` keeps Postgres from an index on the user, which would read all rows of the user.
  */
 const probed = (table: string, lexemes: string, asked: string, user: string, queryOf: (words: string) => string) => `
   CASE WHEN ${asked} NOT LIKE '% & %' OR (SELECT count(*) > 0 FROM (
@@ -102,7 +102,7 @@ const probed = (table: string, lexemes: string, asked: string, user: string, que
 
 const firstOf = (asked: string) => `split_part(${asked}, ' & ', 1)`
 
-/** The blocks or spans of a user in which the list has rows, one after the other: `DISTINCT` would read all rows. */
+/** The user's blocks or spans with rows of the list. It skips from one to the next; `DISTINCT` would read all rows. */
 function partsOf (part: string, { table, those }: Searched, user: string): string {
   const next = (below: string) => `
     SELECT ${part} AS id FROM read_model.${table}
@@ -110,16 +110,16 @@ function partsOf (part: string, { table, those }: Searched, user: string): strin
   return `part AS ((${next('')}) UNION ALL SELECT next.* FROM part CROSS JOIN LATERAL (${next(`AND ${part} < part.id`)}) next)`
 }
 
-/** Where so many ids are given out, any plan takes the index of words. */
+/** With so many ids, every plan uses the index of words. */
 const isLarge = (table: string) => `(SELECT max(id) > 10000 FROM read_model.${table}) AS is_large`
 
-/** In a span with so few rows of the first word these are read at once. */
+/** If a span has at most so many rows with the first word, one step reads them all. */
 const mostOfSpan = 100
 
 /**
- * Finds rows for a page, block by block, until so many are before the first row of the next block: ids are nearly, and
- * not always, in the order of the list. A step keeps what its own block has, and of the rows so far only how many are
- * before the next block, and where the others are. A span behind the first is one step as long as the words are rare.
+ * Finds rows for a page, block by block, until enough come before the first row of the next block: ids are mostly, but
+ * not always, in list order. A step keeps the rows of its own block. Of earlier rows it keeps only how many come before
+ * the next block, and the sort keys of the others. After the first span, a span is one step while the words are rare.
  */
 export function searchedBy (searched: Searched, userId: string, search: string | undefined): Search | undefined {
   if (search === undefined) return undefined
@@ -171,7 +171,7 @@ export function searchedBy (searched: Searched, userId: string, search: string |
   }
 }
 
-/** Whether more than `most` rows have the words, of the list or found for one. */
+/** Whether more than `most` rows have the words. */
 export async function hasMoreHits (
   db: Pool | PoolClient, searched: Searched, userId: string, search: string, most: number
 ): Promise<boolean> {
@@ -185,13 +185,13 @@ export async function hasMoreHits (
 }
 
 /**
- * A call has no words, because its lead may be renamed. The row of a lead says in which half hours of 2,048 s it was
- * called, and in which days of 32 of these, and an index has its words behind each. It keeps its last half hours, and
- * which eight the others were in: so the row stays short.
+ * A call has no words, because its lead may be renamed. Instead the row of a lead has marks for the half hours of
+ * 2,048 s and days of 32 half hours in which it was called, and an index has its words prefixed by each mark. To stay
+ * short, the row keeps marks only for its last half hours; earlier ones become marks for groups of eight.
  */
 const [secondsOfHalf, halvesOfEight, halvesOfDay, mostHalves] = [2_048, 8, 32, 32]
 
-/** The column `called` after one more call: the same in whatever order calls come. */
+/** The column `called` after one more call. The order of calls does not matter. */
 export function calledAlso (called: string, endedAt: string): string {
   const half = Math.floor(Date.parse(endedAt) / 1000 / secondsOfHalf)
   const marks = new Set([...called.split(' ').filter(Boolean), `d${Math.floor(half / halvesOfDay)}`, `h${half}`])
@@ -208,10 +208,10 @@ const calledLexemes = `array_to_tsvector(string_to_array(regexp_replace(called, 
 
 export const calledIndex = `USING gin (${calledLexemes}) WITH (fastupdate = off) WHERE called <> ''`
 
-/** Of so few leads of a day the calls of the day are read at once; and so many of a lead. */
+/** A day with at most so many leads is read at once, with at most so many calls of each lead. */
 const most = { leads: 100, calls: 1_000 }
 
-/** Finds calls for a page day by day, backwards; by half hours in the first day and in those with many leads. */
+/** Finds calls for a page day by day, backwards; by half hours in the first day and in days with many leads. */
 export function searchedCalls (userId: string, search: string): Search {
   return ({ where, range, needed, value }) => {
     const [user, asked, patterns] = [`${value(userId)}::text`, `${value(askedOf(search))}::text`, value(patternsOf(search))]
