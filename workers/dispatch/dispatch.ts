@@ -14,17 +14,16 @@ import {
 } from './known.js'
 import { buildBody } from './payload.js'
 
-/** What it takes from the log. */
 export const eventTypes: readonly EventType[] = [
   'AssistantCreated', 'AssistantUpdated', 'AssistantDeleted', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased',
   'CampaignCreated', 'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
 ]
-/** These are only kept for calls to come. */
+/** Only later calls need these, so they may wait for a batch. */
 const deferred: ReadonlySet<string> = new Set<EventType>(
   ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated', 'CampaignRenamed'])
 
 /**
- * The subscription that gives every call exactly one row in the delivery log. It keeps what it has to know in
+ * The subscription that gives every call exactly one row in the delivery log. It keeps what it needs to know in
  * tables of its own, so a decision depends only on the log up to the call.
  */
 export function dispatcher (options: DispatcherOptions): Consumer {
@@ -63,7 +62,7 @@ export const dispatching = (effects: DispatchEffects): Projection => ({
   }
 })
 
-/** The row of a call's first event; later events are counted as duplicates. */
+/** Adds a row for the first event of a call, and counts later events as duplicates. */
 function dispatchCall (effects: DispatchEffects, rows: Rows, at: LogPosition, call: CallCompleted): void {
   const lost = lostLead(rows, call)
   const isNew = !effects.isRetry && !effects.isKnownCall(call.call_id, at.position)
@@ -86,7 +85,7 @@ function deliveryOf (effects: DispatchEffects, rows: Rows, at: LogPosition, call
   return { ...row, user_id, body, skipped: effects.isRestored(at.position) ? 'restored' : undefined }
 }
 
-/** A call of which the log has nothing else any more gets its row; one that has one sends nothing any more. */
+/** Adds a row if the log has only the erasure of the call. If the call has a row, it sends nothing from now on. */
 function dispatchErased (effects: DispatchEffects, rows: Rows, at: LogPosition, call: CallErased): void {
   if (effects.isRetry || effects.isErasedCall(call.call_id, at.position)) return
   const assistant = rows.get(assistantTable, call.assistant_id)
@@ -103,7 +102,7 @@ function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipRea
 const leadIn = (rows: Rows, { lead_id }: CallCompleted | CallErased) =>
   lead_id === null ? undefined : rows.get(leadTable, lead_id)
 
-/** The lead or secondary contact of a call as it is after it; nothing when it is unknown, erased or of another user. */
+/** The lead or contact as the call leaves it; nothing if it is unknown, erased or another user's. */
 function movedLead (rows: Rows, call: CallCompleted | CallErased, assistant: KnownAssistant): KnownLead | undefined {
   const lead = leadIn(rows, call)
   if (!lead || lead.phone_number === '' || lead.user_id !== assistant.user_id) return undefined
@@ -114,7 +113,7 @@ function movedLead (rows: Rows, call: CallCompleted | CallErased, assistant: Kno
   return moved
 }
 
-/** Its report is erased soon: nothing of it is kept here, or sent. */
+/** An erasure of the report follows soon, so nothing of it is kept here or sent. */
 function isOfErased (rows: Rows, call: CallCompleted, { user_id }: KnownAssistant): boolean {
   const lead = leadIn(rows, call)
   return lead?.is_erased === true && lead.user_id === user_id

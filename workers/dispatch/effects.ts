@@ -1,4 +1,4 @@
-// What the dispatcher's events do: new deliveries, changed webhooks, erased and doubled calls.
+// The effects of the dispatcher's events: new deliveries, changed webhooks, erased and repeated calls.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { callIdOf } from '../../src/features/calls/events.js'
@@ -16,18 +16,18 @@ export interface DispatcherOptions {
   pool: Pool
   /** Wait before the first attempt, in milliseconds. */
   firstDelayMs: number
-  /** Called after the commit with assistants of which something is to be sent now. */
+  /** Called after the commit with assistants that have something to send now. */
   wake (assistants: Iterable<string>): void
   log: { warn (details: object, message: string): void }
 }
 
 /**
- * `restored`: a database that was lost knew of the call, and may have delivered it. `erased`: so was its person, before
- * the call was reported or this database knew of it.
+ * `restored`: a lost database knew the call, and may have delivered it. `erased`: the person was erased before the call
+ * was reported, or before this database knew the call.
  */
 export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid' | 'restored' | 'erased'
 
-/** Calls that this process has recorded without a webhook to send, since it started, for metrics. */
+/** For metrics: calls that this process has recorded without a webhook to send since it started. */
 export const skippedCalls: Record<SkipReason, number> = {
   webhook_off: 0, not_completed: 0, unknown_assistant: 0, invalid: 0, restored: 0, erased: 0
 }
@@ -42,7 +42,7 @@ interface Row {
   traceparent: string | undefined
 }
 
-/** A call's row: without a body it is skipped. A skipped row with a body can still be sent by an operator. */
+/** Without a body, a row is skipped. If a skipped row has a body, an operator can still send it. */
 export type NewDelivery = Row &
   ({ skipped: SkipReason } | { user_id: string, body: string, skipped?: 'restored' | undefined })
 
@@ -60,14 +60,14 @@ export const rowOf = (
 /** A batch of large bodies must not become one statement of hundreds of megabytes. */
 const mostBytes = 4 * 2 ** 20
 
-/** Without options those of parked events that are read again: nothing is sent, and no call counted. */
+/** Without options, these are the effects of retried parked events: nothing is sent, and no call is counted. */
 export class DispatchEffects implements Effects {
   readonly checkpoint = dispatcherCheckpoint
   readonly isRetry: boolean
   readonly parked: Refused[] = []
   readonly #deliveries: NewDelivery[] = []
   readonly #changes = new Map<number, WebhookChange>()
-  /** What the changes make due. */
+  /** Assistants whose deliveries the changes make due. */
   #due: string[] = []
   readonly #duplicates: { call_id: string, position: bigint }[] = []
   readonly #erased = new Set<string>()
@@ -86,7 +86,7 @@ export class DispatchEffects implements Effects {
     return !this.isRetry && callIn(stored) !== undefined
   }
 
-  /** The positions of a restore come along with calls: there is a row without a call too. */
+  /** One query reads both the calls and the positions of a restore; it has a row even without a call. */
   async begin (db: Pool | PoolClient, events: readonly StoredEvent[], presumesNew: boolean): Promise<void> {
     for (const noted of [this.parked, this.#deliveries, this.#duplicates, this.#malformed]) noted.length = 0
     for (const noted of [this.#changes, this.#erased, this.#calls]) noted.clear()
@@ -134,7 +134,7 @@ export class DispatchEffects implements Effects {
     return last !== undefined
   }
 
-  /** Notes that nothing of the call is to be kept. @returns whether it has its row already */
+  /** Notes that nothing of the call may be kept. @returns whether it has its row already */
   isErasedCall (call_id: string, position: bigint): boolean {
     const isKnown = this.#calls.has(call_id)
     this.#calls.set(call_id, position)
@@ -148,7 +148,7 @@ export class DispatchEffects implements Effects {
     this.#changes.set(change.assistant_id, { ...change, switchedOn })
   }
 
-  /** Up to there a lost database knew of the calls, and may have sent them. */
+  /** Whether a lost database knew the calls up to there, and may have sent them. */
   isRestored (position: bigint): boolean {
     return this.#restored !== undefined && position <= this.#restored.skipUntil
   }
@@ -191,8 +191,8 @@ const callIn = ({ type, stream }: StoredEvent) =>
   type === 'CallCompleted' || type === 'CallErased' ? callIdOf(stream) : undefined
 
 /**
- * Moves the checkpoint where the calls $5 have no rows yet. It is found again by its place: of a table that was never
- * analyzed Postgres expects so many rows that it would plan this anew each time.
+ * Moves the checkpoint if the calls $5 have no rows yet. The update finds the row again by its ctid: for a table that
+ * was never analyzed, Postgres expects so many rows that it would plan each execution anew.
  */
 const movingSql = (after: number) => `
   WITH held AS MATERIALIZED (
@@ -205,7 +205,7 @@ const movingSql = (after: number) => `
     FROM held WHERE checkpoint.ctid = held.place RETURNING checkpoint.xmin::text AS version
   )`
 
-/** A delivery as it is given to Postgres; `call_id` is the parameter $5. */
+/** A delivery as a parameter of the statement; `call_id` is $5. */
 const given = table({
   name: 'given',
   key: 'call_id',
@@ -234,13 +234,13 @@ const insertSql = `, added AS (
     WHERE status = 'scheduled'
   )`
 
-/** Names the assistants that are to be served: of others somebody else will be told. */
+/** Returns the assistants to wake, but not those that are closed or already wait for room of their user. */
 const endSql = `
   SELECT moved.version, due.id FROM moved LEFT JOIN (
     SELECT DISTINCT added.assistant_id::text AS id FROM added LEFT JOIN ledger.webhooks w USING (assistant_id)
     WHERE added.status = 'scheduled' AND (w.assistant_id IS NULL OR (w.waits_since IS NULL AND ${isOpen('w')}))) due ON true`
 
-/** Counts later events of calls that have their row. */
+/** Counts later events of calls that have a row. */
 async function countDuplicates (tx: PoolClient, duplicates: { call_id: string, position: bigint }[]): Promise<void> {
   if (duplicates.length === 0) return
   await tx.query(`

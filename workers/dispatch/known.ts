@@ -9,7 +9,7 @@ import { orNull, type RowOf, table, typed } from '../../projections/engine/table
 import type { WebhookChange } from '../deliveries/webhooks.js'
 import { relevantSettings, type PayloadLead, type RelevantSettings } from './payload.js'
 
-/** `revision` is that of the last event of its stream that changed a row: a log that is read again changes nothing. */
+/** `revision` is that of the last event that changed the row, so reading the log again changes nothing. */
 export const assistantTable = table({
   name: 'dispatch_assistants',
   key: 'assistant_id',
@@ -18,7 +18,7 @@ export const assistantTable = table({
 })
 export type KnownAssistant = RowOf<typeof assistantTable>
 
-/** A lead or a secondary contact. One that was deleted stays known, as does its assistant: its calls may end later. */
+/** A lead or a secondary contact. Deleted ones stay, and so do deleted assistants: their calls may end later. */
 export const leadTable = table({
   name: 'dispatch_leads',
   key: 'id',
@@ -78,7 +78,7 @@ export function keysOf (event: DomainEvent): RowKey[] {
   }
 }
 
-/** Of who was called: the campaign, and whether the number is listed. They may be known from this very batch. */
+/** Adds the campaign and the listed number of called persons, who may be known only from this batch. */
 export function addKeysOfCalled (batch: readonly Keyed[], rows: Rows): void {
   const called = batch.flatMap(({ event, keys }) =>
     event.type === 'CallCompleted' && event.data.lead_id !== null ? { id: event.data.lead_id, keys } : [])
@@ -105,14 +105,14 @@ function peopleIn ({ type, data }: DomainEvent): Person[] {
   return contacts.map(({ id, phone_number }) => ({ id, user_id, campaign_id, phone_number }))
 }
 
-/** The number that an event lists or takes off; none where it was erased. */
+/** The number that an event lists or unlists; none if it was erased. */
 function numberIn ({ data }: BlacklistEvent): Numbered[] {
   return 'phone_number' in data && data.phone_number !== undefined && data.phone_number !== null
     ? [{ user_id: data.user_id, phone_number: data.phone_number }]
     : []
 }
 
-/** What an event that is no call makes known. @returns how the webhook of an assistant changed, if so */
+/** Folds an event that is not a call. @returns how the webhook of an assistant changed, if so */
 export function learn (event: DomainEvent, revision: number, rows: Rows): WebhookChange | undefined {
   const { type, data } = event
   switch (type) {
@@ -172,7 +172,7 @@ function pickRelevant<Given extends Partial<AssistantSettings>> (
   return Object.fromEntries(picked)
 }
 
-/** No webhook tells of these. */
+/** No webhook shows these. */
 const unkept = { place: 0, created_at: '', updated_at: '', is_to_erase: false, number_digest: null }
 
 function learnPeople (event: LeadEvent, revision: number, rows: Rows): void {
@@ -189,12 +189,12 @@ function learnPeople (event: LeadEvent, revision: number, rows: Rows): void {
   }
 }
 
-/** Calls may still name a contact that was removed, and of a lead without an erased one only the time changes. */
+/** Rows to keep: calls may still name a removed contact, and a lead whose contact is erased changes only its time. */
 function sameAfter ({ type, data }: LeadEvent): number[] {
   if (type === 'LeadUpdated') return data.removed_contacts
   return type === 'LeadErased' && !data.with_lead ? [data.lead_id] : []
 }
 
-/** Whose number is listed is blacklisted, whatever their own status is. */
+/** If the number is listed, the person is blacklisted, whatever their own status is. */
 export const asListed = (rows: Rows, lead: KnownLead): KnownLead =>
   rows.get(listingTable, listingKey(lead))?.is_listed ? { ...lead, status: 'blacklisted' } : lead

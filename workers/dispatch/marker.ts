@@ -1,4 +1,4 @@
-// Lets the dispatcher write markers into the log: by them an older copy of its database is recognised.
+// Lets the dispatcher write markers into the log, which reveal an older copy of its database.
 import type { LogGuard } from '../../src/recovery/log-guard.js'
 import { BehindLog, writeMarker, type MarkerOptions } from '../../src/recovery/markers.js'
 import type { Consumer } from '../../src/subscriptions/run.js'
@@ -14,13 +14,13 @@ export interface MarkingOptions extends MarkerOptions {
 export interface Marking {
   /** The dispatcher, which now follows the log only while its database is not behind it. */
   consumer: Consumer
-  /** Writes the last one, after the dispatcher has ended. */
+  /** Writes the last marker. Call it after the dispatcher has ended. */
   stop (): Promise<void>
 }
 
 const defaultPeriodMs = 10 * 60_000
 
-/** A marker when the dispatcher acquires its lease, then at most one every `everyMs`, while events come. */
+/** Writes a marker when the dispatcher gets its lease, then at most one every `everyMs` while events come. */
 export function withMarkers (dispatcher: Consumer, options: MarkingOptions): Marking {
   const { logGuard, log, everyMs = defaultPeriodMs } = options
   let timer: NodeJS.Timeout | undefined

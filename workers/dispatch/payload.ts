@@ -48,12 +48,12 @@ export interface PayloadSources {
 
 export const longestBodyBytes = 256 * 1024
 
-/** What is left out of a body that is too large, one after the other, until it fits. */
+/** Fields that are left out of a body that is too large, one after the other, until it fits. */
 const expendable = [
   'transcript_turns', 'transcript', 'input_variables', 'evaluation', 'extracted_variables', 'lead'
 ] as const satisfies (keyof TruncatedCall)[]
 
-/** The JSON text, at most 256 KiB in UTF-8; what had to be left out is marked by `truncated: true`. */
+/** The JSON text, at most 256 KiB in UTF-8; `truncated: true` if fields had to be left out. */
 export function buildBody (sources: PayloadSources): string {
   const data = callData(sources)
   const whole = envelope(sources, data)
