@@ -202,6 +202,11 @@ t.test('a command that stands already is the answer, wherever it is tried again'
   await handleOn(streams)(updateRequest(id, { record_call: true }))
   t.strictSame(await handleOn(streams)(createRequest(id, {}, commandId)), first)
   t.equal((await streams.read(`assistant-${id}`)).length, 2)
+  const change = updateRequest(id, { record_call: false, status: 'inactive' })
+  const { isAppended, ...changed } = await handleOn(streams)(change)
+  await handleOn(streams)(updateRequest(id, { record_call: true }))
+  t.strictSame([isAppended, changed.revision], [true, 3n], 'two events')
+  t.strictSame(await handleOn(streams)(change), { ...changed, wasHandled: true })
 })
 
 t.test('a stream that others keep writing to is given up after five seconds, with nothing written', async (t) => {

@@ -6,7 +6,9 @@ import { PhoneClaims, phoneHash } from '../../../src/commands/phone-numbers.js'
 import { keyBytes } from '../../../src/services/complete-config.js'
 import { assistantDecider, type AssistantCommand, type AssistantState } from '../../../src/features/assistants/model.js'
 import { assistantStream } from '../../../src/features/assistants/events.js'
-import { validateChanges, validateNewAssistant, type AssistantBody } from '../../../src/features/assistants/validate.js'
+import {
+  validateChanges, validateNewAssistant, type AssistantBody, type UpdateAssistantBody
+} from '../../../src/features/assistants/validate.js'
 import { leadDecider, validateLead } from '../../../src/features/leads/decide.js'
 import type { LeadState } from '../../../src/features/leads/model.js'
 import { leadStream } from '../../../src/features/leads/events.js'
@@ -60,7 +62,7 @@ export const createRequest = (id: number, body: AssistantBody = {}, commandId: s
   isNew: true
 })
 
-export const updateRequest = (id: number, body: AssistantBody, commandId: string = randomUUID(), userId = '1') => ({
+export const updateRequest = (id: number, body: UpdateAssistantBody, commandId: string = randomUUID(), userId = '1') => ({
   ...assistantRequest(id, () => ({ ...validateChanges({ body }, {}), ...circumstances, userId }), commandId, userId),
   isForOwner: true
 })
