@@ -11,7 +11,8 @@ import { copyCheckout, libraries, makeCheckout, PLATFORM_PACKAGE, withoutLinks }
 import { dataDirs, type ProcessOptions, postgresProcess } from '../support/postgres-process.js'
 
 const isRoot = process.getuid?.() === 0
-const asRoot = { skip: isRoot ? false : 'only root can start processes of another account', buffered: true }
+/** Of one test each: `-g` writes into them what it skips. */
+const asRoot = () => ({ skip: isRoot ? false : 'only root can start processes of another account', buffered: true })
 const caller = { name: 'nobody', uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
 const nobody = accountFor('/nonexistent') ?? caller
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'), 'own')
@@ -29,7 +30,7 @@ function ownerOf (pid: number | undefined): number {
 const checkoutIn = (folder: string) => copyCheckout(checkout, folder)
 const unlinked = (folder: string) => withoutLinks(checkoutIn(folder))
 
-t.test('as root, Postgres runs as nobody in a DATA_DIR that stays private', asRoot, async (t) => {
+t.test('as root, Postgres runs as nobody in a DATA_DIR that stays private', asRoot(), async (t) => {
   const dir = join(openDirectory(t), 'data')
   const { pids } = await postgresProcess(t, checkout, dir).message('opened')
   t.equal(ownerOf(pids.postgres), nobody.uid)
@@ -41,7 +42,7 @@ t.test('as root, Postgres runs as nobody in a DATA_DIR that stays private', asRo
   t.equal(findCluster(dir), join(dir, 'postgres/cluster'))
 })
 
-t.test('as root under a 0700 home, cluster and binaries are outside; a DATA_DIR made anew takes over neither', asRoot, async (t) => {
+t.test('as root under a 0700 home, cluster and binaries are outside; a DATA_DIR made anew takes over neither', asRoot(), async (t) => {
   const home = openDirectory(t)
   chmodSync(home, 0o700)
   const hidden = checkoutIn(home)
@@ -75,7 +76,7 @@ t.test('as root under a 0700 home, cluster and binaries are outside; a DATA_DIR 
   t.equal(pointer, `${place}-2\n`, 'a DATA_DIR made anew at this path has a cluster of its own')
 })
 
-t.test('as root with only the checkout under a 0700 home, the binaries are copied into DATA_DIR', asRoot, async (t) => {
+t.test('as root with only the checkout under a 0700 home, the binaries are copied into DATA_DIR', asRoot(), async (t) => {
   const home = openDirectory(t)
   chmodSync(home, 0o700)
   const dir = dataDir(t)
@@ -83,7 +84,7 @@ t.test('as root with only the checkout under a 0700 home, the binaries are copie
   t.match(binariesOf(pids.postgres), new RegExp(`^${dir}/postgres/binaries-.*/bin/postgres$`))
 })
 
-t.test('root follows the pointer to no other directory, and makes no new cluster where one is lost', asRoot, async (t) => {
+t.test('root follows the pointer to no other directory, and makes no new cluster where one is lost', asRoot(), async (t) => {
   const dir = openDirectory(t)
   const cases = [
     ['/etc/cluster', /must name a directory under/],
@@ -96,7 +97,7 @@ t.test('root follows the pointer to no other directory, and makes no new cluster
   }
 })
 
-t.test('as an ordinary user, everything is in DATA_DIR and runs as that user', asRoot, async (t) => {
+t.test('as an ordinary user, everything is in DATA_DIR and runs as that user', asRoot(), async (t) => {
   const home = openDirectory(t)
   chownSync(home, nobody.uid, nobody.gid)
   chmodSync(home, 0o700)
@@ -120,7 +121,7 @@ t.test('without install scripts the library links are made at start', { buffered
   t.same(readdirSync(libraries(copy)), readdirSync(libraries(checkout)))
 })
 
-t.test('without install scripts and in node_modules of somebody else, the binaries are copied', asRoot, async (t) => {
+t.test('without install scripts and in node_modules of somebody else, the binaries are copied', asRoot(), async (t) => {
   const copy = unlinked(openDirectory(t))
   const home = openDirectory(t)
   chownSync(home, nobody.uid, nobody.gid)
@@ -128,7 +129,7 @@ t.test('without install scripts and in node_modules of somebody else, the binari
   t.match(binariesOf(pids.postgres), new RegExp(`^${home}/data/postgres/binaries-.*/bin/postgres$`))
 })
 
-t.test('a DATA_DIR that cannot be written or is a file is refused by name', asRoot, async (t) => {
+t.test('a DATA_DIR that cannot be written or is a file is refused by name', asRoot(), async (t) => {
   const dir = openDirectory(t)
   const refusal = async (path: string, options: ProcessOptions = {}) =>
     await postgresProcess(t, checkout, join(dir, path), options).message('refused')
