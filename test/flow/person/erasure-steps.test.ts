@@ -28,7 +28,8 @@ async function isErased ({ lead, holder, callId }: Awaited<ReturnType<typeof per
   t.equal((await call('GET', `/user/lead/${lead.id}`)).status, 404)
   t.strictSame((await call('GET', `/user/lead/${holder.id}`)).body.data.secondary_contacts, [])
   t.match((await call('GET', `/user/call/${callId}`)).body.data, { erased: true, from: null })
-  t.match((await streams.read(callStream(callId))).map(({ type }) => type), ['CallErased'])
+  const ofCall = await streams.read(callStream(callId))
+  t.strictSame(ofCall.map(({ type, revision }) => [type, revision]), [['CallErased', 1n]], 'once')
   const { rows } = await pool.query('SELECT status, body FROM ledger.webhook_deliveries WHERE call_id = $1', [callId])
   t.match(rows, [{ body: null }])
 }
