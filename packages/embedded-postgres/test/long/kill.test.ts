@@ -1,5 +1,6 @@
 // Whatever is killed, nothing stays behind for long and the next start goes on from what was committed.
 // Most tests work on one DATA_DIR: each goes on with the Postgres that the test before it has started.
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -109,9 +110,12 @@ t.test('a main process that loses the supervisor is told, and stops Postgres its
   t.equal(identify(opened.pids.postgres ?? 0), undefined)
 })
 
+const groupOf = (pid: number) => Number(execFileSync('ps', ['-o', 'pgid=', '-p', String(pid)], { encoding: 'utf8' }))
+
 t.test('Ctrl-C reaches the main process alone, and its close leaves nothing behind', async (t) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     await startAgain(t)
+    t.notOk(Object.values(opened.pids).some((pid) => groupOf(pid) === main.pid), 'each has another process group')
     main.kill(signal) // to its process group, as a terminal does
     await main.message('closed')
     t.equal(await main.ended, 0, signal)
