@@ -186,6 +186,16 @@ t.test('what a filter of deliveries matches is read, and no more: of a user, or 
   }
 })
 
+t.test('a filter of leads reads what it matches, and of contacts that changed 10,000 at most', async (t) => {
+  for (const [name, most] of Object.entries({
+    'the beginning of few phone numbers': 1_000, 'what changed in the last minutes': 1_000, 'what changed ever': 10_000
+  })) {
+    const filter = { userId: '1', ...leadFilters[name] }
+    const read = await pagesRead(pool, (db) => findLeads(db, filter, pages.first()))
+    t.ok(read < most, `${name}: ${read} pages`)
+  }
+})
+
 await t.test('one lead is found by its key, its contacts by theirs, and a delivery by its id', async (t) => {
   t.notOk((await plan((db) => findLead(db, '1', 4))).includes('Seq Scan on leads'))
   t.notOk((await plan((db) => findLeadOwner(db, 4))).includes('Seq Scan on leads'))
