@@ -96,8 +96,8 @@ async function attempt (name: string, work: () => Promise<void>): Promise<void> 
 }
 
 /** Sides take turns, and the one that begins does so as well: a disturbance of the machine meets both. */
-async function measureScene (name: string, { unit, isPaced, isCounted, isTimed, measure }: Measures): Promise<void> {
-  if (isTimed) for (const stack of stacks) await measure(stack, { ...size, seconds: Math.min(1, size.seconds) })
+async function measureScene (name: string, { unit, isPaced, isCounted, isWarmedUp, measure }: Measures): Promise<void> {
+  if (isWarmedUp) for (const stack of stacks) await measure(stack, { ...size, seconds: Math.min(1, size.seconds) })
   const measured = stacks.map(() => [] as Array<Awaited<ReturnType<Measures['measure']>>>)
   for (let round = 0; round < rounds; round++) {
     say(`${name}: round ${round + 1} of ${rounds}`)

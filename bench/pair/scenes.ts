@@ -20,24 +20,24 @@ export interface Measures {
   isPaced: boolean
   /** Whether SQL statements are counted, in a run of their own. */
   isCounted: boolean
-  /** Whether a run takes as many seconds as it is given, so that a short one warms up. */
-  isTimed: boolean
+  /** Whether processes that run already do it, so that a first run, which is not counted, warms them up. */
+  isWarmedUp: boolean
   measure (stack: Stack, size: Size): Promise<Partial<Figures> & { units: number, peak?: number }>
 }
 
-const plain = { queue: 'Postgres', isPaced: false, isCounted: false, isTimed: true } as const
+const plain = { queue: 'Postgres', isPaced: false, isCounted: false, isWarmedUp: true } as const
 export const topCalls = 64
 
 export const scenesOf = (arrivals: Arrivals): Record<string, Measures> => ({
-  'replay calls': { ...plain, unit: 'event', isTimed: false, measure: replay },
+  'replay calls': { ...plain, unit: 'event', isWarmedUp: false, measure: replay },
   append: { ...plain, unit: 'event', measure: append },
-  'read $all': { ...plain, unit: 'event', isTimed: false, measure: readAll },
+  'read $all': { ...plain, unit: 'event', measure: readAll },
   'POST lead, 1 in flight': requests('POST lead', 1),
   'POST lead, 32 in flight': requests('POST lead', 32),
   'PUT assistant, 32 in flight': requests('PUT assistant', 32),
   'GET lead, 32 in flight': requests('GET lead', 32),
   'GET leads, 32 in flight': requests('GET leads', 32),
-  'import leads': { ...plain, unit: 'row', isTimed: false, measure: importLeads },
+  'import leads': { ...plain, unit: 'row', measure: importLeads },
   ...calls('Postgres', arrivals),
   ...calls('Redis', arrivals)
 })
