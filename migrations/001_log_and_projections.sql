@@ -50,6 +50,12 @@ CREATE TABLE ledger.generations (
                                                     -- it was made beside a log with events
   created_at   timestamptz NOT NULL DEFAULT now(),
   changed_at   timestamptz NOT NULL DEFAULT now(),  -- when it came into its state
+  -- A generation that refused too many streams at once stops at `breaker_position`. Once an operator closes its circuit
+  -- breaker, it parks what it refuses up to there.
+  breaker_open_since timestamptz,                   -- null while it is closed
+  breaker_position   bigint NOT NULL DEFAULT -1,
+  breaker_streams    integer,
+  breaker_error      text,
   PRIMARY KEY (projection, generation)
 );
 CREATE UNIQUE INDEX generations_active ON ledger.generations (projection) WHERE state = 'active';
@@ -78,17 +84,6 @@ CREATE TABLE ledger.skipped_events (
   reason        text NOT NULL,
   skipped_at    timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (projection, stream_digest, revision)
-);
-
--- A generation that refused too many streams at once stops at this position. Once its circuit breaker is closed, it
--- parks what it refuses up to there.
-CREATE TABLE ledger.circuit_breakers (
-  consumer  text PRIMARY KEY,
-  position  bigint NOT NULL,
-  streams   integer NOT NULL,
-  error     text NOT NULL,
-  opened_at timestamptz NOT NULL DEFAULT now(),
-  closed_at timestamptz
 );
 
 -- Projections that an operator has paused: nobody feeds them, and readers see what they saw.

@@ -1,13 +1,12 @@
 // Stops a projection that refuses too many streams at once: that points to a bug, not to bad events.
 import type { Pool } from 'pg'
 import { Stopped } from '../../src/subscriptions/run.js'
-import { storable } from './writer.js'
+import { allGenerations, schemaOf, type Generation } from './generations.js'
 import type { Projection, Refused } from './projection.js'
+import { storable } from './writer.js'
 
 const mostStreams = 10
 const within = '1 minute'
-
-interface Opened { position: bigint, isOpen: boolean }
 
 /**
  * While it is open, no event up to its position may be parked. The batch is retried until nothing in it is refused,
@@ -15,36 +14,39 @@ interface Opened { position: bigint, isOpen: boolean }
  * parked.
  */
 export class CircuitBreaker {
-  private constructor (
-    private readonly pool: Pool, private readonly consumer: string, private readonly opened: Opened) {}
+  readonly #consumer: string
+  readonly #position: bigint
+  #isOpen: boolean
 
-  /** `consumer` names the generation, for instance `read_leads_g1`. */
-  static async load (pool: Pool, consumer: string): Promise<CircuitBreaker> {
-    const { rows: [row] } = await pool.query<{ position: string, isOpen: boolean }>(
-      'SELECT position, closed_at IS NULL AS "isOpen" FROM ledger.circuit_breakers WHERE consumer = $1', [consumer])
-    return new CircuitBreaker(pool, consumer, { position: BigInt(row?.position ?? -1), isOpen: row?.isOpen ?? false })
+  constructor (
+    private readonly pool: Pool, private readonly projection: Projection, private readonly generation: number,
+    breaker?: Generation['breaker']
+  ) {
+    this.#consumer = schemaOf(projection, generation)
+    this.#position = BigInt(breaker?.position ?? -1)
+    this.#isOpen = breaker?.openSince != null
   }
 
   /** Called before `refused`, the first of each stream, are parked; their batch ends at `position`. @throws Stopped */
   async refuse (refused: Refused[], position: bigint): Promise<void> {
-    const { opened, consumer } = this
-    const again = refused.find(({ stored }) => stored.position <= opened.position)
-    if (opened.isOpen && again) throw new Stopped(`the circuit breaker of ${consumer} is open: ${again.error}`)
-    const more = refused.filter(({ stored }) => stored.position > opened.position)
+    const again = refused.find(({ stored }) => stored.position <= this.#position)
+    if (this.#isOpen && again) throw new Stopped(`the circuit breaker of ${this.#consumer} is open: ${again.error}`)
+    const more = refused.filter(({ stored }) => stored.position > this.#position)
     const [first] = more
     const streams = first ? more.length + await this.#recentlyRefused() : 0
     if (!first || streams <= mostStreams) return
-    await this.#open(position, streams, first.error)
+    await this.#save('breaker_open_since = now(), breaker_position = $3, breaker_streams = $4, breaker_error = $5', [
+      position, streams, storable(first.error)
+    ])
     throw new Stopped(
-      `${consumer} has refused ${streams} streams within ${within}, the last one with: ${first.error}`)
+      `${this.#consumer} has refused ${streams} streams within ${within}, the last one with: ${first.error}`)
   }
 
   /** Closes the breaker once a batch that reaches its position was written. */
   async passed (position: bigint): Promise<void> {
-    const { opened, consumer, pool } = this
-    if (!opened.isOpen || position < opened.position) return
-    await pool.query('UPDATE ledger.circuit_breakers SET closed_at = now() WHERE consumer = $1', [consumer])
-    opened.isOpen = false
+    if (!this.#isOpen || position < this.#position) return
+    await this.#save('breaker_open_since = NULL', [])
+    this.#isOpen = false
   }
 
   async #recentlyRefused (): Promise<number> {
@@ -54,37 +56,31 @@ export class CircuitBreaker {
         AND NOT EXISTS (
           SELECT FROM ledger.parked_events earlier
           WHERE consumer = $1 AND earlier.stream_digest = first.stream_digest AND earlier.revision < first.revision)`,
-    [this.consumer, within, this.opened.position])
+    [this.#consumer, within, this.#position])
     return rows[0]?.streams ?? 0
   }
 
-  async #open (position: bigint, streams: number, error: string): Promise<void> {
-    await this.pool.query(`
-      INSERT INTO ledger.circuit_breakers (consumer, position, streams, error) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (consumer) DO UPDATE SET
-        position = excluded.position, streams = excluded.streams, error = excluded.error,
-        opened_at = now(), closed_at = NULL`,
-    [this.consumer, position, streams, storable(error)])
+  async #save (changes: string, values: unknown[]): Promise<void> {
+    await this.pool.query(`UPDATE ledger.generations SET ${changes} WHERE projection = $1 AND generation = $2`, [
+      this.projection.name, this.generation, ...values
+    ])
   }
 }
 
 /** A generation whose circuit breaker is open; `since` is ISO 8601. */
-export interface OpenBreaker { projection: string, generation: number, streams: number, error: string, since: string }
+interface OpenBreaker { projection: string, generation: number, streams: number, error: string, since: string }
 
 export async function openBreakers (db: Pool, projections: readonly Projection[]): Promise<OpenBreaker[]> {
-  const { rows } = await db.query<{ name: [string, string], streams: number, error: string, since: Date }>(`
-    SELECT regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, streams, error, opened_at AS since
-    FROM ledger.circuit_breakers
-    WHERE closed_at IS NULL AND substring(consumer FROM '^read_(\\w+)_g\\d+$') = ANY($1)
-    ORDER BY opened_at`, [projections.map(({ name }) => name)])
-  return rows.map(({ name: [projection, generation], since, ...row }) => (
-    { projection, generation: Number(generation), ...row, since: since.toISOString() }))
+  return (await allGenerations(db, projections)).flatMap(({ projection, generation, breaker }) => {
+    const { openSince, streams, error } = breaker
+    return openSince ? { projection: projection.name, generation, streams, error, since: openSince.toISOString() } : []
+  })
 }
 
 /** Closes the breakers of every generation of the projection. @returns how many were open */
 export async function closeBreakers (db: Pool, { name }: Projection): Promise<number> {
   const { rowCount } = await db.query(`
-    UPDATE ledger.circuit_breakers SET closed_at = now()
-    WHERE substring(consumer FROM '^read_(\\w+)_g\\d+$') = $1 AND closed_at IS NULL`, [name])
+    UPDATE ledger.generations SET breaker_open_since = NULL
+    WHERE projection = $1 AND breaker_open_since IS NOT NULL`, [name])
   return rowCount ?? 0
 }

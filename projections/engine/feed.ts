@@ -21,10 +21,10 @@ export function generationConsumer (projection: Projection, generation: number, 
     eventTypes: projection.eventTypes,
     isDeferred: projection.isDeferred,
     async open () {
-      const breaker = await CircuitBreaker.load(pool, schemaOf(projection, generation))
+      const found = (await generationsOf(pool, projection)).find((each) => each.generation === generation)
+      const breaker = new CircuitBreaker(pool, projection, generation, found?.breaker)
       const writer = new Writer(projection, generation, pool, { refuse: breaker.refuse.bind(breaker) })
-      const generations = await generationsOf(pool, projection)
-      const visibleFrom = BigInt(generations.find((each) => each.generation === generation)?.visibleFrom ?? 0)
+      const visibleFrom = BigInt(found?.visibleFrom ?? 0)
       let [events, toldAt] = [0, performance.now()]
       return {
         checkpointTable: checkpointOf(projection, generation),

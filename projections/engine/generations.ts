@@ -25,7 +25,11 @@ export interface Generation {
   pausedSince: Date | null
   /** When its state changed last. */
   changedAt: Date
+  breaker: Breaker
 }
+
+/** As the circuit breaker opened last: it stopped at `position`. Without `openSince` it is closed. */
+interface Breaker { openSince: Date | null, position: string, streams: number, error: string }
 
 /** Rows and checkpoint share a schema: to drop the rows is to drop the checkpoint too. */
 export const schemaOf = ({ name, effects }: Projection, generation: number) =>
@@ -89,14 +93,15 @@ export async function allGenerations<Each extends NamedOne> (
 ): Promise<Array<OfProjection<Each>>> {
   const text = `
     SELECT projection, generation, state, code_version AS "codeVersion", verified, visible_from AS "visibleFrom",
-      paused.since AS "pausedSince", changed_at AS "changedAt"
+      paused.since AS "pausedSince", changed_at AS "changedAt",
+      breaker_open_since AS "openSince", breaker_position AS position, breaker_streams AS streams, breaker_error AS error
     FROM ledger.generations LEFT JOIN ledger.paused_projections paused USING (projection)
     WHERE projection = ANY($1) ORDER BY generation`
   const values = [projections.map(({ name }) => name)]
-  const { rows } = await db.query<OfProjection<string>>({ name: 'generations', text, values })
-  return rows.flatMap((row) => {
+  const { rows } = await db.query<Omit<OfProjection<string>, 'breaker'> & Breaker>({ name: 'generations', text, values })
+  return rows.flatMap(({ openSince, position, streams, error, ...row }) => {
     const projection = projections.find(({ name }) => name === row.projection)
-    return projection ? { ...row, projection } : []
+    return projection ? { ...row, projection, breaker: { openSince, position, streams, error } } : []
   })
 }
 
@@ -160,7 +165,6 @@ export async function removeGeneration (tx: PoolClient, projection: Projection, 
   const schema = schemaOf(projection, generation)
   await tx.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
   await tx.query('DELETE FROM ledger.parked_events WHERE consumer = $1', [schema])
-  await tx.query('DELETE FROM ledger.circuit_breakers WHERE consumer = $1', [schema])
   await tx.query(
     'DELETE FROM ledger.generations WHERE projection = $1 AND generation = $2', [projection.name, generation])
 }

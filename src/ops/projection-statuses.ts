@@ -3,11 +3,10 @@ import type { Pool } from 'pg'
 import { projections } from '../../projections/index.js'
 import type { Projection } from '../../projections/engine/projection.js'
 import { runningActions, type ActionReport } from '../../projections/engine/actions.js'
-import { openBreakers, type OpenBreaker } from '../../projections/engine/circuit-breaker.js'
 import { actions, whyNot } from '../../projections/engine/operations.js'
 import { countParkedStreams } from '../../projections/engine/parked.js'
 import { overview, ownedGenerations, type GenerationStatus } from '../../projections/engine/overview.js'
-import { leaseOf } from '../../projections/engine/generations.js'
+import { leaseOf, type Generation } from '../../projections/engine/generations.js'
 import { eventTypes } from '../../workers/dispatch/dispatch.js'
 import { dispatcherCheckpoint } from '../recovery/same-log.js'
 import { readCheckpoint } from '../subscriptions/checkpoint.js'
@@ -17,7 +16,6 @@ import { ratesByConsumer } from './minute-counts.js'
 import { behindLog, type Behind } from '../subscriptions/lag.js'
 
 interface Seen {
-  breakers: OpenBreaker[]
   parked: { projection: string, generation: string, streams: number }[]
   rates: Map<string, number>
   actions: ActionReport[]
@@ -34,7 +32,8 @@ export async function projectionStatuses ({ pool, streams }: Services): Promise<
     const position = BigInt(active?.position ?? 0)
     const behind = await behindLog(streams, { position, head }, projection.eventTypes)
     const offers = actions.map((action) => ({ action, why_not: whyNot(action, projection, owned) ?? null }))
-    return statusOf(projection, { generations, active, behind, offers }, seen)
+    const breaker = owned.find(({ generation }) => generation === active?.generation)?.breaker
+    return statusOf(projection, { generations, active, breaker, behind, offers }, seen)
   }
   const ofDispatcher = async () => {
     const position = await readCheckpoint(pool, dispatcherCheckpoint)
@@ -44,32 +43,32 @@ export async function projectionStatuses ({ pool, streams }: Services): Promise<
 }
 
 async function lookAround (pool: Pool): Promise<Seen> {
-  const [breakers, parked, rates, actions] = await Promise.all([
-    openBreakers(pool, projections), countParkedStreams(pool), ratesByConsumer(pool), runningActions(pool)
+  const [parked, rates, actions] = await Promise.all([
+    countParkedStreams(pool), ratesByConsumer(pool), runningActions(pool)
   ])
-  return { breakers, parked, rates, actions }
+  return { parked, rates, actions }
 }
 
 interface Found extends Pick<ProjectionStatus, 'offers'> {
   generations: GenerationStatus[]
   active: GenerationStatus | undefined
+  breaker: Generation['breaker'] | undefined
   behind: Behind
 }
 
 function statusOf (
-  projection: Projection, { generations, active, behind, offers }: Found, seen: Seen
+  projection: Projection, { generations, active, breaker, behind, offers }: Found, seen: Seen
 ): ProjectionStatus {
   const { name } = projection
   const generation = active?.generation ?? 1
-  const breaker = seen.breakers.find((one) => one.projection === name && one.generation === generation)
   const parked = seen.parked.find((one) => one.projection === name && Number(one.generation) === generation)
   const action = seen.actions.find((one) => one.projection === name) ?? null
   const busy = action && `A ${action.action} runs: wait until it has ended.`
-  const state = active?.paused_since ? 'paused' : breaker ? 'stopped' : active?.complete === false ? 'filling' : 'running'
+  const state = active?.paused_since ? 'paused' : breaker?.openSince ? 'stopped' : active?.complete === false ? 'filling' : 'running'
   return {
     name,
     state,
-    problem: breaker ? `it refused ${breaker.streams} streams within a minute: ${breaker.error}` : null,
+    problem: breaker?.openSince ? `it refused ${breaker.streams} streams within a minute: ${breaker.error}` : null,
     position: active?.position ?? '0',
     ...lagOf(behind),
     rate: seen.rates.get(leaseOf(projection, generation)) ?? 0,

@@ -139,7 +139,6 @@ async function forgetPositions (tx: PoolClient, head: bigint, last: Marker | und
   for (const { schema } of rows) await tx.query(`DROP SCHEMA ${schema} CASCADE`)
   await tx.query('DELETE FROM ledger.generations')
   await tx.query("DELETE FROM ledger.parked_events WHERE consumer LIKE 'read\\_%'")
-  await tx.query('DELETE FROM ledger.circuit_breakers')
   // What the dispatcher knows of leads stays: it follows from calls, and calls with a delivery are passed over.
   await tx.query('TRUNCATE ledger.dispatch_assistants, ledger.dispatch_campaigns')
   await tx.query(`

@@ -2,7 +2,6 @@
 import type { Projection } from '../../projections/engine/projection.js'
 import { activePositions, generationsOf } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
-import { openBreakers } from '../../projections/engine/circuit-breaker.js'
 import type { HealthChecks, Remark } from '../http/health.js'
 import { openMetrics, type Metrics } from '../http/metrics.js'
 import { recordMinutes } from '../ops/minute-counts.js'
@@ -94,13 +93,11 @@ async function assertFilled ({ pool }: Services): Promise<void> {
  * @throws when what readers see stands still, or falls behind
  */
 async function assertKeepsUp ({ pool }: Services, projection: Projection, lags: Lag[]): Promise<Remark> {
-  const [open, generations] = await Promise.all([openBreakers(pool, [projection]), generationsOf(pool, projection)])
-  const active = generations.find(({ state }) => state === 'active')
+  const active = (await generationsOf(pool, projection)).find(({ state }) => state === 'active')
   if (active?.pausedSince) return `paused since ${active.pausedSince.toISOString()}`
-  const breaker = open.find(({ generation }) => generation === active?.generation)
-  if (breaker) {
-    const { since, streams, error } = breaker
-    throw new Error(`it stands still since ${since}, as it refused ${streams} streams within a minute: ${error}`)
+  if (active?.breaker.openSince) {
+    const { openSince, streams, error } = active.breaker
+    throw new Error(`it stands still since ${openSince.toISOString()}, as it refused ${streams} streams within a minute: ${error}`)
   }
   const lag = lags.find(({ name }) => name === projection.name)
   if (lag?.isKeepingUp === false) throw new Error(behind(lag))

@@ -80,7 +80,8 @@ t.test('parked streams, circuit breakers, pools and the process have their metri
     INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
     SELECT 'read_leads_g1', 'lead-1-' || n, r, 0, 'LeadCreated', 'no'
     FROM generate_series(1, 2) n, generate_series(1, 3) r;
-    INSERT INTO ledger.circuit_breakers (consumer, position, streams, error) VALUES ('read_calls_g1', 1, 11, 'no')`)
+    UPDATE ledger.generations SET breaker_open_since = now(), breaker_position = 1, breaker_streams = 11, breaker_error = 'no'
+    WHERE projection = 'calls'`)
   const text = await scrape(service.url)
   t.equal(valueOf(text, 'ringledger_projection_parked_streams{projection="leads",generation="1"}'), 2)
   t.equal(valueOf(text, 'ringledger_projection_circuit_breaker_open{projection="calls",generation="1"}'), 1)
@@ -94,7 +95,7 @@ t.test('parked streams, circuit breakers, pools and the process have their metri
     return found.status === 503 && found
   })
   t.match(broken.body, { checks: { 'projection calls': 'failing', 'projection leads': 'ok' } }, 'probes notice it too')
-  await service.parts.pool.query('DELETE FROM ledger.circuit_breakers; DELETE FROM ledger.parked_events')
+  await service.parts.pool.query('UPDATE ledger.generations SET breaker_open_since = NULL; DELETE FROM ledger.parked_events')
   await eventually(async () => (await ready()).status === 200)
 })
 

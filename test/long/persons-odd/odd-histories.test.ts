@@ -279,9 +279,7 @@ async function newService (): Promise<Required<On>> {
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
     WEBHOOK_SCHEDULE: '0s,1h'
   }, postgres)
-  await service.parts.pool.query(`
-    INSERT INTO ledger.circuit_breakers (consumer, position, streams, error, closed_at)
-    SELECT 'read_' || projection || '_g' || generation, 1e18, 0, '', now() FROM ledger.generations`)
+  await service.parts.pool.query('UPDATE ledger.generations SET breaker_position = 1e18')
   await service.start(['projector', 'worker'])
   return { service, redis, hook: hook.url }
 }

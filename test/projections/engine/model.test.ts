@@ -322,9 +322,7 @@ async function emptyWithCheck (projection: Projection): Promise<void> {
   await emptyReadModels(pool, [projection])
   const id = refused[projection.name]
   if (id !== undefined) await pool.query(`ALTER TABLE ${schema}.${projection.name} ADD CHECK (id <> ${id})`)
-  await pool.query(`
-    INSERT INTO ledger.circuit_breakers (consumer, position, streams, error, closed_at)
-    VALUES ($1, 1e18, 0, '', now()) ON CONFLICT DO NOTHING`, [schema])
+  await pool.query('UPDATE ledger.generations SET breaker_position = 1e18')
 }
 
 async function isAsWanted (t: Test, projection: Projection, { wanted, parked }: Model): Promise<boolean> {

@@ -12,14 +12,15 @@ import { emptyReadModels, feeding, parkedEvents, rowsOf } from '../../support/pr
 const { pool } = await scratchLedger(t)
 t.beforeEach(async () => {
   await emptyReadModels(pool)
-  await pool.query('DELETE FROM ledger.circuit_breakers; DELETE FROM ledger.skipped_events')
+  await pool.query('DELETE FROM ledger.skipped_events')
 })
 
 const consumer = 'read_assistants_g1'
 const poison = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ ...assistantCreated(from + index), data: { nonsense: true } }))
 const breaker = async () => (await pool.query<{ isOpen: boolean, streams: number }>(`
-  SELECT closed_at IS NULL AS "isOpen", streams FROM ledger.circuit_breakers WHERE consumer = $1`, [consumer])).rows[0]
+  SELECT breaker_open_since IS NOT NULL AS "isOpen", breaker_streams AS streams
+  FROM ledger.generations WHERE projection = 'assistants'`)).rows[0]
 const parkedStreams = async () => new Set((await parkedEvents(pool, assistants)).map(({ stream }) => stream)).size
 
 t.test('ten streams are parked, and with the eleventh the batch moves nothing', async (t) => {
