@@ -1,4 +1,4 @@
-// What an event store says of itself: its version, and which of its members lead and follow.
+// Asks an event store for its version, and which of its members lead and follow.
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import gossip from '@eventstore/db-client/generated/gossip_pb.js'
@@ -9,21 +9,21 @@ import { collect } from './read.js'
 
 export type AboutServer = Awaited<ReturnType<typeof aboutServer>>
 
-/** @throws what the client says */
+/** @throws errors of the client */
 export async function aboutServer ({ session: { client } }: EventStoreConnection) {
-  const { serverVersion } = await client['capabilities'] // these doors are protected: hence brackets
+  const { serverVersion } = await client['capabilities'] // protected members, hence brackets
   const info = await client['execute'](GossipClient, 'gossip', (service) =>
     new Promise<gossip.ClusterInfo>((resolve, reject) => {
       const [metadata, options] = client['callArguments']({})
       service.read(new shared.Empty(), metadata, options, (error, answer) => error ? reject(error) : resolve(answer))
     }))
-  // The version, such as `24.10.0`, is that of a member, and not of the cluster.
+  // The version, such as `24.10.0`, is that of one member, not of the cluster.
   return { version: serverVersion, members: info.getMembersList().map(memberOf) }
 }
 
 const states = Object.entries(gossip.MemberInfo.VNodeState)
 
-/** Its state is in small letters, such as `leader` or `follower`. */
+/** The state is in lower case, such as `leader` or `follower`. */
 function memberOf (info: gossip.MemberInfo) {
   const at = info.getHttpEndPoint()
   const state = states.find(([, number]) => number === info.getState())?.[0] ?? 'unknown'
@@ -34,8 +34,8 @@ function memberOf (info: gossip.MemberInfo) {
 const mostEvents = 1_000
 
 /**
- * When the last successful scavenge of each member began, by the name that the member has for itself.
- * @returns nothing when the login may not read it; by default, a plain user may not
+ * When the last successful scavenge of each member began, by the member's own name.
+ * @returns undefined when the login may not read that; by default, a plain user may not
  * @throws EventStoreUnavailable
  */
 export async function lastScavenges (
@@ -55,7 +55,7 @@ export async function lastScavenges (
 
 interface Told { type: string, data: unknown, created: Date }
 
-/** @param told the newest first */
+/** @param told newest first */
 function lastOf (told: readonly Told[]): Map<string, Date> {
   const succeeded = new Set<string>()
   const last = new Map<string, Date>()

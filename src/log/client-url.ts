@@ -1,13 +1,13 @@
-// The URL of the event store: what is wrong with it, without its password, and as the client reads it.
+// Validates the URL of the event store without revealing its password, and converts it for the client.
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** What the client does when the URL does not say: an owner that tries again wants short tries. */
+/** Defaults for options that the URL omits. Callers retry, so each try is short. */
 const usual = { maxDiscoverAttempts: 3, gossipTimeout: 2, keepAliveTimeout: 5_000 }
 
 const place = /^(esdb|kurrentdb)(\+discover)?:\/\/([^:@/?\s]+:[^:@/?\s]+@)?[\w.-]+(:\d{1,5})?(,[\w.-]+(:\d{1,5})?)*\/?$/
 
-/** In words that hold nothing of a login. What is no URL of an event store at all has none. */
+/** Messages never quote the login. Something that is no URL of an event store at all yields none. */
 function urlProblems (url: string): string[] {
   if (!/^(esdb|kurrentdb)(\+discover)?:\/\/.+/.test(url)) return []
   const [before, query] = splitUrl(url.trim())
@@ -26,14 +26,14 @@ const noPlace = 'must be a URL such as esdb://user:password@a:2113,b:2113; write
 
 const isPlain = ([name, value]: [string, string]) => flat(name) === 'tls' && value === 'false'
 
-/** With the CA of EVENTSTORE_CA_FILE, unless the URL names one itself or speaks in plain. */
+/** Adds the CA file, unless the URL names one itself or turns TLS off. */
 export function withCaFile (url: string, caFile: string | undefined): string {
   const given = pairsOf(splitUrl(url)[1])
   if (!caFile || given.some(isPlain) || given.some(([name]) => flat(name) === 'tlscafile')) return url
   return `${url}${url.includes('?') ? '&' : '?'}tlsCAFile=${encodeURIComponent(caFile)}`
 }
 
-/** What the client leaves unused of a URL in plain, and what to do; nothing where there is nothing. */
+/** What the client ignores in a URL without TLS, and how to fix that; undefined when it ignores nothing. */
 export function unusedOf (url: string, setting = settingNames.url): { found: string, mend: string } | undefined {
   const [before, query] = splitUrl(url)
   const given = pairsOf(query)
@@ -43,7 +43,7 @@ export function unusedOf (url: string, setting = settingNames.url): { found: str
   return { found, mend: `Leave out tls=false, or the ${unused.join(' and ')}.` }
 }
 
-/** Without `throwOnAppendFailure` the client would answer a conflict like a success. */
+/** Without `throwOnAppendFailure` the client reports a conflict like a success. */
 export function clientUrl (eventStoreUrl: string): string {
   const [before, query] = splitUrl(eventStoreUrl.replace(/^kurrentdb/, 'esdb'))
   const given = pairsOf(query).filter(([name]) => flat(name) !== 'throwonappendfailure').map(neverIsLate)
@@ -53,18 +53,18 @@ export function clientUrl (eventStoreUrl: string): string {
   return `${before}?${all.map(([name, value]) => `${name}=${value}`).join('&')}`
 }
 
-/** The client takes -1 for a time that no timer can wait for, which fires every millisecond. */
+/** The client turns -1 into a delay too long for a timer, which then fires every millisecond. */
 const neverIsLate = ([name, value]: [string, string]): [string, string] =>
   [name, flat(name).startsWith('keepalive') && value === '-1' ? String(2 ** 31 - 1) : value]
 
-/** One URL for each host, to ask each of them alone. */
+/** One URL per host, to query each member separately. */
 export function eachHost (eventStoreUrl: string): string[] {
   const [, scheme = 'esdb', login = '', hosts = '', query = ''] =
     /^(\w+)(?:\+discover)?:\/\/([^@/?]*@)?([^/?]*)\/?\??(.*)$/.exec(eventStoreUrl) ?? []
   return hosts.split(',').map((host) => `${scheme}://${login}${host}${query && `?${query}`}`)
 }
 
-/** Where the URL of a back end leads, without its login. */
+/** The URL of a back end without scheme, login and query. */
 export const placeOf = (url: string): string =>
   url.replace(/^[^:]*:\/\//, '').replace(/^.*@/, '').replace(/\?.*$/, '')
 
@@ -73,10 +73,10 @@ const flag = /^(true|false)$/
 const count = /^[1-9]\d{0,8}$/
 const countOrNone = /^\d{1,9}$/
 const countOrNever = /^(-1|[1-9]\d{0,8})$/
-/** The client reads no further than a `?`. */
+/** The client stops reading at a `?`. */
 const text = /^[^?]+$/
 
-/** In lower case: the client takes any case, and prints the whole URL for an option that it does not know. */
+/** Lower case, as the client takes any. It would print the whole URL for an option that is not listed here. */
 const options: Record<string, RegExp> = {
   connectionname: text,
   defaultdeadline: count,
@@ -96,7 +96,7 @@ const options: Record<string, RegExp> = {
 
 const verified = 'asks not to verify certificates (tlsVerifyCert), which the client always does: set EVENTSTORE_CA_FILE'
 
-/** Of a query, in the order of its options; with names and never with values. */
+/** In the order of the options. Messages quote names but never values. */
 function optionProblems (query: string): string[] {
   const names = pairsOf(query).map(([name]) => flat(name))
   const hasHalf = names.includes('usercertfile') !== names.includes('userkeyfile')
@@ -109,7 +109,7 @@ function optionProblems (query: string): string[] {
   return hasHalf ? [...problems, 'has one of userCertFile and userKeyFile, which go together'] : problems
 }
 
-/** Without what `%` escapes; `undefined` when that is no text. */
+/** Undefined when a `%` escape is malformed. */
 function decoded (value: string): string | undefined {
   try {
     return decodeURIComponent(value)
@@ -118,7 +118,7 @@ function decoded (value: string): string | undefined {
   }
 }
 
-/** As the client compares names. */
+/** Names as the client compares them. */
 const flat = (name: string) => name.trim().toLowerCase().replace(/[_-]/g, '')
 
 function pairsOf (query: string): Array<[string, string]> {
@@ -128,7 +128,6 @@ function pairsOf (query: string): Array<[string, string]> {
   })
 }
 
-/** A URL up to its first `?`, and what comes after it. */
 function splitUrl (url: string): [before: string, query: string] {
   const at = url.indexOf('?')
   return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
@@ -139,12 +138,12 @@ interface Settings {
   EVENTSTORE_CA_FILE?: string | undefined
 }
 
-/** Where a URL and the file of its CA come from, as problems name it. */
+/** Names of the settings that problems mention. */
 export interface SettingNames { url: string, caFile: string }
 
 export const settingNames: SettingNames = { url: 'EVENTSTORE_URL', caFile: 'EVENTSTORE_CA_FILE' }
 
-/** Each problem with the setting that it is of; never with a login. */
+/** Problems by setting. Messages never quote the login. */
 export function eventStoreProblems (env: Settings, names = settingNames): Array<{ field: string, message: string }> {
   const { EVENTSTORE_URL: url, EVENTSTORE_CA_FILE: caFile } = env
   const problems = urlProblems(url ?? '').map((message) => ({ field: names.url, message }))
@@ -167,7 +166,7 @@ function fileProblems (url: string): string[] {
 
 const unreadable = 'cannot be read'
 
-/** The client takes a file without a certificate, and then trusts nobody. */
+/** The client accepts a file without a certificate, and then trusts no server. */
 function caProblem (file: string): string | undefined {
   const pem = read(file)
   if (pem === undefined) return unreadable

@@ -1,6 +1,6 @@
-// Owns the client of the event store: every call goes through its present session, which it replaces when it is lost.
-// Appends under way share one call of our own. The client keeps the promises of all its calls in one place, where the
-// end of one call drops the appends of others.
+// Owns the client of the event store: every call uses the current session, and a lost session is replaced. Concurrent
+// appends share one gRPC call of our own. The client keeps the promises of all its calls in one place, where the end of
+// one call drops the appends of others.
 import { convertToCommandError, NotLeaderError, EventStoreDBClient } from '@eventstore/db-client'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -14,10 +14,10 @@ import {
   RevisionConflict, saysNotReady, StreamGone
 } from './errors.js'
 
-/** A member that leaves every call unanswered for so long is given up, in milliseconds. */
+/** A member that answers no call for so long is given up, in milliseconds. */
 const usualSilentAfterMs = 4_000
 
-/** A session younger than this is not replaced again: what fails on it failed on the one before as well. */
+/** A younger session is not replaced: its failure has the same cause as that of the previous session. */
 const youngMs = { lost: 100, notReady: 1_000 }
 
 const closed = 'the connection to the event store was closed'
@@ -33,13 +33,13 @@ export class EventStoreConnection {
     this.#silentAfterMs = silentAfterMs
   }
 
-  /** The present client. Nothing is sent before it is used. @throws EventStoreUnavailable once it was closed */
+  /** Connects on first use. @throws EventStoreUnavailable after `close` */
   get session (): Session {
-    if (this.#isClosed) throw new EventStoreUnavailable(closed) // one that is opened now would never end
+    if (this.#isClosed) throw new EventStoreUnavailable(closed) // nobody would close a session opened now
     return this.#session ??= this.#open()
   }
 
-  /** For work on the leader alone: once more when another member turns out to lead. */
+  /** Runs work that needs the leader; repeats it once when the store names another leader. */
   async onLeader<Result> (work: (session: Session) => Promise<Result>): Promise<Result> {
     try {
       return await this.#watched(work)
@@ -78,7 +78,7 @@ export class EventStoreConnection {
     if (isOfConnection(error) && session.ageMs >= youngest) this.#replace(session)
   }
 
-  /** What is under way on the old session goes on: the call that failed may be the only one. */
+  /** Calls in flight on the old session continue: the failed call may be the only one. */
   #replace (session: Session, leader?: Endpoint): void {
     if (session !== this.#session) return
     this.#session = leader && this.#open(leader)
@@ -94,15 +94,15 @@ export class EventStoreConnection {
 
 interface Endpoint { address: string, port: number }
 
-/** The client waits for streams of a dead server to end, which may be never. */
+/** `dispose` waits until streams end, which those of a dead server never do. */
 const disposeWithinMs = 1_000
 
 interface SessionOptions {
-  /** As the client reads it. */
+  /** As `clientUrl` returns it. */
   url: string
-  /** The member to speak to; without it the URL leads to one. */
+  /** The member to connect to; without it the client discovers one through the URL. */
   leader?: Endpoint | undefined
-  /** Is told what ended a call, and why no member was found. */
+  /** Gets each error that ended a call or the discovery of a member. */
   onFailure (session: Session, error: Error): void
 }
 
@@ -120,7 +120,7 @@ export class Session {
   constructor ({ url, leader, onFailure }: SessionOptions) {
     this.client = EventStoreDBClient.connectionString(url)
     const failed = (error: Error) => onFailure(this, error)
-    // The client's own answer to a lost member awaits what nobody catches. These doors are protected: hence brackets.
+    // The client's own handler awaits a promise whose rejection nobody catches. Protected members, hence brackets.
     this.client['handleError'] = async (_client, error) => failed(error)
     const getChannel = this.client['getChannel']
     this.client['getChannel'] = () => this.#connect(getChannel, failed)
@@ -128,7 +128,7 @@ export class Session {
   }
 
   /**
-   * Appends go through one call, which is opened again when it has ended.
+   * All appends share one call, which is opened again after it has ended.
    * @throws EventStoreUnavailable when no member was found within `withinMs`: nothing was sent
    */
   async appends (withinMs: number): Promise<AppendCall> {
@@ -144,25 +144,24 @@ export class Session {
     return performance.now() - this.startedAt
   }
 
-  /** For how long nothing has come, in milliseconds. */
   get silentForMs (): number {
     return performance.now() - Math.max(this.heardAt, this.startedAt)
   }
 
-  /** Registers what ends when the session is abandoned. @returns what takes it back */
+  /** Calls `end` when the session is abandoned. @returns a function that unregisters it */
   untilAbandoned (end: (error: Error) => void): () => void {
     this.#enders.add(end)
     return () => { this.#enders.delete(end) }
   }
 
-  /** Nothing new begins here; what is under way goes on. */
+  /** Takes no new calls; calls in flight continue. */
   retire (): void {
     this.#isRetired = true
     this.#appends?.then((call) => call.finish(), () => {})
     this.#channel?.close()
   }
 
-  /** Ends whatever is under way with `error`. */
+  /** Ends all calls in flight with `error`. */
   async abandon (error: Error): Promise<void> {
     for (const end of [...this.#enders]) end(error)
     this.#enders.clear()
@@ -194,7 +193,7 @@ export class Session {
   }
 }
 
-/** The client looks for a member for as long as it likes. */
+/** The client sets no deadline for finding a member. */
 async function openedWithin (ms: number, opening: Promise<AppendCall>): Promise<AppendCall> {
   return await withTimeout(ms, opening, () => new NoAnswer(ms)).catch((cause: unknown) => {
     throw cause instanceof NoAnswer ? new EventStoreUnavailable('no member was found', { cause }) : cause
@@ -203,7 +202,7 @@ async function openedWithin (ms: number, opening: Promise<AppendCall>): Promise<
 
 const uriOf = ({ address, port }: Endpoint) => `${address.includes(':') ? `[${address}]` : address}:${port}`
 
-/** It looks for another member by itself; what that rejects with is caught here, and met again by the next call. */
+/** A plain client that reconnects on its own. Swallows errors of a reconnect, as the next call meets them again. */
 export function lentClient (eventStoreUrl: string): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(clientUrl(eventStoreUrl))
   const handleError = client['handleError']
@@ -234,8 +233,8 @@ class AppendCall {
   }
 
   /**
-   * Sends it at once, as one message.
-   * @throws what the store refused it with, NoAnswer after `withinMs`, or what ended the call
+   * Sends all events at once, as one message.
+   * @throws the store's refusal, NoAnswer after `withinMs`, or the error that ended the call
    */
   async append (stream: string, events: readonly Proposed[], expected: bigint, withinMs: number): Promise<Appended> {
     const id = randomUUID()
@@ -247,7 +246,7 @@ class AppendCall {
     })
   }
 
-  /** Ends the call as soon as no append waits for its answer; to half-close it would leave it open on a real server. */
+  /** Cancels the call once no append waits for an answer. A half-close would leave it open on a real server. */
   finish (): void {
     this.#isLast = true
     if (this.#waiting.size === 0) this.call.cancel()
@@ -256,7 +255,7 @@ class AppendCall {
   #settle (reply: streams.BatchAppendResp): void {
     this.onReply()
     const waiting = this.#take(correlationIdOf(reply))
-    if (!waiting) return // it was given up
+    if (!waiting) return // it timed out
     try {
       waiting.resolve(appendedOf(reply))
     } catch (error) {
@@ -272,7 +271,7 @@ class AppendCall {
     return waiting
   }
 
-  /** Of several appends, one met a member that does not lead; what became of the others before is not known. */
+  /** NotLeaderError belongs to one of the waiting appends; the outcome of the others is unknown. */
   #end (failure: Error): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -284,7 +283,7 @@ class AppendCall {
   }
 }
 
-/** One append of all events, behind the event at revision `expected`, or to a new stream when that is negative. */
+/** Appends all events at once after revision `expected`, or to a new stream when that is negative. */
 function appendRequest (
   correlationId: string, stream: string, events: readonly Proposed[], expected: bigint
 ): streams.BatchAppendReq {
@@ -308,7 +307,7 @@ function toMessage ({ id, type, data, metadata }: Proposed): streams.BatchAppend
   return message
 }
 
-/** The id of the append that was answered: a server may send it as two numbers of 64 bits. */
+/** A server may send the id as two 64-bit numbers. */
 function correlationIdOf (reply: streams.BatchAppendResp): string {
   const id = reply.getCorrelationId()
   const halves = id?.getStructured()
@@ -319,7 +318,7 @@ function correlationIdOf (reply: streams.BatchAppendResp): string {
 
 const hexOf = (signed: string) => BigInt.asUintN(64, BigInt(signed)).toString(16).padStart(16, '0')
 
-/** Where the append ended. @throws what the store refused it with */
+/** @throws the store's refusal */
 function appendedOf (reply: streams.BatchAppendResp): Appended {
   const success = reply.getSuccess()
   if (!success) throw refusalOf(reply)
@@ -345,13 +344,13 @@ function refusalOf (reply: streams.BatchAppendResp): Error {
   }
 }
 
-/** One event to append; `id` is a UUID that stays the same when the append is tried again. */
+/** An event to append. Retries keep its `id`, a UUID. */
 export interface Proposed {
   id: string
   type: string
   data: object
   metadata: Record<string, string>
-  /** Whose persons the data names, where it does not say so itself. Not appended. */
+  /** The user whose persons the data names, where the data does not say. Not appended. */
   ofUser?: string | undefined
 }
 

@@ -1,17 +1,17 @@
-// What can go wrong between us and the event store, by what may have been written, and why, in words.
+// Errors of the event store, by what may have been written, and their reasons in words for operators.
 import { AccessDeniedError, NotLeaderError, UnavailableError } from '@eventstore/db-client'
 
-/** The stream is not at the expected revision: somebody else wrote first, and nothing of ours was written. */
+/** Another writer was first: the stream is not at the expected revision, and nothing was written. */
 export class RevisionConflict extends Error {
   override readonly name = 'RevisionConflict'
 }
 
-/** The stream was deleted for good: nothing can be written to it any more. */
+/** The stream was hard-deleted: nobody can ever write to it again. */
 export class StreamGone extends Error {
   override readonly name = 'StreamGone'
 }
 
-/** Metadata of the stream hides events that every decision needs, or a scavenge took them. An operator mends it. */
+/** Metadata hides events that every decision needs, or a scavenge removed them. An operator must repair the stream. */
 export class StreamTruncated extends Error {
   override readonly name = 'StreamTruncated'
   constructor (stream: string, metadata: string) {
@@ -20,17 +20,17 @@ export class StreamTruncated extends Error {
   }
 }
 
-/** The event store cannot be reached or takes no call now, and nothing of ours can have been written. */
+/** The event store is unreachable or takes no call now; nothing was written. */
 export class EventStoreUnavailable extends Error {
   override readonly name: string = 'EventStoreUnavailable'
 }
 
-/** The event store refuses the login or the right to this call, so nothing was written. An operator mends it. */
+/** The event store refuses the login or the right to this call; nothing was written. An operator must fix it. */
 export class AccessRefused extends EventStoreUnavailable {
   override readonly name = 'AccessRefused'
 }
 
-/** The append left and no answer came: it was written or not. The same append at the same revision finds out. */
+/** The append was sent and not answered: it may be written. The same append at the same revision finds out. */
 export class AppendOutcomeUnknown extends Error {
   override readonly name = 'AppendOutcomeUnknown'
 }
@@ -40,20 +40,18 @@ export class AppendTooLarge extends Error {
   override readonly name = 'AppendTooLarge'
 }
 
-/** The log is not the one that this database has followed, or an older state of it: nothing is fed from it. */
+/** The log is not the one that this database has followed, or is an older state of it. Consumers must not read it. */
 export class OtherLog extends Error {
   override readonly name = 'OtherLog'
 }
 
 export const adoptAdvice = 'stop every role, run `ringledger events adopt`, and start again'
 
-/** Said of a log that lacks its end. */
 export const older = (what: string) => new OtherLog(
   `${what}: it is older than this database, or another log. Check EVENTSTORE_URL; ` +
   'if the log was restored from a backup, restore the newer one, or one of Postgres that is no newer than the log. ' +
   `If the events that are missing are lost for good, ${adoptAdvice}.`)
 
-/** Nothing came for as long as the caller wanted to wait. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
   constructor (ms: number) {
@@ -63,12 +61,12 @@ export class NoAnswer extends Error {
 
 const known = [RevisionConflict, StreamGone, EventStoreUnavailable, AppendOutcomeUnknown, AppendTooLarge]
 
-/** The log tells of an outage when it begins and when it ends, and so not of each call that it fails. */
+/** `Outages` logs the beginning and the end of an outage, so callers need not log each of these errors. */
 export function isOfOutage (error: unknown): boolean {
   return error instanceof EventStoreUnavailable || error instanceof AppendOutcomeUnknown
 }
 
-/** Translates what ended an append: one whose end says nothing else may have been written. */
+/** Translates an error of an append. Unless it proves otherwise, the append may have been written. */
 export function appendError (cause: unknown): Error {
   if (cause instanceof Error && known.some((each) => cause instanceof each)) return cause
   if (isRefusedAccess(cause)) return new AccessRefused(refused, { cause })
@@ -76,14 +74,14 @@ export function appendError (cause: unknown): Error {
   return new AppendOutcomeUnknown('the event store did not say whether it wrote the events', { cause })
 }
 
-/** Translates what the client threw while reading: a read that fails has written nothing. */
+/** Translates an error of a read, which cannot have written anything. */
 export function readError (cause: unknown): Error {
   if (cause instanceof EventStoreUnavailable) return cause
   if (isRefusedAccess(cause)) return new AccessRefused(refused, { cause })
   return new EventStoreUnavailable(unreachable, { cause })
 }
 
-/** Translates what ended a subscription; one that the store dropped while it goes on is left as it is. */
+/** Translates an error of a subscription; keeps one that is not about the connection as it is. */
 export function subscriptionError (cause: unknown): unknown {
   const isKnown = isOfConnection(cause) || isRefusedAccess(cause) || cause instanceof NoAnswer
   return isKnown ? readError(cause) : cause
@@ -92,7 +90,7 @@ export function subscriptionError (cause: unknown): unknown {
 const unreachable = 'the event store cannot be reached'
 const refused = 'the event store refuses access'
 
-/** By class or by code, since the client has no class for PERMISSION_DENIED without a trailer. */
+/** Checks the code too, since the client has no class for PERMISSION_DENIED without a trailer. */
 function isRefusedAccess (cause: unknown): boolean {
   if (cause instanceof AccessDeniedError) return true
   return cause instanceof Error && 'code' in cause && refusals.some((code) => code === cause.code)
@@ -101,21 +99,21 @@ function isRefusedAccess (cause: unknown): boolean {
 const refusals = [7, 16] // PERMISSION_DENIED, UNAUTHENTICATED
 
 /**
- * A member that has no leader, or too much to do, says so before it looks at an append. The embedded event store has
- * words of its own for it, when it has no Postgres or no room.
+ * A member without a leader, or with too much to do, refuses an append before it looks at it. The embedded event store
+ * says `nothing was written` when it has no Postgres or no disk space.
  */
 export const saysNotReady = (message: string) => notReadyWords.test(message)
 
 const notReadyWords = /Server Is (Not Ready|Too Busy|Busy)|No leader info available|nothing was written/
 
-/** grpc-js says in words when a call failed before a connection existed, so that not one byte was sent. */
+/** Only the message of grpc-js tells that a call failed before a connection existed, so that nothing was sent. */
 function wasNotTaken (cause: unknown): boolean {
   return cause instanceof Error && (neverSentWords.test(cause.message) || saysNotReady(cause.message))
 }
 
 const neverSentWords = /No connection established|Name resolution failed|Failed to discover|ECONNREFUSED|Channel closed before call started|Channel has been shut down/
 
-/** Whether the client that met this had better be replaced by a new one. */
+/** Whether a new client should replace the one that met this error. */
 export function isOfConnection (cause: unknown): boolean {
   if (cause instanceof UnavailableError || wasNotTaken(cause)) return true
   return cause instanceof Error && lostWords.test(cause.message)
@@ -123,13 +121,13 @@ export function isOfConnection (cause: unknown): boolean {
 
 const lostWords = /^1 CANCELLED: (?!Cancelled on client)|RST_STREAM|write after end/
 
-/** Why the connection of a process ended that had one: what is wrong with the settings is not the reason. */
+/** The reason for a process that was connected before: wrong settings cannot be the cause. */
 export function lostReasonOf (error: unknown): string {
   const reason = reasonOf(error)
   return reason.startsWith(endedAtOnce) ? reason.replace(endedAtOnce, 'the connection was lost') : reason
 }
 
-/** The innermost cause says most; what the library says of TLS and names is put into words. */
+/** Returns the innermost cause, and explains the library's messages about TLS and host names. */
 export function reasonOf (error: unknown): string {
   const messages = chainOf(error).map(({ message }) => message)
   const innermost = messages.at(-1) ?? String(error)
@@ -145,7 +143,7 @@ function chainOf (error: unknown): Error[] {
   return chain
 }
 
-/** grpc-js adds a date and notes of its own. */
+/** Strips the date and the notes that grpc-js adds. */
 const short = (message: string) =>
   message.replace(/^\d+ [A-Z_]+: /, '').replace(/^No connection established\. Last error: /, '')
     .replace(/\s*\(\d{4}-\d\d-\d\dT[^)]*\)/, '').replace(/\.? Resolution note: *$/, '').replace(/\s+/g, ' ').trim().replace(/\.$/, '').slice(0, 300)

@@ -1,5 +1,5 @@
-// The log as the service has it: reads, appends, the end of the log, and following it. It notices when the event store
-// does not answer or takes no writes, looks again meanwhile, and lets no call wait for a store that was away just now.
+// EventLog is the service's client of the event store: read, append, head, follow. It logs outages, probes until the
+// store recovers, and meanwhile fails calls after a short shared probe.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ANY, NO_STREAM, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client'
@@ -19,34 +19,32 @@ import { SharedTail, type ShareOptions } from './tail.js'
 export const noStream = -1n
 
 export interface EventLogOptions extends Partial<AppendTimes> {
-  /** Is told of outages, during which calls fail at once; without it each call waits for its own answer. */
+  /** Logs outages. During one, calls fail after a short shared probe; without it each waits for its own timeout. */
   outages?: OutageLog
-  /** Whose followers share a subscription at the end of the log. */
+  /** Event types whose followers share one subscription at the end of the log. */
   shared?: ShareOptions
 }
 
-/** Changes events on their way into the log, and back on their way out. */
+/** Seals events before they are appended, and opens them after they are read. */
 export interface Codec {
   seal (stream: string, events: readonly Proposed[]): Promise<readonly Proposed[]>
   open (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]>
-  /** Whether it changes any event of the type. */
   changes (type: string): boolean
-  /** What is needed to open events behind them: followers of these learn from them, and nobody else gets them. */
+  /** Types of events that carry keys for later events. Followers pass these to `learn`; callers never get them. */
   ownTypes: readonly string[]
   learn (events: readonly StoredEvent[]): void
 }
 
-/** What may stand in for the log. */
 export type Streams = Pick<EventLog,
   'read' | 'visit' | 'last' | 'limitOf' | 'append' | 'delete' | 'truncate' | 'head' | 'assertHas' | 'scavenge' | 'follow' |
   'followStored' | 'lookNow'>
 
-/** Between two looks during an outage. */
+/** Interval of probes during an outage. */
 const lookEveryMs = 1_000
 
 const probeStream = 'ringledger-write-probe'
 
-/** No stream of ours comes so far: an append there is decided by the store, and writes nothing. */
+/** No stream reaches this revision: the store must decide about an append there, and writes nothing. */
 const neverReached = 10n ** 12n
 
 export class EventLog {
@@ -56,9 +54,9 @@ export class EventLog {
   readonly #outages: Outages | undefined
   readonly #sharedLook = sharedLook(() => this.#reader.head())
   readonly #tail: SharedTail | undefined
-  /** Set before the first event is read or appended that it changes. */
+  /** Must be set before the first event that it changes is read or appended. */
   codec: Codec | undefined
-  /** Called when somebody waits for those who follow. */
+  /** Callbacks for `lookNow`: each makes a waiting follower check the head at once. */
   readonly #awaited = new Set<() => void>()
   readonly #headForFollowers = joinRunning(() => this.#reader.head())
   #timer: NodeJS.Timeout | undefined
@@ -75,15 +73,15 @@ export class EventLog {
   }
 
   /**
-   * The events of a stream from `fromRevision` on, oldest first, `maxCount` at most; none when there is no such stream.
-   * @throws EventStoreUnavailable, and what the codec throws, as all that read and append
+   * Events of a stream from `fromRevision` on, oldest first, at most `maxCount`; none when the stream does not exist.
+   * @throws EventStoreUnavailable and errors of the codec, like everything that reads and appends
    */
   read = async (stream: string, fromRevision?: bigint, maxCount?: number): Promise<StoredEvent[]> =>
     await this.#opened(await this.#call('read', () => this.#reader.read(stream, fromRevision, maxCount)))
 
   /**
-   * Hands the same events to `take`, one by one, in parts that fit into memory. False when the stream is not there, or
-   * was deleted.
+   * Like `read`, but passes the events to `take` one by one and loads them in parts that fit into memory. Returns false
+   * when the stream does not exist or was deleted.
    * @throws EventStoreUnavailable, StreamTruncated, and what `take` throws
    */
   visit = async (
@@ -105,12 +103,12 @@ export class EventLog {
     return newest && (await this.#opened([newest]))[0]
   }
 
-  /** What hides events of a stream, if its metadata can be read; a command that fails for it says so itself. */
+  /** The metadata that hides events of a stream, if readable. Commands that it breaks throw StreamTruncated anyway. */
   limitOf = (stream: string): Promise<Limit | undefined> => this.#reader.limitOf(stream)
 
   /**
-   * Appends all events or none, only while the stream's last revision is `expected` (`noStream` for none).
-   * A lost acknowledgement is resolved by repeating the same append, which the store recognises by its ids.
+   * Appends all events or none, and only while the stream's last revision is `expected` (`noStream` for none). A lost
+   * acknowledgement is resolved by repeating the same append, which the store recognises by its event ids.
    * @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendTooLarge, AppendOutcomeUnknown
    */
   append = async (stream: string, events: readonly Proposed[], expected: bigint): Promise<Appended> => {
@@ -119,18 +117,18 @@ export class EventLog {
   }
 
   /**
-   * Hides the events of a stream whose last revision is `expected`, for a scavenge to take them away but for the last
-   * one. The stream can be written to again, as a new one or behind that revision.
+   * Soft-deletes a stream whose last revision is `expected`: hides its events; a scavenge removes all but the last one.
+   * Later appends may expect either no stream or that revision.
    * @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendOutcomeUnknown: a second call finds out
    */
   delete = (stream: string, expected: bigint): Promise<void> =>
     this.#call('append', () => deleteStream(this.connection, stream, expected, this.#answerWithinMs))
 
   /**
-   * Hides the events in front of a revision for good, for a scavenge to take them out; the one at it was acknowledged.
-   * A second call changes nothing.
-   * @param metadata the last revision of the stream's metadata (`noStream` for none), where a delete may come between
-   * @throws RevisionConflict when that has moved on, EventStoreUnavailable
+   * Hides the events before a revision for good; a scavenge removes them. The event at `before` must have been
+   * acknowledged. A second call changes nothing.
+   * @param metadata expected revision of the stream's metadata (`noStream` for none), to detect a concurrent delete
+   * @throws RevisionConflict when the metadata has changed, EventStoreUnavailable
    */
   truncate = (stream: string, before: bigint, metadata?: bigint): Promise<void> =>
     this.#call('read', () => truncate(this.connection, stream, before, this.#answerWithinMs, metadata))
@@ -138,51 +136,51 @@ export class EventLog {
   /** The position of the newest event in $all, 0 in an empty store. @throws EventStoreUnavailable */
   head = (): Promise<bigint> => this.#call('read', () => this.#reader.head())
 
-  /** @throws OtherLog where something else stands in the place of an event that was read, and no scavenge took it */
+  /** @throws OtherLog when the event at this position is another one or missing, unless a scavenge removed it */
   assertHas = ({ id, position }: Taken): Promise<void> => this.#call('read', async () => {
     const found = await this.#reader.head() < position ? 'nothing' : await this.#reader.idAt(position) ?? id
     if (found !== id) throw older(`The event log lacks the event that was read at position ${position}`)
   })
 
   /**
-   * On the embedded store: removes what deletes, `$tb` and newer metadata hide, and returns when that is done. Nothing
-   * on a real server, whose operator scavenges.
-   * @throws EventStoreUnavailable: do it again
+   * Embedded store: removes the events hidden by deletes, `$tb` and newer metadata, and returns when that is done. Does
+   * nothing on a real server, which its operator scavenges.
+   * @throws EventStoreUnavailable: call it again
    */
   scavenge = (): Promise<Scavenged | undefined> =>
     this.#call('read', () => scavengeEmbedded(this.connection, this.#answerWithinMs))
 
   /**
-   * Batches of events in log order, for ever. The events that arrive while the caller works are the next batch.
-   * @throws when the subscription fails or ends: call it again with the last position; OtherLog where it lacks `taken`
+   * Endless batches of events in log order. Events that arrive while the caller works form the next batch.
+   * @throws when the subscription fails or ends: call it again with the last position; OtherLog when it lacks `taken`
    */
   follow = (options: FollowOptions): AsyncGenerator<Batch, void> =>
     this.#tail?.takes(options) ? this.#tail.follow(options) : this.#followAlone(options)
 
-  /** The same, as they are in the log, and not opened: who does not need that does not look up keys. */
+  /** Like `follow`, but leaves the events sealed, so that nobody looks up keys. */
   followStored = (options: FollowOptions): AsyncGenerator<Batch, void> => this.#follow(options)
 
-  /** Somebody waits for those who follow: they look now whether the log has gone on without them. */
+  /** A caller waits for followers: they check now whether the log has moved on without them. */
   lookNow = (): void => {
     this.#tail?.lookNow()
     for (const look of this.#awaited) look()
   }
 
-  /** @throws what calls fail with now */
+  /** @throws the error that reads fail with now */
   async assertAnswers (): Promise<void> {
     const now = this.#outages?.now
     if (now?.kind === 'read') throw now.error
     await this.head()
   }
 
-  /** @throws what an append is refused with */
+  /** @throws the error that appends fail with now */
   async assertTakesWrites (): Promise<void> {
     const now = this.#outages?.now
     if (now) throw now.error
     await this.#probe(neverReached)
   }
 
-  /** Ends the looking; the connection stays. */
+  /** Stops the probes; the connection stays open. */
   close (): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
@@ -207,7 +205,7 @@ export class EventLog {
   async * #followOpened (options: FollowOptions): AsyncGenerator<Batch, void> {
     const { codec } = this
     if (!codec || !options.eventTypes.some((type) => codec.changes(type))) return yield * this.followStored(options)
-    // What is needed to open an event is in the log before it: so nobody has to be asked for what was just made.
+    // The log has the key of an event before the event, so a follower learns new keys without a lookup.
     const isOwn = ({ type }: Pick<StoredEvent, 'type'>) => codec.ownTypes.includes(type)
     const eventTypes = [...options.eventTypes, ...codec.ownTypes]
     for await (const { events, position } of this.followStored({ ...options, eventTypes })) {
@@ -249,7 +247,7 @@ export class EventLog {
     this.#timer ??= setTimeout(() => void this.#look(), lookEveryMs).unref()
   }
 
-  /** After an append that failed, only one that is written proves that all is well. */
+  /** After a failed append, only a successful one proves recovery: so it writes a probe. */
   async #look (): Promise<void> {
     const since = performance.now() - lookEveryMs / 2
     try {
@@ -273,23 +271,23 @@ export class EventLog {
   }
 }
 
-/** The store has decided about the append itself. */
+/** The store decided about the append, so it is available. */
 const isAnswer = (error: unknown) =>
   [RevisionConflict, StreamGone, AppendTooLarge].some((decided) => error instanceof decided)
 
-/** Calls wait no longer than this to learn it. */
+/** How long a call waits for the shared probe during an outage. */
 const patienceMs = 500
 
-/** Calls that wait for each other would each look anew: what a look has found counts for so long. */
+/** How long a probe's result counts: calls that run one after another would each probe again. */
 const countsForMs = 100
 
-/** Whether the store answers, for all who ask at once. It rejects with EventStoreUnavailable. */
+/** One probe for all concurrent callers. Rejects with EventStoreUnavailable. */
 const sharedLook = (look: () => Promise<unknown>) => atMostEvery(countsForMs, () =>
   withTimeout(patienceMs, look(), () => new NoAnswer(patienceMs)).catch((cause: unknown) => {
     throw cause instanceof EventStoreUnavailable ? cause : new EventStoreUnavailable('it is silent', { cause })
   }))
 
-/** What fails: a store without a leader answers reads and takes no append. */
+/** A store without a leader answers reads but takes no append. */
 type CallKind = 'read' | 'append'
 
 export interface OutageLog {
@@ -297,13 +295,12 @@ export interface OutageLog {
   warn (details: object, message: string): void
 }
 
-/** Tells each outage twice, when it begins and when it ends, and not of each call that it fails. */
+/** Logs each outage when it begins and when it ends, instead of each call that fails. */
 export class Outages {
   #now: ReturnType<typeof begun> | undefined
 
   constructor (private readonly log: OutageLog) {}
 
-  /** The outage that goes on; nothing while there is none. */
   get now (): { kind: CallKind, error: Error } | undefined {
     return this.#now
   }
@@ -329,7 +326,6 @@ export class Outages {
     if (error instanceof AppendOutcomeUnknown) now.counts.unknown_outcomes += 1
   }
 
-  /** Ends it unless a call has failed since `since`. */
   endUnlessFailedSince (since: number): void {
     if (!this.#now || this.#now.failedAt >= since || this.isOut) return
     const { beganAt, counts } = this.#now
@@ -338,7 +334,7 @@ export class Outages {
     this.log.info({ seconds, ...counts }, 'The event store is available again.')
   }
 
-  /** A right that is lost while the store cannot be reached is told as well; a lost call after a lost right is not. */
+  /** Logs a refused access even during an outage, but no lost connection after a refused access. */
   #tell (kind: CallKind, error: Error, isRefusal: boolean): void {
     const what = isRefusal ? 'The event store refuses access.' : 'The event store is not available.'
     this.log.warn({ calls: kind === 'append' ? 'appends' : 'reads', reason: lostReasonOf(error) }, what)
@@ -348,13 +344,12 @@ export class Outages {
 function begun (kind: CallKind, error: Error) {
   const beganAt = performance.now()
   return {
-    /** `append` as soon as an append has failed. */
+    /** `append` once any append has failed. */
     kind,
     beganAt,
-    /** When the last call failed, and when the last one of its kind was answered. */
+    /** Last failure and last answer. Once an append has failed, answers to reads no longer count. */
     failedAt: beganAt,
     answeredAt: -Infinity,
-    /** Whether it was told that rights or a login are missing. */
     isRefusalTold: false,
     error,
     counts: { failed: 0, unknown_outcomes: 0 }
@@ -380,7 +375,7 @@ async function truncate (
   const expectedRevision = metadata === -1n ? NO_STREAM : metadata ?? ANY
   try {
     await connection.onLeader(async ({ client }) => {
-      // The client turns the number into JSON: a stream never has so many events that it would not be exact.
+      // The client turns the number into JSON, which is exact below 2^53: no stream has that many events.
       const written = client.setStreamMetadata(stream, { truncateBefore: Number(before) }, { expectedRevision })
       await withTimeout(withinMs, written, () => new NoAnswer(withinMs))
     })
@@ -391,18 +386,18 @@ async function truncate (
 }
 
 interface AppendTimes {
-  /** How long the store may leave an append unanswered, in milliseconds. */
+  /** Deadline for the answer to an append, in milliseconds. */
   answerWithinMs: number
-  /** How long a lost acknowledgement is followed up before the outcome is called unknown, in milliseconds. */
+  /** How long a lost acknowledgement is followed up until the outcome counts as unknown, in milliseconds. */
   resolveWithinMs: number
   /**
-   * After so many milliseconds without an answer an append first checks that the store is there: an append that was
-   * never sent is surely not written.
+   * After so many milliseconds of silence, an append first checks that the store answers. If that check fails, nothing
+   * was sent, so the outcome is known.
    */
   quietAfterMs: number
 }
 
-/** Appends at exact revisions, and finds out what became of an append that was not answered. */
+/** Appends at exact revisions, and resolves appends that got no answer. */
 class Appender {
   /** Concurrent appends share one check. */
   readonly #checkThere = joinRunning(() => this.reader.head())
@@ -436,7 +431,7 @@ class Appender {
     }
   }
 
-  /** Whether the stream has the events of an unanswered append after all. */
+  /** Returns where an unanswered append ended, if the stream has its events after all. */
   async #followUp (
     stream: string, events: readonly Proposed[], expected: bigint, withinMs: number
   ): Promise<Appended | undefined> {

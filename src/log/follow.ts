@@ -1,5 +1,5 @@
-// Follows the log batch by batch until a signal ends it: a subscription, watched by reads of the head of the log, which
-// show one that no longer delivers.
+// Follows the log in batches with a subscription. Polls the head of the log to detect a subscription that no longer
+// delivers.
 import type { StoredEvent } from '../domain/stored-event.js'
 import {
   FORWARDS, START, type AllStreamResolvedEvent, eventTypeFilter, type AllStreamSubscription, type Position
@@ -11,13 +11,13 @@ import type { EventStoreConnection, Session } from './connection.js'
 import { subscriptionError, EventStoreUnavailable } from './errors.js'
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 
-/** What arrived since the last pull: events in log order, and the position that is reached with them. */
+/** Events in log order that arrived since the last pull, and the position reached with them. */
 export interface Batch {
   events: StoredEvent[]
   position: bigint
 }
 
-/** An event that was taken from the log, and its place: another log has another one there. */
+/** An event that was read. If its position holds another one, this is another log. */
 export type Taken = Pick<StoredEvent, 'id' | 'position'>
 
 export type IsDeferred = (event: Pick<StoredEvent, 'type' | 'data'>) => boolean
@@ -33,39 +33,39 @@ interface CatchUpOptions {
 export interface FollowOptions extends Pick<CatchUpOptions, 'after' | 'eventTypes'> {
   /** Ends the iteration. */
   signal: AbortSignal
-  /** The iteration ends exactly there. Until then batches are large: a row that many events change is written once. */
+  /** Ends the iteration exactly there. Batches are large until then: a row that many events change is written once. */
   until?: bigint | undefined
-  /** Of such a batch. */
+  /** Limits such a batch. */
   mostEvents?: number | undefined
-  /** The last one from this log: it is to be there. */
+  /** The last event read from this log; `follow` checks that the log still has it. */
   taken?: Taken | undefined
-  /** For who follows the log for long: at its end it may do so with others of the process. */
+  /** For long-lived followers: at the end of the log they may share one subscription of the process. */
   mayShare?: boolean
-  /** Shared, such events wait up to 250 ms for others: many rows of one kind cost one statement. */
+  /** On a shared subscription these events wait up to 250 ms for more, so that one statement writes many rows. */
   isDeferred?: IsDeferred | undefined
 }
 
 interface WatchedLog {
-  /** One read for all who ask while it is under way. */
+  /** Concurrent callers share one read. */
   head (): Promise<bigint>
-  /** Called, and taken away, when somebody waits for the log to be followed to its end. */
+  /** `EventLog.lookNow` calls these; a follower that waits adds one and removes it afterwards. */
   awaited: Set<() => void>
 }
 
 const shortestPatienceMs = 250
-/** While others' events come, or nothing, and nobody waits: a monitor of the lag does within seconds. */
+/** Poll interval while no wanted events come and nobody waits. The lag monitor wakes a standing follower in seconds. */
 const idleMs = 2_000
 const longestIdleMs = 10_000
 const readAtOnce = 1_000
 const answerWithinMs = 5_000
 
 /**
- * Batches in log order, for ever. The events that arrive while the caller works are the next batch.
+ * Endless batches in log order. Events that arrive while the caller works form the next batch.
  *
- * When nothing comes although the log has moved on, the subscription is reopened. That replaces a dead subscription. It
- * also makes filtered-out events count at once: the store reports them only every so many events, but always at the end
- * of a catch-up. A store before 24.10.5 does not report them while its filter has matched nothing. So when the reopened
- * subscription delivers nothing either, the log is read on without a filter.
+ * If the log moves on but nothing arrives, the subscription is reopened. That replaces a dead one. It also makes
+ * filtered-out events count at once: the store reports them only at intervals, but always at the end of a catch-up. A
+ * store before 24.10.5 does not report them while its filter has matched nothing. So if the reopened subscription
+ * delivers nothing either, the log is read without a filter.
  * @throws when the subscription fails or ends
  */
 export async function * followLog (
@@ -84,11 +84,11 @@ export async function * followLog (
       for (let batch = await following(); batch; batch = await following()) {
         yield batch
         position = batch.position
-        // Where only others' events come, nobody needs the position at once who does not say so.
+        // After a batch without wanted events nobody needs the position soon; whoever does calls `lookNow`.
         patienceMs = batch.events.length > 0 ? shortestPatienceMs : idleMs
         silences = 0
       }
-      // One that is opened anew delivers soon, unless it is far behind.
+      // A reopened subscription delivers soon, unless it has much to catch up.
       patienceMs = silences === 0 ? 2 * shortestPatienceMs : Math.min(patienceMs * 2, longestIdleMs)
       silences += 1
     } catch (error) {
@@ -101,16 +101,16 @@ export async function * followLog (
     const { batch, isEnd } = await readOn(connection, eventTypes, position)
     if (batch.position > position) yield batch
     position = batch.position
-    // Far behind the head, a subscription that is only slow gets more time.
+    // Not at the end yet: a subscription that is merely slow keeps its longer patience.
     if (isEnd) patienceMs = shortestPatienceMs
   }
 }
 
 const gatheringLingerMs = 20
-/** Of one batch, and how long readers of rows wait for what was read meanwhile. */
+/** Limits of one batch. `ms` bounds how long readers wait for rows of events that were already read. */
 const gathered = { bytes: 4 * 2 ** 20, events: 5_000, ms: 250 }
 
-/** The batches from `after` to `until` exactly, as few large ones. */
+/** Merges batches into few large ones that end exactly at `until`. */
 export async function * gather (
   batches: AsyncIterable<Batch>, after: bigint, until: bigint, mostEvents = gathered.events
 ): AsyncGenerator<Batch, void> {
@@ -134,14 +134,14 @@ export async function * gather (
 }
 
 /**
- * The next batch; nothing when none came within about `patienceMs` although the log has moved on. The longer it stands
- * still, the less often the follower asks for its head, until somebody waits for it.
+ * Returns undefined when no batch came within about `patienceMs` although the log has moved on. While the log is idle,
+ * polls of its head back off, until somebody waits for the follower.
  */
 async function next (
   feed: CatchUp, position: bigint, patienceMs: number, { head, awaited }: WatchedLog
 ): Promise<Batch | undefined> {
   const arriving = feed.next()
-  arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
+  arriving.catch(() => {}) // awaited below, or abandoned when the feed is closed
   for (let everyMs = patienceMs; ; everyMs = Math.max(patienceMs, Math.min(2 * everyMs, longestIdleMs))) {
     const waiting = new AbortController()
     const look = () => waiting.abort()
@@ -153,17 +153,17 @@ async function next (
     if (batch) return batch
     if (await head() <= position) continue
     if (feed.hasEvents) return await arriving
-    // It may have come meanwhile.
+    // The batch may have come during the read of the head.
     return await Promise.race([arriving, Promise.resolve(undefined)])
   }
 }
 
-/** About the memory of what is kept of a read, in bytes. */
+/** Approximate memory for the events kept from one read, in bytes. */
 const mostKept = 16 * 2 ** 20
 
 /**
- * Reads the next events without a filter: those of the types, and the position of the last event of any type. Of the
- * others nothing is kept, as they may be large.
+ * Reads on without a filter. Returns the events of the types, and the position of the last event of any type. It drops
+ * the others at once, as they may be large.
  */
 async function readOn (
   connection: EventStoreConnection, eventTypes: readonly string[], after: bigint
@@ -189,9 +189,9 @@ async function readOn (
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
 
-/** About the memory that the data of one batch takes. A larger event is a batch of its own; most take a quarter. */
+/** Approximate memory for the data of one batch, in bytes. A larger event is a batch of its own. */
 const maxBytes = 16 * 2 ** 20
-/** In one batch. While twice as many wait, the subscription is paused. */
+/** Per batch. While twice as many wait, the subscription is paused (back-pressure). */
 const maxEvents = 500
 
 export class CatchUp {
@@ -215,7 +215,7 @@ export class CatchUp {
     this.#begin().catch(fail)
   }
 
-  /** An event that is not where the last one was is the first that was not delivered. */
+  /** If the event found is not the one at `after`, it is the first that was not delivered. */
   async #begin (): Promise<void> {
     const { after, eventTypes } = this.options
     if (after === 0n) return this.#subscribe(START)
@@ -242,19 +242,19 @@ export class CatchUp {
   }
 
   /**
-   * Resolves with at least one event, or with none and a position that passed filtered-out events.
-   * The events that arrive while the caller works are the next batch.
+   * Resolves with events, or with none and the position after filtered-out ones. Events that arrive while the caller
+   * works form the next batch.
    * @throws when the subscription fails or ends, also cleanly: open a new one from the last position
    */
   async next (): Promise<Batch> {
     for (;;) {
       if (this.#failure) throw this.#failure
       if (this.hasEvents) {
-        // Events that have arrived already come along: fewer, larger batches.
+        // Takes along what has already arrived: fewer, larger batches.
         if (this.#hasRoom) await this.#linger()
         return this.#takeBatch()
       }
-      // A checkpoint runs ahead of events that are still buffered: it counts only when none is.
+      // A checkpoint may be ahead of buffered events: it counts only when none is buffered.
       if (this.#passed > this.#position && !this.#subscription?.readableLength) {
         this.#position = this.#passed
         return { events: [], position: this.#position }
@@ -263,12 +263,10 @@ export class CatchUp {
     }
   }
 
-  /** Then `next` resolves with them. */
   get hasEvents (): boolean {
     return this.#waiting.length > 0
   }
 
-  /** For more in one batch. */
   get #hasRoom (): boolean {
     return this.#waiting.length < maxEvents && this.#bytes < maxBytes
   }
@@ -276,7 +274,7 @@ export class CatchUp {
   async close (): Promise<void> {
     this.#fail(new Error('the subscription was closed'))
     this.#stay()
-    this.#subscription?.off('data', this.#take).resume() // so that its end can be seen
+    this.#subscription?.off('data', this.#take).resume() // a paused stream never emits its end
     await this.#subscription?.unsubscribe().catch(() => {})
   }
 
@@ -290,7 +288,7 @@ export class CatchUp {
     if (event) this.#keep(toStoredEvent(event))
   }
 
-  /** A store may deliver an event again: handled twice, it could be parked, as its stream may be parked by then. */
+  /** Drops redelivered events: handled twice, an event could be parked because its stream is parked by then. */
   #keep (event: StoredEvent): void {
     if (event.position <= this.#kept || event.position <= this.#position) return
     this.#kept = event.position
@@ -312,7 +310,6 @@ export class CatchUp {
     this.#wake()
   }
 
-  /** The oldest ones, as many as one batch may hold. */
   #takeBatch (): Batch {
     let [count, bytes] = [0, 0]
     for (const next of this.#waiting) {
@@ -329,9 +326,9 @@ export class CatchUp {
 }
 
 /**
- * The first event at `after` or behind it, on the member that the subscription will read; nothing when the log ends
- * before it. Servers before 24.10 start a subscription behind this event, also where it is not the one at `after`: so
- * it is delivered from this read, and the subscription begins behind it.
+ * The first event at or after `after`, on the member that the subscription will read; undefined when the log ends
+ * before. Servers before 24.10 start a subscription after this event, even if it is not the one at `after`. So this
+ * read delivers it, and the subscription begins after it.
  */
 async function firstFrom (session: Session, after: bigint): Promise<StoredEvent | undefined> {
   const fromPosition = { commit: after, prepare: after }
@@ -340,10 +337,9 @@ async function firstFrom (session: Session, after: bigint): Promise<StoredEvent 
   return first?.event && toStoredEvent(first.event)
 }
 
-/** Between two looks, in milliseconds. */
 const lookEveryMs = 200
 
-/** Waits for such an event; nothing when `isOver` says so first. */
+/** Polls until there is such an event; returns undefined when `isOver` turns true first. */
 async function awaitFirstFrom (
   session: Session, after: bigint, isOver: () => boolean
 ): Promise<StoredEvent | undefined> {

@@ -1,4 +1,4 @@
-// Reads streams and the end of the log. What is read decides something, so it is read from the leader alone.
+// Reads streams and the head of the log. Decisions depend on these reads, so only the leader answers them.
 import {
   BACKWARDS, END, FORWARDS, StreamDeletedError, StreamNotFoundError, type ReadAllOptions, type ReadStreamOptions,
   type StreamingRead
@@ -12,10 +12,10 @@ import { finished } from 'node:stream/promises'
 
 const requiresLeader = true
 
-/** Of one part. Its last event may go beyond them, by the megabyte that an event has at most. */
+/** Limits one part. Its last event may exceed that, by at most the megabyte that an event may have. */
 const mostBytes = 4 * 2 ** 20
 
-/** `isFull`: the part has all its bytes, and the stream may have more. It is not there when it was deleted, too. */
+/** `isFull`: the limit was reached, so the stream may have more. `isThere`: false also for a deleted stream. */
 interface Part { events: StoredEvent[], isThere: boolean, isFull: boolean }
 
 export class Reader {
@@ -34,7 +34,7 @@ export class Reader {
   }
 
   /**
-   * The events of a stream from a revision on, as many as fit into a part.
+   * Events of a stream from a revision on, as many as fit into a part.
    * @throws EventStoreUnavailable, StreamTruncated
    */
   async part (stream: string, fromRevision: bigint, maxCount: number, withinMs = this.answerWithinMs): Promise<Part> {
@@ -55,7 +55,7 @@ export class Reader {
     return newest?.commitPosition ?? newest?.event?.position.commit ?? 0n
   }
 
-  /** The id of the event at a position up to the head; nothing where a scavenge has taken it. */
+  /** The id of the event at a position up to the head; undefined when a scavenge removed it. */
   async idAt (position: bigint): Promise<string | undefined> {
     const fromPosition = { commit: position, prepare: position }
     const first = await this.#firstOfAll({ direction: FORWARDS, fromPosition })
@@ -78,8 +78,8 @@ export class Reader {
   }
 
   /**
-   * Revisions have no gaps unless events are hidden: by a delete, or by metadata that streams of ours never have. One
-   * that was deleted is not there, and one that was written anew after it is whole: its events themselves show that.
+   * A gap in the revisions means hidden events: by a delete, or by metadata that our streams never have. A deleted
+   * stream counts as missing, and one written anew after a delete as whole: its events themselves show that.
    */
   async #refuseTruncated (stream: string, isEmpty: boolean): Promise<void> {
     const limit = await this.limitOf(stream)
@@ -108,7 +108,7 @@ export class Reader {
   }
 }
 
-/** Everything that a read of `session` delivers. @throws as `deliver` */
+/** @throws as `deliver` */
 export async function collect<Item> (session: Session, reading: StreamingRead<Item>, ms: number): Promise<Item[]> {
   const items: Item[] = []
   await deliver(session, reading, ms, (item) => items.push(item) > 0)
@@ -116,8 +116,7 @@ export async function collect<Item> (session: Session, reading: StreamingRead<It
 }
 
 /**
- * Hands over what a read delivers, item by item, as it arrives, until `take` wants no more. The client itself would
- * wait for ever.
+ * Passes the items of a read to `take` as they arrive, until it returns false. The client itself has no deadline.
  * @throws the error of the read, NoAnswer when nothing comes for `ms`, or why the session was abandoned
  */
 export async function deliver<Item> (
@@ -150,12 +149,12 @@ export async function deliver<Item> (
   }
 }
 
-/** `deleted` is a plain delete: an append brings the stream back, without its earlier events. */
+/** `deleted` is a soft delete: an append brings the stream back, without its earlier events. */
 export type Limit = '$maxCount' | '$maxAge' | '$tb' | 'deleted'
 
 const names = ['$maxCount', '$maxAge', '$tb'] as const
 
-/** Where a delete lets a stream begin: the last revision that there can be, which JSON.parse rounds up. */
+/** A soft delete sets `$tb` to 2^63-1, which JSON.parse rounds up. */
 const neverReached = 2 ** 63
 
 function limitIn (metadata: unknown): Limit | undefined {

@@ -1,4 +1,4 @@
-// Has the embedded event store remove what nobody can read any more. On a real server that is its operator's business.
+// Scavenges the embedded event store: removes hidden events. On a real server its operator does that.
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   AccessDeniedError, StreamDeletedError, StreamNotFoundError, type AllStreamRecordedEvent
@@ -11,22 +11,22 @@ import { collect } from './read.js'
 
 export interface Scavenged {
   scavengeId: string
-  /** How many were removed. */
+  /** Number of removed events. */
   events: number
-  /** Of their data and metadata. */
+  /** Size of their data and metadata. */
   bytes: number
 }
 
-/** The log of the embedded store begins with it, and copies leave it out. */
+/** Marks an embedded store: its log begins with this stream. Copies of a log leave it out. */
 const embeddedStream = '$embedded-event-store'
 const lookEveryMs = 50
-/** Five seconds. */
+/** Polls of five seconds. */
 const looksUntilAsked = 100
 
 /**
- * Returns when everything is removed that was hidden when this was called.
- * @returns nothing on a real server, where nothing was done
- * @throws EventStoreUnavailable, also when the store could not finish: do it again
+ * Returns when all events are removed that were hidden at the time of the call.
+ * @returns undefined on a real server, where it does nothing
+ * @throws EventStoreUnavailable, also when the store could not finish: call it again
  */
 export async function scavengeEmbedded (
   connection: EventStoreConnection, answerWithinMs: number
@@ -37,7 +37,7 @@ export async function scavengeEmbedded (
       const { scavengeId, scavengeResult } = await start(session)
       const scavenged = await ended(session, scavengeId, answerWithinMs)
       if (scavengeResult === operations.ScavengeResp.ScavengeResult.STARTED) return scavenged
-      // One that was under way may have passed what is to go now.
+      // A scavenge that was already running may have passed what must go now.
       return await ended(session, (await start(session)).scavengeId, answerWithinMs)
     })
   } catch (error) {
@@ -46,7 +46,7 @@ export async function scavengeEmbedded (
 }
 
 async function start ({ client }: Session): Promise<operations.ScavengeResp.AsObject> {
-  const answer = await client['execute'](OperationsClient, 'startScavenge', (service) => // this door is protected
+  const answer = await client['execute'](OperationsClient, 'startScavenge', (service) => // protected member
     new Promise<operations.ScavengeResp>((resolve, reject) => {
       const [metadata, options] = client['callArguments']({})
       service.startScavenge(new operations.StartScavengeReq(), metadata, options, (error, answer) => {
@@ -62,7 +62,7 @@ async function ended (session: Session, scavengeId: string, answerWithinMs: numb
     const told = await eventsOf(session, `$scavenges-${scavengeId}`, answerWithinMs)
     const completed = told.find(({ type }) => type === '$scavengeCompleted')
     if (completed) return summaryOf(scavengeId, completed.data)
-    // One that a restart of the store has ended is not completed: the next one does its work as well.
+    // A scavenge cut off by a restart of the store never completes: the next one does its work as well.
     const latest = looks % looksUntilAsked === 0 ? (await start(session)).scavengeId : scavengeId
     if (latest !== scavengeId) return await ended(session, latest, answerWithinMs)
     await delay(lookEveryMs)
@@ -75,7 +75,7 @@ function summaryOf (scavengeId: string, data: unknown): Scavenged {
   return { scavengeId, events: Number(eventsRemoved), bytes: Number(spaceSaved) }
 }
 
-/** None of a stream that is not there, or not for us: a real server does not let everybody read its own streams. */
+/** Empty for a missing or unreadable stream: a real server does not let everybody read its system streams. */
 async function eventsOf (
   session: Session, stream: string, answerWithinMs: number
 ): Promise<Array<Pick<AllStreamRecordedEvent, 'type' | 'data'>>> {

@@ -1,11 +1,11 @@
-// Events as the client delivers them become ours.
+// Converts events of the client to ours.
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { createHash } from 'node:crypto'
 
 type Delivered = NonNullable<ResolvedEvent['event'] | AllStreamResolvedEvent['event']>
 
-/** Our shape of an event that the client delivered; data that is not JSON stays as it came. */
+/** Data that is not JSON stays as it came. */
 export function toStoredEvent (event: Delivered): StoredEvent {
   return {
     id: event.id,
@@ -19,7 +19,7 @@ export function toStoredEvent (event: Delivered): StoredEvent {
   }
 }
 
-/** Metadata of other writers may hold anything. A value that is no text becomes JSON: so a version 2 is not missed. */
+/** Other writers may put anything into metadata. Non-strings become JSON, so that a `version: 2` is noticed. */
 function texts (metadata: unknown): Record<string, string> {
   if (typeof metadata !== 'object' || metadata === null) return {}
   if (metadata instanceof Uint8Array || Array.isArray(metadata)) return {}
@@ -39,10 +39,10 @@ function jsonOf (value: unknown): string {
 const isStringMap = (metadata: object): metadata is Record<string, string> =>
   Object.values(metadata).every((value) => typeof value === 'string')
 
-/** Nothing that nests deeper is an event of ours; without a limit a hostile one would overflow the stack. */
+/** Our events never nest deeper; without a limit a hostile one would overflow the stack. */
 const deepest = 500
 
-/** In bytes, as V8 keeps it: good to a factor of two, which is enough for a budget. */
+/** Size in V8's heap, in bytes. It is right to a factor of two, which is enough for a budget. */
 export function sizeOf (value: unknown, levels = deepest): number {
   if (typeof value === 'string') return 24 + value.length
   if (typeof value !== 'object' || value === null || levels === 0) return 8

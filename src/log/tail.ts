@@ -1,12 +1,12 @@
-// One subscription at the end of the log for all of a process who follow it there: events are decoded and opened once.
+// One subscription at the end of the log, shared by the followers of a process: events are decoded and opened once.
 import type { Batch, FollowOptions } from './follow.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { sizeOf } from './stored.js'
 
 export interface ShareOptions {
-  /** Those that anybody may want. Who follows others has a subscription of its own. */
+  /** Types that the shared subscription has. Followers of other types get their own subscription. */
   eventTypes: readonly string[]
-  /** Of the events that are kept for who is not that far yet, in bytes. */
+  /** Memory for events that slower followers still need, in bytes. */
   maxBytes?: number
 }
 
@@ -17,10 +17,10 @@ interface Followed {
 
 const usualMaxBytes = 8 * 2 ** 20
 
-/** Who follows with `mayShare` does so with others, while it is near the end of the log. */
+/** Serves followers with `mayShare` while they are near the end of the log. */
 export class SharedTail {
   readonly #types: ReadonlySet<string>
-  /** Of those who read the tail: what is there is handed over at once. */
+  /** Each makes a reader yield at once what it has. */
   readonly #pressing = new Set<() => void>()
   #last: Tail | undefined
 
@@ -37,8 +37,8 @@ export class SharedTail {
   }
 
   /**
-   * A follower that is behind, or has lost the tail, has a subscription of its own until it is where the tail is. An
-   * error of the store, or of one event, reaches it there. So no follower waits for another one, or fails for one.
+   * A follower that lags, or has lost the tail, uses its own subscription until it reaches the tail. There it meets the
+   * errors of the store and of single events. So no follower waits for another one, or fails because of one.
    */
   async * follow (options: FollowOptions): AsyncGenerator<Batch, void> {
     let { after: position, taken } = options
@@ -47,7 +47,7 @@ export class SharedTail {
       const head = await this.streams.head()
       const isNear = () => this.#tail?.holds(position) ?? position >= head
       if (hasLostIt || !isNear()) {
-        const until = position < head ? head : undefined // at the head, what is wrong with the log is heard here
+        const until = position < head ? head : undefined // at the head: follow on, to meet the log's error
         for await (const batch of this.streams.follow({ ...options, after: position, taken, until })) {
           yield batch
           position = batch.position
@@ -79,25 +79,25 @@ export class SharedTail {
 const mostEvents = 500
 /** How long a deferred event waits for others. */
 const deferredMs = 250
-/** A reader whose last batch had so many events rests so long first: fewer, larger transactions while much arrives. */
+/** After a batch of so many events a reader rests first: fewer, larger transactions under load. */
 const busy = { events: 4, restMs: 10 }
-/** So long the events of others are passed without a word: at once when the last batch had some, and else. */
+/** How long a reader holds back the position of unwanted events: after a batch with events, and otherwise. */
 const passingMs = { busy: 250, idle: 2_000 }
 
-/** What an event takes beside its data, in bytes. */
+/** Memory that an event takes in addition to its data, in bytes. */
 const besideData = 500
-/** Dropping leaves this share of the budget: each drop moves all that stay, so it must not come with every event. */
+/** A drop frees an eighth of the budget: each drop moves all remaining events, so it must not come with every event. */
 const keptShare = 7 / 8
 
 /**
- * The newest events of a subscription. It is over when that is, for whatever reason, or nobody reads it. Then there may
- * be another one.
+ * Buffers the newest events of a subscription. It ends with the subscription, or when its last reader leaves. Then
+ * SharedTail may begin another one.
  */
 class Tail {
   isOver = false
   readonly #events: { event: StoredEvent, bytes: number }[] = []
   #bytes = 0
-  /** Every event behind this position that has come is here. */
+  /** No event received after this position has been dropped. */
   #since: bigint
   #reached: bigint
   readonly #closing = new AbortController()
@@ -108,25 +108,25 @@ class Tail {
   ) {
     this.#since = this.#reached = from.after
     const following = streams.follow({ ...from, signal: this.#closing.signal })
-    // Who reads it goes on with a subscription of its own, and hears from that one what is wrong.
+    // Readers go on with their own subscription, which reports the error.
     this.#keepAll(following).catch(() => {}).finally(() => this.#end())
   }
 
-  /** Whether nothing is missing behind this position. */
+  /** Whether no event after this position is missing. */
   holds (position: bigint): boolean {
     return !this.isOver && position >= this.#since
   }
 
   /**
-   * Batches of a reader, as far as the tail has what comes next. They end when the signal is aborted, the tail is over,
-   * or it has run away from this reader.
-   * @param pressing takes what makes the reader hand over what it has, without waiting for others
+   * Yields batches until the signal is aborted, the tail is over, or the tail has dropped events that the reader still
+   * needs.
+   * @param pressing gets a callback that makes the reader yield what it has, without waiting for more
    */
   async * read (
     { after, eventTypes, isDeferred, signal }: FollowOptions, pressing: Set<() => void>
   ): AsyncGenerator<Batch, void> {
     const types = new Set(eventTypes)
-    let [seen, position] = [after, after] // what was looked at; of it, what is behind `position` is not handed over yet
+    let [seen, position] = [after, after] // looked at; events after `position` are not yielded yet
     let events: StoredEvent[] = []
     let [hasUrgent, isPressed] = [false, false]
     let [restsUntil, passesMs] = [0, passingMs.busy]
@@ -146,7 +146,7 @@ class Tail {
         const wanted = next.filter(({ type }) => types.has(type))
         events.push(...wanted)
         hasUrgent ||= wanted.some((event) => isDeferred?.(event) !== true)
-        seen = next.at(-1)?.position ?? (this.#reached > seen ? this.#reached : seen) // who joined may be further on
+        seen = next.at(-1)?.position ?? (this.#reached > seen ? this.#reached : seen) // a new reader may be ahead
         if (next.length > 0 && events.length < mostEvents) continue
         const now = performance.now()
         if (seen > position) waitsSince ??= now
