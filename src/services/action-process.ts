@@ -1,5 +1,5 @@
-// A process that does one action to a projection, and tells in the ledger how far it is. It goes on when the API that
-// began it ends without a word; SIGTERM stops it.
+// A process that runs one action on a projection and reports its progress in the ledger. It survives a crash of the API
+// that began it; SIGTERM stops it.
 import { hostname } from 'node:os'
 import { text } from 'node:stream/consumers'
 import type { Pool } from 'pg'
@@ -13,7 +13,7 @@ import { OtherLog } from '../log/errors.js'
 import type { KeySettings } from './complete-config.js'
 import { openConnections, type Connections, type Urls } from './connections.js'
 
-/** What the process reads at its start from stdin, as JSON. */
+/** Sent to stdin as JSON. */
 export interface ActionOrder {
   id: string
   action: Action
@@ -57,18 +57,18 @@ async function carryOut ({ id, action, projection: name, input, urls, keys, logL
 const only = ({ pool, consumerPool, streams, logGuard }: Connections) =>
   ({ pool, consumerPool, streams, sameLog: logGuard })
 
-/** The operator is told: it is no news for the log. */
+/** The operator gets these as the action's message, so they are not logged. */
 const isRefusal = (error: unknown) => [ReplayRefused, BrokenOff, OtherLog].some((each) => error instanceof each)
 
 const wordsOf = (error: unknown) => error instanceof Error ? error.message : String(error)
 
-/** The newest words and progress are written once a second, whether they changed or not. */
+/** Writes the newest message and progress once a second, even unchanged: a stale row means a dead process. */
 function keepTelling (pool: Pool, id: string) {
   let progress: number | null = null
   let message = ''
   let last = Promise.resolve()
   const tell = () => {
-    last = last.then(() => tellProgress(pool, id, progress, message)).catch(() => {}) // the next one says it
+    last = last.then(() => tellProgress(pool, id, progress, message)).catch(() => {}) // the next write has it
   }
   const timer = setInterval(tell, tellEveryMs)
   return {

@@ -1,4 +1,4 @@
-// Begins an action on a projection in a process of its own: it may take minutes and much memory, and requests go on.
+// Runs an action on a projection in a child process: it may take minutes and much memory while requests go on.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -9,17 +9,17 @@ import { endsWithin } from '../timing.js'
 import type { Services } from './services.js'
 import type { ActionOrder } from './action-process.js'
 
-/** It inherits the environment; where the back ends are it reads from its stdin. */
+/** Inherits the environment, and reads the URLs of the back ends from stdin. */
 const program = fileURLToPath(new URL('./action-process.js', import.meta.url))
 
-/** A process that is asked to stop ends by then, or is killed. */
+/** A child that gets SIGTERM ends within this time, or is killed. */
 const stopsWithinMs = 3_000
 
 export function openActions ({ urls, config, pool, log }: Services) {
   const running = new Set<ChildProcess>()
   return { start, stop }
 
-  /** @returns the id of the action; nothing while another one runs on that projection */
+  /** @returns the id of the action; undefined while another one runs on that projection */
   async function start (action: Action, projection: string, input: OperationInput): Promise<string | undefined> {
     const id = randomUUID()
     if (!await beginAction(pool, { id, action, projection })) return undefined
@@ -29,12 +29,12 @@ export function openActions ({ urls, config, pool, log }: Services) {
     child.once('error', (error) => { log.error({ err: error, action, projection }, 'an action did not begin') })
     const { secrets, previousSecretKeys, logLevel } = config
     const order: ActionOrder = { id, action, projection, input, urls, keys: { secrets, previousSecretKeys }, logLevel }
-    child.stdin.on('error', () => {}) // it has ended, which is told
+    child.stdin.on('error', () => {}) // the exit handler reports that it has ended
     child.stdin.end(JSON.stringify(order))
     return id
   }
 
-  /** One that ended well has said so itself, which this does not change. */
+  /** A child that succeeded has already recorded that; this does not overwrite it. */
   async function ended (child: ChildProcess, id: string, code: number | null, signal: string | null): Promise<void> {
     running.delete(child)
     const how = signal ? `was ended by ${signal}` : `ended with exit status ${code}`
@@ -44,7 +44,6 @@ export function openActions ({ urls, config, pool, log }: Services) {
     })
   }
 
-  /** Stops what this process has begun. */
   async function stop (): Promise<void> {
     await Promise.all([...running].map(async (child) => {
       const exit = once(child, 'exit')

@@ -16,7 +16,7 @@ import { openActions } from './actions.js'
 import type { ApiServices, Services } from './services.js'
 import type { Status } from './status.js'
 
-/** Between two removals of expired idempotency keys. */
+/** Interval of removing expired idempotency keys. */
 const sweepEveryMs = 10 * 60_000
 
 export async function startApi (services: Services, status: Status): Promise<App> {
@@ -48,7 +48,7 @@ export async function startApi (services: Services, status: Status): Promise<App
     corsOrigins: config.corsOrigins,
     rateLimit: { perMinute: config.rateLimitPerMinute, redis },
     ops: opsServices(services, actions.start, async () => {
-      const { findIn } = await import('../cli/doctor/doctor.js') // nobody else needs it
+      const { findIn } = await import('../cli/doctor/doctor.js') // only this route needs it
       return await findIn(config, services.urls)
     }),
     routes
@@ -65,17 +65,17 @@ export async function startApi (services: Services, status: Status): Promise<App
   return app
 }
 
-/** A request waits no longer for its count, in milliseconds. */
+/** How long a request waits for its count, in milliseconds. */
 const countWithinMs = 250
 
-/** Counts requests for the rate limit. None waits for a Redis that is down or frozen: its count fails at once. */
+/** Connects to Redis for the rate limit. Fails a count at once while Redis is down or frozen, so no request waits. */
 function connectForCounts (redisUrl: string, log: Logger): Redis {
   const redis = new Redis(redisUrl, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2_000,
     commandTimeout: countWithinMs,
-    socketTimeout: countWithinMs, // closes a frozen connection, so that only the first request waits for it
+    socketTimeout: countWithinMs, // a frozen connection is closed, so that only the first request waits
     retryStrategy: (times) => Math.min(times * 200, 2_000)
   })
   const teller = redisTeller(redisUrl, log)

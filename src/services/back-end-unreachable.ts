@@ -1,4 +1,4 @@
-// Says which back end did not answer at the start, and which setting leads to it.
+// Reports which back end did not answer at the start, and which setting leads to it.
 
 import { eachHost, placeOf } from '../log/client-url.js'
 import { EventStoreConnection } from '../log/connection.js'
@@ -8,15 +8,14 @@ import { OtherVersion } from '../postgres/migrate.js'
 import { postgresProblem } from '../postgres/in-words.js'
 import { withTimeout } from '../timing.js'
 
-/** A back end did not answer at the start. */
 class BackEndUnreachable extends Error {
   override readonly name = 'BackEndUnreachable'
 }
 
-/** The way to a back end, and what leads there. */
+/** Where a back end is, its name, and the setting that leads to it. */
 interface Way { url: string, what?: string, setting?: string }
 
-/** @throws BackEndUnreachable with the reason, the place and what mends it, unless the error says all that itself */
+/** @throws BackEndUnreachable with the reason, the address and the fix, unless the error already has them */
 function unreachable ({ url, what, setting }: Required<Way>, cause: unknown, words?: string): never {
   if (cause instanceof BackEndUnreachable || cause instanceof OtherVersion) throw cause
   const problem = words ?? `${what} did not answer: ${reasonOf(cause)}. Check that it runs and that ${setting} leads to it.`
@@ -25,7 +24,7 @@ function unreachable ({ url, what, setting }: Required<Way>, cause: unknown, wor
   throw new BackEndUnreachable(isSaid ? problem : problem.replace('. ', ` (at ${place}). `), { cause })
 }
 
-/** @throws BackEndUnreachable when `answer` fails, with what Postgres or the way to it says, and what mends that */
+/** @throws BackEndUnreachable when `answer` fails, with the reason and the fix */
 export async function reachablePostgres<Answer> (
   url: string, answer: () => Promise<Answer>
 ): Promise<Answer> {
@@ -36,15 +35,15 @@ export async function reachablePostgres<Answer> (
   }
 }
 
-/** A host name with several addresses fails once for each, and the error around them says nothing. */
+/** A host name with several addresses fails once per address, and the AggregateError has no message of its own. */
 export function reasonOf (cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join(', ')
   return cause instanceof Error ? cause.message : String(cause)
 }
 
 /**
- * The end of the log, as the first question to the event store.
- * @throws BackEndUnreachable, with what is wrong in words: of a cluster, for each host of the URL
+ * Reads the head of the log, as the first call to the event store.
+ * @throws BackEndUnreachable with the reason in words; for a cluster, one for each host of the URL
  */
 export async function reachableHead (way: Way, head: () => Promise<bigint>): Promise<bigint> {
   const { url, what = 'The event store', setting = 'EVENTSTORE_URL' } = way
@@ -66,7 +65,7 @@ async function reasonAt (url: string, cause: unknown): Promise<string> {
   return reasons.filter((reason) => reason !== undefined).join('; ') || whyOf(cause)
 }
 
-/** The client does not say why a discovery found nobody, so each host is asked alone. */
+/** The client does not say why a discovery found no member, so this asks each host separately. */
 async function whyNot (url: string): Promise<string | undefined> {
   const connection = new EventStoreConnection(url)
   try {
@@ -81,13 +80,13 @@ async function whyNot (url: string): Promise<string | undefined> {
 
 const askedWithinMs = 2_000
 
-/** One that is away may come back; a database that is not there does not. @throws BackEndUnreachable */
+/** Tolerates a Redis that is away, as it may come back; a missing database does not. @throws BackEndUnreachable */
 export async function refuseLackingRedis (url: string): Promise<void> {
   const [{ Redis }, { whyAway }] = await Promise.all([
     import('ioredis'), import('../../workers/queue/redis-trouble.js')
   ])
   const redis = new Redis(url, { lazyConnect: true, connectTimeout: askedWithinMs, retryStrategy: () => null })
-  redis.on('error', () => {}) // told by those who work with it
+  redis.on('error', () => {}) // its users report that
   const selected = redis.connect().then(() => redis.select(redis.options.db ?? 0))
   const late = () => new Error('no answer')
   const answer = await withTimeout(askedWithinMs, selected, late).catch((error: unknown) => error)

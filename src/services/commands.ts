@@ -1,4 +1,4 @@
-// What commands work with, in the roles api and worker: on a log that has gone back, none is taken and no id is given.
+// Opens what commands need, for api and worker. On a log that has gone back, it takes no command and gives no id.
 import { notedEntries } from '../../projections/blacklist.js'
 import { openBlacklists, holdToLeadDigestKey } from '../commands/phone-numbers.js'
 import { commandHandler } from '../commands/handle.js'
@@ -7,7 +7,7 @@ import type { Services } from './services.js'
 
 type CommandServices = Pick<Services, 'pool' | 'streams' | 'positions' | 'phoneHash' | 'logGuard'>
 
-/** `cacheBytes` bounds what is remembered of streams. */
+/** `cacheBytes` limits the cache of streams. */
 export async function openCommands (services: CommandServices, cacheBytes: number) {
   const { pool, streams, positions, phoneHash, logGuard: { assertMayGiveIds, problem } } = services
   await holdToLeadDigestKey(streams, phoneHash)

@@ -1,4 +1,4 @@
-// The connections that every role and command works on.
+// Opens the connections that every role and command needs.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { Positions } from '../../projections/engine/positions.js'
@@ -18,42 +18,42 @@ import { PersonKeys } from '../privacy/person-keys.js'
 import { digestOfNumbers, secretKeys, type KeySettings } from './complete-config.js'
 import { reachableHead, reachablePostgres } from './back-end-unreachable.js'
 
-/** Where the back ends are, after the embedded ones have started. */
+/** The URLs of the back ends, known once the embedded ones have started. */
 export interface Urls {
   databaseUrl: string
   eventStoreUrl: string
   redisUrl?: string | undefined
-  /** The directory in which the embedded Postgres keeps its data. */
+  /** The data directory of the embedded Postgres. */
   dataIn?: string | undefined
 }
 
-/** A statement of a batch that takes longer fails, and its consumer begins the batch again. Commands wait longer. */
+/** Statement timeout of batches in CLI commands; roles have a shorter one. The consumer repeats a batch that fails. */
 const usualBatchMs = 30_000
 
-/** A session that idles longer inside a transaction is ended, so that a frozen process keeps no rows locked. */
+/** Postgres ends a session that idles longer inside a transaction, so that a frozen process keeps no rows locked. */
 const stalledAfterMs = 3_000
 
-/** Of each of the two pools. The table in docs/operations.md is made of it. */
+/** Per pool; there are two. The table in docs/operations.md is derived from it. */
 export const mostConnections = 20
 
-/** A pool ends when its last query does, which may be on a dead connection. */
+/** `pool.end` waits for the last query, which may be on a dead connection. */
 const endWithinMs = 2_000
 
-/** What consumers may take. */
+/** Consumers get no events of person keys. */
 const consumedTypes = Object.keys(eventVersions).filter((type) => !keyTypes.includes(type))
 
 export type Connections = Awaited<ReturnType<typeof openConnections>>
 
 interface ConnectionOptions {
-  /** How long a statement of `pool` may take, in milliseconds; without limit when absent. */
+  /** Statement timeout of `pool`, in milliseconds; none when absent. */
   answerWithinMs?: number
-  /** How long a statement of `consumerPool` may take, in milliseconds. */
+  /** Statement timeout of `consumerPool`, in milliseconds. */
   batchWithinMs?: number
-  /** How long an answer waits for readers to see a position, in milliseconds. */
+  /** How long a response waits until read models have reached a position, in milliseconds. */
   readModelWaitMs?: number
 }
 
-/** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, OtherVersion */
+/** Connects to the back ends and migrates the database. @throws BackEndUnreachable, OtherVersion */
 export async function openConnections (
   urls: Urls, settings: KeySettings, log: Logger, options: ConnectionOptions = {}
 ) {
@@ -90,22 +90,22 @@ export async function openConnections (
   const logGuard = openLogGuard({ pool, streams, readUpTo: () => activePositions(pool, projections), log })
   return {
     pool,
-    /** For consumers: its statements and transactions have a time limit. */
+    /** For consumers: statements and idle transactions have a time limit. */
     consumerPool,
     ...sealing,
-    /** What events say of persons is sealed by what is appended here, and open in what is read. */
+    /** Seals personal data on append and opens it on read. */
     streams: streams as Streams,
-    /** Whether the event store answers, and takes writes. */
+    /** The same log, for health checks. */
     eventStore: streams,
     positions,
-    /** It has compared nothing yet. */
+    /** Has not compared anything yet. */
     logGuard,
     notifications,
     close
   }
 }
 
-/** Logs each outage twice, when it begins and when it ends, however many connections it takes. */
+/** Logs each outage when it begins and when it ends, however many connections it takes. */
 export function postgresOutages (log: OutageLog) {
   let beganAt: number | undefined
   return {
@@ -123,10 +123,10 @@ export function postgresOutages (log: OutageLog) {
   }
 }
 
-/** From now on what events say of persons is sealed in this log, and open in what is read of it. */
+/** From now on this log seals personal data on append and opens it on read. */
 export function openSealing (streams: EventLog, pool: Pool, settings: KeySettings) {
   const phoneHash = digestOfNumbers(settings)
-  /** What is encrypted at rest is encrypted with these. */
+  /** Keys for what is encrypted at rest. */
   const keys = secretKeys(settings)
   const personKeys = new PersonKeys({ pool, streams, secretKeys: keys, digest: phoneHash })
   streams.codec = personCodec(personKeys, phoneHash)

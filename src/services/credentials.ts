@@ -1,4 +1,4 @@
-// API keys that let in, and tokens that were ended: as Postgres had them at most 700 ms ago.
+// Checks API keys and revoked tokens against Postgres, at most 700 ms out of date.
 import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import { findKeysByHash, findRevokedTokens, KeyUses, type KnownKey } from '../../projections/keys.js'
@@ -14,15 +14,15 @@ export interface OpenCredentials extends Credentials {
   close (): Promise<void>
 }
 
-/** With the time that a look takes, what was revoked is refused within a second. */
+/** Plus the time of a lookup, a revocation takes effect within a second. */
 const trustedMs = 700
 const lookWithinMs = 2_000
-/** A token waits no longer for a look: where Postgres is away, those that were known to be revoked are refused. */
+/** How long a token waits for a lookup. When Postgres is away, tokens known as revoked are still refused. */
 const waitMs = 500
 
-/** Some ten megabytes. */
+/** About ten megabytes. */
 const rememberedKeys = 20_000
-/** Of unknown keys that come together. */
+/** Uncached keys per query. */
 const mostAtOnce = 500
 
 interface Looked {
@@ -32,7 +32,7 @@ interface Looked {
   log: { debug (details: object, message: string): void }
 }
 
-/** A process without requests looks nothing up. */
+/** Looks things up only on requests. */
 export function openCredentials ({ pool, streams, positions, log }: Looked): OpenCredentials {
   const isFilled = async () => await positions.passed('keys') !== undefined
   const uses = new KeyUses(pool, (error) => log.debug({ err: error }, 'last uses of API keys were not written'))
@@ -42,7 +42,7 @@ export function openCredentials ({ pool, streams, positions, log }: Looked): Ope
     for (const key of await findKeysByHash(pool, hashes, lookWithinMs)) found.set(key.hash, key)
     return found
   }
-  // One query at a time: strangers who guess keys take one connection at most.
+  // One query at a time, so that strangers who guess keys take one connection at most.
   const lookUp = batcher({
     runBatch: findKeys,
     runOne: async (hash) => (await findKeys([hash])).get(hash) ?? 'key-unknown',
@@ -56,8 +56,8 @@ export function openCredentials ({ pool, streams, positions, log }: Looked): Ope
     async fetchMethod (hash, _stale, { options }) {
       const askedAt = performance.now()
       const found = await lookUp(hash)
-      options.ttl = Math.max(1, trustedMs - (performance.now() - askedAt)) // a slow answer is an old one
-      return found === 'key-unknown' ? undefined : found // which is not kept: a key that is made now is found at once
+      options.ttl = Math.max(1, trustedMs - (performance.now() - askedAt)) // an answer is as old as its question
+      return found === 'key-unknown' ? undefined : found // not cached: a key that is created now works at once
     }
   })
   const revoked = revokedTokens(async () => await isFilled() ? await findRevokedTokens(pool, lookWithinMs) : undefined,
@@ -85,7 +85,7 @@ function judge (key: KnownKey | undefined): ApiKeyUser | KeyRefusal {
   return { id, user_id, name, scopes }
 }
 
-/** Their digests as they were last found; nothing before the first time. */
+/** The digests that the last lookup found; undefined before the first one. */
 function revokedTokens (find: () => Promise<string[] | undefined>, onError: (error: unknown) => void) {
   let digests: ReadonlySet<string> | undefined
   let [beganAt, isAsOf] = [-Infinity, -Infinity]
@@ -104,7 +104,7 @@ function revokedTokens (find: () => Promise<string[] | undefined>, onError: (err
   }
 }
 
-/** Where a look-up fails, who sends it cannot be known right now. */
+/** When a lookup fails, the caller is neither accepted nor refused: NotKnownYet. */
 async function orNotKnown<Found> (found: Promise<Found>): Promise<Found> {
   return await found.catch((cause: unknown) => {
     if (cause instanceof NotKnownYet) throw cause

@@ -1,4 +1,4 @@
-// The secrets of a run that has no back end set: made once, kept under DATA_DIR.
+// The secrets of a run without external back ends: generated once, kept under DATA_DIR.
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ interface Secrets {
 const fileIn = (dataDir: string) => join(dataDir, 'secrets.json')
 
 /**
- * Reads `secrets.json` (mode 0600) in `dataDir`, or makes it. Of two processes that make it at once, one wins and both
+ * Reads `secrets.json` (mode 0600) in `dataDir`, or creates it. If two processes create it at once, one wins and both
  * use its secrets.
  * @throws when the file is not readable or not ours
  */
@@ -32,7 +32,7 @@ export async function generatedSecrets (dataDir: string): Promise<Secrets> {
   return await keptSecrets(dataDir) ?? secrets
 }
 
-/** Those of `secrets.json`; nothing where there is no such file. @throws DataDirUnusable where it cannot be used */
+/** The secrets of `secrets.json`; undefined without that file. @throws DataDirUnusable when it cannot be used */
 export async function keptSecrets (dataDir: string): Promise<Secrets | undefined> {
   const { DataDirUnusable, explained, lookAtDataDir } = await import('@ringledger/embedded-postgres/data-dir')
   if (lookAtDataDir(dataDir) === undefined) return undefined
@@ -51,11 +51,11 @@ function secretsIn (bytes: Uint8Array): Partial<Secrets> {
   try {
     return JSON.parse(textOf(bytes)) ?? {}
   } catch {
-    return {} // half a file, or somebody's
+    return {} // a truncated or foreign file
   }
 }
 
-/** Where a former key is kept, the current one takes its place. @returns whether it did */
+/** Replaces a kept former key by the current one. @returns whether it did */
 export async function leaveFormerKey (dataDir: string, former: readonly string[], secretKey: string): Promise<boolean> {
   const kept = await keptSecrets(dataDir)
   if (!kept || !former.includes(kept.secretKey)) return false

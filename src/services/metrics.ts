@@ -1,4 +1,4 @@
-// What a process measures of itself: subscriptions, leases, connections, and what waits in the database.
+// Registers the metrics of a process: consumers, leases, connections, and pending work in the database.
 import type { Pool } from 'pg'
 import type { Ended } from '../../workers/deliveries/outcome.js'
 import { skippedCalls } from '../../workers/dispatch/effects.js'
@@ -16,7 +16,7 @@ import { leasesOf } from '../subscriptions/lease.js'
 import { atMostEvery } from '../timing.js'
 import type { Services } from './services.js'
 
-/** Of every role: what its consumers have done, the leases that it holds, its connections. */
+/** Metrics of every role: its consumers, leases and connections. */
 export function measureProcess (metrics: Metrics, { pool, consumerPool, holder }: Services): void {
   const consumers = (name: string, help: string, pick: (counters: Counters) => number) =>
     metrics.counter(name, help, ['consumer'], () =>
@@ -39,7 +39,7 @@ function connectionsIn (name: string, { totalCount, idleCount, waitingCount }: P
   return Object.entries(counts).map(([state, value]) => ({ labels: { pool: name, state }, value }))
 }
 
-/** Of the role projector: how far the read models are, whichever process runs their projections. */
+/** Metrics of the projector role: the lag of all read models, whichever process runs their projections. */
 export function measureProjections (metrics: Metrics, { pool, streams }: Services, lagMonitor: LagMonitor): void {
   const projected = (name: string, help: string, pick: (lag: Lag) => number) =>
     metrics.gauge(name, help, ['projection'], () =>
@@ -62,14 +62,14 @@ export function measureProjections (metrics: Metrics, { pool, streams }: Service
         ({ labels: { projection, generation }, value: 1 })))
 }
 
-/** Below zero, in positions, where the log has gone back: there are no events to count. */
+/** Negative, and in positions, when the log has gone back: there are no events to count. */
 async function eventsBehind (streams: Services['streams'], { name, position, lag }: Lag): Promise<number> {
   if (lag <= 0n) return Number(lag)
   const { eventTypes = [] } = projections.find((projection) => projection.name === name) ?? {}
   return (await behindLog(streams, { position, head: position + lag }, eventTypes)).events
 }
 
-/** From a few milliseconds to the three days of the schedule, in seconds. */
+/** Histogram buckets in seconds; the retry schedule lasts three days. */
 const latencies = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600, 14_400, 86_400, 259_200]
 
 /** Counts the attempts of a worker process. @returns callbacks: one for each attempt, one for exhausted deliveries */
@@ -91,7 +91,7 @@ export function observeAttempts (
   }
 }
 
-/** The worker counts these in the delivery log. */
+/** Metrics of the worker role, counted in the delivery log. */
 export function measureDeliveries (metrics: Metrics, pool: Pool): void {
   const countsBy = (label: string, found: Array<{ count: number }>): Sample[] =>
     found.map(({ count, ...each }) => ({ labels: { [label]: String(Reflect.get(each, label)) }, value: count }))
@@ -123,7 +123,7 @@ export function measureDeliveries (metrics: Metrics, pool: Pool): void {
 
 const importOutcomes = ['created', 'duplicate', 'invalid']
 
-/** Of the role worker: what is done in the background, of each kind; 0 where nothing waits. */
+/** Metrics of the worker role: background work by kind, 0 when none waits. */
 export function measureBackground (
   metrics: Metrics, kinds: readonly string[], count: () => ReturnType<typeof unfinishedByKind>
 ): void {
@@ -140,7 +140,7 @@ export function measureBackground (
   ofKind('background_oldest_seconds', 'Age of the oldest request in the background; 0 when there is none.', ({ oldestSeconds }) => oldestSeconds)
 }
 
-/** Rows of imports that this process has done. @returns what is told of a part that was kept */
+/** Counts rows of imports. @returns a callback for the outcomes of each part that was kept */
 export function observeImports (metrics: Metrics): (outcomes: readonly string[]) => void {
   const counted = Object.fromEntries(importOutcomes.map((outcome) => [outcome, 0]))
   metrics.counter('import_rows_total', 'Rows of imports that this process has done, by outcome.', ['outcome'],

@@ -1,4 +1,4 @@
-// The projector role: runs every projection, and replays what an earlier version of the code has folded.
+// The projector role: runs every projection, and replays those folded by an earlier version of the code.
 import { feedGenerations } from '../../projections/engine/feed.js'
 import { outdated } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
@@ -7,7 +7,7 @@ import { endsWithin, pause } from '../timing.js'
 import { openActions } from './actions.js'
 import type { Services } from './services.js'
 
-/** A batch that is under way ends by then, or its connection is dead. */
+/** A batch in flight ends within this time, or its connection is dead. */
 const batchWithinMs = 11_000
 
 /** @returns what ends it, after the batches in flight */
@@ -27,10 +27,10 @@ export function startProjector (
 const lookEveryMs = 1_000
 
 /**
- * PROJECTION_REBUILD=auto: what an earlier version of the code has folded is replayed, one after the other, each as an
- * operator would ask for it: it is shown and can be gone on with. One that fails is told, and tried again at the
- * next start. Of several projectors that start together one does it. What a later version has folded stays: a release
- * that is on its way out must not undo what the next one has done.
+ * PROJECTION_REBUILD=auto: replays what an earlier version of the code has folded, one projection after the other, as
+ * actions that operators see and can resume. A failed one is logged and repeated at the next start. When several
+ * projectors start together, one of them does it. What a later version has folded stays: during a rolling update the
+ * old release must not undo what the new one has done.
  * @returns what ends it
  */
 export function rebuildOutdated (services: Services): () => Promise<void> {
@@ -49,7 +49,7 @@ export function rebuildOutdated (services: Services): () => Promise<void> {
 
   async function rebuild (projection: string): Promise<void> {
     const id = await actions.start('replay', projection, {})
-    if (id === undefined) return // another process does it
+    if (id === undefined) return // another process rebuilds it
     log.info({ projection }, 'a read model of an earlier version is rebuilt')
     const { state, message } = await ended(id) ?? {}
     if (state === 'done') log.info({ projection }, message)
@@ -59,7 +59,7 @@ export function rebuildOutdated (services: Services): () => Promise<void> {
   async function ended (id: string): Promise<ActionReport | undefined> {
     while (!stopping.signal.aborted) {
       await pause(lookEveryMs, stopping.signal)
-      const found = await findAction(pool, id).catch(() => undefined) // Postgres restarts
+      const found = await findAction(pool, id).catch(() => undefined) // Postgres may restart
       if (found && found.state !== 'running') return found
     }
     return undefined

@@ -1,5 +1,4 @@
-// Starts the roles of a process on one record of services, and stops them in time though a back end is silent: what
-// waits for that would wait long, and in vain.
+// Starts the roles of a process on one services record. Stops them in time even if a back end is silent.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,7 +15,7 @@ import { openServices, type Role, type Services } from './services.js'
 import { openStatus } from './status.js'
 import type { StartedWorker } from './worker.js'
 
-/** What only looks again and again has nothing to finish. */
+/** Loops that only poll have nothing to finish. */
 const lookWithinMs = 1_000
 
 const endsSoon = (stop: () => Promise<unknown>) => () => endsWithin(lookWithinMs, stop())
@@ -25,7 +24,7 @@ type Stops = Array<() => Promise<unknown>>
 
 export type Service = Awaited<ReturnType<typeof startRoles>>
 
-/** Runs the roles in this process until `stop`; `prepare` comes first, on the same connections. */
+/** Runs the roles in this process until `stop`. `prepare` runs before, on the same connections. */
 export async function startRoles (
   roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger,
   prepare?: (connections: Connections) => Promise<void>
@@ -39,7 +38,7 @@ export async function startRoles (
     return {
       /** Where it listens, without BASE_PATH. */
       url: await listen(app, config),
-      /** From now on it is not ready, and asks its clients to connect anew; it goes on answering. */
+      /** Fails readiness and ends each connection with its next answer; requests are still answered. */
       leave: () => leaving.abort(),
       stop
     }
@@ -48,13 +47,13 @@ export async function startRoles (
     throw error
   }
 
-  /** Takes no new work, finishes what is in flight, then disconnects; it does not wait for a silent back end. */
+  /** Takes no new work, finishes work in flight, then disconnects. Does not wait for a silent back end. */
   async function stop () {
     leaving.abort()
     return await stopInTime(stopInOrder(), inReach(services, () => worker))
   }
 
-  /** The parts at once: attempts of webhooks and slow clients may each take most of the time. */
+  /** Stops all parts at once: webhook attempts and slow clients may each take most of the time. */
   async function stopInOrder (): Promise<void> {
     await Promise.all(stops.splice(0).map((stopPart) => stopPart()))
     await services.close()
@@ -65,17 +64,17 @@ function inReach (
   { urls: { databaseUrl }, pool, consumerPool }: Services, worker: () => StartedWorker | undefined
 ) {
   return {
-    /** Rejects, as `queue` does, when it is not there. */
+    /** Rejects when Postgres does not answer, as `queue` does for Redis. */
     postgres: () => knock(databaseUrl, answersWithinMs),
     queue: async () => { await worker()?.assertAnswers() },
-    /** Attempts of webhooks that are under way are made again later: a receiver that hangs has longer than we do. */
+    /** Gives up running webhook attempts, to repeat them later: a receiver that hangs outlasts our shutdown. */
     handOver: () => worker()?.handOver(),
-    /** Ends all connections to Postgres, so that what waits for an answer fails at once. */
+    /** Ends all connections to Postgres, so that pending statements fail at once. */
     cutOff: () => { for (const each of [pool, consumerPool]) cutOff(each) }
   }
 }
 
-/** Starts what the roles need, and adds how to stop it to `stops`. */
+/** Starts what the roles need, and adds their stop functions to `stops`. */
 async function startParts (
   services: Services, stops: Stops, onWorker: (worker: StartedWorker) => void
 ): Promise<App> {
@@ -85,13 +84,13 @@ async function startParts (
   stops.push(endsSoon(() => status.stop()))
   const { jwt, rateLimitPerMinute: perMinute } = config
   const { credentials, leaving, log: logger } = services
-  const app = roles.includes('api') // a role loads no code that only another one needs
+  const app = roles.includes('api') // load no code that only another role needs
     ? await (await import('./api.js')).startApi(services, status)
     : await buildStatusApp({ ...status, leaving, logger, jwt, credentials, rateLimit: { perMinute } })
   const projector = roles.includes('projector') ? startProjector(services) : undefined
   stops.push(async () => {
     await app.close()
-    await projector?.() // requests wait for it
+    await projector?.() // requests wait for its projections
   })
   if (projector && config.rebuildsProjections) stops.push(rebuildOutdated(services))
   if (roles.includes('worker')) {
@@ -103,7 +102,7 @@ async function startParts (
   return app
 }
 
-/** @throws as `startRoles` does, which asks only after the back ends have started */
+/** Fails early: `startRoles` itself listens only after the back ends have started. */
 export async function assertCanListen (config: Config): Promise<void> {
   const probe = createServer().listen(config.port, config.host)
   await once(probe, 'listening').catch((cause: unknown) => { throw cannotListen(config, cause) })
@@ -113,7 +112,7 @@ export async function assertCanListen (config: Config): Promise<void> {
 async function listen (app: App, config: Config): Promise<string> {
   const { host, port } = config
   const { level } = app.log
-  app.log.level = 'silent' // each command says where it listens, and Fastify would, for each address
+  app.log.level = 'silent' // each command prints its URL; Fastify would print every address
   try {
     return await app.listen({ host, port })
   } catch (cause) {
@@ -129,7 +128,7 @@ function cannotListen ({ host, port }: Config, cause: unknown): Error {
   return new Error(`${refused}. Choose others, or end what has them.`, { cause })
 }
 
-/** With what comes after it, less than five seconds. */
+/** Together with `lastWordsMs` less than five seconds. */
 const silentMs = 3_000
 const lastWordsMs = 1_300
 const answersWithinMs = 1_500
@@ -138,18 +137,18 @@ const lookEveryMs = 200
 type InReach = ReturnType<typeof inReach>
 
 /**
- * Waits for `orderly`. Once a back end has been silent for three seconds, it waits little more than a second longer.
- * What is not over by then goes on without anybody waiting.
+ * Waits for `orderly`. Once a back end has been silent for three seconds, waits little more than one second longer.
+ * What is not over by then continues, and nobody waits for it.
  */
 async function stopInTime (orderly: Promise<unknown>, reach: InReach) {
   const over = new AbortController()
-  const stopped = { postgresIsSilent: false } // it did not answer meanwhile
+  const stopped = { postgresIsSilent: false }
   const ended = orderly.finally(() => over.abort())
   await Promise.race([ended, giveUp(reach, over.signal, stopped)]).finally(() => over.abort())
   return stopped
 }
 
-/** Resolves when there is nothing to wait for any more, as a back end is silent. */
+/** Resolves when waiting is pointless because a back end is silent. */
 async function giveUp (
   reach: InReach, over: AbortSignal, stopped: { postgresIsSilent: boolean }
 ): Promise<void> {
@@ -159,13 +158,13 @@ async function giveUp (
   await delay(lastWordsMs)
 }
 
-/** Resolves when one of them has been silent for long. @returns whether Postgres is */
+/** Resolves when one of them has been silent for `silentMs`. @returns whether it is Postgres */
 async function silence ({ postgres, queue }: InReach, over: AbortSignal): Promise<boolean> {
   let since: number | undefined
   for (;;) {
     const askedAt = performance.now()
     const [postgresIsThere, queueIsThere] = await Promise.all([isThere(postgres()), isThere(queue())])
-    if (over.aborted) return await new Promise(() => {}) // it ended by itself
+    if (over.aborted) return await new Promise(() => {}) // `orderly` has ended
     since = postgresIsThere && queueIsThere ? undefined : since ?? askedAt
     if (since !== undefined && performance.now() - since >= silentMs) return !postgresIsThere
     await delay(lookEveryMs)

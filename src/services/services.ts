@@ -1,4 +1,4 @@
-// The record of what a process works with, opened and closed. Each part takes of it what it needs, by its type.
+// Opens and closes the services record of a process. Each part declares by its types what it needs of that record.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Pool } from 'pg'
@@ -16,42 +16,41 @@ import type { CompleteConfig } from './complete-config.js'
 import { openConnections, type Connections, type Urls } from './connections.js'
 import { openCredentials, type OpenCredentials } from './credentials.js'
 
-/** The roles that a process can have. */
 export type Role = 'api' | 'projector' | 'worker'
 
 export interface Services extends Connections {
   roles: readonly Role[]
   config: CompleteConfig
   urls: Urls
-  /** Who is let in, besides by the signature of a token. */
+  /** Checks API keys and revoked tokens; the signature of a token is checked elsewhere. */
   credentials: OpenCredentials
   /** Names this process in its leases: host, pid and a random part. */
   holder: string
   log: Logger
-  /** Aborted when it is asked to stop. */
+  /** Aborted when the process is asked to stop. */
   leaving: AbortSignal
 }
 
-/** What routes work with besides. */
+/** What routes need in addition. */
 export interface ApiServices extends Services {
   handle: HandleRoute
-  /** Of commands that change the delivery log and write no event. */
+  /** Commands that change the delivery log without appending an event. */
   handleLedger: HandleLedger
   assistantAt: AssistantAt
-  /** The user of an assistant; nothing when there is no such assistant. */
+  /** The user of an assistant; undefined when the assistant does not exist. */
   ownerOf (assistantId: number): Promise<string | undefined>
   phoneClaims: PhoneClaims
   blacklists: Blacklists
 }
 
-/** Postgres answers a request within this time, or the request fails. */
+/** A request fails when Postgres takes longer for a statement. */
 const answerWithinMs = 5_000
-/** A batch has a few megabytes at most. A connection that died without a word stops its consumer for so long. */
+/** A batch has a few megabytes at most. A silently dead connection stops its consumer for this long. */
 const batchWithinMs = 10_000
-/** What only looks again and again has nothing to finish. */
+/** Loops that only poll have nothing to finish. */
 const lookWithinMs = 1_000
 
-/** `prepare` comes first, on the same connections. */
+/** `prepare` runs on the same connections, before the process accepts credentials. */
 export async function openServices (
   given: Pick<Services, 'roles' | 'config' | 'urls' | 'log' | 'leaving'>,
   prepare?: (connections: Connections) => Promise<void>
@@ -90,8 +89,8 @@ const retryMs = 500
 const forgetWithinMs = 2_000
 
 /**
- * Registers a process that runs roles: commands that need every role stopped look for it. It is a lease that nobody
- * else asks for, renewed while the process lives. @returns what ends it, once it is registered
+ * Registers a process that runs roles as a lease that nobody else asks for, renewed while the process lives. Commands
+ * that need every role stopped look for it. @returns what ends it, once it is registered
  */
 async function registerRoles (pool: Pool, roles: readonly Role[], holder: string): Promise<() => Promise<void>> {
   const name = `role ${holder}`
@@ -102,7 +101,7 @@ async function registerRoles (pool: Pool, roles: readonly Role[], holder: string
   const stop = repeat((signal) => wheneverLeased({ ...lease, signal }, async (held) => {
     registered()
     await new Promise((resolve) => held.signal.addEventListener('abort', resolve, { once: true }))
-  }).catch(() => pause(retryMs, signal))) // Postgres is away: others report it
+  }).catch(() => pause(retryMs, signal))) // others report that Postgres is away
   await isRegistered
   return async () => {
     const forgotten = stop().then(() => pool.query('DELETE FROM ledger.leases WHERE name = $1', [name]))

@@ -1,4 +1,4 @@
-// How a process is: whether it is ready, for probes, and what it measures, for Prometheus.
+// Health checks of a process, for probes, and its metrics, for Prometheus.
 import type { Projection } from '../../projections/engine/projection.js'
 import { activePositions, generationsOf } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
@@ -17,8 +17,8 @@ import { saysDiskFull, writeProbe } from '../postgres/problems.js'
 export type Status = ReturnType<typeof openStatus>
 
 /**
- * Where the role projector runs, it monitors the lag of the read models, whichever process runs their projections.
- * `assertWorker` rejects when the queue of the role worker does not answer.
+ * With the projector role it monitors the lag of all read models, whichever process runs their projections.
+ * `assertWorker` rejects when the queue of the worker role does not answer.
  */
 export function openStatus (services: Services, assertWorker: () => Promise<void>) {
   const { roles, config, urls, pool, streams, holder, log } = services
@@ -52,7 +52,7 @@ function counted ({ commands }: Metrics): Map<string, number> {
   return new Map([...answered, ...consumed])
 }
 
-/** A process without the role projector has no monitor of the lag. */
+/** Only the projector role has a lag monitor. */
 function healthChecks (
   services: Services, disk: () => Promise<void>, assertWorker: () => Promise<void>, lagMonitor: LagMonitor | undefined
 ): HealthChecks {
@@ -89,8 +89,8 @@ async function assertFilled ({ pool }: Services): Promise<void> {
 }
 
 /**
- * A projection that is behind and comes closer is fine, and so is one that an operator has paused.
- * @throws when what readers see stands still, or falls behind
+ * A projection that lags but catches up passes, and so does one that an operator has paused.
+ * @throws when the active generation stands still, or falls behind
  */
 async function assertKeepsUp ({ pool }: Services, projection: Projection, lags: Lag[]): Promise<Remark> {
   const active = (await generationsOf(pool, projection)).find(({ state }) => state === 'active')
@@ -111,21 +111,21 @@ function behind ({ lag, lagSeconds, isAlive }: Lag): string {
 }
 
 interface Disk {
-  /** For operators. */
+  /** Shown to operators. */
   name: string
-  /** Where it is mounted, or a directory on it; absent on another machine. */
+  /** A directory on the disk; absent when the disk is on another machine. */
   path?: string | undefined
 }
 
-/** Between two looks, in milliseconds; a full disk is looked at whenever it is asked for. */
+/** Interval of checks, in milliseconds; while the disk is full, every health check looks again. */
 const usualEveryMs = 10_000
 
-/** Postgres makes its write-ahead log in pieces of this size, and stops altogether when there is no room for one. */
+/** The size of a WAL segment: Postgres stops altogether when there is no room for one. */
 const leastBytes = 16 * 2 ** 20
-/** Nor can it make one where the file system has no room for further files. */
+/** A segment also needs a free inode. */
 const leastFiles = 16
 
-/** The disk that Postgres writes to, and the embedded event store with it. `dataIn` is the embedded Postgres's. */
+/** The disk that Postgres and the embedded event store write to. Only an embedded Postgres has a `dataIn`. */
 function diskOf (dataIn: string | undefined, eventStoreUrl: string | undefined): Disk {
   const hasLog = eventStoreUrl === undefined
   if (dataIn === undefined) return { name: `of Postgres (DATABASE_URL${hasLog ? ', with the event log' : ''})` }
@@ -134,7 +134,7 @@ function diskOf (dataIn: string | undefined, eventStoreUrl: string | undefined):
 
 type DiskLog = Record<'info' | 'error', (details: object, message: string) => void>
 
-/** Tells once that the disk is full, and once that there is room again. */
+/** Logs once that the disk is full, and once that there is room again. */
 export function openDiskMonitor (
   { pool, disk, log, everyMs = usualEveryMs }: { pool: Pool, disk: Disk, log: DiskLog, everyMs?: number }
 ) {
@@ -159,7 +159,7 @@ export function openDiskMonitor (
     problem = found
   }
 
-  /** A full disk is told though nobody asks. @returns what ends it */
+  /** Logs a full disk even without health checks. @returns what ends it */
   function keepLooking (): () => Promise<void> {
     return repeat(async (signal) => {
       await pause(everyMs, signal)
@@ -168,7 +168,7 @@ export function openDiskMonitor (
   }
 }
 
-/** Nothing when Postgres is away: other checks tell that. */
+/** Undefined when Postgres is away: other checks report that. */
 async function findProblem (pool: Pool, disk: Disk): Promise<Error | undefined> {
   try {
     if (disk.path === undefined) await writeProbe(pool)
@@ -179,7 +179,7 @@ async function findProblem (pool: Pool, disk: Disk): Promise<Error | undefined> 
   }
 }
 
-/** Some file systems count no files: they say that there are none at all. */
+/** Some file systems do not count files: they report 0. */
 async function hasRoom (path: string): Promise<boolean> {
   const { bavail, bsize, files, ffree } = await statfs(path)
   return bavail * bsize >= leastBytes && (files === 0 || ffree >= leastFiles)

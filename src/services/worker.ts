@@ -1,5 +1,5 @@
-// The worker role: dispatcher, deliveries and reconciler, and what is done in the background: imports of leads,
-// exports and erasures of persons, recoveries.
+// The worker role: dispatcher, deliveries and reconciler, and background work: imports of leads, exports and erasures
+// of persons, recoveries.
 import { unfinishedByKind } from '../../workers/work/requests.js'
 import type { BackgroundKinds } from '../../workers/work/kind.js'
 import { startWork, tidying } from '../../workers/work/run.js'
@@ -39,7 +39,7 @@ export async function startWorker (services: Services, metrics: Metrics) {
   return { ...workers, stop: async () => { await Promise.all([workers.stop(), work.stop()]) } }
 }
 
-/** Nobody comes back to the stream of a row soon. */
+/** An import rarely reads a stream twice, so a small cache is enough. */
 const importCacheBytes = 2 ** 20
 
 async function kindsOf (services: Services, metrics: Metrics): Promise<BackgroundKinds> {

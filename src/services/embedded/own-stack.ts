@@ -1,4 +1,4 @@
-// Starts the embedded back ends of a DATA_DIR whose lock this process holds, and stops them.
+// Starts and stops the embedded back ends of a DATA_DIR whose lock this process holds.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { explained } from '@ringledger/embedded-postgres/data-dir'
 import type { Lock, Role } from '@ringledger/embedded-postgres/lock'
 import { removeRunFile, writeRunFile } from './running-stack.js'
 
-/** The service that will listen beside the back ends. */
+/** The service that will listen in addition to the back ends. */
 export interface Listening {
   port: number
   /** @throws when another process listens there */
@@ -22,35 +22,35 @@ export interface EmbeddedRequest {
   role: Role
   /** For the error of another process that is refused, such as `ringledger start`. */
   command: string
-  /** Given: no embedded Postgres. */
+  /** When set, no embedded Postgres starts. */
   databaseUrl?: string
-  /** Given: no embedded event store. */
+  /** When set, no embedded event store starts. */
   eventStoreUrl?: string
-  /** Of a `start`; 0 for any free one, absent for one that is kept. A command takes any. */
+  /** Only for `start`: 0 for any free port, absent for the one kept in DATA_DIR. A command takes any. */
   eventStorePort?: number | undefined
-  /** Its port is looked at before anything starts, and no back end takes it. */
+  /** Its port is checked before anything starts, and no back end takes it. */
   listening?: Listening | undefined
-  /** Called before an embedded event store may write to the database. @throws when none may */
+  /** Runs before an embedded event store may write to the database. @throws to forbid that */
   check?: (databaseUrl: string) => Promise<void>
-  /** Receives progress, a line at a time, for people. */
+  /** Gets progress in lines for people. */
   log: (line: string) => void
 }
 
 export interface EmbeddedStack {
   databaseUrl: string
   eventStoreUrl: string
-  /** The directory of the embedded Postgres, where there is one. */
+  /** The data directory of the embedded Postgres, if there is one. */
   dataIn?: string | undefined
-  /** Whether this is the stack of a running `start`, which close() leaves alone. */
+  /** Whether this is the stack of a running `start`, which `close` leaves running. */
   joined: boolean
   pids: Record<string, number>
-  /** Settles when an embedded process ended without being closed. */
+  /** Resolves when an embedded process has ended without `close`. */
   lost: Promise<Error>
   /** Role `start`: writes run.json (mode 0600, atomically) with URLs, pids and these further values. */
   publish(extra: Record<string, unknown>): Promise<void>
   /**
-   * Stops the event store, then Postgres, then releases DATA_DIR. Idempotent. At once: both are killed, as there is a
-   * Postgres that does not answer; it recovers at the next start.
+   * Stops the event store, then Postgres, then releases DATA_DIR. Idempotent. `atOnce` kills both, for when Postgres
+   * does not answer; Postgres recovers at the next start.
    */
   close(options?: { atOnce?: boolean }): Promise<void>
 }
@@ -67,7 +67,7 @@ const causeWithinMs = 1_000
 const killed = 'Postgres did not answer, so the embedded back ends were killed. What was acknowledged is on the disk: ' +
   'the next start recovers it.'
 
-/** Takes over the lock: it is released when the stack is closed, or cannot be started. */
+/** Owns `lock` from now on: releases it on `close` and when the start fails. */
 export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedRequest): Promise<EmbeddedStack> {
   const { databaseUrl, eventStoreUrl, role, listening, log } = request
   const servicePort = listening?.port
@@ -109,7 +109,7 @@ export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedReq
     await request.check?.(url)
     const eventStore = await startEventStoreProcess(dataDir, url, port).catch(async (error: unknown) => {
       if (port === 0 || await isFree(port)) throw error
-      return await startEventStoreProcess(dataDir, url, await choosePort()) // another process was faster
+      return await startEventStoreProcess(dataDir, url, await choosePort()) // another process took the port
     })
     parts.push(eventStore)
     pids.eventStore = eventStore.pid
@@ -117,7 +117,7 @@ export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedReq
   }
 }
 
-/** A part that ends because of the first one, which it lives on, may be noticed before it. */
+/** When Postgres ends, the event store ends too and may be noticed first: so wait for the real cause. */
 async function firstLost (parts: readonly Part[]): Promise<Error> {
   const noticed = await Promise.race(parts.map(({ lost }) => lost))
   return await Promise.race([parts[0]?.lost ?? noticed, delay(causeWithinMs, noticed)])
@@ -134,18 +134,18 @@ async function closeAll (dataDir: string, lock: Lock, parts: Part[], how: Closin
 
 interface PortRequest {
   dataDir: string
-  /** Of `EMBEDDED_EVENTSTORE_PORT`; 0 for any free one. Absent: the kept one, else 2113, else any that is free. */
+  /** From `EMBEDDED_EVENTSTORE_PORT`; 0 for any free port. Absent: the kept one, else 2113, else any free port. */
   wanted?: number | undefined
-  /** Of EventStoreDB unless given. */
+  /** EventStoreDB's default port when absent. */
   usual?: number
-  /** Where the service itself will listen. */
+  /** The port of the service itself. */
   servicePort?: number | undefined
   log: (line: string) => void
 }
 
 /**
- * The port for the event store to listen on, which is free now. Without a wish it is kept in DATA_DIR, so that a call
- * engine finds it again.
+ * Chooses a port for the event store that is free now. Without `wanted` it is kept in DATA_DIR, so that a call engine
+ * finds it again.
  * @throws when the wanted port is taken
  */
 export async function eventStorePort (

@@ -1,5 +1,4 @@
-// Which stack runs on a DATA_DIR now, for those who only look: nothing is started, acquired or made. Commands find it
-// through run.json in DATA_DIR.
+// Finds the stack that runs on a DATA_DIR, through run.json in it. Read-only: starts, locks and creates nothing.
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isObject, lookAtDataDir, readJsonObject, writeJsonObject } from '@ringledger/embedded-postgres/data-dir'
@@ -7,15 +6,15 @@ import { liveHolder } from '@ringledger/embedded-postgres/lock'
 import { findCluster } from '@ringledger/embedded-postgres/place'
 
 export interface Found {
-  /** Of a `start` that has published its stack. */
+  /** From a `start` that has published its stack. */
   run?: RunFile | undefined
-  /** The command that holds DATA_DIR, in words. */
+  /** The command that holds DATA_DIR, for messages. */
   heldBy?: string
-  /** Where the embedded Postgres has its data, once it has any. */
+  /** The data directory of the embedded Postgres, once it exists. */
   cluster?: string | undefined
 }
 
-/** A command that needs a stack makes none: in the wrong folder it would show, or change, an empty one. */
+/** A command never creates a stack: in the wrong folder it would show, or change, an empty one. */
 export class NothingRuns extends Error {
   override readonly name = 'NothingRuns'
   constructor (dataDir: string) {
@@ -24,7 +23,7 @@ export class NothingRuns extends Error {
   }
 }
 
-/** @throws NothingRuns where there is no cluster, and nobody makes one */
+/** @throws NothingRuns when there is no cluster, and no process creates one */
 export async function assertHoldsData (dataDir: string): Promise<void> {
   const { heldBy, cluster } = await runningStack(dataDir)
   if (heldBy === undefined && cluster === undefined) throw new NothingRuns(dataDir)
@@ -44,19 +43,19 @@ export async function runningStack (dataDir: string): Promise<Found> {
 
 /** What a running `start` publishes for other commands; it may add further keys. */
 export interface RunFile {
-  /** The number of the lock that its holder has. */
+  /** Number of the lock that the `start` holds. */
   lock: number
   databaseUrl: string
   eventStoreUrl: string
   pids: Record<string, number>
 }
 
-/** Publishes a running stack, mode 0600, whole or not at all. */
+/** Publishes a running stack: mode 0600, written atomically. */
 export function writeRunFile (dataDir: string, run: RunFile & Record<string, unknown>): void {
   writeJsonObject(runPath(dataDir), run)
 }
 
-/** The published stack of that holder of the directory; undefined while it has not published one. */
+/** The stack that this holder of the lock has published; undefined before that. */
 export function readRunFile (dataDir: string, lock: number): RunFile | undefined {
   const run = readJsonObject(runPath(dataDir))
   if (run === undefined || run.lock !== lock) return undefined

@@ -1,4 +1,4 @@
-// The embedded back ends of one DATA_DIR: started for one command, or shared with the `start` that runs there.
+// Opens the embedded back ends of one DATA_DIR: starts them for one command, or joins the `start` that runs there.
 import { setTimeout as delay } from 'node:timers/promises'
 import { explained, prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
 import { acquireLock, DataDirInUseError, type Lock, type Role } from '@ringledger/embedded-postgres/lock'
@@ -6,14 +6,14 @@ import { findCluster } from '@ringledger/embedded-postgres/place'
 import type { EmbeddedRequest, EmbeddedStack } from './own-stack.js'
 import { readRunFile, type RunFile } from './running-stack.js'
 
-// A command's own back ends live as long as the command; a start that begins may have migrations to run.
+// A command's back ends live only as long as the command; a `start` may first have migrations to run.
 const WAIT_SECONDS: Record<Role, number> = { command: 10, start: 60 }
 
 const NEVER = new Promise<never>(() => {})
 
 /**
- * Opens the back ends that no URL is given for. Throws DataDirInUseError when another process holds DATA_DIR:
- * for a second `start` at once, for a command when the holder's own command does not end within 10 s.
+ * Opens the back ends that no URL is given for. @throws DataDirInUseError when another process holds DATA_DIR: for a
+ * second `start` at once, for a command when the holder's own command does not end within 10 s
  */
 export async function openStack (request: EmbeddedRequest): Promise<EmbeddedStack> {
   const { databaseUrl, eventStoreUrl } = request
@@ -23,7 +23,7 @@ export async function openStack (request: EmbeddedRequest): Promise<EmbeddedStac
   const dataDir = prepareDataDir(request.dataDir)
   const held = await acquire(dataDir, request).catch((error: unknown) => { throw explained(dataDir, error) })
   if ('release' in held) {
-    const { openOwn } = await import('./own-stack.js') // most commands beside a `start` do without
+    const { openOwn } = await import('./own-stack.js') // commands that join a `start` do without
     return { ...await openOwn(dataDir, held, request), dataIn: dataIn(dataDir, request) }
   }
   request.log(`Using the running stack of ${dataDir}`)
@@ -34,17 +34,17 @@ export async function openStack (request: EmbeddedRequest): Promise<EmbeddedStac
 const dataIn = (dataDir: string, { databaseUrl }: EmbeddedRequest) =>
   databaseUrl === undefined ? findCluster(dataDir) : undefined
 
-// This process does not end what another one has started.
+// Another process started these, so this one does not stop them.
 const foreign = { lost: NEVER, publish: async () => {}, close: async () => {} }
 
-/** The lock, which the caller holds now, or the published stack of its holder. */
+/** Returns the lock, which the caller then holds, or the published stack of its holder. */
 async function acquire (dataDir: string, { role, command, log }: EmbeddedRequest): Promise<Lock | RunFile> {
   const began = Date.now()
   for (let isLogged = false; ; isLogged = true) {
     const acquired = await acquireLock(dataDir, role, command)
     if (acquired.lock) return acquired.lock
     const { heldBy, number } = acquired
-    // Loopback of another container is not ours.
+    // Another container has its own loopback, so its stack cannot be joined.
     if (heldBy.isElsewhere) throw new DataDirInUseError(dataDir, heldBy)
     const run = heldBy.role === 'start' && role === 'command' ? readRunFile(dataDir, number) : undefined
     if (run !== undefined) return run
