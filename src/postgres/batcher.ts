@@ -1,27 +1,27 @@
-// Batches single calls: what callers want while one batch runs is the next batch. To send a statement costs more than
-// to find a row, so look-ups of one moment share one.
+// Batches single calls: calls that arrive while one batch runs form the next. Sending a statement costs more than
+// finding a row, so concurrent look-ups share one statement.
 import { setImmediate as arrived } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { isAboutData } from './problems.js'
 
 export interface BatcherOptions<Item, Answer> {
-  /** Answers as many of the items as it can at once. */
+  /** Answers as many of the items as it can. */
   runBatch (items: Item[]): Promise<Map<Item, Answer>>
-  /** Answers an item that got no answer from its batch. Other items do not wait for it. */
+  /** Answers an item that its batch left unanswered. Other items do not wait for it. */
   runOne (item: Item): Promise<Answer>
-  /** Gets the error of a batch that failed as a whole. */
+  /** Gets the error of a failed batch. */
   onError? (error: unknown): void
-  /** Whether one of the items may be at fault: then each runs alone. Otherwise all fail so. Always when absent. */
+  /** Whether a single item may cause the error: then each runs alone, else all fail. Always true when absent. */
   isOfOne? (error: unknown): boolean
-  /** Items of a batch. */
+  /** Most items of a batch. */
   limit: number
-  /** Batches at once. One when absent. */
+  /** Concurrent batches; 1 when absent. */
   lanes?: number
 }
 
 /**
- * Runs a few batches at a time. A batch takes everything that arrived while the ones before it ran, so a single caller
- * never waits. When a batch fails, each of its items runs alone: an error of one item does not fail the others.
+ * Runs up to `lanes` batches at a time. A batch takes everything that arrived while the ones before it ran, so a single
+ * caller never waits. When a batch fails, each of its items runs alone: an error of one item does not fail the others.
  */
 export function batcher<Item, Answer> (options: BatcherOptions<Item, Answer>): (item: Item) => Promise<Answer> {
   const { runBatch, runOne, onError, isOfOne = () => true, limit, lanes = 1 } = options
@@ -36,7 +36,7 @@ export function batcher<Item, Answer> (options: BatcherOptions<Item, Answer>): (
 
   async function run (): Promise<void> {
     running++
-    await arrived() // what came with it comes along: requests of one packet
+    await arrived() // lets requests of the same packet join the batch
     while (waiting.length > 0) {
       const batch = waiting.splice(0, limit)
       const answerOf = await runBatch(batch.map(({ item }) => item)).then(answered, failed)
@@ -58,25 +58,25 @@ export function batcher<Item, Answer> (options: BatcherOptions<Item, Answer>): (
 export interface LookUp {
   /** Names the prepared statement. */
   name: string
-  /** The types of the parameters, in their order. */
+  /** Parameter types, in order. */
   types: readonly string[]
-  /** Finds one row by $1, $2, and so on, or none. */
+  /** Selects at most one row by $1, $2, and so on. */
   text: string
-  /** Rows of one statement. */
+  /** Most rows of one statement. */
   limit?: number
 }
 
 type Find = (values: readonly unknown[]) => Promise<object | undefined>
 
-/** They may be large. */
+/** Rows may be large. */
 const mostAtOnce = 32
 
-/** So many statements of a kind at once: one on a connection that died silently does not stop the others. */
+/** Concurrent statements of a kind: one on a silently dead connection does not stop the others. */
 const lanes = 2
 
 const finders = new WeakMap<Pick<Pool, 'query'>, Map<string, Find>>()
 
-/** The row that is found by these values, as of a statement that begins after it was asked. */
+/** The row with these values, read by a statement that begins after the call. */
 export async function lookUp<Row extends object> (
   db: Pick<Pool, 'query'>, what: LookUp, values: readonly unknown[]
 ): Promise<Row | undefined> {
@@ -84,7 +84,7 @@ export async function lookUp<Row extends object> (
   finders.set(db, ofDb)
   const find = ofDb.get(what.name) ?? finder(db, what)
   ofDb.set(what.name, find)
-  // The text of the look-up says what its rows are.
+  // The text of the look-up determines the type of its rows.
   return await find(values) as Row | undefined
 }
 
@@ -107,8 +107,8 @@ function finder (db: Pick<Pool, 'query'>, { name, types, text, limit = mostAtOnc
 }
 
 /**
- * Postgres does not see how many there are when it plans: else it would plan anew each time, for so many. `LIMIT` keeps
- * it to an index for each, as few as the rows may be while it plans.
+ * Hides the array's length from the planner: else Postgres would plan each statement anew for its length. `LIMIT` makes
+ * it use an index for each item, however few rows the table has when Postgres plans.
  */
 function sharedText (types: readonly string[], text: string): string {
   const arrays = types.map((type, nth) => `(SELECT $${nth + 1}::${type}[])`)

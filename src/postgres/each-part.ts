@@ -1,32 +1,32 @@
-// All rows of a query by their key, in parts of bounded bytes, however many there are.
+// Reads all rows of a query in key order, in parts of bounded bytes, however many there are.
 import type { PoolClient } from 'pg'
 import { conditionsOf, type Conditions } from './page.js'
 
-/** All of it is text of ours. */
+/** SQL text of ours, never input. */
 export interface PartsQuery extends Conditions {
-  /** What the statement that reads a part is prepared under: planning is a quarter of its time. */
+  /** Name of the prepared statement that reads a part: planning is a quarter of its time. */
   name?: string
   columns: string
   from: string
   key: string
-  /** What rows are sorted by, such as `id`: the key itself, perhaps with a collation. */
+  /** Sort order, such as `id`: the key itself, perhaps with a collation. */
   order: string
-  /** Of the key, such as `bigint`. */
+  /** Type of the key, such as `bigint`. */
   type: string
-  /** What an item is made of, as JSON, from the row `page`. */
+  /** SQL that builds an item as JSON from the row `page`. */
   item: string
 }
 
-/** Of a part, which is parsed at once: other requests of this process wait meanwhile. */
+/** Limit of a part. Parsing it blocks the other requests of this process. */
 const mostBytes = 128 * 1024
 const mostRows = 500
-/** The first look at keys sorts all of them. */
+/** The first FETCH sorts all keys. */
 const lookWithinMs = 60_000
 
 /**
- * Hands on every match, from the snapshot of the transaction. Keys alone are sorted; rows are read part by part, each
- * of at most 128 KiB, but of one row at least. Where rows are large it asks for a tenth more than the last part had, so
- * that few are read in vain.
+ * Passes every match to `visit`, from the snapshot of the transaction. Only keys are sorted; rows are read in parts of
+ * at most 128 KiB, but at least one row. If rows are large, it asks for a tenth more than the last part had, so that it
+ * reads few in vain.
  * @param visit awaited before the next part is read @throws `signal.reason` between two parts
  */
 export async function eachPart<Item> (
@@ -56,7 +56,7 @@ export async function eachPart<Item> (
       size = Math.min(mostRows, Math.ceil(rows.length < asked.length ? 1.1 * rows.length : 1.5 * size))
     }
   }
-  await snapshot.query('CLOSE matches') // the next query of the snapshot has one of its own
+  await snapshot.query('CLOSE matches') // the next query of the snapshot declares its own
 }
 
 const partOf = ({ columns, from, key, order, type, item }: PartsQuery) => `

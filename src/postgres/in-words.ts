@@ -1,6 +1,6 @@
-// What Postgres and the way to it, DATABASE_URL, say at a start, in words, with what mends it.
+// Explains errors of Postgres and of DATABASE_URL at a start, and how to fix them.
 
-/** Nothing where we know no more than that it did not answer. */
+/** Undefined when all we know is that Postgres did not answer. */
 export function postgresProblem (error: unknown): string | undefined {
   const found = firstWithCode(error)
   if (found === undefined) return undefined
@@ -10,8 +10,8 @@ export function postgresProblem (error: unknown): string | undefined {
 }
 
 /**
- * By SQLSTATE, by the code of a socket, or by words of the driver, which has no code for all. The first one counts.
- * MESSAGE stands for what was said.
+ * Matched by SQLSTATE, socket error code, or the driver's message, as the driver has no code for some. The first match
+ * counts. MESSAGE stands for the original message.
  */
 const problems: Array<[when: RegExp, words: string]> = [
   [/^28P01$/,
@@ -58,7 +58,7 @@ const problems: Array<[when: RegExp, words: string]> = [
     'Postgres did not answer: MESSAGE: nothing listens there. Check that it runs and that DATABASE_URL leads to it.']
 ]
 
-/** The error itself, one that it was made of, or one for an address of a host that has several. */
+/** Searches the error, its causes, and the errors for each address of a host. */
 function firstWithCode (error: unknown): { code: string, message: string } | undefined {
   if (!(error instanceof Error)) return undefined
   if (error instanceof AggregateError && error.errors.length > 0) return firstOfSeveral(error.errors)
@@ -74,6 +74,5 @@ function firstOfSeveral (errors: unknown[]): { code: string, message: string } |
   return first && { code: first.code, message: found.map(({ message }) => message).join(', ') }
 }
 
-/** An error that Postgres itself has sent. */
 export const isOfPostgres = (error: unknown): boolean =>
   error instanceof Error && 'severity' in error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code))

@@ -1,4 +1,4 @@
-// Makes the ledger schema and brings it up to date; safe to run from many processes at once.
+// Creates the ledger schema and migrates it; safe to run from many processes at once.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ interface Migration { name: string, sql: string, hash: string }
 export const makeAnew = 'Make it anew. Embedded: stop the service, then move DATA_DIR away or delete it. Your own Postgres: ' +
   'let DATABASE_URL lead to a new database, and EVENTSTORE_URL, where it is set, to an empty event store.'
 
-/** Other migrations than ours made the database. */
+/** The database has migrations that are not ours. */
 export class OtherVersion extends Error {
   override readonly name = 'OtherVersion'
 
@@ -19,14 +19,14 @@ export class OtherVersion extends Error {
 }
 
 /**
- * Applies the files of `migrations/` under `root` that this database has not seen, in order: all of them or none, under
- * an advisory lock that later comers wait for.
- * @returns the names of the migrations that were applied, empty when there was nothing to do.
+ * Applies the files of `migrations/` under `root` that this database has not seen, in order, in one transaction, under
+ * an advisory lock that concurrent calls wait for.
+ * @returns the names of the applied migrations, empty when there was nothing to do.
  * @throws OtherVersion
  */
 export async function migrate (databaseUrl: string, root: string): Promise<string[]> {
   return await withClient(databaseUrl, async (client) => {
-    if ((await compareMigrations(client, root)).missing.length === 0) return [] // a role that may not create gets by
+    if ((await compareMigrations(client, root)).missing.length === 0) return [] // needs no right to create
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
     await client.query("SELECT pg_advisory_xact_lock(hashtext('ringledger migrate'))")
     const { missing } = await compareMigrations(client, root)
@@ -43,22 +43,21 @@ export async function migrate (databaseUrl: string, root: string): Promise<strin
   })
 }
 
-/** Before anything else writes to the database. @throws OtherVersion */
+/** Call before anything else writes to the database. @throws OtherVersion */
 export async function refuseOtherVersion (databaseUrl: string, root: string): Promise<void> {
   await withClient(databaseUrl, (client) => compareMigrations(client, root))
 }
 
-/** Migrations of a database, in their order. */
 interface Compared {
   applied: Array<{ name: string, hash: string | null }>
-  /** Those of them that only a later release has. */
+  /** Applied ones that only a later release knows. */
   later: Array<{ name: string }>
   missing: Migration[]
 }
 
 /**
- * Compares what this database has seen with our files. A later release may have added some that we do not know.
- * @throws OtherVersion where one that it has seen is not ours: it has another name, text, or place
+ * Compares the applied migrations with our files. A later release may have added some that we do not know.
+ * @throws OtherVersion when an applied one is not ours: its name, text, or place differs
  */
 export async function compareMigrations (db: Pick<pg.Client, 'query'>, root: string): Promise<Compared> {
   const ours = readMigrations(root)
@@ -69,7 +68,7 @@ export async function compareMigrations (db: Pick<pg.Client, 'query'>, root: str
   return { applied, later: applied.slice(ours.length), missing: ours.slice(applied.length) }
 }
 
-/** Versions of before kept no hash. */
+/** Versions before 0.1.0 kept no hash. */
 async function appliedMigrations (db: Pick<pg.Client, 'query'>): Promise<Compared['applied']> {
   const { rows: [table] } = await db.query<{ is_there: boolean }>(
     "SELECT to_regclass('ledger.migrations') IS NOT NULL AS is_there")

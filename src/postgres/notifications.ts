@@ -1,11 +1,11 @@
-// Hears what Postgres notifies, over one connection for all channels of a process: each notification wakes every
-// session of the database that listens to anything.
+// LISTEN for all channels of a process over one connection: each NOTIFY wakes every session of the database that
+// listens to anything.
 import pg from 'pg'
 import { endClient } from './pool.js'
 
 interface Hearing {
   onNotification (payload: string): void
-  /** Earlier notifications were perhaps missed. */
+  /** Called whenever listening begins: notifications before that may be lost. */
   onListening? (): void
 }
 
@@ -17,28 +17,27 @@ export interface Listener {
 export interface NotificationsOptions {
   /** Must reach Postgres directly: LISTEN does not pass a transaction pooler. */
   databaseUrl: string
-  /** Between two checks that the connection lives, in milliseconds. */
+  /** Interval of connection checks, in milliseconds. */
   heartbeatMs?: number
-  /** For an answer to each. */
+  /** Timeout of each check, in milliseconds. */
   answerWithinMs?: number
-  /** A lost connection, of which each is made anew, and each try that failed. */
+  /** Gets each lost connection and each failed reconnect; it retries after either. */
   onError (error: Error): void
-  /** Postgres answers. */
+  /** Called whenever Postgres answers. */
   onAnswer? (): void
 }
 
 const reconnectMs = 500
 const usual = { heartbeatMs: 15_000, answerWithinMs: 5_000 }
 
-/** Who listens to a channel. */
 interface Ear {
   channel: string
   hearing: Hearing
-  /** The connection on which it has begun to listen. */
+  /** The connection that listens to the channel. */
   on?: Connection
 }
 
-/** Connects once somebody listens. */
+/** Connects on the first `listen`. */
 export class Notifications {
   readonly #ears = new Set<Ear>()
   #isClosed = false
@@ -47,7 +46,7 @@ export class Notifications {
 
   constructor (private readonly options: NotificationsOptions) {}
 
-  /** Listens to a channel until the listener is closed. @param channel a name of ours, never input */
+  /** Listens to a channel until the listener is closed. @param channel never input, as it goes into SQL */
   listen (channel: string, hearing: Hearing): Listener {
     const ear: Ear = { channel, hearing }
     this.#ears.add(ear)
@@ -55,13 +54,13 @@ export class Notifications {
     else if (!this.#current && !this.#isClosed) void this.#connect()
     return {
       isListening: () => ear.on !== undefined && ear.on === this.#live,
-      close: () => { this.#ears.delete(ear) } // the session goes on to hear the channel: others may listen to it
+      close: () => { this.#ears.delete(ear) } // no UNLISTEN: others may listen to the channel
     }
   }
 
   async close (): Promise<void> {
     this.#isClosed = true
-    await this.#current?.close() // a client that is ended while it connects never says that it has connected
+    await this.#current?.close() // a client ended while it connects never resolves connect()
   }
 
   async #connect (): Promise<void> {
@@ -98,7 +97,7 @@ class Connection {
   #last: Promise<unknown> = Promise.resolve()
   #isLost = false
 
-  /** @param onLost gets no error when it has ended as it should */
+  /** @param onLost gets no error after a normal end */
   constructor (
     private readonly options: NotificationsOptions, onNotification: (channel: string, payload: string) => void,
     private readonly onLost: (error?: Error) => void
@@ -140,7 +139,7 @@ class Connection {
     void this.#answered(() => this.#client.query('SELECT')).then(() => { this.#isAsking = false })
   }
 
-  /** One after the other: the client is to be asked nothing while it is asked. */
+  /** Runs queries one after another: the client must have only one at a time. */
   async #answered (ask: () => Promise<unknown>): Promise<boolean> {
     const answer = this.#last.then(() => this.#answer(ask))
     this.#last = answer

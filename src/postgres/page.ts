@@ -1,38 +1,38 @@
-// One page of a list, from one snapshot: so many rows, so many bytes, and how many rows there are in all.
+// Reads one page of a list in one statement: bounded rows and bytes, and the total.
 import type { Pool } from 'pg'
 
-/** A page by its number, from 1; or the rows behind those keys, from the first row where there are none. */
+/** A page by number, from 1, or the rows after these keys; empty keys mean the first row. */
 export type Page = { perPage: number } & ({ page: number } | { after: readonly string[] })
 
 export interface Paged<Item> {
   items: Item[]
-  /** Of a page by its number. Beyond 10,000 it is 10,000 and not exact; where many match, what was met so far. */
+  /** Only for a page by number. At most 10,000; for `many` matches, the rows met so far. */
   total?: { count: number, isExact: boolean }
-  /** The keys of the last row, where others follow it. */
+  /** The keys of the last row, if more rows follow. */
   next: string[] | null
-  /** The page is shorter than it was asked for, because its rows are large. */
+  /** The page is shorter than requested because its rows are large. */
   isCut: boolean
 }
 
-/** A condition; each `?` stands for a value, in their order, and a value that is undefined drops it. */
+/** A condition; each `?` stands for a value, in order. An undefined value drops the condition. */
 export type Filter = readonly [condition: string, ...values: unknown[]]
 
-/** Which rows. All of it is text of ours; what callers send are values. */
+/** Selects the rows. SQL text is ours; callers provide only values. */
 export interface Conditions {
-  /** Of the list itself: whose rows, and which of them are there. */
+  /** Conditions of the list itself: owner, and which rows exist. */
   own: readonly Filter[]
-  /** Of the first column of the order: a part of the list. */
+  /** Conditions on the first column of the order. */
   range?: readonly Filter[]
-  /** What this caller asks for beside: by its name where there is an index for it and the order. */
+  /** The caller's conditions that an index serves together with the order, by name. */
   indexed?: Readonly<Record<string, Filter>>
   filters?: readonly Filter[]
-  /** Many are met soon in the order of the list, and not counted. */
+  /** Matches are frequent in list order, so they are not counted. */
   matches?: 'many'
 }
 
 /**
- * SQL of a search, which chooses the rows: the table `found` has the keys of the first in the order, as many as are
- * `needed` at least; `walked` says by `is_whole` whether these are all, and by `is_large` whether a plan may be kept.
+ * SQL of a search, which chooses the rows. Its table `found` has the keys of the first rows in the order, at least
+ * `needed`. In `walked`, `is_whole` tells whether these are all, and `is_large` whether the plan may be kept.
  */
 export type Search = (asked: {
   where: string
@@ -42,12 +42,12 @@ export type Search = (asked: {
   value (value: unknown): string
 }) => string
 
-/** All of it is text of ours. */
+/** SQL text of ours, never input. */
 interface PageQuery extends Conditions {
   /**
-   * Of the list, in short: statements are prepared under it where nothing is asked for but `own`, or beside it one of
-   * `indexed`. So an index has to give those rows in order, for a user with ten and for one with a million. Absent
-   * where the text varies.
+   * Short name of the list. Prepares statements under it that have no condition but `own`, or one more of `indexed`. So
+   * an index must give those rows in order, for a user with ten and for one with a million. Absent when the text
+   * varies.
    */
   name?: string
   columns: string
@@ -55,23 +55,22 @@ interface PageQuery extends Conditions {
   key: string
   order: Order
   search?: Search | undefined
-  /** What an item is made of, as JSON, from the row `page`. */
+  /** SQL that builds an item as JSON from the row `page`. */
   item: string
 }
 
-/** What one answer may take of the memory of Postgres, of this process and of the line to the caller. */
+/** Bounds memory in Postgres and in this process, and the size of a response. */
 const mostBytes = 2 ** 20
 
-/** Counting reads every match: more would take longer than it is worth to know. */
+/** Counting reads every match: an exact total beyond this is not worth its cost. */
 const mostCounted = 10_000
 
-/** A search goes on until it has found so many: so totals of short lists are exact. */
+/** A search continues until it has found this many, so that totals of short lists are exact. */
 const leastCounted = 100
 
-/** As SQL. */
 interface Bounds { rows: string, offset: string }
 
-/** `last` are the keys of the last row that is given; one row more than the page is looked for. */
+/** `last`: keys of the last row given. The query looks for one row more than the page. */
 interface Answer<Item> {
   total?: string
   is_whole?: boolean
@@ -83,11 +82,11 @@ interface Answer<Item> {
 }
 
 /**
- * Reads a page of at most 1 MiB, but of one row at least. A statement with filters has no name, and only the conditions
- * that were asked for, so that each is planned for its own values: a user with ten rows and one with a million need
- * different plans. Where one index has all that is asked for, one plan is good for everybody, and to make it takes
- * longer than to read a page by it: so that statement is prepared. A search is prepared once its table is large: a plan
- * that was made for ten rows would read a million one by one, until Postgres has new statistics.
+ * Reads a page of at most 1 MiB, but at least one row. A statement with filters is not prepared and has only the
+ * requested conditions, so Postgres plans it for its values: a user with ten rows and one with a million need different
+ * plans. If one index serves the whole request, one plan suits everybody, and planning takes longer than reading the
+ * page: so that statement is prepared. A search is prepared only once its table is large: a plan made for ten rows
+ * would read a million one by one, until Postgres has new statistics.
  */
 export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): Promise<Paged<Item>> {
   const { from, order } = query
@@ -101,7 +100,7 @@ export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): P
     range.push(notBefore(order, keys[0]))
   }
   const name = query.search && !large.get(db)?.has(from) ? undefined : nameOf(query, page)
-  // Of a number in its text Postgres knows what it means for the plan that it keeps.
+  // Inlined, so that Postgres knows the number when it makes the plan that it keeps.
   const inText = (number: number) => name === undefined ? `${value(number)}::bigint` : String(number)
   const bounds = { rows: inText(page.perPage), offset: inText('page' in page ? (page.page - 1) * page.perPage : 0) }
   const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
@@ -114,13 +113,13 @@ export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): P
   return pageOf(answer, page, query.matches === 'many')
 }
 
-/** Lists of which plans of searches may be kept. */
+/** Tables whose search plans may be kept. */
 const large = new WeakMap<Pool, Set<string>>()
 
-/** Of pages whose statements are prepared: defaults and the most. A session keeps 150 to 350 KiB for each statement. */
+/** Page sizes with prepared statements: defaults and the largest. Each takes a session 150 to 350 KiB. */
 const usualSizes = [10, 15, 100]
 
-/** What the statement is prepared under, if it is. */
+/** The name of the prepared statement; undefined when it is not prepared. */
 function nameOf (query: PageQuery, page: Page): string | undefined {
   const { name, own, indexed = {}, range = [], filters = [], search } = query
   const [by = 'all', ...others] = Object.entries(indexed).flatMap(([key, filter]) => isAsked(filter) ? key : [])
@@ -132,8 +131,8 @@ function nameOf (query: PageQuery, page: Page): string | undefined {
 }
 
 /**
- * Keys are chosen first, from an index alone, so that skipped pages cost no rows. Then rows are read one by one until
- * the page is full: none is read that is not given, but for the one that does not fit.
+ * Chooses keys first, from an index alone, so that skipped pages cost no rows. Then reads rows one by one until the
+ * page is full: at most one row more than it returns.
  */
 function rowsOf (
   query: PageQuery, { rows, offset }: Bounds, matches: string, counts: boolean, searched?: string
@@ -179,13 +178,13 @@ function pageOf<Item> (answer: Answer<Item>, page: Page, isUncounted: boolean): 
   }
 }
 
-/** Exact on the last page. Behind it nothing is known. */
+/** Exact on the last page; beyond it nothing is known. */
 function metSoFar ({ page, perPage }: Page & { page: number }, found: number): Paged<unknown>['total'] {
   const count = found > 0 ? (page - 1) * perPage + found : 0
   return { count, isExact: found > 0 ? found <= perPage : page === 1 }
 }
 
-/** Those that were asked for, as text; their values are added to `values`. */
+/** SQL of the requested conditions; appends their values to `values`. */
 export function conditionsOf (conditions: Conditions, values: unknown[]): string[] {
   const { own, range = [], indexed = {}, filters = [] } = conditions
   return [...own, ...Object.values(indexed), ...range, ...filters].filter(isAsked).map(([condition, ...given]) => {
@@ -196,12 +195,12 @@ export function conditionsOf (conditions: Conditions, values: unknown[]): string
 
 const isAsked = ([, ...values]: Filter) => !values.includes(undefined)
 
-/** Sorts behind every other character, byte by byte. */
+/** Sorts after every other character, byte by byte. */
 const sortsLast = '\u{10FFFF}'
 
 /**
- * Conditions on how a text begins, which an index of the column with the collation "C" answers in any cluster. None
- * where there is no text; `column` is ours, never input.
+ * A prefix search that an index with the collation "C" serves in any cluster. Drops out when `text` is undefined;
+ * `column` is ours, never input.
  */
 export const beginning = (column: string, text: string | undefined): Filter[] => [
   [`${column} COLLATE "C" >= ?`, text], [`${column} COLLATE "C" < ?`, text && `${text}${sortsLast}`]
@@ -209,7 +208,7 @@ export const beginning = (column: string, text: string | undefined): Filter[] =>
 
 type KeyType = 'timestamptz' | 'bigint' | 'uuid' | 'text'
 
-/** Columns and their types, all in one direction. Together without ties, so that no row is on two pages. */
+/** Columns and their types, all in one direction. Together they must be unique, so that no row is on two pages. */
 interface Order {
   direction: 'ASC' | 'DESC'
   by: Record<string, KeyType>
@@ -218,27 +217,26 @@ interface Order {
 const orderBy = ({ direction, by }: Order) =>
   Object.keys(by).map((column) => `${column} ${direction}`).join(', ')
 
-/** The columns of the order, and the key, unless it is one of them. */
 const columnsOf = ({ by }: Order, key: string) => [...new Set([key, ...Object.keys(by)])].join(', ')
 
-/** The condition that a row comes behind the one with these values; an index on the columns finds it. */
+/** Rows after the one with these values; an index on the columns serves it. */
 function afterKeys ({ direction, by }: Order, values: readonly string[]): string {
   const typed = Object.values(by).map((type, index) => `${values[index]}::${type}`)
   return `(${Object.keys(by).join(', ')}) ${direction === 'DESC' ? '<' : '>'} (${typed.join(', ')})`
 }
 
-/** The condition on the first of the order's columns alone, which follows from that. */
+/** The same condition on the first column alone: weaker, but a search can use it as its range. */
 function notBefore ({ direction, by }: Order, value = ''): string {
   const [[column, type] = ['', '']] = Object.entries(by)
   return `${column} ${direction === 'DESC' ? '<=' : '>='} ${value}::${type}`
 }
 
-/** The place of a row: its keys as an array of texts, as they are taken by `afterKeys`. */
+/** The keys of a row as an array of texts, as `afterKeys` takes them. */
 function keysOf ({ by }: Order): string {
   return `json_build_array(${Object.entries(by).map(([column, type]) => textOf(column, type)).join(', ')})`
 }
 
-/** A time to the microsecond that Postgres keeps, whatever the session's time zone. */
+/** Times keep the microseconds of Postgres, in UTC whatever the session's time zone. */
 const textOf = (column: string, type: KeyType) => type === 'timestamptz'
   ? `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
   : `${column}::text`

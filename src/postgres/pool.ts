@@ -1,36 +1,35 @@
-// Opens the connection pool of one role.
+// Opens connection pools, and checks that we can work with a Postgres.
 import { randomUUID } from 'node:crypto'
 import { Socket } from 'node:net'
 import pg, { type Client } from 'pg'
 import { endsWithin } from '../timing.js'
 
 export interface PoolOptions {
-  /** Shown in pg_stat_activity, so that an operator sees which role holds a connection. */
+  /** Shown in pg_stat_activity, so that operators see who holds a connection. */
   applicationName: string
   /** Most connections at once. */
   max?: number
-  /** A statement that takes longer fails, in milliseconds; also when Postgres does not answer. No limit when absent. */
+  /** Statement timeout in milliseconds, also when Postgres does not answer. None when absent. */
   answerWithinMs?: number | undefined
-  /** Ends a session that idles inside a transaction for so long, in milliseconds. */
+  /** Postgres ends a session that idles inside a transaction for this long, in milliseconds. */
   stalledAfterMs?: number
-  /** Called when an idle connection is lost; the pool replaces it by itself. */
+  /** Called when an idle connection is lost; the pool replaces it. */
   onError: (error: Error) => void
 }
 
 const connectWithinMs = 5_000
-/** What is done every half minute finds its connection again: to open one costs more than many statements. */
+/** Work that runs every half minute keeps its connection: opening one costs more than many statements. */
 const idleTimeoutMillis = 60_000
 
 /**
- * Postgres assumes disks that seek, and would rather read a whole table than much of an index. To compile a statement
- * takes longer than ours take.
+ * By default Postgres assumes seeking disks and prefers to scan a table. JIT compilation takes longer than our
+ * statements.
  */
 const planning = '-c random_page_cost=1.1 -c jit=off'
 
 /**
- * Resolves when we can work on this Postgres; rejects within 5 s with why not. Embedded back ends lock and write
- * nothing before.
- * @returns whether the log or the tables of a service are there
+ * Rejects within 5 s when we cannot work with this Postgres. Embedded back ends lock and write nothing before.
+ * @returns whether it already has the log or the tables of a service
  */
 export async function ping (databaseUrl: string): Promise<{ isInUse: boolean }> {
   const [client, other] = [openClient(databaseUrl, 'ringledger'), openClient(databaseUrl, 'ringledger')]
@@ -38,7 +37,7 @@ export async function ping (databaseUrl: string): Promise<{ isInUse: boolean }> 
   try {
     const { troubles: [trouble], pid, isInUse } = await lookAtServer(client)
     if (trouble) throw trouble
-    if (Reflect.get(client, 'processID') !== pid) await assertListens(client, await connected(other)) // a pooler
+    if (Reflect.get(client, 'processID') !== pid) await assertListens(client, await connected(other)) // via a pooler
     return { isInUse }
   } finally {
     await Promise.all([client.end(), other.end()])
@@ -50,7 +49,7 @@ const connected = async (client: pg.Client) => {
   return client
 }
 
-/** One connection, with each kind of setting that pools have: a pooler that refuses one refuses it here. */
+/** One connection with every kind of setting that pools use, so a pooler that refuses one fails here. */
 export function openClient (databaseUrl: string, applicationName: string, withinMs = connectWithinMs): pg.Client {
   const client = new pg.Client({
     connectionString: databaseUrl,
@@ -60,10 +59,10 @@ export function openClient (databaseUrl: string, applicationName: string, within
     idle_in_transaction_session_timeout: withinMs,
     options: planning
   })
-  return client.on('error', () => {}) // connect(), queries and end() report it
+  return client.on('error', () => {})
 }
 
-/** Resolves when a server answers there, if only to refuse; rejects when none does in time. */
+/** Resolves when a server answers, even with a refusal; rejects when none does in time. */
 export async function knock (databaseUrl: string, withinMs: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: withinMs })
   client.on('error', () => {}) // connect() reports it
@@ -76,17 +75,17 @@ export async function knock (databaseUrl: string, withinMs: number): Promise<voi
   }
 }
 
-/** Ends all connections of a pool at once: what waits for an answer on them fails. */
+/** Destroys all connections of a pool, so that pending statements fail. */
 export function cutOff (pool: pg.Pool): void {
   for (const client of clientsOf.get(pool) ?? []) client.connection?.stream.destroy()
 }
 
 const clientsOf = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
 
-/** A server, and why we cannot work on it: as Postgres itself says it where a statement is refused, before any is. */
+/** A server, and why we cannot work with it, in the words that Postgres uses when it refuses a statement. */
 export interface Server { version: string, pid: number, isInUse: boolean, troubles: Array<Error & { code: string }> }
 
-/** Of `Server.troubles`. */
+/** A code of `Server.troubles`. */
 export const tooOld = 'RL001'
 
 export async function lookAtServer (client: pg.Client): Promise<Server> {
@@ -105,8 +104,8 @@ export async function lookAtServer (client: pg.Client): Promise<Server> {
 }
 
 /**
- * A transaction pooler hands a connection to somebody else between two statements, and what is notified with it. Where
- * it is passed on it comes with the answer to the next statement.
+ * A transaction pooler gives the connection to another client between two statements, and the notification with it. A
+ * notification that does get through arrives with the answer to the next statement.
  */
 export async function assertListens (client: pg.Client, other: pg.Client): Promise<void> {
   const channel = `ringledger_${randomUUID().replaceAll('-', '')}`
@@ -118,10 +117,7 @@ export async function assertListens (client: pg.Client, other: pg.Client): Promi
   if (!isHeard) throw new Error('what is notified does not arrive')
 }
 
-/**
- * A pool on `databaseUrl`. Connecting fails after 5 s, so that a dead Postgres is an answer and not a hang.
- * The caller ends it.
- */
+/** Opens a pool; the caller ends it. Connecting fails after 5 s, so that a dead Postgres is an error and not a hang. */
 export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -145,7 +141,7 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
 
 const goodbyeMs = 1_000
 
-/** Says goodbye. A server that does not answer that, or does not even let us connect, is left. */
+/** Ends the client gracefully; destroys the socket when the server does not answer or has not let us connect yet. */
 export async function endClient (client: Client): Promise<void> {
   if (await endsWithin(goodbyeMs, client.end())) return
   const socket = client.connection?.stream

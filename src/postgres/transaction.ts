@@ -2,8 +2,8 @@
 import type { Pool, PoolClient } from 'pg'
 
 /**
- * Runs `work` between BEGIN and COMMIT on one connection and answers its result. Any error rolls back
- * and is thrown on; a connection whose rollback fails is closed instead of going back to the pool.
+ * Runs `work` between BEGIN and COMMIT on one connection and returns its result. Any error rolls back and is rethrown;
+ * a connection whose rollback fails is closed instead of going back to the pool.
  */
 export async function inTransaction<Result> (
   pool: Pool, work: (tx: PoolClient) => Promise<Result>, begin = 'BEGIN'
@@ -22,18 +22,18 @@ export async function inTransaction<Result> (
   })
 }
 
-/** Runs `work` on one snapshot: all that it reads is of one instant, however long it takes. */
+/** Runs `work` on one snapshot: everything it reads is of one instant, however long it takes. */
 export const inSnapshot = <Result>(pool: Pool, work: (snapshot: PoolClient) => Promise<Result>): Promise<Result> =>
   inTransaction(pool, work, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
 
-/** A rollback would wait on the same connection for as long again: it is closed instead, which rolls back as well. */
+/** A ROLLBACK would wait just as long on that connection. Closing it rolls back as well. */
 function isUnanswered (error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout'
 }
 
 /**
- * Runs `work` with one connection for itself. When the connection is lost between two queries, the next query fails and
- * the process lives. A lost connection is closed afterwards, like one that `work` calls broken.
+ * Runs `work` on a connection of its own. If the connection is lost between two queries, the next query fails and the
+ * process survives. Closes a connection afterwards that was lost or that `work` calls broken.
  */
 export async function onConnection<Result> (
   pool: Pool, work: (client: PoolClient, isBroken: (reason: Error) => void) => Promise<Result>
