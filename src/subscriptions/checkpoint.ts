@@ -1,8 +1,8 @@
-// How far a subscription has come. Moving the checkpoint also fences off former holders, so that they write nothing.
+// How far a subscription has come. Moving the checkpoint fences off former lease holders, so that they write nothing.
 import type { Pool, PoolClient } from 'pg'
 import type { Taken } from '../log/follow.js'
 
-/** The checkpoint row is not where this process left it: another process acquired the lease. */
+/** The checkpoint row has changed since this process last moved it: another process acquired the lease. */
 export class Fenced extends Error {
   override readonly name = 'Fenced'
 }
@@ -21,7 +21,7 @@ export function checkpointTable (table: string): string {
     INSERT INTO ${table} DEFAULT VALUES ON CONFLICT DO NOTHING;`
 }
 
-/** How far a consumer has come, and the last event that it has taken, as rows say it. */
+/** A checkpoint, and the last event that its consumer has taken, as columns. */
 export interface CheckpointRow { position: string, event_id: string | null, event_position: string | null }
 
 export interface Checkpoint {
@@ -32,13 +32,13 @@ export interface Checkpoint {
 export const toCheckpoint = ({ position, event_id: id, event_position: at }: CheckpointRow): Checkpoint =>
   ({ position: BigInt(position), taken: id === null ? undefined : { id, position: BigInt(at ?? 0) } })
 
-/** What moves a checkpoint to $1. The id and the position of the last event follow `after` other parameters. */
+/** SQL that moves a checkpoint to $1. The id and position of the last event are the parameters after `after` others. */
 export const movedSql = (after: number) => `
   position = $1, updated_at = now(), event_id = coalesce($${after + 1}::uuid, event_id),
   event_position = coalesce($${after + 2}::bigint, event_position)`
 
 /**
- * Makes `epoch` the only one that may move the checkpoint, and answers where to go on from.
+ * Lets only `epoch` move the checkpoint from now on. @returns where to resume
  * @throws Fenced when a later holder claimed it
  */
 export async function claimCheckpoint (pool: Pool, table: string, epoch: bigint): Promise<Checkpoint> {
@@ -49,8 +49,8 @@ export async function claimCheckpoint (pool: Pool, table: string, epoch: bigint)
 }
 
 /**
- * Holds the checkpoint until the transaction ends, and makes its row another one: what its holder knew of the rows
- * beside it counts no more.
+ * Locks the checkpoint until the transaction ends. The update changes the row's xmin, which invalidates the rows that
+ * its holder has cached.
  */
 export async function touchCheckpoint (tx: PoolClient, table: string): Promise<{ position: bigint, epoch: bigint }> {
   const { rows: [held] } = await tx.query<{ position: string, epoch: string }>(
@@ -58,7 +58,7 @@ export async function touchCheckpoint (tx: PoolClient, table: string): Promise<{
   return { position: BigInt(held?.position ?? 0), epoch: BigInt(held?.epoch ?? 0) }
 }
 
-/** The position of a subscription; claims nothing. Fails when no answer comes `withinMs`, where those are given. */
+/** Reads the position of a subscription without a claim. Fails when no answer comes within `withinMs`, if given. */
 export async function readCheckpoint (db: Pool | PoolClient, table: string, withinMs?: number): Promise<bigint> {
   const query = { text: `SELECT position FROM ${table}`, query_timeout: withinMs }
   const { rows } = await db.query<{ position: string }>(query)

@@ -1,18 +1,17 @@
-// Monitors from outside whether subscriptions make progress: it reads their checkpoints and the head of the log.
+// Monitors whether subscriptions make progress: compares their checkpoints with the head of the log.
 import type { Streams } from '../log/event-log.js'
 import { pause, repeat } from '../timing.js'
 
-/** How far a subscription is behind the log. */
 export interface Lag {
   name: string
   position: bigint
-  /** In positions of the log. Below zero the log has gone back: it is older than what was read of it. */
+  /** In positions of the log. Negative when the log has gone back: it is older than what was read of it. */
   lag: bigint
-  /** Since the log went past it, as far as this process has seen. */
+  /** Since the log passed it, as far as this process has seen. */
   lagSeconds: number
   /** False when it has not moved for seconds although the log is ahead. */
   isAlive: boolean
-  /** False when it has been seconds behind and does not come closer, or is ahead of the log. */
+  /** False when it has lagged for seconds without catching up, or is ahead of the log. */
   isKeepingUp: boolean
 }
 
@@ -20,12 +19,11 @@ export type LagMonitor = ReturnType<typeof monitorLag>
 
 interface LagMonitorOptions {
   head (): Promise<bigint>
-  /** Their checkpoints. */
   positions (): Promise<Checkpoints>
-  /** Called when one stands still although the log is ahead: it may be ahead by events of others alone. */
+  /** Called when one stands still although the log is ahead, which may be only by events it does not want. */
   lookNow? (): void
   everyMs?: number
-  /** A subscription may be behind for this long, in milliseconds; after an outage for twice as long. */
+  /** How long a subscription may lag, in milliseconds; twice as long after an outage. */
   toleranceMs?: number
 }
 
@@ -33,31 +31,31 @@ type Checkpoints = ReadonlyArray<{ name: string, position: bigint }>
 
 interface Sample {
   at: number
-  /** Since then no sample has failed. */
+  /** No sample has failed since then. */
   unbrokenSince: number
   head: bigint
   position: bigint
 }
 
-/** Positions of subscriptions that had all come to the end of the log. */
+/** Positions of the subscriptions when all were at the end of the log. */
 interface Level {
   head: bigint
   positions: Checkpoints
-  /** On the clock of `performance.now()`: then they are read anew, as a restored database goes back. */
+  /** On the clock of `performance.now()`. Positions are read again then, as a restored database goes back. */
   until: number
 }
 
-/** Samples for which the log may stand still, or that may fail. */
+/** How many samples may fail, or reuse the positions of an idle log. */
 const stillSamples = 5
 
-/** A subscription that is further behind than these samples go back is only known to be further behind. */
+/** Beyond these samples, `lagSeconds` is only a lower bound. */
 const mostSamples = 3_600
 
 /**
- * Takes a sample every `everyMs`, half as often while all are at the end of the log. A sample that fails says nothing
- * about the subscriptions, and theirs is not the time that a back end was away: they have twice `toleranceMs` after it,
- * as each of them must find out that it is back. While the log stands still and all have come to its end, positions are
- * seldom read.
+ * Takes a sample every `everyMs`, half as often while all are at the end of the log. A failed sample says nothing about
+ * the subscriptions, and they are not blamed for the outage: afterwards they have twice `toleranceMs`, as each must
+ * find out that the back end is available again. While the log is idle and all are at its end, positions are rarely
+ * read.
  */
 export function monitorLag (options: LagMonitorOptions) {
   const { head, positions, lookNow = () => {}, everyMs = 2_000, toleranceMs = 5_000 } = options
@@ -67,11 +65,11 @@ export function monitorLag (options: LagMonitorOptions) {
   let sampledAt = performance.now()
   let problem: unknown
   const stop = repeat(sample)
-  /** As of the last sample that did not fail; empty before the first one. */
+  /** As of the last successful sample; empty before the first one. */
   const lags = () => [...samplesOf].flatMap(([name, samples]) => lagOf(name, samples, toleranceMs) ?? [])
   return {
     lags,
-    /** The same. @throws when no sample has succeeded for seconds */
+    /** Like `lags`. @throws when no sample has succeeded for seconds */
     freshLags () {
       if (performance.now() - sampledAt <= stillSamples * everyMs) return lags()
       throw new Error('the log and the checkpoints could not be compared', { cause: problem })
@@ -80,7 +78,7 @@ export function monitorLag (options: LagMonitorOptions) {
   }
 
   async function sample (signal: AbortSignal): Promise<void> {
-    // Other checks report who is away.
+    // Other checks report outages.
     await takeSamples().catch((error: unknown) => {
       unbrokenSince = performance.now() + toleranceMs
       problem = error
@@ -91,7 +89,7 @@ export function monitorLag (options: LagMonitorOptions) {
   async function takeSamples (): Promise<void> {
     const at = performance.now()
     if (!level || at > level.until || await head() !== level.head) level = undefined
-    const all = level?.positions ?? await positions() // first: no position is ahead of a head that is read after it
+    const all = level?.positions ?? await positions() // before the head, so that no position is ahead of it
     const end = level?.head ?? await head()
     if (all.every(({ position }) => position === end)) {
       level ??= { head: end, positions: all, until: at + 2 * stillSamples * everyMs }
@@ -107,7 +105,7 @@ export function monitorLag (options: LagMonitorOptions) {
   }
 }
 
-/** Keeps the samples that the subscription has not passed, and those that the next results are compared with. */
+/** Keeps samples that the subscription has not passed yet, and those that later results are compared with. */
 function withSample (samples: Sample[], newest: Sample, toleranceMs: number): Sample[] {
   const since = newest.at - 2 * toleranceMs
   const kept = samples.filter(({ at, head }) => at >= since || head > newest.position)
@@ -132,20 +130,20 @@ function lagOf (name: string, samples: Sample[], toleranceMs: number): Lag | und
   }
 }
 
-/** How far a subscription is behind, in units that no event store changes. */
+/** The lag of a subscription in events and seconds: positions mean something else in each event store. */
 export interface Behind {
-  /** Events that it has yet to take, as far as they were counted. */
+  /** Events still to take, as far as they were counted. */
   events: number
   isExact: boolean
-  /** Since when the oldest of them waits. */
+  /** How long the oldest of them has waited. */
   seconds: number
 }
 
-/** Counting reads the events: more is not worth knowing. */
+/** Counting reads the events: an exact number beyond this is not worth its cost. */
 const mostCounted = 10_000
 const countWithinMs = 1_000
 
-/** `position` is where it stands. */
+/** Counts what a subscription at `position` still has to take. */
 export async function behindLog (
   streams: Pick<Streams, 'follow'>, { position, head }: { position: bigint, head: bigint }, eventTypes: readonly string[]
 ): Promise<Behind> {

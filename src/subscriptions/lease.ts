@@ -1,4 +1,4 @@
-// Lets one process of many be the active one, and lets another acquire the lease within seconds when it dies.
+// Elects one active process of many; when it dies, another acquires the lease within seconds.
 import type { Pool } from 'pg'
 import { endsWithin, pause } from '../timing.js'
 
@@ -8,9 +8,9 @@ interface LeaseOptions {
   name: string
   /** The process that holds it, for operators: host, pid and a random part. */
   holder: string
-  /** Gives the lease up to a holder that does not yield: for commands that only fill in for a role. */
+  /** Yields the lease to a holder that does not yield: for commands that only fill in for a role. */
   yields?: boolean | undefined
-  /** False to try once. Without it the lease of a dead holder is waited for. */
+  /** False to try only once. By default, it waits until the lease of a dead holder expires. */
   waits?: boolean
   signal: AbortSignal
   times?: LeaseTimes | undefined
@@ -19,29 +19,27 @@ interface LeaseOptions {
 /** In milliseconds. */
 export interface LeaseTimes {
   renewEvery: number
-  /** After its last renewal. */
+  /** Counted from the last renewal. */
   expiresAfter: number
   /** How often a standby tries to acquire it. */
   tryEvery: number
 }
 
-/** An expired lease is taken within five seconds of its holder's last sign. */
+/** Another process takes over within five seconds of a holder's last renewal. */
 const usualTimes: LeaseTimes = { renewEvery: 1_000, expiresAfter: 4_000, tryEvery: 500 }
 
-/** Proves who is active: every later holder has a higher epoch. */
+/** A fencing token: every later holder has a higher epoch. */
 export interface Lease {
   epoch: bigint
   /** Aborted with LeaseLost when the lease is lost, or when the holder is asked to stop. */
   signal: AbortSignal
 }
 
-/** Another process holds the lease, and is alive. */
 export class LeaseHeld extends Error {
   override readonly name = 'LeaseHeld'
   constructor (readonly lease: string, readonly holder: string) { super(`${lease} belongs to ${holder}`) }
 }
 
-/** Another process has the lease, or Postgres did not answer for as long as the lease lasts. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
   constructor (readonly lease: string) {
@@ -49,13 +47,12 @@ export class LeaseLost extends Error {
   }
 }
 
-/** A dead connection must not keep a process that stops. */
+/** A dead connection must not delay a process that stops. */
 const releaseWithinMs = 1_000
 
 /**
- * Waits until the lease is free, runs `work` while it holds the lease, releases it, and begins again until `signal`
- * is aborted. `work` must end when the signal of its lease is aborted. Errors of `work` are thrown on, after the lease
- * was released.
+ * Waits for the lease, runs `work` while it holds it, releases it, and starts over until `signal` is aborted. `work`
+ * must end when its lease's signal is aborted. Rethrows errors of `work` after it has released the lease.
  */
 export async function wheneverLeased (options: LeaseOptions, work: (lease: Lease) => Promise<void>): Promise<void> {
   const { signal, times = usualTimes } = options
@@ -67,7 +64,7 @@ export async function wheneverLeased (options: LeaseOptions, work: (lease: Lease
 }
 
 /**
- * Runs `work` once while it holds the lease, and answers its result.
+ * Runs `work` once while it holds the lease, and returns its result.
  * @throws LeaseHeld when a living holder keeps it
  */
 export async function withLease<Result> (
@@ -84,21 +81,21 @@ export async function withLease<Result> (
   }
 }
 
-/** The process that holds the lease; nothing when it is free. */
+/** The process that holds the lease; undefined when it is free. */
 export async function leaseHolder (pool: Pool, name: string): Promise<string | undefined> {
   const { rows } = await pool.query<{ holder: string }>(
     'SELECT holder FROM ledger.leases WHERE name = $1 AND expires_at > clock_timestamp()', [name])
   return rows[0]?.holder
 }
 
-/** The names of the leases that `holder` has now. */
+/** The leases that `holder` has now. */
 export async function leasesOf (pool: Pool, holder: string): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     'SELECT name FROM ledger.leases WHERE holder = $1 AND expires_at > clock_timestamp()', [holder])
   return rows.map(({ name }) => name)
 }
 
-/** @returns the new epoch; nothing while another process holds the lease */
+/** @returns the new epoch; undefined while another process holds the lease */
 async function acquire (options: LeaseOptions): Promise<bigint | undefined> {
   const { pool, name, holder, yields = false, times = usualTimes } = options
   const { rows } = await pool.query<{ epoch: string }>(`
@@ -121,7 +118,7 @@ async function hold<Result> (
     return await work(lease)
   } finally {
     lost.abort()
-    await endsWithin(releaseWithinMs, release(pool, name, epoch)) // it expires by itself
+    await endsWithin(releaseWithinMs, release(pool, name, epoch)) // it expires anyway
   }
 }
 
@@ -129,7 +126,6 @@ async function release (pool: Pool, name: string, epoch: bigint): Promise<void> 
   await pool.query('UPDATE ledger.leases SET expires_at = \'-infinity\' WHERE name = $1 AND epoch = $2', [name, epoch])
 }
 
-/** Renewed until its signal is aborted. */
 interface Held extends Lease {
   name: string
   times: LeaseTimes
@@ -138,10 +134,10 @@ interface Held extends Lease {
   expiring?: NodeJS.Timeout
 }
 
-/** What a process holds on a pool: one statement a period renews all of it. */
+/** The leases held on a pool: one statement renews all of them every period. */
 const heldOn = new WeakMap<Pool, { all: Set<Held>, timer: NodeJS.Timeout }>()
 
-/** Work that outlives its signal keeps no timer. */
+/** Stops renewing when the signal is aborted, even if the work goes on. */
 function keepRenewed (pool: Pool, held: Held): void {
   if (held.signal.aborted) return
   expireAt(held, Date.now() + held.times.expiresAfter)
@@ -158,13 +154,13 @@ function keepRenewed (pool: Pool, held: Held): void {
 
 function beginRenewing (pool: Pool, everyMs: number): { all: Set<Held>, timer: NodeJS.Timeout } {
   const all = new Set<Held>()
-  // Not awaited: one dead connection loses none of them, as the next statement takes another one.
+  // Not awaited: the next renewal takes another connection, so a dead one loses no lease.
   const timer = setInterval(() => { renewAll(pool, [...all]).catch(() => {}) }, everyMs)
   heldOn.set(pool, { all, timer })
   return { all, timer }
 }
 
-/** A row may be among them twice, under two epochs: a process may wait for itself to yield a lease. */
+/** `held` may have one row under two epochs: a process may wait for itself to yield a lease. */
 async function renewAll (pool: Pool, held: readonly Held[]): Promise<void> {
   const sentAt = Date.now()
   const { rows } = await pool.query<{ nth: string }>({
@@ -182,7 +178,7 @@ async function renewAll (pool: Pool, held: readonly Held[]): Promise<void> {
   }
 }
 
-/** Without a later answer it is lost then. */
+/** The lease is lost at `safeUntil`, unless a later renewal succeeds. */
 function expireAt (held: Held, safeUntil: number): void {
   if (held.signal.aborted || safeUntil <= (held.safeUntil ?? 0)) return
   held.safeUntil = safeUntil

@@ -1,4 +1,4 @@
-// Runs one subscription: held by one process, batch after batch, rows and checkpoint in one transaction.
+// Runs one subscription: one process holds its lease, and commits rows and checkpoint of each batch in one transaction.
 import type { Pool } from 'pg'
 import { isOfOutage, OtherLog } from '../log/errors.js'
 import type { Streams } from '../log/event-log.js'
@@ -13,17 +13,17 @@ export interface Consumer {
   /** Names the lease, for instance `projection assistants g1`. */
   name: string
   eventTypes: readonly string[]
-  /** Of events whose rows nobody waits for: they are written up to 250 ms later, many at once. */
+  /** Events whose rows nobody waits for. They are written up to 250 ms later, many at once. */
   isDeferred?: IsDeferred | undefined
-  /** Called whenever the subscription (re)starts: another generation may be active by then. */
+  /** Called whenever the subscription (re)starts, as another generation may be active by then. */
   open (): Promise<OpenConsumer>
 }
 
 export interface OpenConsumer {
-  /** Qualified name of a table made by `checkpointTable`. */
+  /** Qualified name of a table with the columns of `checkpointTable`. */
   checkpointTable: string
   /**
-   * Writes what the batch means, and moves the checkpoint from `from` to its end, in one transaction.
+   * Writes the rows of the batch and moves the checkpoint from `from` to its end, in one transaction.
    * @throws Fenced when another holder has the checkpoint
    */
   write (batch: Batch, from: bigint, epoch: bigint): Promise<void>
@@ -32,26 +32,25 @@ export interface OpenConsumer {
 type Write = (details: object, message: string) => void
 export interface Log { debug: Write, info: Write, warn: Write, error: Write }
 
-/** The consumer needs an operator before it can go on. It is tried again, as the operator may have acted. */
+/** The consumer needs an operator. It is retried all the same, as the operator may have acted. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
-/** Compares the log with what is known of it. */
 interface SameLog {
-  /** Compares now. @throws OtherLog, which says how to mend it */
+  /** Compares now. @throws OtherLog, which says how to fix it */
   assert (): Promise<void>
-  /** What the last comparison found wrong. */
+  /** The problem that the last comparison found. */
   problem (): OtherLog | undefined
 }
 
 export interface RunOptions {
   streams: Streams
-  /** Whether the log is the one that the checkpoints belong to. When absent, this is not checked. */
+  /** Checks that the checkpoints belong to this log. Not checked when absent. */
   sameLog?: SameLog | undefined
   pool: Pool
   holder: string
-  /** Gives the lease up to a holder that does not yield. */
+  /** Yields the lease to a holder that does not yield. */
   yields?: boolean | undefined
   signal: AbortSignal
   leaseTimes?: LeaseTimes | undefined
@@ -60,15 +59,15 @@ export interface RunOptions {
 
 const shortestBackoffMs = 100
 const longestBackoffMs = 5_000
-/** An outage of the event store ends by itself, and then everybody waits for the consumers. */
+/** Shorter, as everybody waits for the consumers when the event store is back. */
 const longestOutageBackoffMs = 2_000
 
-/** The pause before the next try, and whether the log says already that an operator is needed. */
+/** Pause before the next retry, and whether the need for an operator is already logged. */
 interface Backoff { ms: number, isLogged: boolean }
 
 /**
- * Runs the subscription of `consumer` until `signal` is aborted. It never gives up: after an error it is reopened from
- * its checkpoint, after a pause that grows to 5 s and starts small again after each commit.
+ * Runs the subscription of `consumer` until `signal` is aborted. After an error it resumes from its checkpoint, with a
+ * backoff of up to 5 s, which a commit resets. It never gives up.
  */
 export async function runSubscription (consumer: Consumer, options: RunOptions): Promise<void> {
   const { pool, holder, yields, signal, leaseTimes } = options
@@ -122,10 +121,10 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   }
 }
 
-/** Of one batch: after a long outage it may hold the events of thousands of requests. */
+/** Limit per batch: after a long outage it may hold the events of thousands of requests. */
 const mostTraces = 64
 
-/** Does the work. Where tracing is on it is a span in each of those traces, with the events of all of them. */
+/** Runs `work`. With tracing on, it adds a span of the whole batch to each of its events' traces. */
 async function traceBatch (consumer: string, batch: Batch, work: () => Promise<void>): Promise<void> {
   if (!tracing.tracer) return await work()
   const spans = spansOf(tracing.tracer, consumer, batch)
@@ -149,11 +148,11 @@ function spansOf (tracer: Tracer, consumer: string, { events }: Batch): Span[] {
   return [...parents.values()].map((parent) => tracer.start(consumer, { kind: 'consumer', parent, attributes }))
 }
 
-/** What a consumer of this process has done since it started, for metrics. */
+/** Counts of a consumer since this process started, for metrics. */
 export interface Counters {
   commits: number
   events: number
-  /** How often the consumer stopped, to resume from its checkpoint. */
+  /** How often the consumer stopped and resumed from its checkpoint. */
   failures: number
 }
 
