@@ -1,5 +1,5 @@
-// Keeps a process from following a log that is another one, and from sending webhooks and giving out ids while its
-// database is behind the log.
+// Keeps a process from following another log, and from sending webhooks and giving out ids while its database is behind
+// the log.
 import type { Pool } from 'pg'
 import { OtherLog } from '../log/errors.js'
 import { pause, repeat } from '../timing.js'
@@ -14,18 +14,18 @@ export interface LogGuardOptions {
   /** How far the read models have read the log. */
   readUpTo? (): Promise<readonly ReadUpTo[]>
   log: { info: Write, warn: Write, error: Write }
-  /** Between two comparisons, in milliseconds, and while webhooks may not be sent. */
+  /** Interval of comparisons in milliseconds; `behindEveryMs` while webhooks may not be sent. */
   everyMs?: number
   behindEveryMs?: number
 }
 
 const waitEveryMs = 50
-/** A member that has just begun to lead may be level a moment later. */
+/** A new leader may lag for a moment. */
 const soonMs = { within: 3_000, every: 200 }
 
 export type LogGuard = ReturnType<typeof openLogGuard>
 
-/** Allows nothing at first. Logs once what is wrong, and once that it no longer is. */
+/** Allows nothing until the first check. Logs each problem once, and once that it is over. */
 export function openLogGuard (
   { pool, streams, readUpTo = async () => [], log, everyMs = 10_000, behindEveryMs = 2_000 }: LogGuardOptions
 ) {
@@ -38,26 +38,26 @@ export function openLogGuard (
     problem: () => other,
     /** The last result; false before the first check. */
     maySend: () => last?.maySend === true,
-    /** Compares until it is the same log, for some seconds. @throws as `assert` */
+    /** Retries for some seconds until it is the same log. @throws as `assert` */
     async assertSoon () {
       for (const giveUpAt = Date.now() + soonMs.within; Date.now() < giveUpAt;) {
         const problem = await compare().catch((error: unknown) => error)
         if (!(problem instanceof OtherLog)) break
         await pause(soonMs.every, never)
       }
-      await assert() // what else is wrong is found again
+      await assert() // throws other errors again
     },
     /** Compares now. @throws BehindLog when no webhook may be sent */
     assertMaySend: () => assertMay('maySend'),
     /** Compares now. @throws BehindLog when no id may be given out */
     assertMayGiveIds: () => assertMay('mayGiveIds'),
-    /** Resolves as soon as webhooks may be sent, or `signal` is aborted; `keepChecking` must run. */
+    /** Resolves once webhooks may be sent or `signal` is aborted. `keepChecking` must run. */
     async untilMaySend (signal: AbortSignal) {
       while (!signal.aborted && last?.maySend !== true) await pause(waitEveryMs, signal)
     },
-    /** Compares both again and again, more often while something is refused. @returns what stops it */
+    /** Compares both periodically, more often while something is refused. @returns what stops it */
     keepChecking: () => repeat(async (signal) => {
-      for (const look of [assert, check]) await look().catch(() => {}) // told; who needs what is away reports that
+      for (const look of [assert, check]) await look().catch(() => {}) // logged; others report outages
       await pause(last?.maySend === true ? everyMs : behindEveryMs, signal)
     })
   }
@@ -67,7 +67,7 @@ export function openLogGuard (
     if (!state[does]) throw new BehindLog(explainBehind(state))
   }
 
-  /** Compares the log now. @throws OtherLog, EventStoreUnavailable; an outage leaves the last result */
+  /** Compares the log now. @throws OtherLog, EventStoreUnavailable; an outage keeps the last result */
   async function assert (): Promise<void> {
     try {
       await compare()
@@ -80,7 +80,7 @@ export function openLogGuard (
     other = undefined
   }
 
-  /** Compares the database now. @throws when the event store or Postgres does not answer; the last result stays */
+  /** Compares the database now. @throws when the event store or Postgres does not answer, and keeps the last result */
   async function check (): Promise<DatabaseState> {
     const former = last
     last = await readDatabaseState(pool, streams)

@@ -1,5 +1,5 @@
-// Markers in the log: how far the dispatcher and the ids of a database have come. A database that is behind the newest
-// one must not act again. Anybody can append to their stream, so what cannot be read there is passed over.
+// Markers in the log record how far the dispatcher and the ids of a database have come. A database behind the newest
+// one was restored and must not act again. Anybody can append to their stream, so unreadable events are skipped.
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import {
@@ -13,23 +13,22 @@ import { refuseOtherLog, type KnownLog } from './same-log.js'
 /** A marker at its position in this log. */
 export interface Marker extends Pick<StoredEvent, 'id' | 'revision' | 'position'> {
   data: DispatcherCheckpointed
-  /** By kind: no higher id was given out. */
+  /** By kind, the highest id that may have been given out. */
   ids: Record<IdKind, number>
 }
 
 interface LastMarker {
-  /** The newest one that can be read, if there is one. */
+  /** The newest readable marker, if there is one. */
   last: Marker | undefined
-  /** Of the newest event in the stream, whatever it is; `noStream` where there is none. */
+  /** Revision of the newest event in the stream, marker or not; `noStream` for none. */
   streamRevision: bigint
-  /** What is wrong with the newest event, when it is no marker that can be read. */
+  /** Why the newest event is no readable marker. */
   unreadable: string | undefined
 }
 
-/** What the search needs of a log. */
 export type MarkedLog = Pick<Streams, 'last' | 'visit'>
 
-/** The newest markers are looked through first: the whole stream only where none of so many can be read. */
+/** Searches this many of the newest events first, and the whole stream only when none is readable. */
 const soonFound = 100n
 
 /** @throws EventStoreUnavailable */
@@ -54,27 +53,27 @@ function markerIn (stored: StoredEvent): Marker | undefined {
   return { id, revision, position, data, ids: forEachKind((kind) => believedId(data[`${kind}_ids`] ?? 0)) }
 }
 
-/** How far this database has come, compared with the newest marker: absent in a log that no dispatcher has followed. */
+/** This database compared with the newest marker. There is no marker in a log that no dispatcher has followed. */
 export interface DatabaseState extends LastMarker {
   databaseId: string
   /** Position of the dispatcher. */
   checkpoint: bigint
-  /** The highest ids that were given out. */
+  /** The highest ids given out. */
   givenIds: Record<IdKind, number>
-  /** Whether webhooks may be sent: the database knows every call that the marker knows. */
+  /** Webhooks may be sent: the database knows every call that the marker knows. */
   maySend: boolean
-  /** Whether ids may be given out: the sequences are past those that the marker knows. */
+  /** Ids may be given out: the sequences are past those that the marker knows. */
   mayGiveIds: boolean
 }
 
-/** This database was restored to an older state than the log, or is new beside a log that has been worked on. */
+/** This database was restored to a state older than the log, or is new and the log is not. */
 export class BehindLog extends Error {
   override readonly name = 'BehindLog'
 }
 
 /**
- * A marker that this database does not know was written by a later state of it, or by another database. The log is
- * read before the database: our own markers are noted in the database before they are appended.
+ * A marker unknown to this database was written by a later state of it, or by another database. The log is read before
+ * the database, because our own markers are noted in the database before they are appended.
  * @throws EventStoreUnavailable, or the error of Postgres
  */
 export async function readDatabaseState (pool: Pool, streams: MarkedLog): Promise<DatabaseState> {
@@ -107,14 +106,14 @@ interface StateRow extends Record<IdKind, string> {
   position: string | null
 }
 
-/** Compares the checkpoint only where the marker has the noted position: in a log that was moved, positions differ. */
+/** Compares the checkpoint only if the marker is at its noted position: in a log that was moved, positions differ. */
 function knowsCalls ({ position, data }: Marker, row: StateRow, checkpoint: bigint): boolean {
   const isSkipped = BigInt(row.skip_until) >= position
   const isComparable = row.position !== null && BigInt(row.position) === position
   return row.calls_known === true && (isSkipped || !isComparable || checkpoint >= BigInt(data.checkpoint))
 }
 
-/** Says to operators what is wrong and what to run; answers nothing when all is well. */
+/** Tells operators what is wrong and what to run; undefined when all is well. */
 export function explainBehind ({ last, databaseId, maySend, mayGiveIds }: DatabaseState): string | undefined {
   if (!last || (maySend && mayGiveIds)) return undefined
   const writer = last.data.incarnation === databaseId ? 'a later state of this database' : 'another database'
@@ -131,16 +130,16 @@ export function explainBehind ({ last, databaseId, maySend, mayGiveIds }: Databa
 export interface MarkerOptions {
   pool: Pool
   streams: MarkedLog & KnownLog & Pick<Streams, 'append'>
-  /** Writes although nothing has changed since the last marker. */
+  /** Writes a marker even if nothing has changed since the last one. */
   always?: boolean
 }
 
 /**
- * Appends a marker when something has changed since the last one. The database notes it first: after a crash in
- * between, the marker is known as ours.
- * @returns whether one was written
+ * Appends a marker if something has changed since the last one. The database notes it first: after a crash in between,
+ * the marker is known as ours.
+ * @returns whether it wrote one
  * @throws BehindLog; OtherLog when the log ends before the checkpoint; RevisionConflict when another process wrote one
- *   at the same time; EventStoreUnavailable; AppendOutcomeUnknown
+ * at the same time; EventStoreUnavailable; AppendOutcomeUnknown
  */
 export async function writeMarker ({ pool, streams, always = false }: MarkerOptions): Promise<boolean> {
   const state = await readDatabaseState(pool, streams)
@@ -160,7 +159,7 @@ export async function writeMarker ({ pool, streams, always = false }: MarkerOpti
   return true
 }
 
-/** The highest ids of the last marker stay, also while the sequences are behind them. */
+/** Never lowers the ids of the last marker, even while the sequences lag behind them. */
 function markerData ({ last, databaseId, checkpoint, givenIds }: DatabaseState, at: Date): DispatcherCheckpointed {
   const highest = (kind: IdKind) => Math.max(believedId(givenIds[kind]), last?.ids[kind] ?? 0)
   return {
@@ -177,8 +176,8 @@ function markerData ({ last, databaseId, checkpoint, givenIds }: DatabaseState, 
 }
 
 /**
- * A database that is restored beside the last marker skips the calls up to that marker's position. So a checkpoint that
- * has not passed this position needs no new marker.
+ * A restored database that meets the last marker skips the calls up to that marker's position. So a checkpoint before
+ * this position needs no new marker.
  */
 const addsNothing = ({ last, checkpoint }: DatabaseState, data: DispatcherCheckpointed): boolean =>
   last !== undefined && checkpoint <= last.position && data.incarnation === last.data.incarnation &&

@@ -1,5 +1,5 @@
-// What operators run after a restore: the sequences that ids come from are compared with the log and raised above it,
-// and a log that was moved, or is older than what was read of it, is followed from its beginning.
+// Repairs that operators run after a restore. `ids` compares the id sequences with the log and raises them above it.
+// `adopt` follows a log from its beginning that was moved, or is older than what was read of it.
 import type { Pool, PoolClient } from 'pg'
 import { tryDecode, type DomainEvent, type EventType } from '../domain/events.js'
 import { forEachKind, idKinds, largestId, type IdKind } from '../domain/json.js'
@@ -10,7 +10,7 @@ import { dispatcherCheckpoint } from './same-log.js'
 
 interface SequenceState {
   name: IdKind
-  /** No higher id was given out. */
+  /** The highest id given out. */
   given: number
   /** The highest id in the log; 0 for none. */
   in_log: number
@@ -24,7 +24,7 @@ export interface IdsState {
   ok: boolean
 }
 
-/** What tells of ids: the sequence of an event's highest id, by each projection. */
+/** Returns the highest id that an event has used, and its sequence; each projection has one such function. */
 type SeesIds = (event: DomainEvent) => { sequence: string, id: number } | undefined
 type Seeing = readonly { idsSeen?: SeesIds }[]
 
@@ -40,8 +40,8 @@ export async function checkIds (
 }
 
 /**
- * Raises each sequence above every id that the log and its last marker know, and notes that marker. It lowers only one
- * that was set by hand beyond the highest id there is, from which no id can be given.
+ * Raises each sequence above every id that the log and its last marker know, and notes that marker. It lowers only a
+ * sequence that was set by hand beyond the largest id, from which no id can be given.
  */
 export async function reseedIds (
   pool: Pool, streams: Streams, seeing: Seeing, onProgress: OnProgress = () => {}, signal = never
@@ -88,7 +88,7 @@ async function highestIds (
   if (end === 0n) return found()
   for await (const batch of follow({ after: 0n, eventTypes: telling, signal })) {
     for (const stored of batch.events) {
-      const { event } = tryDecode(stored) // one that cannot be read has no row
+      const { event } = tryDecode(stored) // an unreadable event has no row
       for (const { idsSeen } of event ? seeing : []) {
         const seen = event && idsSeen?.(event)
         if (seen) highest.set(seen.sequence, Math.max(highest.get(seen.sequence) ?? 0, seen.id))
@@ -102,15 +102,15 @@ async function highestIds (
   return found()
 }
 
-/** A role runs: it would go on from positions that mean something else in this log. */
+/** A running role would resume from positions that mean something else in this log. */
 class RoleRuns extends Error {
   override readonly name = 'RoleRuns'
 }
 
 /**
- * Drops the read models, which the next start rebuilds. The dispatcher reads the log again from its beginning: a call
- * that has its delivery is not sent twice, a call that has none yet is sent. No position of before is kept.
- * @returns where the log ends, and what is left to do, when the database is behind the log as well
+ * Drops the read models, which the next start rebuilds, and all former positions. The dispatcher reads the log again
+ * from its beginning: it skips calls that have a delivery and sends those that have none.
+ * @returns where the log ends, and what is left to do if the database is behind the log as well
  * @throws RoleRuns, EventStoreUnavailable
  */
 export async function adoptLog (pool: Pool, streams: MarkerOptions['streams']) {
@@ -139,7 +139,7 @@ async function forgetPositions (tx: PoolClient, head: bigint, last: Marker | und
   for (const { schema } of rows) await tx.query(`DROP SCHEMA ${schema} CASCADE`)
   await tx.query('DELETE FROM ledger.generations')
   await tx.query("DELETE FROM ledger.parked_events WHERE consumer LIKE 'read\\_%'")
-  // What the dispatcher knows of leads stays: it follows from calls, and calls with a delivery are passed over.
+  // The dispatcher's state of leads stays: it derives from calls, and calls with a delivery are skipped.
   await tx.query('TRUNCATE ledger.dispatch_assistants, ledger.dispatch_campaigns')
   await tx.query(`
     UPDATE ledger.this_database
@@ -149,5 +149,5 @@ async function forgetPositions (tx: PoolClient, head: bigint, last: Marker | und
   await tx.query('UPDATE ledger.identity_count SET position = 0, calls = 0')
   await tx.query('DELETE FROM ledger.markers WHERE id IS DISTINCT FROM $1', [last?.id])
   await tx.query('UPDATE ledger.markers SET revision = NULL, position = NULL')
-  await tx.query("SELECT pg_notify('ringledger_checkpoint', 'replaced')") // who remembers positions forgets them
+  await tx.query("SELECT pg_notify('ringledger_checkpoint', 'replaced')") // invalidates cached positions
 }
