@@ -1,4 +1,4 @@
-// What events say of persons is sealed in the log, and plain for the service.
+// Seals the personal data of events for the log, and opens it for the service.
 import {
   changeParts, contactsWithoutKey, engineType, type Fields, isFields, leftOf, type PersonalPart, personalParts,
   saysOfPersons, type Sealed, sealedIn, type Whose
@@ -12,7 +12,7 @@ import { openText, sealText } from './sealed-text.js'
 
 /**
  * `seal` throws as `toSealFor`, `open` as `toOpen`.
- * @param digest stands for a number in the name of a stream
+ * @param digest replaces a phone number in stream names
  */
 export const personCodec = (keys: PersonKeys, digest: (phoneNumber: string) => string): Codec => ({
   seal: (stream, events) => sealEvents(keys, digest, stream, events),
@@ -22,13 +22,13 @@ export const personCodec = (keys: PersonKeys, digest: (phoneNumber: string) => s
   learn: (events) => keys.learn(events)
 })
 
-/** These nobody gets who follows what is said of persons: they are for the streams themselves. */
+/** Followers do not get these events: only the codec reads them. */
 export const keyTypes: readonly string[] = ['PersonKeyCreated', 'PersonKeyErased'] satisfies Array<DomainEvent['type']>
 
 async function sealEvents (
   keys: PersonKeys, digest: (phoneNumber: string) => string, stream: string, events: readonly Proposed[]
 ): Promise<readonly Proposed[]> {
-  const persons = new Map<string, string>() // each digest is made once, though every part is looked at twice
+  const persons = new Map<string, string>() // cache: every part is visited twice
   const personIn = ({ data, ofUser }: Proposed, whose: Whose): string | undefined => {
     const userId = isFields(data) && 'user_id' in data ? data.user_id : ofUser
     if (typeof userId !== 'string') return undefined
@@ -58,7 +58,7 @@ async function sealEvents (
   }))
 }
 
-/** The events with what they say of persons, as far as their keys are there. @throws as `toOpen` */
+/** Opens the personal data whose keys still exist. @throws as `toOpen` */
 export async function openEvents (
   keys: Pick<PersonKeys, 'toOpen'>, events: readonly StoredEvent[]
 ): Promise<StoredEvent[]> {
@@ -75,8 +75,8 @@ export async function openEvents (
 }
 
 /**
- * An event that only we write and that is plain in the log is marked, and `decode` refuses it: no erasure would end it.
- * @param keys by id; one that is not among them was erased
+ * Marks an event of ours whose personal data is not sealed, and `decode` refuses it: an erasure could not reach it.
+ * @param keys by id; a missing one was erased
  */
 export function openEvent (event: StoredEvent, keys: ReadonlyMap<string, Buffer>): StoredEvent {
   if (!isFields(event.data) || personalParts(event).length === 0) return event
@@ -90,7 +90,7 @@ export function openEvent (event: StoredEvent, keys: ReadonlyMap<string, Buffer>
     const key = keys.get(sealed.key_id)
     const { sealed: _sealed, ...rest } = part
     const personal = key ? openText(key, placeOf(event, place), sealed.text) : kind.erased
-    if (key && !personal) return part // it was changed, and cannot be read
+    if (key && !personal) return part // tampered with, so unreadable
     return personal && { ...rest, ...personal }
   })
   if (isPlain) return { ...event, metadata: { ...event.metadata, unsealed: 'true' } }
@@ -101,7 +101,7 @@ export function openEvent (event: StoredEvent, keys: ReadonlyMap<string, Buffer>
 
 interface Part { part: Fields, kind: PersonalPart, place: string, whose: Whose }
 
-/** The data with each of its personal parts changed; nothing where all of it goes. */
+/** Changes each personal part of the data; undefined when all of it goes. */
 function changed (
   { data, ...event }: Pick<StoredEvent, 'type' | 'data' | 'metadata'>, stream: string,
   change: (part: Part) => Fields | undefined
@@ -119,6 +119,6 @@ function split (part: Fields, names: readonly string[]): [chosen: Fields, rest: 
   ]
 }
 
-/** What is sealed belongs to one place of one event: it opens nowhere else. */
+/** Additional authenticated data: a sealed text opens only in this place of this event. */
 const placeOf = ({ id, stream, type }: { id: string, stream: string, type: string }, place: string) =>
   [type, stream, id, place].join(' ')

@@ -1,6 +1,6 @@
-// The keys that the data of persons is sealed under. The newest event of a person's stream in the log says whether
-// there is one; the ledger is a cache of that, which may be emptied at any time; memory keeps keys for a moment, so
-// that an erased one is soon forgotten.
+// The keys that seal personal data. The newest event of a person's stream in the log decides whether there is one. The
+// ledger is a cache of that and may be emptied at any time. Memory keeps keys only briefly, so that an erased key is
+// soon forgotten.
 import DataLoader from 'dataloader'
 import { LRUCache } from 'lru-cache'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -16,10 +16,10 @@ import { noStream, type Streams } from '../log/event-log.js'
 import { lookUp } from '../postgres/batcher.js'
 import { seal, type SecretKeys, type SealedRow, UnknownSecretKey, unseal } from './sealed-text.js'
 
-/** Names a key in what is sealed under it. */
+/** Stored with a sealed text, to find its key. */
 export interface KeyName { person: string, keyId: string }
 
-/** A key is there, and none of the keys that are set decrypts it: it is not erased, and an operator mends it. */
+/** A key exists, but no configured SECRET_KEY decrypts it. It is not erased: an operator must fix the settings. */
 export class PersonKeyUnreadable extends Error {
   override readonly name = 'PersonKeyUnreadable'
 }
@@ -29,9 +29,9 @@ type LogStreams = Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
 interface Newest { event: PersonKeyEvent, revision: bigint }
 
 /**
- * Works on the streams of many persons, 32 at a time. Each call has its own limit: a look-up does not queue behind bulk
- * work. After an error nothing more begins.
- * @throws the first error; what has begun goes on
+ * Works on the streams of many persons, 32 at a time. Each call has its own limit, so a look-up does not queue after
+ * bulk work. After an error it starts nothing more.
+ * @throws the first error; work already started goes on
  */
 export async function aFewAtOnce<Item, Result> (
   items: readonly Item[], work: (item: Item) => Promise<Result>
@@ -40,14 +40,14 @@ export async function aFewAtOnce<Item, Result> (
   return await limit.map(items, work).finally(() => limit.clearQueue())
 }
 
-/** Two processes that make or erase a key of one person at once are done after a few rounds. */
+/** Two processes that create or erase a person's key at once agree within a few rounds. */
 const giveUpAfterMs = 5_000
 
 /**
- * Makes a key for the person, unless another process does it first: then it is that one. Where it is not known
- * whether there is a key now, surely nothing was sealed under it, nor sent: that is no outcome which is not known.
- * @returns with the `key` itself where it was made here
- * @throws EventStoreUnavailable and the other errors of `Streams`, but for AppendOutcomeUnknown
+ * Creates a key for the person; if another process is faster, returns that key. An unknown outcome becomes
+ * EventStoreUnavailable: nothing was sealed with the key or sent yet, so a retry is safe.
+ * @returns with the `key` itself if this call created it
+ * @throws EventStoreUnavailable and the other errors of `Streams`, except AppendOutcomeUnknown
  */
 async function createKey (
   streams: LogStreams, secretKeys: SecretKeys, person: string
@@ -63,7 +63,7 @@ async function createKey (
       const newest = await newestOf(streams, person)
       const theirs = newest && keptIn(person, newest.event)
       if (theirs) return theirs
-      if (newest) await end(streams, person, newest.revision) // what an erasure that ended early has left
+      if (newest) await end(streams, person, newest.revision) // finish an erasure that broke off
     }
   } catch (cause) {
     if (!(cause instanceof AppendOutcomeUnknown)) throw cause
@@ -72,7 +72,7 @@ async function createKey (
   throw new EventStoreUnavailable('the stream of a person\'s key is written to by others all the time')
 }
 
-/** Ends the key that the person has, for good. @returns its id, if there was one */
+/** Erases the person's key for good. @returns its id, if there was one */
 async function eraseKey (streams: LogStreams, person: string): Promise<string | undefined> {
   for (;;) {
     const newest = await newestOf(streams, person)
@@ -98,21 +98,20 @@ async function end (streams: LogStreams, person: string, expected: bigint): Prom
   await isDone(streams.delete(personKeyStream(person), expected))
 }
 
-/** The key that an event has made, when it is sound and on the stream of a person. */
+/** The key that an event creates, if it is valid and on the stream of a person. */
 export function keyMadeBy (stored: StoredEvent): KeptKey | undefined {
   const person = personIn(stored.stream)
   const { event } = tryDecode(stored)
   return person !== undefined && event?.type === 'PersonKeyCreated' ? keptIn(person, event) : undefined
 }
 
-/** The key that an event has ended. */
 export function keyErasedBy (stored: StoredEvent): KeyName | undefined {
   const person = personIn(stored.stream)
   const { event } = tryDecode(stored)
   return person !== undefined && event?.type === 'PersonKeyErased' ? { person, keyId: event.data.key_id } : undefined
 }
 
-/** The key that the person has now, as the log says. @throws EventStoreUnavailable */
+/** The person's current key according to the log. @throws EventStoreUnavailable */
 export async function currentKey (
   streams: Pick<Streams, 'read' | 'last'>, person: string
 ): Promise<KeptKey | undefined> {
@@ -120,7 +119,7 @@ export async function currentKey (
   return event && keptIn(person, event)
 }
 
-/** Others may append anything: the newest event that is sound and ours counts. */
+/** Others may append anything, so only the newest valid event of ours counts. */
 async function newestOf (streams: Pick<Streams, 'read' | 'last'>, person: string): Promise<Newest | undefined> {
   const stream = personKeyStream(person)
   const last = await streams.last(stream)
@@ -128,10 +127,10 @@ async function newestOf (streams: Pick<Streams, 'read' | 'last'>, person: string
   return newestIn([last]) ?? newestIn(await streams.read(stream))
 }
 
-/** What a wrapped key is bound to. */
+/** Additional authenticated data of a wrapped key. */
 export const wrappedFor = (person: string, keyId: string) => `${person} ${keyId}`
 
-/** What says whether there is a key, and the last revision of the stream, whose events these are. */
+/** The event that decides whether there is a key, and the last revision of the stream, given all its events. */
 export function newestIn (events: readonly StoredEvent[]): Newest | undefined {
   for (const stored of events.toReversed()) {
     const { event } = tryDecode(stored)
@@ -157,13 +156,11 @@ async function isDone (work: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** A key as the ledger has it; without `wrapped` it was erased. */
+/** A row of the ledger; without `wrapped` the key was erased. */
 export interface KeptKey { person: string, keyId: string, wrapped: SealedRow | undefined }
 
-/** As `keyColumns` gives them. */
 interface KeyRow { person: string, id: string, key_id: string | null, sealed: string | null }
 
-/** Of `ledger.person_keys`. */
 const keyColumns = 'key_id AS id, person, wrapped_by AS key_id, encode(wrapped, \'base64\') AS sealed'
 
 const keyOfPerson = {
@@ -172,24 +169,23 @@ const keyOfPerson = {
   text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE person = $1 AND wrapped IS NOT NULL`
 }
 
-/** The key of the person that is not erased, as the ledger has it. Look-ups of one moment share a statement. */
+/** The person's unerased key in the ledger. Concurrent look-ups share a statement. */
 async function keyOf (pool: Pool, person: string): Promise<KeptKey | undefined> {
   const row = await lookUp<KeyRow>(pool, keyOfPerson, [person])
   return row && keptKey(row)
 }
 
-/** What the ledger has of them, in one statement. */
 async function findKeys (pool: Pool, keyIds: readonly string[]): Promise<KeptKey[]> {
   const { rows } = await pool.query<KeyRow>({
     name: 'person-keys',
-    // Planned once for any number: Postgres does not see how many there are.
+    // A sub-select hides the array's length from the planner, so one plan serves any number.
     text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE key_id = ANY ((SELECT $1::uuid[])::uuid[])`,
     values: [keyIds]
   })
   return rows.map(keptKey)
 }
 
-/** Writes them to the ledger. One that was erased stays so. */
+/** An erased key stays erased. */
 export async function noteKeys (pool: Pool, keys: readonly KeptKey[]): Promise<void> {
   await pool.query({
     name: 'note-person-keys',
@@ -206,7 +202,6 @@ export async function noteKeys (pool: Pool, keys: readonly KeptKey[]): Promise<v
   })
 }
 
-/** Every key that the ledger knows of a person. */
 async function idsOf (pool: Pool, person: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     'SELECT key_id AS id FROM ledger.person_keys WHERE person = $1', [person])
@@ -217,7 +212,7 @@ function keptKey ({ person, id: keyId, key_id, sealed }: KeyRow): KeptKey {
   return { person, keyId, wrapped: key_id === null || sealed === null ? undefined : { key_id, sealed } }
 }
 
-/** Nothing when it was erased. @throws PersonKeyUnreadable */
+/** Undefined when the key was erased. @throws PersonKeyUnreadable */
 export function unwrap (secretKeys: SecretKeys, { person, keyId, wrapped }: KeptKey): Buffer | undefined {
   if (!wrapped) return undefined
   try {
@@ -227,50 +222,49 @@ export function unwrap (secretKeys: SecretKeys, { person, keyId, wrapped }: Kept
   }
 }
 
-/** What mends it. */
+/** Says how to fix it. */
 export const otherKey = 'the keys of persons in the log are encrypted with another SECRET_KEY: put the former one into ' +
   'SECRET_KEY_PREVIOUS, which takes several with commas between them'
 const changed = 'the key of a person in the log was changed: restore the log, or put back the event'
 
-/** A key of 32 bytes that data of a person is sealed under; a person may have had several, one after the other. */
+/** 32 bytes. A person may have had several keys, one after another. */
 interface PersonKey extends KeyName { key: Buffer }
 
 interface PersonKeysOptions {
   pool: Pool
-  /** As the event store has them: what is sealed stays so. */
+  /** Without the codec: events stay sealed. */
   streams: Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
   secretKeys: SecretKeys
-  /** Stands for a user or a number in the name of a stream. */
+  /** Replaces a user or a number in stream names. */
   digest (text: string): string
 }
 
-/** So long a process uses a key without another look, in milliseconds. */
+/** How long a process uses a cached key, in milliseconds. */
 export const keyTrustedMs = 2_000
 
 /**
- * Some 400 bytes each, and 1,000 at most: a person has 200 characters, a key id 36 and a key 32 bytes, in events of
- * other writers too. So eight megabytes, and never more than twenty.
+ * About 400 bytes each, at most 1,000: a person has 200 characters, a key id 36 and a key 32 bytes, also in events of
+ * other writers. So eight megabytes, and never more than twenty.
  */
 const remembered = { max: 20_000, ttl: keyTrustedMs, ttlResolution: 10 }
 
-/** Keys of one statement. */
 const mostAtOnce = 500
 const noteAfterMs = 500
 
-/** Of a key that was erased, which is for good. */
+/** Caches an erased key; erasure is final. */
 const erased = Promise.resolve(undefined)
 
 export class PersonKeys {
-  /** By person, also while it is looked for or made: those who ask at once get the same. */
+  /** By person, also pending ones, so that concurrent callers share the look-up. */
   readonly #current = new LRUCache<string, Promise<PersonKey>>(remembered)
 
-  /** By id, also while it is looked for. */
+  /** By id, also pending ones. */
   readonly #found = new LRUCache<string, Promise<Buffer | undefined>>(remembered)
   readonly #finder = new DataLoader((names: readonly KeyName[]) => this.#find(names), {
     cacheKeyFn: ({ keyId }) => keyId, cacheMap: this.#found, maxBatchSize: mostAtOnce
   })
 
-  /** Nobody waits until a key is noted: many go in one statement. */
+  /** Writes keys to the ledger in batches; no caller waits for it. */
   readonly #notes = new DataLoader(async (keys: readonly KeptKey[]) => {
     await noteKeys(this.options.pool, keys)
     return keys
@@ -280,14 +274,14 @@ export class PersonKeys {
 
   constructor (private readonly options: PersonKeysOptions) {}
 
-  /** As it stands in the names of streams. */
+  /** The person as named in stream names. */
   personOf (userId: string, numberDigest: string): string {
     return personOf(this.options.digest(userId), numberDigest)
   }
 
   /**
-   * The keys to seal under, by person. One who has none gets one, which is an append for each.
-   * @param areNew most likely nobody has one: each is made at once, and looked for only where that fails
+   * Keys to seal with, by person. Creates missing ones, with one append each.
+   * @param areNew most likely nobody has a key: creates it at once, and looks for one only when that fails
    * @throws PersonKeyUnreadable and the errors of `Streams`
    */
   async toSealFor (persons: readonly string[], areNew = false): Promise<Map<string, PersonKey>> {
@@ -297,7 +291,7 @@ export class PersonKeys {
   }
 
   /**
-   * The keys of what is sealed, by id; those that were erased are not among them.
+   * Keys to open with, by id; erased ones are missing.
    * @throws PersonKeyUnreadable, EventStoreUnavailable
    */
   async toOpen (names: readonly KeyName[]): Promise<Map<string, Buffer>> {
@@ -308,7 +302,9 @@ export class PersonKeys {
     }))
   }
 
-  /** Takes keys from events by which they were just made or erased; older ones are not trusted without a look. */
+  /**
+   * Caches keys that events just created or erased. An older creation is not trusted, as the key may be erased since.
+   */
   learn (events: readonly StoredEvent[]): void {
     for (const key of events.flatMap((event) => keyErasedBy(event) ?? [])) this.#keep(key, undefined)
     for (const event of events) {
@@ -318,20 +314,20 @@ export class PersonKeys {
       try {
         this.#keep(kept, unwrap(this.options.secretKeys, kept), performance.now() - age)
       } catch (error) {
-        if (!(error instanceof PersonKeyUnreadable)) throw error // who needs it is told
+        if (!(error instanceof PersonKeyUnreadable)) throw error // its user gets the error
       }
     }
   }
 
   /**
-   * Ends the key of a person: what is sealed under it can be read nowhere. Other processes forget it within
-   * `keyTrustedMs`; what they append meanwhile is as good as erased. Safe to repeat.
+   * Erases a person's key, so that nobody can read what it sealed. Other processes forget it within `keyTrustedMs`;
+   * what they append until then is as good as erased. Safe to repeat.
    * @returns whether there was one
    */
   async erase (userId: string, phoneNumber: string): Promise<boolean> {
     const { pool, streams, digest } = this.options
     const person = personOf(digest(userId), digest(phoneNumber))
-    const known = await idsOf(pool, person) // before the log: a key that is made later is not among them
+    const known = await idsOf(pool, person) // before the log, so that it lacks keys created later
     const ended = await eraseKey(streams, person)
     const over = [...new Set(ended === undefined ? known : [...known, ended])].map((keyId) => ({ person, keyId }))
     await noteKeys(pool, over.map((name) => ({ ...name, wrapped: undefined })))
@@ -339,7 +335,7 @@ export class PersonKeys {
     return ended !== undefined
   }
 
-  /** @param at when it was asked for, on the clock of `performance.now()` */
+  /** @param at when the look-up began, on the clock of `performance.now()` */
   #keep ({ person, keyId }: KeyName, key: Buffer | undefined, at = performance.now()): void {
     if (this.#found.get(keyId) === erased) return
     this.#found.set(keyId, key ? Promise.resolve(key) : erased, { start: at })
@@ -348,7 +344,7 @@ export class PersonKeys {
     this.#forgetLater()
   }
 
-  /** Removes keys from memory that are too old to be used without another look. */
+  /** Purges expired keys from memory, not just from use. */
   #forgetLater (): void {
     this.#forgetting ??= setTimeout(() => {
       this.#forgetting = undefined
@@ -357,12 +353,11 @@ export class PersonKeys {
     }, keyTrustedMs).unref()
   }
 
-  /** Found in the ledger or the log, or made. */
   #findOrMake (person: string, isNew: boolean): Promise<PersonKey> {
     const at = performance.now()
     const finding = this.#inLedgerOrMade(person, isNew).then((kept) => {
       const { keyId, key = unwrap(this.options.secretKeys, kept) } = kept
-      if (!key) throw new Error(`the key ${keyId} is erased`) // neither gives one that is
+      if (!key) throw new Error(`the key ${keyId} is erased`) // neither source returns an erased key
       this.#keep(kept, key, at)
       return { person, keyId, key }
     })
@@ -380,8 +375,8 @@ export class PersonKeys {
   }
 
   /**
-   * One statement for all; of those that the ledger does not have, one read for each person. Only that tells an erased
-   * key from one that the ledger has lost, as it may at any time.
+   * Reads the ledger once for all keys, then the log once for each person whose key is missing there. Only the log
+   * tells an erased key from one that the ledger has lost, which it may at any time.
    * @throws EventStoreUnavailable
    */
   async #find (names: readonly KeyName[]): Promise<Array<Buffer | undefined | Error>> {
@@ -405,7 +400,7 @@ export class PersonKeys {
     })
   }
 
-  /** A key that its person does not have any more was erased: keys are made before what is sealed under them. */
+  /** A key that is no longer its person's current one was erased: keys are created before anything is sealed. */
   async #inLog (names: readonly KeyName[]): Promise<KeptKey[]> {
     const persons = [...new Set(names.map(({ person }) => person))]
     const current = await aFewAtOnce(persons, (person) => currentKey(this.options.streams, person))

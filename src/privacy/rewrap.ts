@@ -1,5 +1,5 @@
-// Leaves former SECRET_KEYs behind: each key of a person in the log is encrypted with the current one and stays what it
-// is. A SECRET_KEY that cannot open the persons in the log is refused at the start.
+// Retires former SECRET_KEYs: wraps each person's key in the log with the current SECRET_KEY; the key itself stays.
+// Also refuses a start with a SECRET_KEY that cannot open the keys in the log.
 import { randomUUID } from 'node:crypto'
 import { currentVersion } from '../domain/events.js'
 import { personIn, personKeyStream } from '../domain/sealed.js'
@@ -17,9 +17,9 @@ import type { StoredEvent } from '../domain/stored-event.js'
 type RewrapStreams = Pick<Streams, 'read' | 'last' | 'append' | 'truncate'>
 
 /**
- * Appends `PersonKeyCreated` of the same key, encrypted anew, and hides what is before. An erasure that comes between
- * wins: each step is at the exact revision that it has seen. Whatever broke off is done when it is repeated.
- * @returns the key as the log has it now; nothing when the person has none any more
+ * Appends `PersonKeyCreated` with the same key, wrapped anew, and hides the former event. A concurrent erasure wins, as
+ * each step expects the revision it has read. A repeated call finishes what broke off.
+ * @returns the key as the log has it now; undefined when the person has none
  * @throws PersonKeyUnreadable and the errors of `Streams`
  */
 async function rewrapKey (
@@ -39,7 +39,7 @@ async function rewrapKey (
   }
 }
 
-/** What a process that ended behind its append has left. */
+/** Finishes for a process that crashed between its append and the truncation. */
 async function hideFormer (streams: RewrapStreams, { current }: SecretKeys, person: string): Promise<void> {
   const stream = personKeyStream(person)
   const { event, revision, first, metadata } = await look(streams, stream) ?? {}
@@ -47,9 +47,9 @@ async function hideFormer (streams: RewrapStreams, { current }: SecretKeys, pers
   if (event?.data.wrapped_by === idOf(current)) await hideBefore(streams, stream, revision, metadata)
 }
 
-/** Nothing where there is no key. */
+/** Undefined when there is no key. */
 async function look (streams: RewrapStreams, stream: string) {
-  // Before the events: a delete that comes later writes metadata, and is not undone by ours.
+  // Read before the events: a later delete changes the metadata, so our write fails instead of undoing it.
   const metadata = (await streams.last(`$$${stream}`))?.revision ?? noStream
   const events = await streams.read(stream)
   const { event, revision } = newestIn(events) ?? {}
@@ -62,12 +62,12 @@ function rewrapped (
 ): PersonKeyCreatedEvent {
   const { key_id: keyId, wrapped_by, wrapped } = data
   const key = unwrap(secretKeys, { person, keyId, wrapped: { key_id: wrapped_by, sealed: wrapped } })
-  if (!key) throw new Error(`the key ${keyId} is erased`) // not what was made
+  if (!key) throw new Error(`the key ${keyId} is erased`) // `event` is a creation
   const anew = seal(secretKeys, wrappedFor(person, keyId), key.toString('base64'))
   return { type, data: { ...data, wrapped_by: anew.key_id, wrapped: anew.sealed } }
 }
 
-/** @returns the revision; nothing when somebody else was first */
+/** @returns the revision; undefined when another writer was first */
 async function append (
   streams: RewrapStreams, stream: string, { type, data }: PersonKeyCreatedEvent, expected: bigint
 ): Promise<bigint | undefined> {
@@ -80,7 +80,7 @@ async function append (
   }
 }
 
-/** Where the person was erased meanwhile, all of it is hidden already. */
+/** A conflict means that the person was erased meanwhile: then everything is already hidden. */
 async function hideBefore (
   streams: RewrapStreams, stream: string, revision: bigint, metadata: bigint
 ): Promise<void> {
@@ -94,14 +94,14 @@ async function hideBefore (
 export interface ResealKeysOptions extends Omit<WalkOptions, 'streams'> {
   streams: LostKeysOptions['streams'] & RewrapStreams
   secretKeys: SecretKeys
-  /** Keys of one look into the ledger; 500 when absent. */
+  /** Keys per query of the ledger; 500 when absent. */
   batchSize?: number
   onResealed? (keys: number): void
 }
 
 /**
- * First the ledger learns of every key of the log, then each that a former key encrypted is encrypted anew there. What
- * broke off goes on when it is repeated: a key counts as done once the ledger says so.
+ * First notes every key of the log in the ledger, then rewraps in the log each one that a former SECRET_KEY wrapped. A
+ * repeated call resumes: a key is done once the ledger says so.
  * @returns how many keys
  * @throws PersonKeyUnreadable before anything is changed, the reason of `signal`, errors of `Streams`
  */
@@ -146,10 +146,10 @@ interface LostKeysOptions {
   secretKeys: SecretKeys
 }
 
-/** A start looks so long for the keys of the log where the ledger has none. Later ones speak for themselves. */
+/** How long a start reads the log for keys when the ledger has none. */
 const lookIntoLogMs = 2_000
 
-/** @throws PersonKeyUnreadable with what mends it, EventStoreUnavailable */
+/** @throws PersonKeyUnreadable with the fix, EventStoreUnavailable */
 export async function refuseLostKeysAtStart (options: LostKeysOptions): Promise<void> {
   const { rowCount } = await options.pool.query('SELECT FROM ledger.person_keys WHERE wrapped IS NOT NULL LIMIT 1')
   if (!rowCount) await noteKeysOfLog({ ...options, signal: AbortSignal.timeout(lookIntoLogMs) })
@@ -159,8 +159,8 @@ export async function refuseLostKeysAtStart (options: LostKeysOptions): Promise<
 const most = 100
 
 /**
- * Looks at all that the ledger knows. Its rows may be older than the log, where keys were encrypted anew meanwhile: the
- * log decides, and such a row goes.
+ * Checks every row of the ledger. A row may be older than the log, where the key was rewrapped since: the log decides,
+ * and the row is deleted.
  * @throws PersonKeyUnreadable, EventStoreUnavailable
  */
 async function refuseLostKeys ({ pool, streams, secretKeys }: LostKeysOptions): Promise<void> {
@@ -183,14 +183,14 @@ export interface WalkOptions {
   streams: Pick<Streams, 'head' | 'follow' | 'read' | 'last'>
   /** Ends it early. */
   signal: AbortSignal
-  /** @param share of the log that was gone through, 0 to 1 */
+  /** @param share of the log read so far, 0 to 1 */
   onProgress? (keys: number, share: number): void
-  /** Told of persons whose key was encrypted anew at some time, or came after another one. */
+  /** Gets persons whose key was rewrapped at some time, or replaced another one. */
   onLater? (persons: string[]): Promise<unknown>
 }
 
 /**
- * Notes all keys that the log has now, and which were erased. Nothing is kept in memory but a batch.
+ * Notes in the ledger all keys of the log, created and erased. Holds only one batch in memory.
  * @throws EventStoreUnavailable and errors of Postgres
  */
 export async function noteKeysOfLog (options: WalkOptions): Promise<void> {
@@ -208,8 +208,8 @@ export async function noteKeysOfLog (options: WalkOptions): Promise<void> {
 }
 
 /**
- * What was encrypted anew is in the log twice, until a scavenge, and the ledger may have had either: whichever the
- * stream of the person shows is right.
+ * A rewrapped key is in the log twice until a scavenge, and the ledger may have noted either: the person's stream
+ * decides.
  */
 async function settle (pool: Pool, streams: WalkOptions['streams'], keys: readonly KeptKey[]): Promise<void> {
   const { rows } = await pool.query<{ id: string, person: string }>(`
@@ -221,7 +221,7 @@ async function settle (pool: Pool, streams: WalkOptions['streams'], keys: readon
   if (rows.length > 0) await correct(pool, found.flatMap((key) => key ?? []), rows.map(({ id }) => id))
 }
 
-/** Those of the log as it is now, batch by batch; of each key the newest that the batch says of it. */
+/** Keys of the log up to its head, by batch; of each key the newest event in the batch. */
 async function * keysOfLog (
   streams: Pick<Streams, 'head' | 'follow'>, signal: AbortSignal
 ): AsyncGenerator<{ keys: KeptKey[], later: string[], share: number }> {
@@ -249,7 +249,7 @@ function newestOfEach (events: readonly StoredEvent[]): KeptKey[] {
   return [...keys.values()]
 }
 
-/** One that was erased stays so. What was looked at and is not there any more, its row tells nothing of. */
+/** An erased key stays erased. Deletes the rows of `lookedAt` keys that are gone. */
 async function correct (
   pool: Pool, keys: readonly KeptKey[], lookedAt: readonly string[]
 ): Promise<void> {

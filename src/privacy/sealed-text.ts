@@ -1,4 +1,4 @@
-// Texts at rest under SECRET_KEY, so that a copy of the database or of the log tells nothing.
+// Encrypts texts at rest with SECRET_KEY, so that a copy of the database or the log reveals nothing.
 import { createHash, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { isFields, type Fields } from '../domain/sealed.js'
@@ -21,7 +21,6 @@ export function seal ({ current }: SecretKeys, owner: string, text: string): Sea
   return { key_id: keyId(current), sealed: encrypt(current, owner, Buffer.from(text)).toString('base64') }
 }
 
-/** None of the keys that are set encrypted it. */
 export class UnknownSecretKey extends Error {
   override readonly name = 'UnknownSecretKey'
 }
@@ -33,16 +32,16 @@ export function unseal ({ current, previous }: SecretKeys, owner: string, { key_
   return decrypt(key, owner, Buffer.from(sealed, 'base64')).toString()
 }
 
-/** Base64 makes a third more of it, and a server takes an event of a megabyte: what is large is packed first. */
+/** Texts from this size are deflated: Base64 adds a third, and a server takes events of at most one megabyte. */
 const packedFrom = 64 * 1024
-/** No event is larger when it is unpacked. */
+/** Limit of an inflated text; no event is larger. */
 const mostBytes = 16 * 2 ** 20
 
-/** The first byte says which. */
+/** The first byte of the plain text: deflated or not. */
 const asIs = 0
 const packed = 1
 
-/** @param place where in which event it stands: it can be opened nowhere else */
+/** @param place the event and the place in it; it opens nowhere else */
 export function sealText (key: Buffer, place: string, part: Fields): string {
   const json = Buffer.from(JSON.stringify(part))
   const text = json.length < packedFrom
@@ -51,7 +50,7 @@ export function sealText (key: Buffer, place: string, part: Fields): string {
   return encrypt(key, place, text).toString('base64')
 }
 
-/** Nothing when it was not sealed for this place, or was changed. */
+/** Undefined when it was not sealed for this place, or was changed. */
 export function openText (key: Buffer, place: string, text: string): Fields | undefined {
   try {
     const bytes = decrypt(key, place, Buffer.from(text, 'base64'))
@@ -68,7 +67,7 @@ const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** `place` is what the text belongs to: it can be decrypted nowhere else. A key is 32 bytes. */
+/** `place` is authenticated too: the text can be decrypted nowhere else. A key is 32 bytes. */
 function encrypt (key: Buffer, place: string, text: Buffer): Buffer {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place))
@@ -76,7 +75,7 @@ function encrypt (key: Buffer, place: string, text: Buffer): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), ...encrypted])
 }
 
-/** @throws Error when the key or the place is another one, or the bytes were changed */
+/** @throws Error when the key or the place differs, or the bytes were changed */
 function decrypt (key: Buffer, place: string, bytes: Buffer): Buffer {
   const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes)
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
