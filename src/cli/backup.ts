@@ -7,10 +7,10 @@ import type { OnProgress } from './progress.js'
 import { openBackEnds, readSettings } from './running.js'
 import { operate } from './shutdown.js'
 
-/** Of DATA_DIR, beside what belongs to Postgres. */
+/** Our files in DATA_DIR, in addition to those of Postgres. */
 const ourFiles = ['secrets.json', 'event-store.port']
 
-/** On the Postgres that runs there, or on one for as long as it takes. @throws when there is nothing to back up */
+/** Uses the running Postgres, or starts one for the backup. @throws when there is nothing to back up */
 export async function backUp (
   file: string, { overwrite = false, json }: { overwrite?: boolean, json?: boolean }
 ): Promise<void> {
@@ -44,7 +44,7 @@ export async function backUp (
   for (const line of elsewhere) say(line)
 }
 
-/** The secrets that a backup holds, in words; and what belongs to the service and is not in it, a sentence each. */
+/** The secrets in a backup, in words, and one sentence for each part of the service that is not in it. */
 function whatOf ({ backEnds, jwt, secretKey, leadDigestKey }: Config, dataDir: string) {
   const isGenerated = existsSync(join(dataDir, 'secrets.json'))
   const all = { JWT_SECRET: jwt, SECRET_KEY: secretKey, LEAD_DIGEST_KEY: leadDigestKey }
@@ -61,7 +61,7 @@ function whatOf ({ backEnds, jwt, secretKey, leadDigestKey }: Config, dataDir: s
   }
 }
 
-/** What `backup` wrote, into an empty DATA_DIR. */
+/** Restores a backup into an empty DATA_DIR. */
 export async function restore (file: string, { json }: { json?: boolean }): Promise<void> {
   const { restore } = await import('@ringledger/embedded-postgres/backup')
   const config = readSettings()
@@ -80,7 +80,7 @@ function refuseOwnPostgres ({ backEnds }: Config, command: string, instead: stri
     `${instead}, as docs/operations.md says.`)
 }
 
-/** Takes bytes done and in all, where an estimate may turn out too small. */
+/** The total bytes are an estimate, which may be too small. */
 const shownIn = (doing: string, onProgress: OnProgress) => (done: number, total: number): void => onProgress({
   doing, events: Math.round(done / 1e6), things: 'MB', ...total > 0 && { done: Math.min(done / total, 1) }
 })

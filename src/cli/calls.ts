@@ -1,4 +1,4 @@
-// `ringledger calls complete`: reports a completed call as the call engine would, by event.
+// `ringledger calls complete`: reports a completed call by event, as the call engine would.
 import { randomUUID } from 'node:crypto'
 import { assistantOwner } from '../commands/assistants.js'
 import { commandHandler } from '../commands/handle.js'
@@ -17,7 +17,7 @@ export async function complete (file: string, { json }: { json?: boolean }): Pro
   answer(json, { call_id: report.call_id, appended: isNew }, `Call ${report.call_id} is in the log${isNew ? '' : ' already'}.`)
 }
 
-/** @throws an Error that names the file and the first field that is wrong */
+/** @throws an Error that names the file and the first invalid field */
 function readReport (file: string): CallCompleted {
   try {
     const data: unknown = JSON.parse(readText(file))
@@ -32,8 +32,8 @@ function readReport (file: string): CallCompleted {
 }
 
 /**
- * Sealed for the owner of the assistant.
- * @returns whether it was not in the log before
+ * Seals the report for the owner of the assistant.
+ * @returns whether the log did not have it before
  * @throws Rejection when the call was reported with another body
  */
 async function appendReport (streams: Streams, { call_id: callId, ...body }: CallCompleted): Promise<boolean> {

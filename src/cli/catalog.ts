@@ -1,4 +1,4 @@
-// `ringledger catalog import`: brings a catalogue file into the log, and waits until readers see it.
+// `ringledger catalog import`: appends a catalogue file to the log, and waits until readers see it.
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -30,7 +30,7 @@ export async function importFile (file: string, { json }: { json?: boolean }): P
   answer(json, { file, position: String(position) }, `The catalogue in ${file} is imported and projected.`)
 }
 
-/** Gives a first start something to work with: imports the file unless the log has a catalogue already. */
+/** For a first start: imports the file unless the log already has a catalogue. */
 export async function importExampleOnce (
   connections: Connections, file: string, config: DigestSettings, log: Logger
 ): Promise<void> {
@@ -51,7 +51,7 @@ const CatalogFile = Type.Object({
 })
 export type CatalogFile = Static<typeof CatalogFile>
 
-/** @throws an Error that names the file and every field that is wrong */
+/** @throws an Error that names the file and every invalid field */
 export async function readCatalogFile (file: string): Promise<CatalogFile> {
   const contents = parsed(file)
   const validate = openAjv().compile<CatalogFile>(CatalogFile)
@@ -109,7 +109,7 @@ type DigestSettings = Parameters<typeof digestOfNumbers>[0]
 
 const projectedWithinMs = 60_000
 
-/** Projects the catalogue too, unless a projector does already. @returns the position that it is complete at */
+/** Also projects the catalogue, unless a projector does. @returns the position at which it is complete */
 export async function importAndProject (
   { streams, consumerPool: pool, positions }: Connections, contents: CatalogFile, config: DigestSettings, log: Logger
 ): Promise<bigint> {
@@ -134,7 +134,7 @@ export async function importAndProject (
   }
 }
 
-/** Before the ids are in the log, so that hardly any of them is given out meanwhile. */
+/** Runs before the ids are in the log, so that others get hardly any of them meanwhile. */
 async function raiseIds (pool: Pool, { users = [] }: CatalogFile): Promise<void> {
   const ids = {
     campaign: users.flatMap(({ campaigns = [] }) => campaigns),
@@ -148,14 +148,14 @@ async function raiseIds (pool: Pool, { users = [] }: CatalogFile): Promise<void>
 
 export interface ImportTools { handle: HandleCommand, claims: PhoneClaims }
 
-/** One append stays well under the store's 1 MiB, metadata and the longest names included. */
+/** Keeps an append well under the store's 1 MiB, including metadata and the longest names. */
 const entriesAtOnce = 250
 
 /**
- * Appends what the log does not hold yet. The same file again appends nothing, another name renames; what users changed
- * or deleted since the last import stays, where the file says the same as then.
- * @returns the position that the catalogue is complete at
- * @throws Rejection when an id belongs to another user, or a new phone number is held by somebody
+ * Appends what the log lacks. The same file again appends nothing; another name renames. What users changed or deleted
+ * since the last import stays, unless the file has changed there.
+ * @returns the position at which the catalogue is complete
+ * @throws Rejection when an id belongs to another user, or somebody holds a new phone number
  */
 export async function importCatalog (
   { handle, claims }: ImportTools, { voices = [], languages = [], models = [], users = [] }: CatalogFile
@@ -196,9 +196,9 @@ export async function importCatalog (
 }
 
 /**
- * Claims a phone number first and then adds it, as a user does. What the log has under this id stays, also where its
- * user released it since, or where another had the number first.
- * @returns the position that the number is complete at
+ * Claims a phone number and then adds it, as a user does. What the log has under this id stays, even if its user has
+ * released the number since, or another user had it first.
+ * @returns the position at which the number is complete
  * @throws Rejection when the id is not this number of this user, or somebody else holds the number
  */
 async function importNumber ({ handle, claims }: ImportTools, wanted: ImportNumber): Promise<bigint> {

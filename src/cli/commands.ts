@@ -1,10 +1,9 @@
-// The command line: every command with its arguments and options, in the order of the help texts.
-// What a command does is loaded when it runs, so that a help text is quick.
+// The command line: every command with its arguments and options, in the order of the help texts. Code of a command is
+// loaded only when it runs, so help texts are quick.
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { Outcome } from '../features/webhooks/outcome.js'
 import { packageVersion } from '../package-root.js'
 
-/** The program with every command. */
 export function commandLine (): Command {
   const program = new Command('ringledger')
     .description('Event-sourced backend of a voice-calling product. Settings come from the environment and from .env: see .env.example.')
@@ -14,7 +13,7 @@ export function commandLine (): Command {
   return program
 }
 
-/** The action of a command: a function of the file of its group. */
+/** Makes the action of a command from a function in the file of its group. */
 const work = <Name extends string>(load: () => Promise<Record<Name, (...given: never[]) => unknown>>, name: Name) =>
   async (...given: unknown[]): Promise<void> => { await (await load())[name](...given as never[]) }
 
@@ -42,7 +41,7 @@ const limit = (most: number) => new Option('--limit <n>', 'how many').argParser(
 
 type Action = (...given: unknown[]) => Promise<void>
 
-/** Adds a command with its arguments and options, and with `--json` unless they have it. */
+/** Adds a command with its arguments and options, and `--json` unless they include it. */
 function add (
   to: Command, name: string, description: string, action: Action, ...parts: Array<Argument | Option>
 ): Command {

@@ -1,9 +1,9 @@
-// `ringledger completion`: scripts that complete commands and options in a shell, from the commands themselves.
-// Each finds the commands that were typed, and offers what can follow; else names of files.
+// `ringledger completion`: prints shell scripts that complete commands and options, generated from the commands. Each
+// finds the commands typed so far and offers what can follow, else file names.
 import type { Command } from 'commander'
 
 interface Place {
-  /** The commands so far, such as `projections list`; empty at the beginning. */
+  /** The commands typed so far, such as `projections list`; empty at the beginning. */
   path: string
   words: Array<{ word: string, about: string }>
 }
@@ -14,7 +14,6 @@ export function print (shell: Shell, _own: object, { parent }: Command): void {
   if (parent) process.stdout.write({ bash, zsh, fish }[shell](placesOf(parent)))
 }
 
-/** Of a command with all below it. */
 function placesOf (command: Command, path = ''): Place[] {
   const below = command.commands.filter((each) => each.name() !== 'help')
   const words = [
@@ -29,7 +28,7 @@ function placesOf (command: Command, path = ''): Place[] {
 const wordsOf = ({ words }: Place) => words.map(({ word }) => word).join(' ')
 const pathOf = ({ path }: Place) => path === '' ? "''" : `' ${path}'`
 
-/** Patterns of `case` for the commands that lead on, each behind the path to it. */
+/** `case` patterns of the commands that have a next level, each after its path. */
 const known = ([, ...below]: Place[]) => below.map(pathOf).join(' | ')
 
 function bash (places: Place[]): string {
@@ -69,7 +68,7 @@ compdef _ringledger ringledger
 `
 }
 
-/** In single quotes of fish. */
+/** Quotes for fish. */
 const quoted = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`
 
 function fish (places: Place[]): string {

@@ -1,4 +1,4 @@
-// `ringledger migrate`: the roles do the same at their start; this is for deployments that do it before.
+// `ringledger migrate` and `ids`. Roles migrate at their start too; the command is for deployments that do it before.
 import { projections } from '../../projections/index.js'
 import { answer, printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
@@ -6,7 +6,7 @@ import { checkIds, reseedIds, type IdsState, type OnProgress } from '../recovery
 import { operate } from './shutdown.js'
 
 export async function migrate ({ json }: { json?: boolean }): Promise<void> {
-  const newest = await withConnections('ringledger migrate', async ({ pool }) => { // to connect is to migrate
+  const newest = await withConnections('ringledger migrate', async ({ pool }) => { // connecting migrates
     const { rows: [last] } = await pool.query<{ name: string }>(
       'SELECT name FROM ledger.migrations ORDER BY name COLLATE "C" DESC LIMIT 1')
     return last?.name ?? null
@@ -14,7 +14,7 @@ export async function migrate ({ json }: { json?: boolean }): Promise<void> {
   answer(json, { newest_migration: newest }, `The database is up to date; its newest migration is ${newest}.`)
 }
 
-/** Exit status 1 when the sequences are behind. */
+/** Exits with 1 when the sequences lag. */
 export async function check ({ json }: { json?: boolean }): Promise<void> {
   if (await printed('check', checkIds, json)) {
     return say('The sequences are past every id that the log and its last marker know.')
@@ -23,13 +23,13 @@ export async function check ({ json }: { json?: boolean }): Promise<void> {
   process.exitCode = 1
 }
 
-/** Safe at any time, also while the service runs. */
+/** Safe at any time, even while the service runs. */
 export async function reseed ({ json }: { json?: boolean }): Promise<void> {
   if (!await printed('reseed', reseedIds, json)) throw new Error('a marker was written meanwhile: run it again')
   say('The sequences are past every id that the log and its last marker know. Ids are given out again.')
 }
 
-/** Runs the command on the whole log, and shows how far it is. @returns whether ids may be given out */
+/** Runs the command on the whole log, and shows its progress. @returns whether ids may be given out */
 async function printed (command: string, work: typeof checkIds, json?: boolean): Promise<boolean> {
   const stopped = 'stopped before the log was read: run the same command again'
   const { sequences, ok } = await operate(stopped, async ({ signal, onProgress }) => {

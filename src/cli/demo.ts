@@ -1,4 +1,4 @@
-// `ringledger demo`: the main job on real input, start to end, with nothing faked and nothing left behind.
+// `ringledger demo`: the main job on real input, start to end. Fakes nothing and leaves nothing behind.
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { completeConfig, openBackEnds } from './running.js'
 import { Shutdown } from './shutdown.js'
 import { signToken } from './token.js'
 
-/** Exits 0 only if every step held. */
+/** Exits with 0 only if every step succeeded. */
 export async function demo ({ json = false }: { json?: boolean }): Promise<void> {
   const shutdown = new Shutdown()
   let held = false
@@ -71,7 +71,7 @@ async function play (
   await runJourney({ url: service.url, tokens, receiver, timeline, signal })
 }
 
-/** A receiver on this machine may be reached, and the second attempt follows after a second instead of five. */
+/** Allows a receiver on this machine, and makes the second attempt after one second instead of five. */
 function demoConfig (dataDir: string): Config {
   return loadConfig({
     DATA_DIR: dataDir,

@@ -1,23 +1,23 @@
-// `.env` of the working directory: settings that need not be typed each time.
+// Reads `.env` of the working directory.
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { readText } from '../text-files.js'
 
-/** `.env` cannot be taken as it is. It is told where, and never what stands there: that may be a secret. */
+/** `.env` is malformed. The message has the line number but no content, which may be a secret. */
 class BadDotEnv extends Error {
   override readonly name = 'BadDotEnv'
 }
 
-/** A line, or several where a value in quotes has line ends: nothing, a comment or NAME=value, as Node.js reads it. */
+/** One entry as Node.js reads it: nothing, a comment or NAME=value; a quoted value may span lines. */
 const entry = new RegExp([
   /[^\S\n]*/, // blanks
   /(?:(?:export[^\S\n]+)?[A-Za-z_][\w.-]*[^\S\n]*=[^\S\n]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\s"'`#][^\n]*)?[^\S\n]*)?/,
   /(?:#[^\n]*)?(?:\n|$)/
 ].map(({ source }) => source).join(''), 'y')
 
-/** Adds what `.env` in `folder` sets and `environment` does not, even to nothing. @throws BadDotEnv */
+/** Adds settings of `.env` in `folder` that `environment` lacks; an empty one counts as set. @throws BadDotEnv */
 export function addDotEnv (environment: NodeJS.ProcessEnv, folder = process.cwd()): void {
-  if (environment.RINGLEDGER_NO_DOTENV === '1') return // of our tests, which run where a developer has a .env
+  if (environment.RINGLEDGER_NO_DOTENV === '1') return // set by our tests, as a developer may have a .env
   const file = resolve(folder, '.env')
   const text = contentOf(file)
   if (text === undefined) return
@@ -28,7 +28,7 @@ export function addDotEnv (environment: NodeJS.ProcessEnv, folder = process.cwd(
 
 const mend = 'write each setting as NAME=value, each comment after a #, and close each quote'
 
-/** Nothing where there is no such file. */
+/** Undefined when the file does not exist. */
 function contentOf (file: string): string | undefined {
   try {
     return readText(file).replaceAll('\r\n', '\n')

@@ -1,4 +1,4 @@
-// `ringledger events`: the log, copied to another event store, exported to a file and imported, followed and marked.
+// `ringledger events` and `event-store`: copy, export, import, adopt, mark, serve and scavenge the log.
 import { createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -22,13 +22,13 @@ const runAgain = 'stopped before its end: run the same command again'
 
 interface CopyOptions {
   to: string
-  /** PEM file of the CA that signed its certificates; EVENTSTORE_CA_FILE unless given. */
+  /** PEM file of the CA of `to`; EVENTSTORE_CA_FILE unless given. */
   toCaFile?: string
   inFlight: number
   json?: boolean
 }
 
-/** The whole log to another event store, up to the present head. */
+/** Copies the whole log up to its present head to another event store. */
 export async function copy ({ to: url, toCaFile, inFlight, json }: CopyOptions): Promise<void> {
   const [caFile, from] = toCaFile === undefined
     ? [process.env.EVENTSTORE_CA_FILE, 'EVENTSTORE_CA_FILE']
@@ -49,7 +49,6 @@ export async function copy ({ to: url, toCaFile, inFlight, json }: CopyOptions):
     'stop what writes to it, and copy again; only the new ones are sent.')
 }
 
-/** The whole log to a file, or to stdout. */
 export async function exportAll (file: string, { json }: { json?: boolean }): Promise<void> {
   if (json && file === '-') throw new Error('--json needs a FILE: the export itself goes to stdout')
   const { events, streams, sha256 } = await operate(runAgain, (operation) =>
@@ -61,7 +60,7 @@ export async function exportAll (file: string, { json }: { json?: boolean }): Pr
     `Exported ${events} events of ${streams} streams to ${file === '-' ? 'stdout' : file}. SHA-256 ${sha256}`)
 }
 
-/** An export into the present event store; what that has already is compared. */
+/** Imports into the present event store, and compares what that already has. */
 export async function importAll (
   file: string,
   { inFlight, allowTruncated = false, json }: { inFlight: number, allowTruncated?: boolean, json?: boolean }
@@ -74,7 +73,7 @@ export async function importAll (
   printTransferred(transferred, json)
 }
 
-/** An export is read twice: its last line shows whether it is whole. Stdin is read once, so it is kept in a file. */
+/** An export is read twice, as its last line shows whether it is complete. So stdin is saved to a file first. */
 async function withFile<Result> (
   file: string, signal: AbortSignal, work: (path: string) => Promise<Result>
 ): Promise<Result> {
@@ -89,7 +88,7 @@ async function withFile<Result> (
   }
 }
 
-/** Prints what the target has now; `more` is for programs only. */
+/** Prints what the target has now; `more` is only in the JSON. */
 function printTransferred (transferred: Transferred, json?: boolean, more: object = {}): void {
   const { events, streams, sha256, appended, others, position } = transferred
   const positions = { source: String(position.source), target: String(position.target) }
@@ -106,7 +105,7 @@ function printTransferred (transferred: Transferred, json?: boolean, more: objec
   ].join('\n'))
 }
 
-/** Makes the subscriptions follow a log that was moved, or that has lost its end. */
+/** Makes the consumers follow a log that was moved, or that has lost its end. */
 export async function adopt ({ json }: { json?: boolean }): Promise<void> {
   const { head, problem } = await withConnections('ringledger events adopt', ({ pool, streams }) =>
     adoptLog(pool, streams))
@@ -116,7 +115,7 @@ export async function adopt ({ json }: { json?: boolean }): Promise<void> {
   if (problem !== undefined) say(problem)
 }
 
-/** Writes a fresh marker, for instance after one that cannot be read. */
+/** Writes a new marker, for example after an unreadable one. */
 export async function mark ({ json }: { json?: boolean }): Promise<void> {
   const revision = await withConnections('ringledger events mark', async ({ pool, streams }) => {
     await writeMarker({ pool, streams, always: true })
@@ -125,16 +124,16 @@ export async function mark ({ json }: { json?: boolean }): Promise<void> {
   answer(json, { revision: String(revision) }, `Marker ${revision} is in the log, and counts from now on.`)
 }
 
-/** Where a store is, and which settings lead there: those of the present event store unless given. */
+/** A store and the settings that name it; those of the present event store unless given. */
 interface StorePlace {
   url: string
   caFile: string | undefined
-  /** What it is called when it does not answer. */
+  /** Its name in errors. */
   what?: string
   settings?: SettingNames
 }
 
-/** Works with a store that answers. @throws TransferRefused where the settings of its place are wrong */
+/** Connects to the store and runs `work`. @throws TransferRefused when its settings are wrong */
 async function withStoreAt<Result> (
   { url, caFile, what = 'The event store', settings = settingNames }: StorePlace, signal: AbortSignal,
   work: (store: Store) => Promise<Result>
@@ -160,7 +159,7 @@ function storeAt (url: string, settings: SettingNames): Store {
   }
 }
 
-/** The event store of EVENTSTORE_URL, of the running `start`, or an embedded one for as long as `work` takes. */
+/** Uses EVENTSTORE_URL, the running `start`, or an embedded event store for the time of `work`. */
 async function withPresentStore<Result> (
   command: 'copy' | 'export' | 'import', signal: AbortSignal, work: (store: Store) => Promise<Result>
 ): Promise<Result> {
@@ -174,8 +173,8 @@ async function withPresentStore<Result> (
 }
 
 /**
- * Where the event store of EVENTSTORE_URL is, of the running `start`, or an embedded one until it is closed. Only the
- * settings of the event store count: what works with its log alone needs no secrets.
+ * Finds EVENTSTORE_URL, the running `start`, or opens an embedded event store until `close`. Reads only the settings of
+ * the event store: commands that need only its log need no secrets.
  */
 async function presentStore (
   command: string, makes: Makes = 'nothing'
@@ -186,7 +185,7 @@ async function presentStore (
   return { url: urls.eventStoreUrl, caFile: undefined, close }
 }
 
-/** Closes what `work` works with after it, or as soon as `signal` is aborted: that ends what waits for it. */
+/** Closes `open` after `work`, or as soon as `signal` is aborted, which ends whatever waits for it. */
 async function closing<Result> (
   open: { close (): Promise<unknown> }, signal: AbortSignal, work: () => Promise<Result>
 ): Promise<Result> {
@@ -201,10 +200,10 @@ async function closing<Result> (
   }
 }
 
-/** Prints `LISTENING <port>` when it answers. Events are in DATABASE_URL, or in the embedded Postgres of DATA_DIR. */
+/** Prints `LISTENING <port>` once it answers. Events are in DATABASE_URL, or in the embedded Postgres of DATA_DIR. */
 export async function serve ({ port }: { port: number }): Promise<void> {
   const { places: { databaseUrl }, config } = readPlaces()
-  // The URL keeps a second embedded event store from starting: only Postgres is opened below this one.
+  // The dummy URL keeps `openBackEnds` from starting an embedded event store: it opens only Postgres.
   const settings = { ...config, backEnds: { databaseUrl, eventStoreUrl: 'esdb://here' } }
   const shutdown = new Shutdown()
   const listening = await shutdown.during(async (signal) => {
@@ -223,12 +222,12 @@ export async function serve ({ port }: { port: number }): Promise<void> {
   process.stdout.write(`LISTENING ${listening}\n`)
 }
 
-/** A real server has other users and several members with files of their own: when it scavenges is not ours to say. */
+/** A real server has other users, and members with files of their own: we must not decide when it scavenges. */
 const ofOperator = 'EVENTSTORE_URL leads to a real server, whose operator scavenges it: as a user of ' +
   '$admins or $ops, for each member, curl -X POST https://MEMBER:2113/admin/scavenge -u USER:PASSWORD; ' +
   'docs/eventstoredb.md, "Scavenging"'
 
-/** Deletes hidden events from the store for good. @throws when the event store is a real server */
+/** Deletes hidden events for good. @throws when the event store is a real server */
 export async function scavenge ({ json }: { json?: boolean }): Promise<void> {
   const { scavengeId, events, bytes } = await operate('stopped: the event store goes on by itself', async ({ signal }) => {
     const place = await presentStore('ringledger event-store scavenge')

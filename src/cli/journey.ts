@@ -1,4 +1,4 @@
-// The journey of the demo: an assistant, a lead, an import, a call, and the webhook about it, over real HTTP.
+// The steps of the demo: an assistant, a lead, an import, a call, and its webhook, over real HTTP.
 import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,7 +22,7 @@ interface Created { id: number, name: string, type: string, mode: string }
 interface Import { id: string, status: string, total: number, created: number, invalid: number }
 interface Row { row: number, outcome: string, errors: Record<string, string[]> | null }
 
-/** @throws at the first step that does not hold */
+/** @throws when the first step fails */
 export async function runJourney (journey: Journey): Promise<void> {
   const call = caller(journey.url)
   const [assistantId, campaignId] = await prepare(journey, call)
@@ -57,7 +57,7 @@ async function prepare ({ tokens: { user }, receiver, timeline }: Journey, call:
   return [assistantId, campaignId]
 }
 
-/** One lead, and three of a file, whose fourth row is refused, as its number is on the list. */
+/** Creates a lead, and imports three of a file. Its fourth row is refused: a number on the do-not-call list. */
 async function register (
   { tokens: { user }, timeline, signal }: Journey, call: Call, campaign_id: number
 ): Promise<number> {
@@ -138,7 +138,7 @@ interface Answer<Data> { headers: Headers, message: string, data: Data }
 
 type Call = ReturnType<typeof caller>
 
-/** Sends one request and holds the answer to the expected status. A text is CSV. */
+/** Sends one request and checks the response's status. A string body is CSV. */
 function caller (url: string) {
   return async function call<Data> (
     method: string, path: string, token: string, expected: number, body?: object | string
@@ -156,15 +156,14 @@ function caller (url: string) {
   }
 }
 
-/** @throws an error that says the problem */
 function expect (holds: boolean, problem: string): asserts holds {
   if (!holds) throw new Error(problem)
 }
 
-// What it sends: the examples of the API document, as an appointment to confirm.
+// Request bodies: the examples of the API document, as an appointment to confirm.
 
 const newCampaign = { name: 'Appointments to confirm' }
-/** None of the catalogue's. */
+/** Not in the example catalogue. */
 const newNumber = { phone_number: '+15551230050' }
 
 const newAssistant = {
@@ -182,7 +181,7 @@ const newLead = {
 }
 
 const listedNumber = '+15551230113'
-/** CSV: a header line, three people to call, and one who is not to be called. */
+/** CSV: a header line, three people to call, and one on the do-not-call list. */
 const importedLeads = [
   'phone_number,customer_name,email,appointment',
   '+15551230110,Cleo Example,cleo@example.com,Tuesday 11:00',
@@ -205,13 +204,13 @@ const report = (assistantId: number, leadId: number): object => ({
 
 interface Delivery {
   headers: IncomingHttpHeaders
-  /** The bytes as they came: a signature covers these and nothing else. */
+  /** The raw body: a signature covers these bytes and nothing else. */
   body: string
   receivedAt: number
   answered: number
 }
 
-/** Answers 503 to the first request and 204 to all later ones. Waiting for a delivery ends when `signal` is aborted. */
+/** Answers 503 to the first request and 204 to later ones. `delivery` rejects once `signal` is aborted. */
 export async function openReceiver (signal: AbortSignal) {
   const deliveries: Delivery[] = []
   const arrivals = new EventEmitter()
@@ -230,7 +229,7 @@ export async function openReceiver (signal: AbortSignal) {
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/hooks/calls`,
-    /** The delivery with this number, counted from 0, as soon as it has come. @throws after `withinMs` */
+    /** Waits for the delivery with this number, counted from 0. @throws after `withinMs` */
     async delivery (number: number, withinMs: number): Promise<Delivery> {
       const late = AbortSignal.timeout(withinMs)
       for (;;) {
@@ -258,7 +257,7 @@ export class Timeline {
   readonly #json: boolean
   readonly #steps: Step[] = []
 
-  /** Once `signal` is aborted no step begins but the last one. For programs nothing is printed before the end. */
+  /** After `signal` is aborted, only the last step still begins. With `json`, prints only at the end. */
   constructor (title: string, private readonly signal: AbortSignal, { json = false } = {}) {
     this.#json = json
     this.#print(`\n${this.#style('bold', title)}\n`)
@@ -266,22 +265,22 @@ export class Timeline {
   }
 
   /**
-   * Runs one step and prints its line; `work` answers a line to print below it, or a result and such a line.
-   * A step that throws is printed as failed, and the error is thrown on.
+   * Runs one step and prints its line. `work` returns a line to print below it, or a result and such a line. A step
+   * that throws is printed as failed, and its error is rethrown.
    */
   async step<Result = void> (what: string, where: string, work: () => Promise<Report<Result>>): Promise<Result> {
     this.signal.throwIfAborted()
     return await this.lastStep(what, where, work)
   }
 
-  /** A step that is due whatever happened before. */
+  /** A step that runs even after an abort. */
   async lastStep<Result = void> (what: string, where: string, work: () => Promise<Report<Result>>): Promise<Result> {
     const startedAt = performance.now()
     try {
       const report = await work()
       this.#line(startedAt, true, what, where)
       this.#print(this.#style('dim', `                      ${typeof report === 'string' ? report : report[1]}`))
-      return (typeof report === 'string' ? undefined : report[0]) as Result // a step with a line alone has no result
+      return (typeof report === 'string' ? undefined : report[0]) as Result // without a result, Result is void
     } catch (error) {
       this.#line(startedAt, false, what, where)
       throw error

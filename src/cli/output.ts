@@ -1,20 +1,18 @@
-// What a command says: answers for programs on stdout, words for people on stderr, and the log of a role.
+// Output of commands: JSON for programs on stdout, sentences for people on stderr, and the log of a role.
 import { setTimeout as delay } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import pino, { type Logger } from 'pino'
 import { errorSerializer } from '../http/logging.js'
 
-/** Prints a line for people; what is on stdout can still be piped on. */
+/** Prints a line for people on stderr, so that stdout can be piped. */
 export function say (line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-/** Prints an answer for programs. */
 export function printJson (value: object): void {
   process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
 }
 
-/** The answer for a program, or the line for a person. */
 export function answer (json: boolean | undefined, value: object, line: string): void {
   if (json) printJson(value)
   else say(line)
@@ -22,7 +20,7 @@ export function answer (json: boolean | undefined, value: object, line: string):
 
 type Cell = string | number | bigint | boolean
 
-/** The text of a table without colours; `head` is its first line. */
+/** A table as text without colours; `head` is its first line. */
 export async function tableOf (rows: Cell[][], head?: string[]): Promise<string> {
   const { default: Table } = await import('cli-table3')
   const table = new Table({ ...(head && { head }), style: { head: [], border: [] } })
@@ -30,33 +28,33 @@ export async function tableOf (rows: Cell[][], head?: string[]): Promise<string>
   return `${table.toString()}\n`
 }
 
-/** Makes text of others harmless: it cannot steer the operator's terminal. */
+/** Replaces control characters of foreign text, so that it cannot steer the operator's terminal. */
 export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '·')
 
-/** How a long-running command tells of itself. */
+/** How a long-running command reports its state. */
 export interface Voice {
-  /** How far it has come; `facts` are for programs. */
+  /** Reports progress; `facts` are for programs. */
   say (line: string, facts?: Record<string, unknown>): void
-  /** Why it ends. */
+  /** Reports why it ends. */
   complain (problem: unknown): void
-  /** To be asked right behind the last words: an exit may overtake a line that is on its way. */
+  /** Call right after the last line: an exit may overtake a line that is still being written. */
   written (): Promise<void>
 }
 
-/** Sentences on stderr. */
+/** Writes sentences to stderr. */
 export const forPeople: Voice = {
   say,
   complain (problem) { say(problem instanceof Error ? `ringledger: ${problem.message}` : String(problem)) },
   async written () {} // Node writes stderr at once
 }
 
-/** What waits for room on a full disk; beyond it lines are lost. */
+/** Buffer for lines while the disk is full, in bytes; beyond it lines are lost. */
 const mostBytes = 4 * 2 ** 20
 
-/** A reader that does not take the last lines keeps no process. */
+/** How long an exit waits for a reader to take the last lines. */
 const writtenWithinMs = 1_000
 
-/** A line of the log as a person reads it on a terminal: when, how bad, what, and the facts. */
+/** Formats a log line for a terminal: time, level, message, facts. */
 export function readable (line: string): string {
   const { level, time, msg, err, ...facts }: Record<string, unknown> = JSON.parse(line)
   const told = Object.entries({ ...facts, ...(err instanceof Object && { error: Reflect.get(err, 'message') }) })
@@ -66,25 +64,25 @@ export function readable (line: string): string {
 }
 
 /**
- * Logs to stdout, or to another file descriptor: JSON, or sentences where that is a terminal. A line that cannot be
- * written ends nobody, and holds nobody up.
+ * Logs to stdout or another file descriptor: JSON, or sentences on a terminal. A line that cannot be written neither
+ * ends the process nor blocks it.
  */
 export function openLog (level: string, fd = 1) {
   const destination = pino.destination({ fd, maxLength: mostBytes })
-  destination.on('error', () => {}) // it is tried again with the next line
-  // At an exit, and behind a fatal line, it would write what is left again and again, and beside a full disk never end.
+  destination.on('error', () => {}) // the next line retries it
+  // At an exit and after a fatal line, pino would retry the flush again and again, endlessly on a full disk.
   destination.flushSync = () => {}
   const onTerminal = { write: (line: string) => destination.write(readable(line)) }
   const log = pino({ level, base: null, serializers: { err: errorSerializer } }, isatty(fd) ? onTerminal : destination)
   const drained = () => new Promise<unknown>((resolve) => { destination.once('drain', resolve).once('error', resolve) })
-  /** To be asked right behind a line. Resolves when it is written, or soon in any case. */
+  /** Call right after a line. Resolves when it is written, or soon in any case. */
   const written = async () => { await Promise.race([drained(), delay(writtenWithinMs)]) }
   return { log, written }
 }
 
 /**
- * How a role tells of its own life: sentences where stdout is a terminal, else lines of its log, so that whatever
- * collects them reads nothing but JSON. At every LOG_LEVEL: they are few, and others wait for them.
+ * How a role reports its own start and stop: sentences on a terminal, else log lines, so that a log collector reads
+ * nothing but JSON. Printed at every LOG_LEVEL, as they are few and others wait for them.
  */
 export function voiceOf ({ log, written }: ReturnType<typeof openLog>): Voice {
   if (process.stdout.isTTY) return forPeople
@@ -99,8 +97,8 @@ export function voiceOf ({ log, written }: ReturnType<typeof openLog>): Voice {
   }
 }
 
-/** Warnings of Node itself are lines of the log, not text on stderr. */
+/** Logs warnings of Node instead of printing them to stderr. */
 export function logWarnings (log: Logger): void {
-  process.removeAllListeners('warning') // the one of Node, which prints them
+  process.removeAllListeners('warning') // Node's own, which prints them
   process.on('warning', (warning) => { log.warn({ err: warning }, 'a warning of Node') })
 }

@@ -1,4 +1,4 @@
-// `ringledger person`: a copy of what is known of a person, or their erasure, as their user would ask for it.
+// `ringledger person`: exports or erases what is known of a person, as their user would request it.
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -39,7 +39,7 @@ interface Scene extends Connections {
   person: { userId: string, phoneNumber: string }
 }
 
-/** Works on the person that a command names. @throws Error in words for the terminal */
+/** Validates the person, connects, and runs `work`. @throws Error in words for the terminal */
 async function withPerson<Result> (
   command: string, phoneNumber: string, userId: string, work: (scene: Scene) => Promise<Result>
 ): Promise<Result> {
@@ -50,8 +50,8 @@ async function withPerson<Result> (
 }
 
 /**
- * Asks as the routes do: first it is noted for the workers, then its event is appended.
- * @throws Error for a number that is no person, and where no more is taken; the errors of an append
+ * Requests like the routes: notes the request for the workers, then appends its event.
+ * @throws Error for a number of the user's own, and when too many are under way; the errors of an append
  */
 async function request (
   kind: PersonRequestType, { pool, keys, streams, phoneHash: digest, person: { userId, phoneNumber } }: Scene,
@@ -82,7 +82,7 @@ async function request (
 const turnMs = 2_000
 const retryMs = 1_000
 
-/** Gives the request turns here, unless a worker does. @returns whether it was done @throws Error of `lateWords` */
+/** Runs the request here, unless a worker does. @returns whether it succeeded @throws Error of `lateWords` */
 async function untilEnded (
   { log, consumerPool: pool, streams }: Scene, id: string, kinds: BackgroundKinds, withinMs: number, lateWords: string
 ): Promise<boolean> {
@@ -101,18 +101,17 @@ async function untilEnded (
   throw new Error(lateWords)
 }
 
-/** For what a running dispatcher has yet to note; where none runs, there is no more to note. */
+/** How long to wait until a running dispatcher has caught up. Without one, no delivery is missing. */
 const dispatchedWithinMs = 5_000
 const madeWithinMs = 5 * 60_000
 
-/** Makes the copy here, unless a worker does. */
 export async function exportPerson (phoneNumber: string, { user }: { user: string }): Promise<void> {
   await withPerson('export', phoneNumber, user, async (scene) => {
     await pipeline(Readable.from(exportNow(scene)), process.stdout, { end: false })
   })
 }
 
-/** The text of the document, part by part. @throws Error when it was not made */
+/** Yields the document in parts. @throws Error when it was not made */
 async function * exportNow (scene: Scene): AsyncGenerator<string, void> {
   const { pool, consumerPool, streams, positions, keys, log, person } = scene
   const stopping = new AbortController()
@@ -139,7 +138,7 @@ const notMadeYet = 'the export is not made yet: the read models do not come as f
 
 const doneWithinMs = 10 * 60_000
 
-/** Takes a person out of everything that a user has, here, unless a worker does. */
+/** Erases a person from everything that a user has, here, unless a worker does. */
 export async function erase (phoneNumber: string, { user, json }: { user: string, json?: boolean }): Promise<void> {
   const id = await withPerson('erase', phoneNumber, user, eraseNow)
   if (json) printJson({ id, status: 'completed' })
@@ -167,7 +166,7 @@ async function eraseNow (scene: Scene): Promise<string> {
   }
 }
 
-/** As long as no role does: the read models, and which calls have a webhook. Nothing is sent here. */
+/** Runs projections and the dispatcher as long as no role does, to learn which calls have a webhook. Sends nothing. */
 function follow (
   { config, consumerPool: pool, streams, log }: Scene, holder: string, signal: AbortSignal
 ): Promise<void>[] {

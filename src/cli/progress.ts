@@ -1,4 +1,4 @@
-// Shows how far long work is: a bar with rate and ETA on a terminal, a line every few seconds elsewhere.
+// Shows the progress of long work: a bar with rate and ETA on a terminal, a line every few seconds elsewhere.
 import { SingleBar } from 'cli-progress'
 import { say } from './output.js'
 
@@ -6,14 +6,14 @@ const barEveryMs = 100
 const lineEveryMs = 5_000
 const whole = 1_000
 
-/** Of any long work; what a transfer reports is one of these. */
+/** Progress of any long work, such as a transfer. */
 interface Shown {
   doing: string
-  /** Since this began. */
+  /** Counted since the start of this work. */
   events: number
-  /** What they are called, where they are no events. */
+  /** Their name, if they are not events. */
   things?: string
-  /** 0 to 1; absent where nobody knows the end, and then there is no bar. */
+  /** 0 to 1; absent when the total is unknown, and then there is no bar. */
   done?: number
 }
 
@@ -47,7 +47,7 @@ function viewProgress (): { update: OnProgress, stop (): void } {
     if (stream.isTTY) draw(progress)
   }
 
-  /** Also anew, where its end was not known before, or it has begun to count. */
+  /** Also replaces a bar once its total becomes known, or counting has begun. */
   function draw (progress: Shown): void {
     const { doing, things = 'events', events } = progress
     bar?.stop()
@@ -74,7 +74,7 @@ function formatOf ({ events, done }: Shown): string {
 
 const thousandths = ({ done = 0 }: Shown) => Math.floor(done * whole)
 
-/** Shows the progress of `work` until it ends. @throws the reason of `signal` once that is aborted */
+/** Shows the progress of `work`. @throws the reason of `signal` once that is aborted */
 export async function withProgress<Result> (
   signal: AbortSignal, work: (onProgress: OnProgress) => Promise<Result>
 ): Promise<Result> {

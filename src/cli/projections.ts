@@ -1,4 +1,4 @@
-// `ringledger projections`: where each stands, and what its operator does to it.
+// `ringledger projections`: lists and operates the read models.
 import { hostname } from 'node:os'
 import type { Projection } from '../../projections/engine/projection.js'
 import { projections } from '../../projections/index.js'
@@ -8,7 +8,7 @@ import { answer, printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 import { operate } from './shutdown.js'
 
-/** Every generation of every projection, and what is to be done about it. */
+/** Every generation of every projection, and its next action. */
 export async function list ({ json }: { json?: boolean }): Promise<void> {
   const all = await withConnections('ringledger projections list', async ({ pool, streams }) => {
     const head = await streams.head()
@@ -32,8 +32,8 @@ function rowOf (each: GenerationStatus) {
 interface Asked extends OperationInput { json?: boolean }
 
 /**
- * Runs until it is done, or stopped by a signal. Programs are told on stdout, in the form of `/ops/api/actions`; what
- * fails is told on stderr all the same.
+ * Runs until it is done, or a signal stops it. JSON on stdout has the form of `/ops/api/actions`; failures go to stderr
+ * in any case.
  */
 const acting = (action: Action) => async (name: string, { json, ...input }: Asked): Promise<void> => {
   const projection = projectionNamed(name)

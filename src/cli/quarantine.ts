@@ -1,4 +1,4 @@
-// `ringledger projections quarantine`: events that a projection cannot take, and what to do about them.
+// `ringledger projections quarantine`: shows, retries and skips events that a projection cannot handle.
 import { projections } from '../../projections/index.js'
 import { projectionNamed } from '../../projections/engine/operations.js'
 import { openBreakers } from '../../projections/engine/circuit-breaker.js'
@@ -11,10 +11,10 @@ import type { StoredEvent } from '../domain/stored-event.js'
 import { answer, printable, printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 
-/** Of the table; programs get all of them. */
+/** Limit of the table; JSON has all of them. */
 const longestList = 100
 
-/** Parked and skipped events, and open circuit breakers. */
+/** Lists parked and skipped events, and open circuit breakers. */
 export async function list (name: string | undefined, { json }: { json?: boolean }): Promise<void> {
   const listed = name === undefined ? projections : name === dispatcher ? [] : [projectionNamed(name)]
   const names = name === undefined ? [...projections.map((each) => each.name), dispatcher] : [name]
@@ -41,7 +41,7 @@ async function printParked (parked: ParkedStream[]): Promise<void> {
   if (parked.length > longestList) say(`and ${parked.length - longestList} more streams: --json has all of them`)
 }
 
-/** A parked event as the log has it, with personal data, and why. */
+/** Shows a parked event as the log has it, with personal data, and its error. */
 export async function show (
   name: string, stream: string, revision: bigint | undefined, { json }: { json?: boolean }
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function show (
 }
 
 function printableEvent ({ revision, position, data, ...event }: StoredEvent) {
-  const readable = data instanceof Uint8Array ? { base64: Buffer.from(data).toString('base64') } : data // no JSON
+  const readable = data instanceof Uint8Array ? { base64: Buffer.from(data).toString('base64') } : data // not JSON
   return { ...event, revision: String(revision), position: String(position), data: readable }
 }
 
@@ -81,7 +81,7 @@ export async function resume (name: string, { json }: { json?: boolean }): Promi
   await act({ action: 'resume', projection: name }, json, (connections) => closeBreaker(connections, projection))
 }
 
-/** Programs are told in the form of what acts on a projection. What fails is told on stderr, and is no outcome. */
+/** JSON has the same form as for actions on a projection. Failures go to stderr only. */
 async function act (
   done: { action: string, projection: string, stream?: string, revision?: string }, json: boolean | undefined,
   work: (connections: Connections) => Promise<string>

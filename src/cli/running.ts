@@ -1,4 +1,4 @@
-// What commands run on: settings, back ends and connections. A refused setting is told before what connects is loaded.
+// What commands run on: settings, back ends, connections. Rejects bad settings before it loads code that connects.
 import { resolve } from 'node:path'
 import type { Logger } from 'pino'
 import type { CompleteConfig } from '../services/complete-config.js'
@@ -12,7 +12,7 @@ import { packageRoot } from '../package-root.js'
 import { settingNames, misspelt, withFiles } from '../settings.js'
 import { openLog, say } from './output.js'
 
-/** Reads the settings. Tells `warn` misspelt names and what no client uses. @throws BadSettings */
+/** Reads the settings. Warns of misspelt names and of what no client uses. @throws BadSettings */
 export function readSettings (warn: (line: string) => void = say): Config {
   misspelt(process.env, settingNames).forEach(warn)
   const config = loadConfig(process.env)
@@ -21,7 +21,7 @@ export function readSettings (warn: (line: string) => void = say): Config {
   return config
 }
 
-/** Where the back ends are, for commands that need no more than that: the other settings may be wrong. */
+/** URLs of the back ends, for commands that need no more: other settings may be invalid. */
 interface Places {
   databaseUrl: string | undefined
   eventStoreUrl: string | undefined
@@ -42,13 +42,13 @@ export function readPlaces (): { places: Places, config: Config } {
 }
 
 export type RunConfig = CompleteConfig & {
-  /** The JWT secret was generated here, so that nobody else can have a token yet. */
+  /** The JWT secret was generated here, so nobody else can have a token yet. */
   jwtSecretIsOurs: boolean
 }
 
 /**
- * Fills in the secrets of a run without any URL: `start` makes them, commands read them.
- * @throws NothingRuns where `makes` is false and nobody has made secrets yet
+ * Fills in the secrets of a run without any URL: `start` generates them, commands read them.
+ * @throws NothingRuns when `makes` is false and no secrets exist yet
  */
 export async function completeConfig (config: Config, makes = false): Promise<RunConfig> {
   const { dataDir, jwt, secretKey, leadDigestKey, jwtRoleClaim: roleClaim, jwtRoleMap: roleMap } = config
@@ -74,15 +74,15 @@ const noTables = 'nothing runs here: DATABASE_URL leads to a database without ou
 
 export interface BackEnds extends Pick<EmbeddedStack, 'lost' | 'publish' | 'close'> {
   urls: Urls
-  /** The folder of embedded data; absent when every back end is set. */
+  /** The folder of embedded data; absent when every back end is configured. */
   embeddedIn?: string
 }
 
-/** What is made where there is nothing yet: nothing, the tables of DATABASE_URL, or also the embedded Postgres. */
+/** What a command may create: nothing, the tables of DATABASE_URL, or also the embedded Postgres. */
 export type Makes = 'nothing' | 'tables' | 'all'
 
 interface Opening {
-  /** `start` owns the DATA_DIR; a `command` joins the `start` that runs, or owns it for as long as it takes. */
+  /** `start` owns the DATA_DIR; a `command` joins a running `start`, or owns it while it runs. */
   role: 'start' | 'command'
   /** Names the process to others on the same DATA_DIR. */
   command: string
@@ -91,7 +91,7 @@ interface Opening {
   listening?: Listening
 }
 
-/** Those that are set, or embedded ones for as long as the command runs. @throws NothingRuns, BackEndUnreachable */
+/** Opens configured back ends, or embedded ones while the command runs. @throws NothingRuns, BackEndUnreachable */
 export async function openBackEnds (
   { dataDir, embeddedEventStorePort, backEnds }: Pick<Config, 'dataDir' | 'backEnds' | 'embeddedEventStorePort'>,
   { makes, log = say, ...opening }: Opening
@@ -101,8 +101,8 @@ export async function openBackEnds (
     import('../services/back-end-unreachable.js'), import('../postgres/migrate.js'), import('../postgres/pool.js'),
     import('../services/embedded/stack.js')
   ])
-  if (databaseUrl) await opening.listening?.assertCanListen() // soonest
-  // The embedded event store could not say which setting leads to a Postgres that is down.
+  if (databaseUrl) await opening.listening?.assertCanListen() // fail before anything else
+  // Checked here, as the embedded event store cannot tell which setting leads to a Postgres that is down.
   const postgres = databaseUrl ? await reachablePostgres(databaseUrl, () => ping(databaseUrl)) : undefined
   if (postgres?.isInUse === false && makes === 'nothing') throw new Error(noTables)
   if (!postgres && makes !== 'all') {
@@ -123,8 +123,8 @@ export async function openBackEnds (
 }
 
 /**
- * Runs the work of a short command on connected back ends, and closes them whatever happens. `command` names the
- * process to others on the same DATA_DIR. The log goes to stderr, and begins at warnings.
+ * Runs a short command on connected back ends, and always closes them. `command` names the process to others on the
+ * same DATA_DIR. Logs warnings and worse to stderr.
  */
 export async function withConnections<Result> (
   command: string, work: (connections: Connections, log: Logger, config: CompleteConfig) => Promise<Result>,

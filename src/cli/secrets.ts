@@ -7,14 +7,14 @@ import { printJson, say } from './output.js'
 import { withProgress } from './progress.js'
 import { completeConfig, readSettings, withConnections } from './running.js'
 
-/** What verifies the requests to ALERT_WEBHOOK_URL. */
+/** Prints the secret that verifies requests to ALERT_WEBHOOK_URL. */
 export async function alert ({ json }: { json?: boolean }): Promise<void> {
   const secret = alertSecret(await completeConfig(readSettings()))
   if (json) return printJson({ secret })
   process.stdout.write(`${secret}\n`)
 }
 
-/** Leaves the keys of SECRET_KEY_PREVIOUS behind. */
+/** Re-encrypts everything with SECRET_KEY, so that SECRET_KEY_PREVIOUS can be emptied. */
 export async function reseal ({ json }: { json?: boolean }): Promise<void> {
   const { signal } = new AbortController()
   const { config, resealed, persons } = await withConnections('ringledger secrets reseal', ({ pool, streams }, _log, config) =>

@@ -16,7 +16,7 @@ import type { Config } from '../config.js'
 import { endsWithin } from '../timing.js'
 import { tracing } from '../tracing/tracing.js'
 
-/** All roles in one process, with embedded back ends where no URL is set. */
+/** Runs all roles in one process, with embedded back ends where no URL is set. */
 export async function start (): Promise<void> {
   const { config, backEnds, service, voice } = await serve('start', 'ringledger start', ['api', 'projector', 'worker'])
   await backEnds.publish({ url: service.url })
@@ -26,7 +26,7 @@ export async function start (): Promise<void> {
   else voice.say(`Ringledger ${packageVersion} is listening on ${places.url}`, { ...places })
 }
 
-/** One role on back ends that are set, or on the running stack of DATA_DIR. */
+/** Runs one role on configured back ends, or on the running stack of DATA_DIR. */
 export async function serveRole (role: Role): Promise<void> {
   const { service: { url }, voice } = await serve('command', `ringledger ${role}`, [role])
   voice.say(`Ringledger ${role} is listening on ${url}`, { role, url })
@@ -34,7 +34,7 @@ export async function serveRole (role: Role): Promise<void> {
 
 interface Running { config: RunConfig, backEnds: BackEnds, service: Service, voice: Voice }
 
-/** `holder` says how the back ends are opened; `command` names the process to others on the same DATA_DIR. */
+/** `holder` decides how back ends are opened. `command` names the process to others on the same DATA_DIR. */
 async function serve (holder: 'start' | 'command', command: string, roles: Role[]): Promise<Running> {
   const misspelt: string[] = []
   const settings = readSettings((line) => { misspelt.push(line) })
@@ -54,7 +54,7 @@ async function serve (holder: 'start' | 'command', command: string, roles: Role[
       log: voice.say,
       listening: { port: config.port, assertCanListen: () => assertCanListen(config) }
     })
-    let atOnce = false // known when the roles have stopped
+    let atOnce = false // set when the roles have stopped
     shutdown.add(() => backEnds.close({ atOnce }))
     shutdown.onLost(backEnds.lost)
     shutdown.add(await openTracing(config, log))
@@ -72,7 +72,7 @@ async function serve (holder: 'start' | 'command', command: string, roles: Role[
   })
 }
 
-/** Where things are, with BASE_PATH; those of embedded back ends are absent where others are set. */
+/** URLs to print, with BASE_PATH. Those of embedded back ends are absent when others are configured. */
 export function placesOf (
   url: string, { basePath }: CompleteConfig,
   { folder, eventStoreUrl }: { folder?: string | undefined, eventStoreUrl?: string | undefined }
@@ -87,7 +87,7 @@ export function placesOf (
   }
 }
 
-/** On a terminal. The examples are only there when the secret was generated here: nobody else can have a token yet. */
+/** For a terminal. Has examples only if the secret was generated here, so nobody else can have a token yet. */
 export async function welcome (
   { url, docs, console, events, data }: ReturnType<typeof placesOf>, config: RunConfig
 ): Promise<string> {
@@ -105,7 +105,7 @@ export async function welcome (
   ].join('\n')
 }
 
-/** Links that sign in, and three commands that work when pasted, in this order, on the first start. */
+/** Sign-in links, and three commands that work when pasted in this order after the first start. */
 async function examples (base: string, { jwt }: CompleteConfig): Promise<string[]> {
   const token = await signToken(jwt, { user: '1', ttl: '1h' })
   const operator = await signToken(jwt, { user: 'operator', role: 'ops', ttl: '1h' })
@@ -126,11 +126,11 @@ async function examples (base: string, { jwt }: CompleteConfig): Promise<string[
   ]
 }
 
-/** A collector that is away delays no stop for longer. */
+/** How long a stop waits for a collector. */
 const lastSpansMs = 2_000
 const tellEveryMs = 60_000
 
-/** @returns what turns it off, after the last spans are sent. Nothing of OpenTelemetry is loaded where it is off. */
+/** @returns what turns tracing off, after sending the last spans. Loads nothing of OpenTelemetry when it is off. */
 async function openTracing ({ traces }: Pick<Config, 'traces'>, log: Logger): Promise<() => Promise<void>> {
   if (!traces) return async () => {}
   const { openTelemetry } = await import('../tracing/open-telemetry.js')

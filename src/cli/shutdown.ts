@@ -1,23 +1,23 @@
-// Ends a long-running command: on a signal, with npm, or when a back end under it dies.
-// close-with-grace catches errors, limits the time and sets the exit status; signals are ours, for a role drains first.
+// Ends a long-running command: on a signal, with npm, or when a back end dies. close-with-grace catches errors, limits
+// the time and sets the exit status. We handle signals, as a role drains first.
 import { setTimeout as delay } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
 import { forPeople, type Voice } from './output.js'
 import { withProgress, type OnProgress } from './progress.js'
 
-/** What asks to stop; a second one ends the process at once, or only the time that it takes to leave. */
+/** A second one skips the drain delay, or ends the process at once if closing has begun. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** In-flight work has 20 s, then come connections and embedded back ends. */
+/** 20 s for work in flight, the rest for connections and embedded back ends. */
 const drainMs = 30_000
 
-/** Why work ended early: the command was asked to stop. */
+/** Work ended early because the command was asked to stop. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
 
-/** Listens for signals from its making on, so that a start that is broken off leaves nothing behind either. */
+/** Handles signals as soon as it is constructed, so that an interrupted start leaves nothing behind either. */
 export class Shutdown {
   readonly #voice: Voice
   readonly #open: Array<() => Promise<unknown>> = []
@@ -41,7 +41,7 @@ export class Shutdown {
     this.#unwatch = watchParent(() => { void this.#stop() })
   }
 
-  /** When it is asked to stop: `leave` at once, and all else so many milliseconds later, or at a second signal. */
+  /** On a stop, calls `leave` at once, and closes everything `delayMs` later or at a second signal. */
   leaveFirst (delayMs: number, leave: () => void): void {
     this.#leaving = { delayMs, leave }
   }
@@ -50,14 +50,14 @@ export class Shutdown {
     if (this.#phase === 'leaving') return this.#impatient.abort()
     if (this.#phase === 'ending') {
       this.#voice.say(`second ${signal}, exiting`)
-      void this.#voice.written().finally(() => process.exit(1)) // soon, whatever else hangs
+      void this.#voice.written().finally(() => process.exit(1)) // within a second, whatever else hangs
       return
     }
     this.#signal = signal
     void this.#stop()
   }
 
-  /** Without a delay it ends at once: a signal that follows immediately is a second one. */
+  /** Without a delay, closing begins at once, so the very next signal counts as the second. */
   async #stop (): Promise<void> {
     if (this.#phase !== 'running') return
     this.#unwatch()
@@ -77,24 +77,24 @@ export class Shutdown {
     this.#grace.close()
   }
 
-  /** To be closed at the end; what was added last is closed first. */
+  /** Registers something to close at the end; closes in reverse order. */
   add (close: () => Promise<unknown>): void {
     this.#open.push(close)
   }
 
-  /** Closes everything when this settles, and ends with exit status 1. */
+  /** Closes everything when `lost` resolves, and exits with status 1. */
   onLost (lost: Promise<Error>): void {
     lost.then((error) => {
       this.#failure ??= error
-      if (!this.#stopping.signal.aborted) this.#close() // else it ends already, and reports the error
+      if (!this.#stopping.signal.aborted) this.#close() // otherwise it is closing already, and reports the error
     }, () => {})
   }
 
   /**
-   * Runs `work`, and closes everything when it fails. Closing waits until `work` has settled, so that nothing is
-   * opened behind its back: `work` gives up soon after `signal` is aborted.
-   * @throws Interrupted, with what `work` threw as its cause, once the command was asked to stop: a signal of a
-   * terminal also ends the programs that the command runs, initdb for one, and that is no failure to report
+   * Runs `work`, and closes everything when it fails. Closing waits until `work` has settled, so that `work` opens
+   * nothing afterwards; `work` gives up soon after `signal` is aborted.
+   * @throws Interrupted, caused by what `work` threw, once the command was asked to stop: a signal of the terminal also
+   * ends child programs such as initdb, and that is no failure to report
    */
   async during<Result> (work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const running = work(this.#stopping.signal)
@@ -110,7 +110,7 @@ export class Shutdown {
 
   async #end (error: Error | undefined, signal: string | undefined): Promise<void> {
     this.#unwatch()
-    this.#phase = 'ending' // also after an error that nobody caught
+    this.#phase = 'ending' // also after an uncaught error
     this.#impatient.abort()
     this.#failure ??= error
     if (signal) this.#voice.say(`Draining after ${signal} ...`)
@@ -123,7 +123,7 @@ export class Shutdown {
     if (this.#failure) throw this.#failure
   }
 
-  /** What cannot be closed must not keep the rest open. */
+  /** A failed close must not keep the rest open. */
   async #closeAll (): Promise<void> {
     for (let close = this.#open.pop(); close; close = this.#open.pop()) {
       await close().catch((error: unknown) => {
@@ -134,14 +134,14 @@ export class Shutdown {
 }
 
 interface Operation {
-  /** Aborted by a signal: `work` gives up soon after. */
+  /** Aborted by a signal; `work` gives up soon after. */
   signal: AbortSignal
   onProgress: OnProgress
 }
 
 /**
- * Runs the long work of a command until it is done or broken off by a signal, and shows how far it is.
- * @param stopped printed when somebody breaks it off; then the exit status is 1
+ * Runs the long work of a command until it is done or a signal stops it, and shows its progress.
+ * @param stopped printed when a signal stops it; then the exit status is 1
  */
 export async function operate<Result> (
   stopped: string, work: (operation: Operation) => Promise<Result>
@@ -157,9 +157,9 @@ export async function operate<Result> (
 }
 
 /**
- * Notices that npm is gone: it signals only the shell that it runs a script in, and that passes nothing on.
- * Calls `onLost` once when the parent process has ended, if npm started this process. It checks every `everyMs`
- * milliseconds, and keeps no process alive. Without npm the operator may want this process to outlive its parent.
+ * Detects that npm is gone: npm signals only the shell that runs its script, which passes nothing on. Calls `onLost`
+ * once when the parent process has ended, if npm started this process. Checks every `everyMs` milliseconds, and keeps
+ * no process alive. Without npm the operator may want this process to outlive its parent.
  * @returns a function that stops the checks: call it when closing begins, or one signal to the whole group counts twice
  */
 export function watchParent (onLost: () => void, everyMs = 1_000): () => void {
@@ -174,10 +174,10 @@ export function watchParent (onLost: () => void, everyMs = 1_000): () => void {
   return () => clearInterval(watch)
 }
 
-/** EIO: a terminal that is gone; EPIPE: nobody reads any more. */
+/** EIO: the terminal is gone; EPIPE: nobody reads the output. */
 const nobodyListens = ['EIO', 'EPIPE']
 
-/** A terminal may be closed under a command: what is said to it is lost, and the command ends as ever. */
+/** If the terminal closes, output is lost, but the command still ends normally. */
 function outliveTerminal (): void {
   for (const output of [process.stdout, process.stderr]) {
     output.on('error', (error: NodeJS.ErrnoException) => {
@@ -189,8 +189,8 @@ function outliveTerminal (): void {
 }
 
 /**
- * Ends as programs end whose terminal is closed. Otherwise Node goes on to restore the settings of the terminal, fails
- * at an assertion as that is gone (`ResetStdio`), and may keep a core busy with it for ever.
+ * Dies of SIGHUP, like any program whose terminal closes. Otherwise Node tries to restore the terminal's settings,
+ * fails an assertion because it is gone (`ResetStdio`), and may keep a core busy for ever.
  */
 function hangUp (): void {
   process.removeAllListeners('SIGHUP')

@@ -11,7 +11,7 @@ interface TokenRequest {
   user: string
   /** `engine` or `ops`; a caller's token has no role. */
   role?: string
-  /** Such as `1h` or `15m`. */
+  /** For example `1h` or `15m`. */
   ttl: string
 }
 
@@ -27,7 +27,7 @@ export async function print (
   else process.stdout.write(`${token}\n`)
 }
 
-/** Each token has an id (`jti`) by which it can be revoked. @throws when they come from an issuer (JWT_JWKS_URL) */
+/** Gives each token an id (`jti`) for revocation. @throws when tokens come from an issuer (JWT_JWKS_URL) */
 export async function signToken (jwt: JwtSettings, { user, role, ttl }: TokenRequest): Promise<string> {
   if (!('secret' in jwt)) {
     throw new Error('tokens come from the issuer behind JWT_JWKS_URL; only with JWT_SECRET can they be made here')
@@ -44,22 +44,22 @@ export async function signToken (jwt: JwtSettings, { user, role, ttl }: TokenReq
     .sign(new TextEncoder().encode(jwt.secret))
 }
 
-/** Ends a token before its time, in every process within a second. */
+/** Revokes a token; takes effect in every process within a second. */
 export async function revoke (jti: string, _own: object, command: Command): Promise<void> {
-  const { json } = command.optsWithGlobals<{ json?: boolean }>() // `token` has it too, and takes what it knows
+  const { json } = command.optsWithGlobals<{ json?: boolean }>() // commander gives it to the parent `token`
   if (jti === '' || jti.length > 1_024) throw new Error('the jti must be 1 to 1024 characters')
   const isNew = await withConnections('ringledger token revoke', (connections) => revokeNow(connections, digestOf(jti)))
   answer(json, { revoked: true, was_revoked: !isNew }, isNew ? 'The token is revoked.' : 'The token was revoked already.')
 }
 
 /**
- * Appends it, and notes it for every process. Safe to repeat: what was not noted the first time is.
+ * Appends the revocation, and notes it for every process. Safe to repeat: a second call notes what a crash left out.
  * @returns whether it was not revoked before
  */
 export async function revokeNow (
   { streams, pool }: Pick<Connections, 'streams' | 'pool'>, jtiDigest: string
 ): Promise<boolean> {
-  // Loaded here: a token is made without a client of the event store.
+  // Loaded here, as making a token needs no client of the event store.
   const [{ commandHandler }, { noteRevoked }, { tokenDecider }, { tokenStream }] = await Promise.all([
     import('../commands/handle.js'), import('../../projections/keys.js'),
     import('../features/api-keys/model.js'), import('../features/api-keys/events.js')

@@ -1,4 +1,4 @@
-// `ringledger webhooks`: deliveries of all users, what became of them, and sending them again.
+// `ringledger webhooks`: lists the deliveries of all users, and sends them again.
 import { changeOptions, findOptions } from '../../workers/deliveries/options.js'
 import { findDelivery, listDeliveries } from '../../workers/deliveries/read.js'
 import { findWebhook, troubledWebhooks } from '../../workers/deliveries/webhooks.js'
@@ -35,14 +35,13 @@ interface ListOptions {
   json?: boolean
 }
 
-/** The newest first. */
 export async function list (
   { user: userId, assistant: assistantId, call: callId, limit, json, ...others }: ListOptions
 ): Promise<void> {
   const { items, total } = await withConnections('ringledger webhooks list', async ({ pool }) => {
     const wanted = { userId, assistantId, callId, ...others }
     const { items, total, next } = await listDeliveries(pool, wanted, { page: 1, perPage: limit })
-    for (let after = next; after && items.length < limit;) { // a page has a bound in bytes
+    for (let after = next; after && items.length < limit;) { // pages are bounded in bytes
       const page = await listDeliveries(pool, wanted, { after, perPage: limit - items.length })
       items.push(...page.items)
       after = page.next
@@ -60,7 +59,6 @@ export async function list (
   process.stdout.write(`${await tableOf(rows, head)}${items.length} of ${total?.isExact === false ? 'more than ' : ''}${total?.count}\n`)
 }
 
-/** One delivery with its newest attempts. */
 export async function show (id: string, { json }: { json?: boolean }): Promise<void> {
   const delivery = await withConnections('ringledger webhooks show', async ({ pool, streams }) => {
     const delivery = await findDelivery(pool, undefined, id)
@@ -77,7 +75,7 @@ export async function show (id: string, { json }: { json?: boolean }): Promise<v
   process.stdout.write(summary + await tableOf(rows, head))
 }
 
-/** Webhooks that fail, or that nothing is sent to. */
+/** Lists failing and suspended webhooks. */
 export async function failing ({ limit, json }: { limit: number, json?: boolean }): Promise<void> {
   const found = await withConnections('ringledger webhooks failing', ({ pool }) =>
     troubledWebhooks(pool, limit, ['suspended', 'failing']))
@@ -89,7 +87,7 @@ export async function failing ({ limit, json }: { limit: number, json?: boolean 
   ]), head))
 }
 
-/** Inserts one more attempt of each; the workers make it. @throws when one cannot be sent, after the others were */
+/** Adds one attempt to each; workers make it. @throws when one cannot be sent, after adding the others */
 export async function redeliver (ids: string[], { json }: { json?: boolean }): Promise<void> {
   const accepted: string[] = []
   const refused: string[] = []
@@ -106,7 +104,7 @@ export async function redeliver (ids: string[], { json }: { json?: boolean }): P
   if (refused.length > 0) throw new Error(`not everything can be sent again\n  ${refused.join('\n  ')}`)
 }
 
-/** Schedules again everything that was not delivered since a time. */
+/** Reschedules everything undelivered since a time. */
 export async function recover (
   { since: from, user: userId, assistant: assistantId, json }:
   { since: string, user?: string, assistant?: number, json?: boolean }
@@ -130,7 +128,7 @@ export async function recover (
 
 const unitMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A day, an instant, or how long ago: `90m`, `12h`, `3d`. @throws Error that says what it must be */
+/** A day, an instant, or how long ago: `90m`, `12h`, `3d`. @throws Error that lists these forms */
 export function sinceTime (text: string, now = Date.now()): Date {
   const [, amount, unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
   if (amount !== undefined) return new Date(now - Number(amount) * (unitMs[unit] ?? 0))
@@ -141,7 +139,7 @@ export function sinceTime (text: string, now = Date.now()): Date {
 
 interface OptionsOptions { headers?: string, maxPerSecond?: number, clear?: boolean, json?: boolean }
 
-/** Shows the options of a webhook, or changes them. Headers come from a file: others can read arguments. */
+/** Shows or changes the options of a webhook. Headers come from a file: others can read arguments. */
 export async function options (
   assistantId: number, { headers, maxPerSecond, clear, json }: OptionsOptions
 ): Promise<void> {
@@ -161,7 +159,7 @@ export async function options (
   ]))
 }
 
-/** @throws Error that names the file, and each field that is wrong */
+/** @throws Error that names each invalid field */
 function readOptions (file: string | undefined, most: number | undefined): WebhookOptionsBody {
   const body: WebhookOptionsBody = {
     ...(file !== undefined && { headers: readHeaders(file) }), ...(most !== undefined && { max_per_second: most })
@@ -176,7 +174,7 @@ function readOptions (file: string | undefined, most: number | undefined): Webho
   }
 }
 
-/** What it says is no part of the message: it may be a secret. */
+/** The error must not quote the file: it may hold secrets. */
 function readHeaders (file: string): WebhookOptionsBody['headers'] {
   const text = readText(file)
   try {
@@ -186,7 +184,7 @@ function readHeaders (file: string): WebhookOptionsBody['headers'] {
   }
 }
 
-/** The delivery log in numbers. @throws when calls in the log have no row there, after the numbers were printed */
+/** Statistics of the delivery log. @throws after printing, when calls in the log have no row there */
 export async function stats ({ json }: { json?: boolean }): Promise<void> {
   const found = await operate('stopped before everything was counted', ({ signal }) =>
     withConnections('ringledger webhooks stats', async ({ pool, streams }) =>
@@ -211,7 +209,7 @@ export async function stats ({ json }: { json?: boolean }): Promise<void> {
     `the log has ${calls} up to the dispatcher's checkpoint, the delivery log has rows for ${rows}`)
 }
 
-/** Lets the dispatcher of a restored database go on. */
+/** Lets the dispatcher of a restored database continue. */
 export async function resume ({ json }: { json?: boolean }): Promise<void> {
   const resumed = await withConnections('ringledger webhooks resume', ({ pool, streams }) => resumeWebhooks(pool, streams))
   if (json) {
@@ -224,10 +222,10 @@ export async function resume ({ json }: { json?: boolean }): Promise<void> {
     `of the deliveries that were pending in the restored delivery log, ${resumed.cancelled} were cancelled.`)
 }
 
-/** An engine may keep events of its own before its report; what is behind so many is not looked at. */
+/** An engine may write events of its own before its report; this is how many are searched. */
 const mostEvents = 100
 
-/** What is wrong with the report, read from the log again; nothing when it is gone. @throws EventStoreUnavailable */
+/** Reads the report again and says why it is invalid; undefined when it is gone. @throws EventStoreUnavailable */
 async function whyInvalid (streams: Pick<Streams, 'read'>, callId: string): Promise<string | undefined> {
   const events = await streams.read(callStream(callId), 0n, mostEvents)
   const first = events.find(({ type }) => type === 'CallCompleted')

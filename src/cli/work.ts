@@ -1,9 +1,8 @@
-// `ringledger work`: what is done in the background.
+// `ringledger work`: lists background work.
 import { listWork } from '../../workers/work/requests.js'
 import { printable, printJson, tableOf } from './output.js'
 import { withConnections } from './running.js'
 
-/** The oldest first. */
 export async function list ({ limit, json }: { limit: number, json?: boolean }): Promise<void> {
   const found = await withConnections('ringledger work list', ({ pool }) => listWork(pool, limit))
   if (json) return printJson(found)

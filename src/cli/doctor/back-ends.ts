@@ -1,5 +1,5 @@
-// Postgres: whether it answers, is one that we can work on, and has connections to spare. The event store: whether it
-// answers, who leads, and whether our login may do what it must and no more. Redis.
+// Checks of Postgres: can we work with it, and does it have spare connections? Of the event store: who leads, and may
+// our login do what it must and no more? And of Redis.
 import type pg from 'pg'
 import { packageRoot } from '../../package-root.js'
 import {
@@ -21,10 +21,10 @@ import { troubleIn, whyAway, type Trouble } from '../../../workers/queue/redis-t
 
 const connectWithinMs = 2_500
 const goodbyeMs = 1_000
-/** Clocks that differ by more than that make logs hard to read; by far more, tokens and webhooks are refused. */
+/** A larger clock skew makes logs hard to read; beyond the second value, tokens and webhooks are refused. */
 const [uneasyMs, wrongMs] = [2_000, 60_000]
 
-/** @param isEmbedded its superuser is ours */
+/** @param isEmbedded then a superuser is fine: it is our own */
 export function checkPostgres (url: string, isEmbedded: boolean, queueIn: keyof typeof mostOfAProcess) {
   const clients: pg.Client[] = []
   const open = async () => {
@@ -35,7 +35,7 @@ export function checkPostgres (url: string, isEmbedded: boolean, queueIn: keyof 
   }
   const pool = openPool(url, { applicationName: 'ringledger doctor', max: 3, onError: () => {} })
   let server: Server | undefined
-  /** In the words of a start, which looks at the same. */
+  /** Reports in the same words as a start, which checks the same. */
   const unless = (code: string, well: () => Found | Promise<Found>) => reachablePostgres(url, async () => {
     const trouble = server?.troubles.find((each) => each.code === code)
     if (trouble) throw trouble
@@ -106,7 +106,7 @@ async function migrations (pool: pg.Pool): Promise<Found> {
   return warning(`to be run: ${namesOf(missing)}`, 'The next start runs them, or `ringledger migrate` now.')
 }
 
-// Settings that cost data or break off work, and how many connections are left.
+// Settings that lose data or interrupt work, and the number of free connections.
 
 const safety = ['fsync', 'synchronous_commit']
 const limits = ['statement_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout']
@@ -124,7 +124,7 @@ async function durability (pool: pg.Pool): Promise<Found> {
   return problem(`${off.join(' and ')} off: a crash takes what was acknowledged`, `Switch ${off.join(' and ')} on.`)
 }
 
-/** Migrations and replays take long; what needs a limit sets its own. */
+/** No limit is right: migrations and replays take long, and statements that need a limit set their own. */
 async function timeLimits (pool: pg.Pool): Promise<Found> {
   const set = [...await valuesOf(pool, limits)].filter(([, value]) => value !== '0')
   if (set.length === 0) return 'none'
@@ -132,7 +132,7 @@ async function timeLimits (pool: pg.Pool): Promise<Found> {
     `They break off migrations, replays and LISTEN: ALTER ROLE … SET ${set[0]?.[0]} = 0.`)
 }
 
-/** Of the process that takes the most, a worker, with its queue in Redis or in Postgres: see docs/operations.md. */
+/** Connections of a worker, which takes the most, by where its queue is: see docs/operations.md. */
 export const mostOfAProcess = { redis: 41, postgres: 52 }
 
 interface ConnectionsRow { most: number, used: number, role_limit: number, role_used: number }
@@ -153,13 +153,13 @@ async function connectionsLeft (pool: pg.Pool, queueIn: keyof typeof mostOfAProc
   return free < most ? warning(found, mend) : found
 }
 
-// What holds others up now: locks that are waited for, and transactions that stay open.
+// Finds what blocks others now: locks that somebody waits for, and transactions that stay open.
 
-/** Longer than any of the service waits for another; those that wait are cut off after five, and begin again. */
+/** No statement of the service waits longer for another: waiters give up after five and retry. */
 const waitsS = 1
-/** Longer than any of the service keeps others from a whole table. */
+/** Nothing in the service locks a whole table for longer. */
 const holdsS = 5
-/** Replays and backups hold a snapshot for long, and nothing else of the service does. */
+/** In the service, only replays and backups hold a snapshot for longer. */
 const openS = 3_600
 
 async function locks (pool: pg.Pool): Promise<Found> {
@@ -177,7 +177,7 @@ async function locks (pool: pg.Pool): Promise<Found> {
 
 const mendHolder = 'pg_stat_activity says who that is (pid); SELECT pg_terminate_backend(pid) ends it.'
 
-/** What the service tries is given up and tried again: mostly nobody waits, and nothing gets on all the same. */
+/** The service gives up waiting and retries, so at any moment mostly nobody waits, yet nothing progresses. */
 async function heldTables (pool: pg.Pool): Promise<Found> {
   const { rows: [row] } = await pool.query<{ holders: string | null }>(`
     SELECT string_agg(DISTINCT pid::text, ', ') AS holders FROM pg_stat_activity JOIN pg_locks USING (pid)
@@ -197,7 +197,7 @@ async function openTransactions (pool: pg.Pool): Promise<Found> {
   return warning(named.join('; '), 'They keep vacuum from what was deleted since. End those that nobody needs, such as a dump that hangs.')
 }
 
-/** No stream of ours comes so far: an append there is refused by the store, and writes nothing. */
+/** No stream reaches this revision: the store refuses an append there, and writes nothing. */
 const neverReached = 10n ** 12n
 const oldest = [22, 6] as const
 const answerWithinMs = 2_500
@@ -214,7 +214,7 @@ export function checkEventStore (url: string) {
   return {
     streams,
     findings,
-    /** When the last scavenge of each member began, by its name; nothing when that cannot be read. */
+    /** When each member's last scavenge began, by member; undefined when that is unreadable. */
     lastScavenges: () => lastScavenges(connection, answerWithinMs),
     memberCount: async () => (await aboutServer(connection)).members.length,
     close: () => connection.close()
@@ -223,7 +223,7 @@ export function checkEventStore (url: string) {
 
 function aboutChecks (connection: EventStoreConnection): Check[] {
   const about = aboutServer(connection)
-  about.catch(() => {}) // each of the two tells
+  about.catch(() => {}) // each of the two reports it
   const told = (tell: (server: AboutServer) => Found) => async () =>
     await about.then(tell, (error: unknown) => skipped(`it does not say: ${reasonOf(error)}`))
   return [
@@ -266,7 +266,7 @@ function rightsChecks (url: string, streams: Streams): Check[] {
   ]
 }
 
-/** It holds the queue: nothing may be evicted from it. */
+/** Redis holds the queue, so it may evict nothing. */
 export async function checkRedis (url: string): Promise<Finding[]> {
   const redis = new Redis(url, { lazyConnect: true, connectTimeout: connectWithinMs, retryStrategy: () => null })
   let reason: Error | undefined

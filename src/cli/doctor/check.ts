@@ -1,12 +1,12 @@
-// A check of the doctor: what was found, and what mends it. None is waited for longer than three seconds.
+// A check of the doctor: its finding, and the fix. Each times out after three seconds.
 import { reasonOf } from '../../services/back-end-unreachable.js'
 import { withTimeout } from '../../timing.js'
 
-/** `skipped`: it could not be looked at, which is no fault by itself. */
+/** `skipped`: could not be checked, which is no fault. */
 type Level = 'ok' | 'skipped' | 'warning' | 'error'
 
 export interface Finding {
-  /** Such as `Postgres`. */
+  /** For example `Postgres`. */
   part: string
   check: string
   level: Level
@@ -14,7 +14,7 @@ export interface Finding {
   mend?: string
 }
 
-/** What a check answers: a text when all is well. Nothing where there is nothing to say. */
+/** A plain text when all is well; undefined when there is nothing to say. */
 export type Found = string | { level: Level, found: string, mend?: string } | undefined
 
 export type Check = [name: string, look: () => Promise<Found>]
@@ -26,7 +26,7 @@ export const skipped = (found: string): Found => ({ level: 'skipped', found })
 const answerWithinMs = 3_000
 const late = () => new Error(`no answer within ${answerWithinMs / 1000} s`)
 
-/** Runs them side by side. What throws is an error, and so is what does not answer in time. */
+/** Runs the checks in parallel. An exception or a timeout is an error. */
 async function runChecks (part: string, checks: readonly Check[], mend: string): Promise<Finding[]> {
   const findings = await Promise.all(checks.map(async ([check, look]) => {
     const found = await withTimeout(answerWithinMs, look(), late)
@@ -37,7 +37,7 @@ async function runChecks (part: string, checks: readonly Check[], mend: string):
   return findings.flat()
 }
 
-/** The rest only when the first one is well: it would say the same again. */
+/** Runs the rest only when the first one succeeds: they would all report the same. */
 export async function runIfReachable (
   part: string, first: Check, rest: () => readonly Check[], mend: string
 ): Promise<Finding[]> {
@@ -47,7 +47,7 @@ export async function runIfReachable (
 
 const inWords = ['BackEndUnreachable', 'DataDirUnusable']
 
-/** In the words of a start: what is wrong, and after the first full stop what mends it. */
+/** The message of a start has the problem up to its first full stop, then the fix. */
 function refusalIn (error: unknown): Found {
   if (!(error instanceof Error && inWords.includes(error.name))) return undefined
   const [, found, mend] = /^(.*?)\. (.*)$/s.exec(error.message) ?? []

@@ -1,4 +1,4 @@
-// `ringledger doctor`: looks at every setting and back end, and says what mends what is wrong. Nothing is started.
+// `ringledger doctor`: checks every setting and back end, and says how to fix problems. Starts nothing.
 import { stat, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { BadSettings, loadConfig, type Config } from '../../config.js'
@@ -45,14 +45,14 @@ async function findAll (environment: NodeJS.ProcessEnv): Promise<Finding[]> {
   return config ? [...findings, ...await findIn(config)] : findings
 }
 
-/** Runs the checks of every part side by side, on the back ends that are given, are set or run now. */
+/** Checks all parts in parallel, on the back ends that are given, configured or running. */
 export async function findIn (config: Config, given?: Partial<Urls>): Promise<Finding[]> {
   const { backEnds } = config
   const isEmbedded = !(backEnds.databaseUrl && backEnds.eventStoreUrl) && (!given || given.dataIn !== undefined)
   const stack: Promise<Stack> = isEmbedded
     ? import('../../services/embedded/running-stack.js').then(({ runningStack }) => runningStack(config.dataDir))
     : Promise.resolve({})
-  const { run } = await stack.catch((): Stack => ({})) // the check of DATA_DIR tells
+  const { run } = await stack.catch((): Stack => ({})) // the check of DATA_DIR reports it
   const databaseUrl = given?.databaseUrl ?? backEnds.databaseUrl ?? run?.databaseUrl
   const eventStoreUrl = given?.eventStoreUrl ?? backEnds.eventStoreUrl ?? run?.eventStoreUrl
   const parts = await Promise.all([
@@ -63,7 +63,7 @@ export async function findIn (config: Config, given?: Partial<Urls>): Promise<Fi
   return parts.flat()
 }
 
-/** Postgres and the event store, and what the service has noted in both. */
+/** Checks Postgres and the event store, and what the service has recorded in both. */
 async function findInBackEnds (
   config: Config, databaseUrl: string | undefined, eventStoreUrl: string | undefined
 ): Promise<Finding[]> {
@@ -94,17 +94,17 @@ async function redisOf ({ backEnds: { redisUrl } }: Config): Promise<Finding[]> 
 const notRunning = (part: string): Finding =>
   ({ part, check: 'embedded', level: 'skipped', found: 'it does not run now: `ringledger start` runs it' })
 
-/** Those that are set, or that were generated before: nothing is made here. */
+/** The configured keys, or those generated earlier; generates none. */
 async function keysOf (config: Config): Promise<SecretKeys | undefined> {
   const { secretKey, leadDigestKey, previousSecretKeys, dataDir } = config
   if (secretKey) return secretKeys({ secrets: { secretKey, leadDigestKey: leadDigestKey ?? '' }, previousSecretKeys })
-  const secrets = await keptSecrets(dataDir).catch(() => undefined) // the check of DATA_DIR tells
+  const secrets = await keptSecrets(dataDir).catch(() => undefined) // the check of DATA_DIR reports it
   return secrets && secretKeys({ secrets, previousSecretKeys })
 }
 
 const part = 'Settings'
 
-/** With the settings when they are right. */
+/** Also returns the settings if they are valid. */
 function checkSettings (environment: NodeJS.ProcessEnv): { findings: Finding[], config?: Config } {
   const first = [checkNode(process.versions.node), ...unknownNames(environment)]
   try {
@@ -122,11 +122,11 @@ function checkSettings (environment: NodeJS.ProcessEnv): { findings: Finding[], 
   }
 }
 
-/** What nobody reads, though somebody may count on it. */
+/** Misspelt settings: nobody reads them, though somebody may count on them. */
 const unknownNames = (environment: NodeJS.ProcessEnv): Finding[] => misspelt(environment, settingNames).map((line) =>
   ({ part, check: line.split(' ')[0] ?? '', level: 'warning', found: line, mend: 'Write its name right, or take it away.' }))
 
-/** The oldest release that is tried, and the one to run. */
+/** The oldest release that we test, and the recommended one. */
 const [oldest, recommended] = ['20.20.2', 24]
 
 export function checkNode (version: string): Finding {
@@ -137,7 +137,7 @@ export function checkNode (version: string): Finding {
   return { ...finding, level: 'warning', found: `${version}, which gets no security fixes any more`, mend }
 }
 
-/** A new DATA_DIR takes 200 MB; a service that works needs some room beside what it has. */
+/** A new DATA_DIR takes 200 MB; a working service needs spare room. */
 const [leastBytes, scarceBytes] = [200e6, 2e9]
 
 async function checkDataDir (dataDir: string, stack: Promise<Stack>): Promise<Finding[]> {

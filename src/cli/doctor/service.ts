@@ -1,4 +1,4 @@
-// What the service has noted in Postgres and in the log: whether anything waits for an operator.
+// Checks what the service has recorded in Postgres and the log: does anything wait for an operator?
 import { DatabaseError, type Pool } from 'pg'
 import type { Streams } from '../../log/event-log.js'
 import type { SecretKeys } from '../../privacy/sealed-text.js'
@@ -22,10 +22,10 @@ import { problem, runIfReachable, skipped, warning, type Check, type Finding, ty
 
 interface ServiceParts {
   databaseUrl: string
-  /** Absent, as `store`, where it does not answer now. */
+  /** Absent, like `store`, when the event store does not answer. */
   streams?: Streams | undefined
   store?: ScavengedStore | undefined
-  /** Absent where they were not made yet. */
+  /** Absent before they are generated. */
   keys?: SecretKeys | undefined
 }
 
@@ -82,7 +82,6 @@ async function failingWebhooks (pool: Pool) {
   return warning(`${failing} fail, ${suspended} are suspended: ${named.join('; ')}`, 'Look with `ringledger webhooks failing`.')
 }
 
-/** Of what workers do in the background. */
 async function failingFound (pool: Pool) {
   const failing = (await unfinishedByKind(pool)).filter((each) => each.failing > 0)
   if (failing.length === 0) return 'no request fails'
@@ -90,7 +89,7 @@ async function failingFound (pool: Pool) {
   return warning(`requests that fail again and again: ${found}`, 'docs/operations.md, "RingledgerBackgroundFails".')
 }
 
-/** What every role asks at its start: is the log older than the database, or another one, or is the database older? */
+/** Every role checks this at its start: is the log older than the database, another one, or newer? */
 async function restoreFound (pool: Pool, streams: Streams) {
   try {
     await refuseOtherLog(pool, streams, await activePositions(pool, projections))
@@ -127,7 +126,7 @@ type ScavengedStore = Pick<ReturnType<typeof checkEventStore>, 'lastScavenges' |
 
 const mendUnscavenged = 'Scavenge every member: docs/eventstoredb.md, "Scavenging". A server tells of scavenges for 30 days.'
 
-/** Since when every member was scavenged: the earliest of their last scavenges, once each has one. */
+/** Every member has been scavenged since the earliest of their last scavenges, once each has one. */
 export async function erasuresFound (pool: Pool, store: ScavengedStore | undefined): Promise<Found> {
   const [waiting] = await waitingRequests(pool)
   if (waiting) return warning(`${waiting.type} ${waiting.id} waits for ${waiting.waits_for}`, 'docs/privacy.md, "What an operator does"')
