@@ -1,13 +1,13 @@
-// The embedded event store as a process of its own, on the given Postgres.
+// Runs the embedded event store as a child process on the given Postgres.
 import { join } from 'node:path'
 import { startChild } from '@ringledger/embedded-postgres/child'
 
-/** The program: `--port` and DATABASE_URL in, `LISTENING <port>` out. */
+/** Takes `--port` and DATABASE_URL, prints `LISTENING <port>`. */
 export const processModule = new URL('./process.js', import.meta.url)
 
 const STOP_SECONDS = 10
 
-/** Starts it on the loopback interface, on any free port unless one is given; returns when it listens. */
+/** Starts it on loopback, on any free port unless one is given; returns when it listens. */
 export async function startEventStoreProcess (dataDir: string, databaseUrl: string, port = 0) {
   const logFile = join(dataDir, 'event-store.log')
   const child = startChild({
@@ -23,11 +23,11 @@ export async function startEventStoreProcess (dataDir: string, databaseUrl: stri
   return {
     url: `esdb://127.0.0.1:${listening}?tls=false`,
     pid: child.pid,
-    /** Settles when it ended and was not closed. */
+    /** Resolves when it ended without `close`. */
     lost: new Promise<Error>((resolve) => {
       void child.ended.then((how) => closing ?? resolve(new Error(ended(`stopped unexpectedly (${how})`))))
     }),
-    /** Returns when the process has ended. Idempotent. At once: it is killed; what it acknowledged is in Postgres. */
+    /** Returns when the process has ended. Idempotent. `atOnce` kills it; everything acknowledged is in Postgres. */
     close: ({ atOnce = false } = {}) => closing ??= child.stop(atOnce ? 0 : STOP_SECONDS)
   }
 

@@ -1,24 +1,24 @@
-// The feed: the newest events in memory, and a wake-up for all subscriptions that wait for the next one.
+// Keeps the newest events in memory, and wakes all subscriptions that wait for the next one.
 import type { RecordedEvent } from './log/event.js'
 import { portion } from './log/reader.js'
 
 const most = { events: 8192, bytes: 16 * 1024 * 1024 }
-// Cut a quarter at a time, so that the cost of moving the rest is spread over many commits.
+// Cuts a quarter at a time, so that the cost of moving the rest is spread over many commits.
 const leastAfterCut = { events: most.events * 0.75, bytes: most.bytes * 0.75 }
 
 /**
- * One ring of recent events serves all subscribers: each keeps only its place and one portion, so one that
- * has stopped costs little, and one that fell out of the ring reads from the table until it is back.
+ * One ring buffer of recent events serves all subscribers. Each keeps only its position and one portion, so a stalled
+ * one costs little. One that fell out of the ring reads from the table until it catches up.
  */
 export class Feed {
   #ring: RecordedEvent[] = []
   #bytes = 0
-  /** Everything after this position, up to the head, is in the ring. */
+  /** The ring has everything after this position up to the head. */
   #floor = 0
   #head = 0
   readonly #waiting = new Set<() => void>()
 
-  /** Events became durable; they follow on the last ones. */
+  /** Adds events that just became durable, directly after the last ones. */
   committed (events: RecordedEvent[]): void {
     for (const event of events) {
       this.#ring.push(event)
@@ -29,7 +29,7 @@ export class Feed {
     for (const wake of [...this.#waiting]) wake()
   }
 
-  /** The log was opened anew and ends at `head`; what was committed meanwhile was not announced. */
+  /** The log was reopened and ends at `head`; commits in between were not announced. */
   reopened (head: number): void {
     if (head === this.#head && this.#ring.length > 0) return
     this.#ring = []
@@ -38,19 +38,19 @@ export class Feed {
     for (const wake of [...this.#waiting]) wake()
   }
 
-  /** A scavenge has removed what stood there; the newest event of the log is never among it. */
+  /** A scavenge removed these positions, which never include the newest event of the log. */
   removed (positions: ReadonlySet<number>): void {
     this.#ring = this.#ring.filter((event) => !positions.has(event.position))
     this.#bytes = this.#ring.reduce((sum, event) => sum + sizeOf(event), 0)
   }
 
-  /** The next events after a position, at least one, or undefined when they are not in the ring. */
+  /** At least one event after a position; undefined when the ring does not have it. */
   after (position: number): RecordedEvent[] | undefined {
     if (position < this.#floor || position >= this.#head) return undefined
     return portion(this.#ring, this.#indexAfter(position))
   }
 
-  /** Resolves when there is more, or when aborted. */
+  /** Resolves when there are new events, or when aborted. */
   async next (aborted: AbortSignal): Promise<void> {
     if (aborted.aborted) return
     await new Promise<void>((resolve) => {
@@ -89,5 +89,5 @@ export class Feed {
   }
 }
 
-// Twice, for an event is kept as it was written and as it is sent.
+// Counted twice: the event is kept as written and as encoded.
 const sizeOf = (event: RecordedEvent) => 512 + 2 * (event.data.length + event.metadata.length)

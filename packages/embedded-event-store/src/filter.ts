@@ -1,28 +1,28 @@
-// Server-side filters of $all: by stream or by type, by prefix or by regular expression.
+// Server-side filters of $all: by stream or type, prefix or regular expression.
 import { RE2JS } from 're2js'
 import type { RecordedEvent } from './log/event.js'
 import type { streams } from './protocol/generated.js'
 
-/** A filter that cannot be. The message names what is refused. */
+/** An invalid filter; the message names the problem. */
 export class InvalidFilter extends Error {}
 
 export interface Filter {
   matches (event: RecordedEvent): boolean
-  /** A checkpoint is due after so many considered events, matching or not. */
+  /** A checkpoint is due after this many events, matching or not. */
   checkpointInterval: number
 }
 
-/** As many as a client needs; each is tried on each event. */
+/** More than clients need; each prefix is tried on each event. */
 const mostPrefixes = 1_000
-/** How many events the real server considers at a time when it is not told. */
+/** The real server's default window, in events. */
 const defaultWindow = 32
 
-/** The filter of a read of $all. @throws InvalidFilter when its expression is not valid, or has too many prefixes */
+/** @throws InvalidFilter when the expression is invalid, or has too many prefixes */
 export function requestedFilter (read: streams.ReadReq.Options): Filter | undefined {
   const options = read.getFilter()
   const expression = options?.getStreamIdentifier() ?? options?.getEventType()
   if (options === undefined || expression === undefined) return undefined
-  const [regex, prefixes] = [expression.getRegex(), expression.getPrefixList()] // an expression wins over prefixes
+  const [regex, prefixes] = [expression.getRegex(), expression.getPrefixList()] // a regex wins over prefixes
   if (prefixes.length > mostPrefixes) throw new InvalidFilter(`A filter has at most ${mostPrefixes} prefixes`)
   const test = regex === '' ? (name: string) => prefixes.some((prefix) => name.startsWith(prefix)) : searchFor(regex)
   const ofType = remembered(test)
@@ -33,13 +33,13 @@ export function requestedFilter (read: streams.ReadReq.Options): Filter | undefi
   }
 }
 
-/** In characters: one with braces may be a thousand times as large once it is compiled. */
+/** In characters: compiled, an expression with braces may be a thousand times as large. */
 const longest = (expression: string) => expression.includes('{') ? 256 : 4_096
 
-/** In instructions: a name of 2,000 characters is then tried within a tenth of a second. */
+/** In instructions: matching a name of 2,000 characters then takes less than a tenth of a second. */
 const largest = 4_096
 
-/** Whether an expression is found anywhere in a name, in linear time: a hostile one must not stop the one thread. */
+/** Searches names in linear time (RE2): a hostile expression must not block the one thread. */
 function searchFor (expression: string): (name: string) => boolean {
   if (expression.length > longest(expression)) throw tooLarge()
   const compiled = compile(expression)
@@ -57,7 +57,7 @@ function compile (expression: string): RE2JS {
   }
 }
 
-/** There are few types of events, and each is met again and again. */
+/** Caches results: there are few event types, and each recurs. */
 function remembered (test: (name: string) => boolean): (name: string) => boolean {
   const known = new Map<string, boolean>()
   return (name) => {
@@ -72,10 +72,10 @@ function remembered (test: (name: string) => boolean): (name: string) => boolean
 const mostRemembered = 256
 const longestRemembered = 256
 
-/** Streams that $all does not show: bookkeeping of the server itself. */
+/** System streams that $all hides. */
 export function isHidden (event: RecordedEvent): boolean {
   const { row } = event
-  if (row !== undefined && row.bytes[row.stream] !== dollar) return false // without a look at the whole name
+  if (row !== undefined && row.bytes[row.stream] !== dollar) return false // without decoding the name
   return event.stream === '$epoch-information' || persistent.test(event.stream)
 }
 

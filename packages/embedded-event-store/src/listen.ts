@@ -1,21 +1,21 @@
-// The socket: gRPC for connections that begin with HTTP/2, and a little HTTP/1.1.
+// Listens on one socket: gRPC for HTTP/2 connections, and a little HTTP/1.1.
 import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type Server as HttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { notHere } from './protocol/errors.js'
 
-/** How the preface of every HTTP/2 connection begins. */
+/** Start of the HTTP/2 connection preface. */
 const http2Begins = 'PRI'
 
 /**
- * How long a connection may keep silent before it has said which protocol it speaks, and then, over HTTP/1.1, how long
- * its one request and the answer may take.
+ * How long a connection may be silent before its protocol is known. Over HTTP/1.1, then also the limit for its one
+ * request and response.
  */
 const usualPatienceMs = 30_000
 
 interface Address { host: string, port: number, patienceMs?: number }
 
-/** Listens on one port for both protocols: the first bytes of a connection show which it is. */
+/** Listens on one port; the first bytes of a connection decide its protocol. */
 export async function listen (
   { host, port, patienceMs = usualPatienceMs }: Address, http: HttpActions, takeHttp2: (socket: Socket) => void
 ) {
@@ -36,14 +36,13 @@ export async function listen (
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    /** Accepts no more; what is open stays open. */
+    /** Accepts no new connections; open ones stay open. */
     stop () { server.close() },
-    /** Closes what is still open. */
     destroy () { for (const socket of sockets) socket.destroy() }
   }
 }
 
-/** Says which protocol a connection speaks, once its first bytes tell. Its bytes are still to be read. */
+/** Detects the protocol from the first bytes, and puts them back to be read again. */
 function onProtocol (socket: Socket, silentMs: number, tell: (isHttp2: boolean) => void): void {
   let first: Buffer = Buffer.alloc(0)
   const take = (chunk: Buffer): void => {
@@ -57,7 +56,7 @@ function onProtocol (socket: Socket, silentMs: number, tell: (isHttp2: boolean) 
   socket.on('data', take).setTimeout(silentMs, () => socket.destroy())
 }
 
-/** However slowly it sends or reads: Node watches over connections only where the HTTP server listens itself. */
+/** Bounds slow clients too: Node's own timeouts work only when the HTTP server itself listens. */
 function endAfter (ms: number, socket: Socket): void {
   const end = setTimeout(() => socket.destroy(), ms)
   socket.once('close', () => clearTimeout(end))
@@ -65,16 +64,16 @@ function endAfter (ms: number, socket: Socket): void {
 
 interface HttpActions {
   isReady (): boolean
-  /** Begins a scavenge, unless one is under way. */
+  /** Starts a scavenge unless one is running. */
   startScavenge (): { id: string, isNew: boolean }
 }
 
 interface Answer { status: number, reason?: string, body?: object }
 
-/** What EventStoreDB answers over HTTP. Its client falls back on it, and shows only the status line of a refusal. */
+/** HTTP paths of EventStoreDB. Its client falls back to them, and shows only the status line of a refusal. */
 const absent = /^\/(subscriptions|projections?|streams|users|admin)(\/|$)/
 
-/** It listens nowhere: connections are handed to it. */
+/** Does not listen: `listen` hands connections to it. */
 function httpServer (actions: HttpActions): HttpServer {
   const server = createHttpServer((request, response) => {
     const { status, reason, body } = answerTo(request, actions)
@@ -86,18 +85,18 @@ function httpServer (actions: HttpActions): HttpServer {
 }
 
 function answerTo ({ method, url = '/', headers }: IncomingMessage, actions: HttpActions): Answer {
-  // Not `new URL`, which throws for some of the request lines that node lets through.
+  // Not `new URL`, which throws on some request lines that Node accepts.
   const [path = '', query] = url.replace(/^https?:\/\/[^/?]*/, '').split('?', 2)
   if (path === '/health/live' && (method === 'GET' || method === 'HEAD')) {
     return { status: actions.isReady() ? liveCode(query) : 503 }
   }
-  // A page in a browser on this machine could send it as well, and would say where it comes from.
+  // A web page in a local browser could send this too (CSRF), but its headers give it away.
   const isOfPage = headers.origin !== undefined || headers['sec-fetch-site'] !== undefined
   if (path === '/admin/scavenge' && method === 'POST') return isOfPage ? { status: 403 } : scavenge(actions)
   return absent.test(path) ? { status: 501, reason: notHere('The HTTP interface').message } : { status: 404 }
 }
 
-/** As EventStoreDB: 400 while another one is under way, whose id it tells. */
+/** Like EventStoreDB: 400 with the id of a scavenge that is already running. */
 function scavenge ({ isReady, startScavenge }: HttpActions): Answer {
   if (!isReady()) return { status: 503 }
   const { id, isNew } = startScavenge()

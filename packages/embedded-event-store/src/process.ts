@@ -1,14 +1,14 @@
-// The program of the child process: `--port N` and DATABASE_URL in, `LISTENING <port>` out. It ends on a signal, and
-// fails, with one line that says why, when it can no longer serve.
+// The child process: takes `--port N` and DATABASE_URL, prints `LISTENING <port>`. Ends on a signal; fails with one
+// line of explanation when it can no longer serve.
 import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { startEventStore } from './server.js'
 
-// Reads make bytes outside of V8's heap and few objects in it. Every few MiB of them had the whole heap marked, at a
-// third of what a read costs; now it waits until there is three times what is in use.
+// Reads allocate bytes outside V8's heap and few objects in it. By default, every few MiB of them trigger a marking of
+// the whole heap, a third of the cost of a read. This delays it until the heap has tripled.
 setFlagsFromString('--heap-growing-percent=200')
 
-process.stderr.on('error', () => {}) // a line that a full disk does not take is lost
+process.stderr.on('error', () => {}) // on a full disk, lines are lost
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } })
 const databaseUrl = process.env.DATABASE_URL ?? fail(new Error('DATABASE_URL is not set'))

@@ -1,4 +1,4 @@
-// The embedded event store: EventStoreDB's protocol on loopback, its events in Postgres.
+// The embedded event store: EventStoreDB's protocol on loopback, with events in Postgres.
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import * as grpc from '@grpc/grpc-js'
@@ -9,16 +9,16 @@ import { postgresStorage, type Storage } from './log/session.js'
 import { createGrpcServer } from './protocol/services.js'
 
 export interface EventStoreOptions {
-  /** `postgres://…` of a database of which it uses one schema. */
+  /** `postgres://…`; the store uses one schema of this database. */
   databaseUrl: string
-  /** 0 or absent: any free one. */
+  /** 0 or absent for any free port. */
   port?: number
   /** Default: 127.0.0.1. There is no login, so only this machine should reach it. */
   host?: string
-  /** `eventstore` unless given. One server serves a schema; a second one refuses to start. */
+  /** Default: `eventstore`. One server serves a schema; a second one refuses to start. */
   schema?: string
   log?: (line: string) => void
-  /** Other than Postgres at `databaseUrl`: the benchmark finds the server's own limits without SQL. */
+  /** Replaces Postgres: a benchmark measures the server without SQL. */
   storage?: Storage
 }
 
@@ -26,19 +26,19 @@ export interface RunningEventStore {
   /** `esdb://127.0.0.1:PORT?tls=false` */
   url: string
   port: number
-  /** Resolves when it can serve no longer, for example because another server took the schema. */
+  /** Resolves when it can no longer serve, for example because another server took the schema. */
   lost: Promise<Error>
   /** Ends open calls with CANCELLED and releases the schema. */
   close (): Promise<void>
 }
 
-/** Starts to serve. @throws when Postgres cannot be reached, the port is taken, or another server has the schema */
+/** @throws when Postgres cannot be reached, the port is taken, or another server has the schema */
 export async function startEventStore (options: EventStoreOptions): Promise<RunningEventStore> {
   const { databaseUrl, host = '127.0.0.1', schema = 'eventstore', log: say = () => {} } = options
   const feed = new Feed()
   const log = await EventLog.open(options.storage ?? postgresStorage({ databaseUrl, schema }), feed, say)
   const closing = new AbortController()
-  setMaxListeners(0, closing.signal) // one for each open call
+  setMaxListeners(0, closing.signal) // one listener per open call
   const address = (): { host: string, port: number } => ({ host, port: listener.port })
   const startScavenge = () => log.scavenger.start(`${host}:${listener.port}`)
   const server = createGrpcServer({ log, feed, closing: closing.signal, startScavenge, address })
@@ -55,7 +55,7 @@ export async function startEventStore (options: EventStoreOptions): Promise<Runn
   async function close (): Promise<void> {
     listener.stop()
     closing.abort()
-    await new Promise((resolve) => setTimeout(resolve, 50)) // the statuses of the ended calls go out first
+    await new Promise((resolve) => setTimeout(resolve, 50)) // lets the statuses of the ended calls go out first
     await log.close()
     listener.destroy()
     server.forceShutdown()

@@ -1,18 +1,17 @@
-// A subscription: history from the table, then the newest events from memory, each exactly once and in order.
+// A subscription: history from the table, then new events from memory, each exactly once and in order.
 import type { Feed } from './feed.js'
 import { type Filter, isHidden } from './filter.js'
 import { type RecordedEvent, tombstoneRevision } from './log/event.js'
 import type { EventLog } from './log/log.js'
 import { firstVisible, isFresh } from './log/stream-state.js'
 
-/** What a subscription follows, and until when. */
 export interface Followed {
   log: EventLog
   feed: Feed
   aborted: AbortSignal
 }
 
-/** What comes after a position of $all. Ends when aborted. */
+/** Events after a position of $all. Ends when aborted. */
 export async function * subscribeToAll (
   { log, feed, aborted }: Followed, after: number, filter: Filter | undefined
 ): AsyncGenerator<Step> {
@@ -23,7 +22,7 @@ export async function * subscribeToAll (
     if (position >= log.writer.head && !isCaughtUp) {
       isCaughtUp = true
       yield * sieve.caughtUp()
-      continue // more may have come while that was sent
+      continue // more may have come meanwhile
     }
     if (position >= log.writer.head) {
       await feed.next(aborted)
@@ -39,12 +38,12 @@ export async function * subscribeToAll (
   }
 }
 
-/** What comes after a revision of a stream. Ends when aborted or after a tombstone. */
+/** Events after a revision of a stream. Ends when aborted or after a tombstone. */
 export async function * subscribeToStream (
   { log, feed, aborted }: Followed, stream: string, after: number
 ): AsyncGenerator<Step> {
   let revision = after
-  let considered: number | undefined // everything up to this position has been looked at
+  let considered: number | undefined // everything up to this position is handled
   let isCaughtUp = false
   while (!aborted.aborted) {
     const { head } = log.writer
@@ -52,7 +51,7 @@ export async function * subscribeToStream (
     if (isAtHead && !isCaughtUp) {
       isCaughtUp = true
       yield { kind: 'caught-up' }
-      continue // more may have come while that was sent
+      continue // more may have come meanwhile
     }
     if (isAtHead) {
       await feed.next(aborted)
@@ -70,7 +69,7 @@ export async function * subscribeToStream (
   }
 }
 
-/** What can be seen of a stream after a revision, from the table, up to `head` in the log. */
+/** Visible events of a stream after a revision, from the table, up to `head` in the log. */
 async function * visiblePages (
   log: EventLog, stream: string, after: number, head: number
 ): AsyncGenerator<RecordedEvent[]> {
@@ -80,7 +79,7 @@ async function * visiblePages (
   for await (const page of pages) yield page.filter((event) => isFresh(state, event))
 }
 
-/** What a subscription sends, one after the other. */
+/** What a subscription sends, in order. */
 export type Step =
   | { kind: 'events', events: RecordedEvent[] }
   | { kind: 'checkpoint', position: number }
@@ -88,7 +87,7 @@ export type Step =
   /** The stream was tombstoned; nothing follows. */
   | { kind: 'stream-deleted' }
 
-/** Lets the matching events of $all through and sets the checkpoints. */
+/** Passes the matching events of $all and sets checkpoints. */
 class Sieve {
   #sinceCheckpoint = 0
   #lastConsidered = 0

@@ -1,21 +1,21 @@
-// Rows as Postgres copies them out, in its binary format: nothing is written as hex, and a row comes in one piece.
+// Reads rows with COPY in Postgres' binary format: no hex encoding, and each row arrives in one piece.
 import type pg from 'pg'
 import { type RecordedEvent, type RowOfEvent, tombstoneRevision } from './event.js'
 
-/** In the order in which `CopiedEvent` finds them. */
+/** In the order that the offsets of `CopiedEvent` assume. */
 export const copiedColumns = 'position, revision, created, id, is_json, stream, type, metadata, data'
 
-// Each field stands behind its length; those that have a fixed one come first.
+// Each field follows its length; fields of fixed size come first.
 const at = { position: 4, revision: 16, created: 28, id: 40, isJson: 60, stream: 65 }
 const lengthSize = 4
 
-/** An event in the bytes of its row: a part of it becomes a value when somebody asks for it. */
+/** A lazy view on the bytes of a row: each part is decoded on access. */
 class CopiedEvent implements RecordedEvent {
   readonly position: number
   readonly size: number
   readonly row: RowOfEvent
 
-  /** @param rows stays as it is; from `start` to `end` it holds a row of `copiedColumns` */
+  /** @param rows must not change; `start` to `end` is one row of `copiedColumns` */
   constructor (rows: Buffer, start: number, end: number) {
     const stream = start + at.stream
     const streamEnd = stream + lengthBefore(rows, stream)
@@ -70,13 +70,13 @@ const numberAt = (rows: Buffer, field: number) => rows.readInt32BE(field) * 2 **
 
 const pieceSize = 64 * 1024
 
-/** Events of rows whose bytes are copied together, as each buffer of its own costs the collector of garbage. */
+/** Packs rows into shared buffers, as one buffer per row would burden the garbage collector. */
 export class CopiedEvents {
   readonly events: CopiedEvent[] = []
   #piece = Buffer.alloc(0)
   #at = 0
 
-  /** Takes the row that begins there and ends with the buffer. */
+  /** Copies the row from `from` to the end of `buffer`. */
   add (buffer: Buffer, from: number): void {
     const size = buffer.length - from
     if (this.#at + size > this.#piece.length) {
@@ -89,22 +89,22 @@ export class CopiedEvents {
   }
 }
 
-/** Is handed the first field of each row, up to the end of a buffer that `pg` uses again. */
+/** Gets each row from its first field to the end of a buffer that `pg` reuses. */
 type OnRow = (buffer: Buffer, from: number) => void
 type Done = (error?: Error) => void
 
-/** A statement for `pg`, of the form `copy (…) to stdout (format binary)`. */
+/** A `pg` statement of the form `copy (…) to stdout (format binary)`. */
 class CopyOut implements pg.Submittable {
   #isFirst = true
 
-  /** @param callback set by `pg` as well, which limits its time */
+  /** @param callback `pg` replaces it to add its timeout */
   constructor (private readonly text: string, private readonly onRow: OnRow, public callback: Done) {}
 
   submit (connection: pg.Connection): void {
     connection.query(this.text)
   }
 
-  /** Postgres sends a message for each row; the first one has the head of the format before it. */
+  /** Postgres sends one message per row. The first one starts with the header of the format. */
   handleCopyData ({ chunk }: { chunk: Buffer }): void {
     const at = this.#isFirst ? headSize : 0
     this.#isFirst = false
@@ -119,15 +119,14 @@ class CopyOut implements pg.Submittable {
     this.callback()
   }
 
-  handleCommandComplete (): void {} // ready for a query follows
+  handleCommandComplete (): void {} // readyForQuery follows
 }
 
-const headSize = 19 // a signature of 11 bytes, flags, and the length of an extension that is not there
+const headSize = 19 // 11 bytes of signature, flags, and the length of the empty extension
 const fieldCountSize = 2
-/** Stands where the number of fields of a further row would be. */
+/** In place of the field count of a further row. */
 const theEnd = -1
 
-/** Runs the statement on one of the pool's connections. */
 export async function copyOut (pool: Pick<pg.Pool, 'connect'>, text: string, onRow: OnRow): Promise<void> {
   const client = await pool.connect()
   try {
@@ -136,7 +135,7 @@ export async function copyOut (pool: Pick<pg.Pool, 'connect'>, text: string, onR
     })
     client.release()
   } catch (error) {
-    client.release(true) // it may still be at work
+    client.release(true) // the statement may still run
     throw error
   }
 }

@@ -1,4 +1,4 @@
-// The words of the log: an event as proposed, as recorded, and the revision that ends a stream.
+// Types of the log: proposed and recorded events, places in streams and ranges.
 
 export interface ProposedEvent {
   /** Lower-case hyphenated UUID. */
@@ -9,29 +9,27 @@ export interface ProposedEvent {
   metadata: Uint8Array
 }
 
-/** The place of an event in its stream. */
 export interface StreamPlace { stream: string, revision: number }
 
-/** The id of an event, and its place in the log. */
 export interface Identified { id: string, position: number }
 
 export interface RecordedEvent extends ProposedEvent {
-  /** Place in the log: 1 and up, in the order in which events became visible. */
+  /** Position in the log: 1 and up, in the order in which events became visible. */
   position: number
   stream: string
-  /** Place in the stream: 0 and up without gaps, or `tombstoneRevision`. */
+  /** 0 and up without gaps, or `tombstoneRevision`. */
   revision: number
   /** Unix milliseconds. */
   created: number
-  /** How many bytes of data and metadata, where that is known without a look at them. */
+  /** Bytes of data and metadata, if known without decoding them. */
   readonly size?: number
-  /** Where it was read for one reader alone: it is sent from there, and what is sent is not kept. */
+  /** Set on an event that was read for one reader only: it is sent straight from these bytes and not cached. */
   readonly row?: RowOfEvent
-  /** The event as the protocol sends it. It is encoded once, for all subscribers. */
+  /** Cached protocol message: encoded once for all subscribers. */
   encoded?: Buffer
 }
 
-/** The bytes of an event in the form of Postgres. Type, metadata and data stand behind four bytes with their length. */
+/** An event's bytes in Postgres' row format. Type, metadata and data each follow four bytes with their length. */
 export interface RowOfEvent {
   readonly bytes: Buffer
   readonly id: number
@@ -42,28 +40,27 @@ export interface RowOfEvent {
   readonly end: number
 }
 
-/** Stands for int64's maximum, which no JavaScript number holds: the revision of `$streamDeleted`. */
+/** Represents int64's maximum, which no JavaScript number holds: the revision of `$streamDeleted`. */
 export const tombstoneRevision = Number.MAX_SAFE_INTEGER
 export const int64Max = 2n ** 63n - 1n
 
-/** The stream that holds the metadata of `stream`. */
 export const metastreamOf = (stream: string) => `$$${stream}`
 
-/** The stream that `stream` holds the metadata of, if it is such a stream. */
+/** The stream whose metadata `stream` holds, if it is a metadata stream. */
 export const describedBy = (stream: string) => stream.startsWith('$$') ? stream.slice(2) : undefined
 
 export type Direction = 'forward' | 'backward'
 
-/** from <= key <= to, in that direction. */
+/** from <= key <= to, read in that direction. */
 export interface Range { direction: Direction, from: number, to: number }
 
-/** The most that one page may hold: so many events, or so many bytes of them, but always one event. */
+/** Limits of a page, in events and bytes; a page always holds at least one event. */
 export interface PageSize { events: number, bytes: number }
 
-/** What an event takes besides its data and metadata, in bytes. */
+/** Memory of an event besides data and metadata, in bytes. */
 export const overhead = 512
 
-/** About how many bytes of memory an event takes. */
+/** Approximate memory of an event, in bytes. */
 export function weightOf (event: ProposedEvent & { readonly size?: number }): number {
   return overhead + (event.size ?? event.data.length + event.metadata.length)
 }

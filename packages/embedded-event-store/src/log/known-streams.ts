@@ -1,4 +1,4 @@
-// What the writer remembers: the state of each stream used lately and the places of recent event ids.
+// The writer's cache: states of recently used streams, and places of recent event ids.
 import { LRUCache } from 'lru-cache'
 import { describedBy, type RecordedEvent } from './event.js'
 import type { Sighting } from './plan.js'
@@ -7,19 +7,19 @@ import { afterEvent, afterMetadata, type StreamState, untouched } from './stream
 const rememberedIds = 65_536
 const rememberedStreams = 50_000
 
-/** Committed truth, plus a draft that lies over it while a group of writes is being decided. */
+/** Committed states, plus a draft on top while the writer decides a group of writes. */
 export class KnownStreams {
   readonly #states = new LRUCache<string, StreamState>({ max: rememberedStreams })
   readonly #ids = new LRUCache<string, Sighting>({ max: rememberedIds })
   #draftStates = new Map<string, StreamState>()
   #draftIds = new Map<string, Sighting>()
 
-  /** The committed state, if it is remembered. */
+  /** The committed state, if cached. */
   committed (stream: string): StreamState | undefined {
     return this.#states.get(stream)
   }
 
-  /** The state as it will be when the draft is durable. */
+  /** The state after a commit of the draft. */
   drafted (stream: string): StreamState | undefined {
     return this.#draftStates.get(stream) ?? this.#states.get(stream)
   }
@@ -32,22 +32,22 @@ export class KnownStreams {
     this.#states.set(stream, state)
   }
 
-  /** Takes a stream for one that was never written to, as long as the draft lasts. */
+  /** Treats a stream as never written to until the draft ends. */
   assumeUntouched (stream: string): void {
     this.#draftStates.set(stream, untouched)
   }
 
-  /** Lays an event over the committed truth. */
+  /** Adds an event to the draft. */
   draft (event: RecordedEvent): void {
     const state = this.drafted(event.stream)
     if (state !== undefined) this.#draftStates.set(event.stream, afterEvent(state, event))
     const described = describedBy(event.stream)
     const target = described === undefined ? undefined : this.drafted(described)
     if (described !== undefined && target !== undefined) this.#draftStates.set(described, afterMetadata(target, event))
-    if (this.sighting(event.id) === undefined) this.#draftIds.set(event.id, event) // the first place counts
+    if (this.sighting(event.id) === undefined) this.#draftIds.set(event.id, event) // the first sighting counts
   }
 
-  /** The draft has become durable. */
+  /** Call when the draft is durable. */
   commit (): void {
     for (const [stream, state] of this.#draftStates) this.#states.set(stream, state)
     const ids = [...this.#draftIds].slice(-rememberedIds)
@@ -55,7 +55,7 @@ export class KnownStreams {
     this.discard()
   }
 
-  /** The draft has not become durable. */
+  /** Call when the draft was not written. */
   discard (): void {
     this.#draftStates = new Map()
     this.#draftIds = new Map()

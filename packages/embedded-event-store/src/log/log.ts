@@ -1,4 +1,4 @@
-// The log: appends through the one writer, reads through a few connections, and the way back after Postgres was gone.
+// The log: appends through one writer, reads through a few connections, and recovery after Postgres was away.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Feed } from '../feed.js'
 import { LogReader } from './reader.js'
@@ -6,7 +6,7 @@ import { Scavenger } from './scavenger.js'
 import { SchemaInUse, type Session, type Storage } from './session.js'
 import { LogWentBack, Writer } from './writer.js'
 
-/** In ms. After a loss, Postgres may hold the former session until it notices that nobody is there. */
+/** In ms. After a lost connection, Postgres may keep the former session and its lock until it detects the loss. */
 const patience = { atStart: 3_000, afterLoss: 20_000 }
 
 export class EventLog {
@@ -16,7 +16,7 @@ export class EventLog {
   #session: Session | undefined
   #isClosed = false
   #lose: (error: Error) => void = () => {}
-  /** Resolves when another server has taken the schema, or Postgres lost events: this log will never write again. */
+  /** Resolves when another server took the schema, or Postgres lost events: this log can never write again. */
   readonly lost = new Promise<Error>((resolve) => { this.#lose = resolve })
 
   private constructor (
@@ -28,8 +28,8 @@ export class EventLog {
   }
 
   /**
-   * Opens the log. Its storage ends with it.
-   * @param say tells people what happens
+   * Opens the log, which owns `storage` from now on.
+   * @param say receives messages for people
    * @throws SchemaInUse, or the error of a Postgres that cannot be reached
    */
   static async open (storage: Storage, feed: Feed, say: (line: string) => void): Promise<EventLog> {
@@ -56,11 +56,11 @@ export class EventLog {
     try {
       await this.writer.attach(session)
     } catch (error) {
-      await session.client.end().catch(() => {}) // it holds the lock, which the next session needs
+      await session.client.end().catch(() => {}) // it holds the lock that the next session needs
       throw error
     }
     this.feed.reopened(this.writer.head)
-    void session.ended.then((error) => this.#afterLoss(error)) // runs beside; ends with the next session or with `lost`
+    void session.ended.then((error) => this.#afterLoss(error)) // not awaited: ends with the next session or with `lost`
   }
 
   async #afterLoss (error: Error): Promise<void> {

@@ -1,5 +1,5 @@
-// Decides a request, row by row as EventStoreDB takes it, and turns it into the events that it adds: deletes and
-// tombstones are events like any other. State and sightings of ids are passed in.
+// Decides a request like EventStoreDB and turns it into the events to add. Deletes and tombstones are events too.
+// Callers pass in the stream's state and the sightings of ids.
 import { randomUUID } from 'node:crypto'
 import {
   int64Max, metastreamOf, tombstoneRevision, type Identified, type ProposedEvent, type StreamPlace
@@ -8,68 +8,64 @@ import {
   afterMetadata, firstVisible, isSoftDeleted, membersOf, withTruncation, type StreamState
 } from './stream-state.js'
 
-/** An exact revision, or one of `noStream`, `any`, `streamExists` (the protocol's own numbers). */
+/** An exact revision, or `noStream`, `any` or `streamExists` (numbers of the protocol). */
 export type ExpectedRevision = number
 export const noStream: ExpectedRevision = -1
 export const any: ExpectedRevision = -2
 export const streamExists: ExpectedRevision = -4
 
-/** What the log is asked to write. */
 export interface WriteRequest {
   action: 'append' | 'delete' | 'tombstone'
   stream: string
   expected: ExpectedRevision
   /** Empty for deletes. */
   events: readonly ProposedEvent[]
-  /** Unix ms. Later it is not begun, because its client waits no more. */
+  /** Unix ms. The writer skips the request afterwards, as its client has stopped waiting. */
   expiresAt?: number
 }
 
-/** What became of it. */
 export type Outcome =
   /**
-   * `revision` is -1 when an empty append found no stream, `position` undefined when the event was written before and
-   * can be seen no more.
+   * `revision` is -1 when an empty append found no stream. `position` is undefined when the event was written before
+   * and is hidden now.
    */
   | { kind: 'written', revision: number, position: number | undefined }
   | { kind: 'wrong-revision', current: number }
   | { kind: 'stream-deleted' }
-  /** Not written: there is no database to write to, or the deadline has passed. */
+  /** Not written: no database connection, or the deadline has passed. */
   | { kind: 'unavailable' | 'expired' }
-  /** Not written: Postgres has no room. */
+  /** Not written: the disk of Postgres is full. */
   | { kind: 'disk-full' }
-  /** The connection broke while it was committed: it may be written or not. */
+  /** The connection broke during the commit: it may be written. */
   | { kind: 'unknown' }
 
-/** Where an event id was seen. */
 export interface Sighting extends StreamPlace { position: number }
 
 interface Sightings {
-  /** The first place of an id among the recent events, over all streams, if it is among them. */
+  /** The first place of an id among the recent events of all streams. */
   recent (id: string): Sighting | undefined
-  /** The event at a revision of the stream as the table has it, or undefined when the table was not read yet. */
+  /** Events of the stream by revision, as the table has them; undefined before the table was read. */
   recorded: ReadonlyMap<number, Identified> | undefined
 }
 
 interface Placed { stream: string, revision: number, event: ProposedEvent }
 
 export type Plan =
-  /** The answer needs the ids at the expected revision and after it, from the table. */
+  /** The decision needs the ids after the expected revision from the table. */
   | { kind: 'look-up' }
   | { kind: 'answer', outcome: Outcome }
-  /** `answer` is the index of the event whose position is the reply; that to no events is the end of the log. */
+  /** `answer`: index of the event whose position is the reply. An append of no events replies with the log's end. */
   | { kind: 'add', placed: Placed[], answer: number, revision: number }
 
-/** The stream whose metadata the request writes, if that is what it does. */
+/** The stream whose metadata the request writes, if it writes metadata. */
 interface Described { stream: string, state: StreamState }
 
-/** Plans a request against the state of its stream. */
 export function plan (
   request: WriteRequest, state: StreamState, described: Described | undefined, seen: Sightings
 ): Plan {
   const { action, stream, expected, events } = request
   const isAppend = action === 'append'
-  // A delete is decided as an append of an id that is new.
+  // A delete is decided like an append of a new id.
   const ids = isAppend ? events.map((event) => event.id) : [randomUUID()]
   const decision = decide({ stream, expected, ids, state, seen: isAppend ? seen : nothingSeen })
   switch (decision.kind) {
@@ -77,7 +73,7 @@ export function plan (
     case 'wrong-revision':
     case 'stream-deleted': return { kind: 'answer', outcome: decision }
     case 'written': {
-      // A repeat of what can be seen no more is answered without a position. Of metadata only the last can be seen.
+      // A repeat of a hidden event is answered without a position. Of metadata only the last event is visible.
       const isSeen = decision.revision >= (described === undefined ? firstVisible(state) : state.last)
       return { kind: 'answer', outcome: isSeen ? decision : { ...decision, position: undefined } }
     }
@@ -98,9 +94,9 @@ function planAppend ({ stream, events }: WriteRequest, state: StreamState, descr
 
 function planDelete (stream: string, state: StreamState): Plan {
   if (state.last < 0 && state.lastMetadata < 0) return { kind: 'answer', outcome: wrong(state) }
-  // An older log may hold a tombstone of the metadata, behind which no event can be.
+  // An older log may have a tombstone on the metadata stream, which no event can follow.
   if (state.lastMetadata === tombstoneRevision) return { kind: 'answer', outcome: { kind: 'stream-deleted' } }
-  // int64's maximum is written by hand: JSON.stringify would round it.
+  // Written by hand: JSON.stringify would round int64's maximum.
   const placed = [metadataEvent(stream, state, `{"$tb":${int64Max}}`)]
   return { kind: 'add', placed, answer: 0, revision: state.lastMetadata + 1 }
 }
@@ -111,7 +107,7 @@ function planTombstone (stream: string): Plan {
   return { kind: 'add', placed, answer: 0, revision: tombstoneRevision }
 }
 
-// Events or metadata bring a soft-deleted stream back. What was deleted stays hidden; the rest of the metadata stays.
+// New events or metadata bring a soft-deleted stream back. Deleted events stay hidden; other metadata is kept.
 function undelete (
   stream: string, state: StreamState, placed: readonly Placed[], described: Described | undefined
 ): Placed[] {
@@ -120,7 +116,7 @@ function undelete (
   }
   const last = placed.at(-1)
   if (described === undefined || last === undefined || !isSoftDeleted(described.state)) return []
-  const metadata = membersOf(last.event.data) // whatever its content type says
+  const metadata = membersOf(last.event.data) // whatever its content type
   const after = afterMetadata(described.state, { ...last.event, revision: last.revision })
   if (metadata === undefined || isSoftDeleted(after)) return []
   return [metadataEvent(described.stream, after, withTruncation(metadata, after.last + 1))]
@@ -131,7 +127,7 @@ function metadataEvent (stream: string, state: StreamState, json: string): Place
   return { stream: metastreamOf(stream), revision: state.lastMetadata + 1, event }
 }
 
-/** Events with these ids are to be appended to a stream in this state. */
+/** An append of events with these ids to a stream in this state. */
 interface Proposal {
   stream: string
   expected: ExpectedRevision
@@ -140,7 +136,7 @@ interface Proposal {
   seen: Sightings
 }
 
-/** `written`: they were appended before. */
+/** `written`: a repeat of an earlier append. */
 type Decision =
   | { kind: 'append' } | { kind: 'look-up' }
   | Extract<Outcome, { kind: 'written' | 'wrong-revision' | 'stream-deleted' }>

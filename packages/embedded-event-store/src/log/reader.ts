@@ -1,4 +1,4 @@
-// Reads the log: pages of events, single events, and what is durable of a stream.
+// Reads the log: pages of events, single events, and the durable state of a stream.
 import {
   describedBy, weightOf, type PageSize, type Range, type RecordedEvent, type StreamPlace
 } from './event.js'
@@ -6,23 +6,22 @@ import type { Storage } from './session.js'
 import { isSoftDeleted, type StreamState } from './stream-state.js'
 import type { Writer } from './writer.js'
 
-/** The database cannot be read at the moment. */
 export class LogUnavailable extends Error {}
 
 interface StreamView extends StreamState {
-  /** Never written to or soft-deleted: a reader finds no stream. */
+  /** Never written to or soft-deleted: readers get "no stream". */
   isMissing: boolean
 }
 
-/** Everything that it reads rejects with `LogUnavailable` while Postgres is away. */
+/** All reads reject with `LogUnavailable` while Postgres is away. */
 export class LogReader {
-  /** How many read pages now. */
+  /** Number of open page readers. */
   #open = 0
 
-  /** @param writer remembers the states of the streams used lately */
+  /** @param writer caches the states of recently used streams */
   constructor (private readonly storage: Storage, private readonly writer: Writer) {}
 
-  /** What is durable of a stream. */
+  /** The durable state of a stream. */
   async stream (name: string): Promise<StreamView> {
     const described = describedBy(name)
     const target = described === undefined ? undefined : this.#state(described)
@@ -31,7 +30,7 @@ export class LogReader {
     return { ...state, isMissing: state.last < 0 || isSoftDeleted(state) }
   }
 
-  /** Pages of $all, by position. Between pages nothing is held open. */
+  /** Pages of $all, by position. No cursor or transaction stays open between pages. */
   allPages (range: Range, wanted = Infinity): AsyncGenerator<RecordedEvent[]> {
     const { table, readers } = this.storage
     const read = (from: number, to: number, size: PageSize) => table.readAll(readers, range.direction, from, to, size)
@@ -46,12 +45,12 @@ export class LogReader {
     return this.#pages(range, wanted, read, (event) => event.revision)
   }
 
-  /** Events by stream and revision; what does not exist is left out. */
+  /** Events by stream and revision; omits those that do not exist. */
   eventsAt (targets: readonly StreamPlace[]): Promise<RecordedEvent[]> {
     return reading(this.storage.table.readEach(this.storage.readers, targets))
   }
 
-  /** In portions. While the consumer takes a page the next one is read, unless it has all that it wants. */
+  /** Yields portions of pages. Prefetches the next page while the consumer takes one, unless it has all it wants. */
   async * #pages (
     range: Range, wanted: number, read: (from: number, to: number, size: PageSize) => Promise<RecordedEvent[]>,
     keyOf: (event: RecordedEvent) => number
@@ -71,7 +70,7 @@ export class LogReader {
         else to = keyOf(last) - 1
         left -= page.length
         const ahead = left > 0 ? next() : undefined
-        ahead?.catch(() => {}) // it is read again when it is needed
+        ahead?.catch(() => {}) // a failed page is read again when needed
         for (let start = 0; start < page.length;) {
           const events = portion(page, start)
           yield events
@@ -95,7 +94,7 @@ export class LogReader {
   }
 }
 
-/** Of a stream that holds the metadata of another: one event counts, and a tombstone of the other ends it too. */
+/** A metadata stream keeps one event, and a tombstone of the stream it describes ends it too. */
 function stateOfMetadata (state: StreamState, target: StreamState): StreamState {
   return { ...state, maxCount: 1, isTombstoned: state.isTombstoned || target.isTombstoned }
 }
@@ -108,15 +107,15 @@ async function reading<T> (result: Promise<T>): Promise<T> {
   }
 }
 
-/** Size of the first page: most readers of a stream want no more. */
+/** Events of the first page: most readers of a stream want no more. */
 const first = 64
 const largest = { events: 1024, bytes: 2 * 1024 * 1024 }
-/** How much all readers together read ahead, in bytes, about: the more there are, the smaller are their pages. */
+/** Approximate bytes that all readers together prefetch: the more readers, the smaller their pages. */
 const together = 16 * 1024 * 1024
 
 const most = 64 * 1024
 
-/** The events from an index on, up to 64 KiB, but at least one: a consumer that stops holds no more than these. */
+/** Events from an index on, up to 64 KiB but at least one: a stalled consumer holds no more memory than this. */
 export function portion (events: readonly RecordedEvent[], start = 0): RecordedEvent[] {
   let weight = 0
   for (let end = start; ; end++) {

@@ -1,5 +1,5 @@
-// Removes what nobody can read any more, part by part, between the appends of others. The log tells of its begin and
-// its end in the streams and events of EventStoreDB.
+// Removes hidden events in small batches between appends. Reports its start and end in the log, with the streams and
+// event types of EventStoreDB.
 import { randomUUID } from 'node:crypto'
 import { describedBy, metastreamOf, tombstoneRevision } from './event.js'
 import { any, noStream } from './plan.js'
@@ -8,20 +8,20 @@ import { firstVisible, type StreamState } from './stream-state.js'
 import type { Queryable, Removable } from './table.js'
 import type { Writer } from './writer.js'
 
-/** How many streams one statement looks at, and how many events one removes while appends wait. */
+/** Streams checked by one statement, and events removed by one while appends wait. */
 const most = { streams: 500, events: 500 }
-/** How many positions are looked through for tombstones at once. */
+/** Positions searched for tombstones by one statement. */
 const positionsAtOnce = 20_000
 
 const allScavenges = '$scavenges'
-/** 30 days, as the default of EventStoreDB. */
+/** 30 days, the default of EventStoreDB. */
 const keptSeconds = 30 * 24 * 3600
 
 interface About { scavengeId: string, nodeEndpoint: string }
 
 export class Scavenger {
   #running: string | undefined
-  /** Up to here in the log, every stream that has a tombstone has been scavenged. */
+  /** Every stream with a tombstone up to this position has been scavenged. */
   #tombstonesUpTo = 0
 
   constructor (
@@ -29,7 +29,7 @@ export class Scavenger {
     private readonly onRemoved: (positions: ReadonlySet<number>) => void
   ) {}
 
-  /** Begins, unless one is under way: its id is told then. @param nodeEndpoint as EventStoreDB tells it in the log */
+  /** Starts a scavenge, or returns the id of the running one. @param nodeEndpoint as EventStoreDB logs it */
   start (nodeEndpoint: string): { id: string, isNew: boolean } {
     if (this.#running !== undefined) return { id: this.#running, isNew: false }
     const id = this.#running = randomUUID()
@@ -44,9 +44,9 @@ export class Scavenger {
     const before = await this.#tell(about, '$scavengeStarted', {}, 0)
     for (const stream of [streamOf(about), allScavenges]) {
       const kept = JSON.stringify({ $maxAge: keptSeconds })
-      await this.#append(metastreamOf(stream), '$metadata', kept, noStream) // unless it has metadata
+      await this.#append(metastreamOf(stream), '$metadata', kept, noStream) // unless it already has metadata
     }
-    if (before === undefined) return // there is no Postgres to write to
+    if (before === undefined) return // Postgres is away
     const how = await this.#removeAll(before, removed).then(
       () => ({ result: 'Success' }),
       (error: unknown) => ({ result: 'Failed', error: error instanceof Error ? error.message : String(error) }))
@@ -55,7 +55,7 @@ export class Scavenger {
     await this.#tell(about, '$scavengeCompleted', { ...how, timeTaken, spaceSaved, eventsRemoved }, 1)
   }
 
-  /** @returns the position of the event, or nothing when it could not be written */
+  /** @returns the position of the event; undefined when it could not be written */
   async #tell (about: About, type: string, more: object, revision: number): Promise<number | undefined> {
     const stream = streamOf(about)
     const position = await this.#append(stream, type, JSON.stringify({ ...about, ...more }))
@@ -70,7 +70,7 @@ export class Scavenger {
     return outcome.kind === 'written' ? outcome.position : undefined
   }
 
-  /** Everything that is due at this position. What is due later waits for the next scavenge. */
+  /** Removes all events due at this position. Later ones wait for the next scavenge. */
   async #removeAll (before: number, removed: { events: number, bytes: number }): Promise<void> {
     const { table, readers } = this.storage
     for await (const streams of this.#candidates(before)) {
@@ -85,7 +85,7 @@ export class Scavenger {
     this.#tombstonesUpTo = before
   }
 
-  /** The metadata may have changed since: nothing is appended while this is decided and done. */
+  /** Checks the metadata again, as it may have changed. Runs while the writer decides and appends nothing. */
   async #remove (streams: readonly string[], before: number) {
     return await this.writer.alone(async (client) => {
       const removables = await this.#removables(client, streams)
@@ -95,7 +95,7 @@ export class Scavenger {
     })
   }
 
-  /** Streams of metadata are judged by the streams that they describe. */
+  /** The state of the described stream decides what is removable of its metadata stream. */
   async #removables (on: Queryable, streams: readonly string[]): Promise<Removable[]> {
     const states = await this.storage.table.states(on, [...new Set(streams.flatMap(withTarget))])
     return streams.flatMap((stream) => {
@@ -104,7 +104,7 @@ export class Scavenger {
     })
   }
 
-  /** The streams that have metadata or a tombstone, and their metadata. */
+  /** Streams that have metadata or a tombstone, and their metadata streams. */
   async * #candidates (before: number): AsyncGenerator<string[]> {
     const { table, readers } = this.storage
     for (let after = ''; ;) {
@@ -129,13 +129,13 @@ function withTarget (stream: string): string[] {
 }
 
 /**
- * The last event always stays: the stream goes on behind it.
- * @param target the state of the stream that a stream of metadata describes
+ * The last event always stays, as the next revision continues from it.
+ * @param target the state of the stream that a metadata stream describes
  */
 function removableOf (stream: string, state: StreamState, target: StreamState | undefined): Removable {
   const all = (end: number) => ({ stream, end, before: end, created: 0 })
   const isMetadata = describedBy(stream) !== undefined
-  // Of a stream that is gone for ever the tombstone stays, and nothing of its metadata.
+  // A tombstoned stream keeps only its tombstone, and none of its metadata.
   if (isMetadata && target?.isTombstoned) return all(Infinity)
   if (state.isTombstoned) return all(tombstoneRevision)
   const before = isMetadata ? state.last : firstVisible(state)

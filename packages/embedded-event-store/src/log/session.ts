@@ -1,4 +1,4 @@
-// Where the log keeps its events: a table, the one session that writes to it, and the connections that read it.
+// Storage of the log: a table, the one session that writes to it, and the connections that read it.
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { EventTable } from './table.js'
@@ -6,18 +6,18 @@ import { EventTable } from './table.js'
 export interface Storage {
   table: EventTable
   readers: Pick<pg.Pool, 'query' | 'connect' | 'end'>
-  /** Asks for the schema for so many ms. Throws `SchemaInUse` when another server keeps it. */
+  /** Tries for `patience` ms to lock the schema. @throws SchemaInUse when another server keeps it */
   openSession (patience: number): Promise<Session>
 }
 
 interface PostgresPlace {
   databaseUrl: string
   schema: string
-  /** How long a statement of the writer may take: after that its connection is given up for a new one. */
+  /** Timeout of the writer's statements: afterwards the writer opens a new connection. */
   statementMs?: number
 }
 
-/** A page is a few statements of milliseconds; a busy machine may take its time. */
+/** A page takes a few statements of milliseconds, but a busy machine may be slow. */
 const readMs = 15_000
 
 export function postgresStorage ({ databaseUrl, schema, statementMs = 5_000 }: PostgresPlace): Storage {
@@ -29,8 +29,8 @@ export function postgresStorage ({ databaseUrl, schema, statementMs = 5_000 }: P
     connectionTimeoutMillis: 30_000,
     query_timeout: readMs
   })
-  readers.on('error', () => {}) // an idle reader died with Postgres: the next read gets a new one
-  // One can die in the hands of a read too, between two statements. The next one reports it: the process goes on.
+  readers.on('error', () => {}) // an idle reader died with Postgres: the next read opens a new one
+  // A reader may also die in use, between two statements. The next statement reports it; the process survives.
   readers.on('connect', (reader) => reader.on('error', () => {}))
   const open = (patience: number) => openSession({ databaseUrl, schema, statementMs }, patience)
   return { table: new EventTable(schema), readers, openSession: open }
@@ -38,7 +38,7 @@ export function postgresStorage ({ databaseUrl, schema, statementMs = 5_000 }: P
 
 export interface Session {
   client: pg.Client
-  /** Settles when the connection is gone. */
+  /** Resolves when the connection is lost. */
   ended: Promise<Error>
 }
 
@@ -48,27 +48,27 @@ export class SchemaInUse extends Error {
   }
 }
 
-// Two numbers name an advisory lock: ours, and a hash of the schema.
+// Two numbers name the advisory lock: ours, and a hash of the schema.
 const lockClass = 0x52_4c_45_53
 
 /**
- * The writer looks rows up by keys. To plan a statement takes as long as to run it: each is planned once, and never to
- * read a whole table, which may be small while that happens.
+ * The writer looks rows up by key, and planning takes as long as running. So Postgres plans each statement once, and
+ * never as a table scan, even if the table is small at that time.
  */
 const planning = 'set plan_cache_mode = force_generic_plan; set enable_seqscan = off'
 
-/** How often a session is asked whether it still answers, in ms. */
+/** Interval of heartbeats, in ms. */
 const heartbeatMs = 2_000
 
-/** After some ten seconds Postgres gives up a session whose other end is silent, and with it the lock. */
+/** Postgres drops a session whose peer is silent after about ten seconds, and its lock with it. */
 const durable = `
   set synchronous_commit = on; -- also where the default is off
   set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`
 
 /**
- * The one session that may write. It holds the lock of the schema, so a server that loses the lock cannot write.
- * It ends by itself when Postgres is silent.
- * @param patience how long to try, in ms, while another session holds the lock: that of a killed server may be there
+ * Opens the one session that may write. It holds the schema's lock, so a server that loses the lock cannot write. It
+ * ends when Postgres is silent.
+ * @param patience how long to try, in ms, while another session holds the lock, perhaps that of a killed server
  * @throws SchemaInUse when another session keeps the lock
  */
 async function openSession (
@@ -100,7 +100,7 @@ async function openSession (
   }
 }
 
-/** Ends a session that does not answer any more, also when nobody writes. */
+/** Ends a silent session, even while nobody writes. */
 async function keepAsking (client: pg.Client, ended: Promise<Error>): Promise<void> {
   let isOver = false
   void ended.then(() => { isOver = true })
@@ -124,7 +124,7 @@ async function acquireLock (client: pg.Client, schema: string, patience: number)
 
 const version = 1
 
-/** Creates what is missing. Idempotent; the caller holds the schema's lock. */
+/** Creates missing tables. Idempotent; the caller holds the schema's lock. */
 export async function createSchema (client: pg.Client, schema: string): Promise<void> {
   const name = pg.escapeIdentifier(schema)
   const present = 'select to_regclass($1) is not null as present'
@@ -135,7 +135,7 @@ export async function createSchema (client: pg.Client, schema: string): Promise<
   throw new Error(`The schema ${name} has layout ${made?.version}; this event store knows ${version}`)
 }
 
-// Names and types sort by bytes ("C"): shorter keys, quicker comparisons.
+// Names and types sort by bytes ("C"): shorter keys, faster comparisons.
 const layout = (schema: string) => `
   begin;
   create schema if not exists ${schema};

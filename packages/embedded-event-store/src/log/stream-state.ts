@@ -1,9 +1,9 @@
-// What a decision or a read must know of a stream: its end, and what its metadata still lets one see.
+// What decisions and reads need to know of a stream: its end, and what its metadata hides.
 import { type RecordedEvent, tombstoneRevision } from './event.js'
 
-/** What metadata let one see of a stream. */
+/** What metadata leaves visible of a stream. */
 interface Retention {
-  /** `$tb`: events below this revision are gone; `Infinity` marks a soft-deleted stream. */
+  /** `$tb`: hides events below this revision; `Infinity` marks a soft-deleted stream. */
   truncateBefore: number
   /** `$maxCount`, or `Infinity`. */
   maxCount: number
@@ -13,7 +13,7 @@ interface Retention {
 
 const keepsAll: Retention = { truncateBefore: 0, maxCount: Infinity, maxAge: Infinity }
 
-/** An object of JSON. */
+/** A JSON object. */
 type Members = Readonly<Record<string, unknown>>
 
 export interface StreamState extends Retention {
@@ -22,7 +22,7 @@ export interface StreamState extends Retention {
   /** Revision of the last event of its metadata stream, -1 when there is none. */
   lastMetadata: number
   isTombstoned: boolean
-  /** The metadata, kept only while the stream is soft-deleted: an undelete carries it on. */
+  /** Kept only while the stream is soft-deleted, for an undelete to carry it over. */
   metadata?: Members
 }
 
@@ -32,22 +32,20 @@ export const untouched: StreamState = { last: -1, lastMetadata: -1, isTombstoned
 
 export const isSoftDeleted = (state: StreamState) => state.truncateBefore === Infinity
 
-/** The revision of the first event that may be seen (age apart). */
+/** Revision of the first visible event, regardless of age. */
 export function firstVisible (state: StreamState): number {
   return Math.max(state.truncateBefore, state.maxCount === Infinity ? 0 : state.last - state.maxCount + 1)
 }
 
-/** Whether an event is not yet older than its stream keeps events. */
+/** Whether an event is within the stream's `$maxAge`. */
 export function isFresh (state: StreamState, event: Pick<RecordedEvent, 'created'>): boolean {
   return state.maxAge === Infinity || event.created >= Date.now() - state.maxAge * 1000
 }
 
-/** The state of a stream after one more event in it. */
 export function afterEvent (state: StreamState, event: { revision: number }): StreamState {
   return { ...state, last: event.revision, isTombstoned: state.isTombstoned || event.revision === tombstoneRevision }
 }
 
-/** The state of a stream after one more event in its metadata stream. */
 export function afterMetadata ({ last, isTombstoned }: StreamState, event: MetadataEvent): StreamState {
   const metadata = event.isJson ? membersOf(event.data) : undefined
   const retention = metadata === undefined ? keepsAll : retentionOf(metadata)
@@ -55,7 +53,7 @@ export function afterMetadata ({ last, isTombstoned }: StreamState, event: Metad
   return { last, isTombstoned, lastMetadata: event.revision, ...retention, ...carriedOn }
 }
 
-/** What these bytes say, or undefined when they are no object of JSON. */
+/** Parses a JSON object; undefined when it is none. */
 export function membersOf (data: Uint8Array): Members | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(data).toString('utf8'))
@@ -65,14 +63,14 @@ export function membersOf (data: Uint8Array): Members | undefined {
   }
 }
 
-/** The same with another `$tb`, as JSON. */
+/** The metadata as JSON with a new `$tb`. */
 export const withTruncation = (members: Members, truncateBefore: number) =>
   JSON.stringify({ ...members, $tb: truncateBefore })
 
-/** `$tb` of a delete is int64's maximum, which JSON.parse rounds up. */
+/** A soft delete sets `$tb` to int64's maximum, which JSON.parse rounds up. */
 const deletedFrom = 2 ** 63
 
-/** One bad value voids all of it; a number that is too small voids itself. */
+/** A value of the wrong type voids all metadata; a number that is too small voids only itself. */
 function retentionOf (members: Members): Retention {
   const { $tb = 0, $maxCount = Infinity, $maxAge = Infinity, $cacheControl = 0, $tmp = false, $acl = {} } = members
   if (!isInteger($tb) || !isInteger($maxCount) || !isInteger($maxAge) || !isInteger($cacheControl)) return keepsAll
@@ -90,7 +88,7 @@ const isInteger = (value: unknown): value is number => Number.isInteger(value) |
 
 const aclKeys = ['$r', '$w', '$d', '$mr', '$mw']
 
-/** Roles are a text or a list of texts. */
+/** Roles are a string or a list of strings. */
 function isAcl (acl: unknown): boolean {
   const isRole = (role: unknown) => typeof role === 'string'
   return isObject(acl) && Object.entries(acl).every(([key, roles]) => (

@@ -1,4 +1,4 @@
-// Every statement on the table of events.
+// Every SQL statement on the table of events.
 import pg from 'pg'
 import { copiedColumns, CopiedEvents, copyOut } from './copied-rows.js'
 import {
@@ -16,7 +16,7 @@ export class EventTable {
     this.#events = `${pg.escapeIdentifier(schema)}.events`
   }
 
-  /** Inserts all, or none, and answers false, where the table has anything of the streams that are to be untouched. */
+  /** Inserts all events. Inserts none and returns false when the table has any event of the `untouched` streams. */
   async insert (
     on: Queryable, events: readonly RecordedEvent[], untouched: readonly string[] = []
   ): Promise<boolean> {
@@ -35,7 +35,7 @@ export class EventTable {
     return Number(row?.head ?? 0)
   }
 
-  // Rows of a page until they weigh too much, but always one: large events must not fill the memory.
+  // Limits a page in bytes, but always returns one row: large events must not fill the memory.
   #page (where: string, order: string, limit: string, bytes: string, shown = '*'): string {
     const size = `${overhead} + octet_length(data) + octet_length(metadata)`
     return `select ${shown} from (
@@ -44,12 +44,12 @@ export class EventTable {
     ) page where before < ${bytes} order by ${order}`
   }
 
-  /** A page of the events with from <= position <= to, in that direction; empty only at the end. */
+  /** A page of events with from <= position <= to, in that direction; empty only at the end. */
   async readAll (
     on: Pick<pg.Pool, 'connect'>, direction: Direction, from: number, to: number, { events, bytes }: PageSize
   ): Promise<RecordedEvent[]> {
     const [first, last, limit, most] = [from, to, events, bytes].map((value) => String(BigInt(value)))
-    const where = `position between ${first} and ${last}` // a copy takes no parameters
+    const where = `position between ${first} and ${last}` // COPY takes no parameters
     const page = this.#page(where, `position ${order[direction]}`, `${limit}`, `${most}`, copiedColumns)
     const copied = new CopiedEvents()
     await copyOut(on, `copy (${page}) to stdout (format binary)`, (buffer, from) => {
@@ -58,7 +58,7 @@ export class EventTable {
     return copied.events
   }
 
-  /** A page of the events of one stream with from <= revision <= to, no further than `head` in the log. */
+  /** A page of one stream with from <= revision <= to, up to `head` in the log. */
   async readStream (
     on: Queryable, stream: string, direction: Direction, from: number, to: number, head: number,
     { events, bytes }: PageSize
@@ -70,7 +70,7 @@ export class EventTable {
     return rows.map(toEvent)
   }
 
-  /** Events by stream and revision, in no order; those that do not exist are left out. */
+  /** Events by stream and revision, unordered; omits those that do not exist. */
   async readEach (on: Queryable, targets: readonly StreamPlace[]): Promise<RecordedEvent[]> {
     const text = `
       select e.* from unnest($1::text[], $2::int8[]) t (stream, revision)
@@ -80,14 +80,12 @@ export class EventTable {
     return rows.map(toEvent)
   }
 
-  /** The ids at some revisions of a stream. */
   async idsOf (on: Queryable, stream: string, from: number, to: number): Promise<Map<number, Identified>> {
     const text = `select revision, id, position from ${this.#events} where stream = $1 and revision between $2 and $3`
     const { rows } = await on.query<Row>({ name: 'ids', text, values: [stream, from, to] })
     return new Map(rows.map((row) => [Number(row.revision), { id: row.id, position: Number(row.position) }]))
   }
 
-  /** The states of these streams. */
   async states (on: Queryable, streams: readonly string[]): Promise<Map<string, StreamState>> {
     const last = (stream: string, columns: string) => `left join lateral (
       select ${columns} from ${this.#events} where stream = ${stream} order by revision desc limit 1)`
@@ -99,7 +97,7 @@ export class EventTable {
     return new Map(rows.map((row) => [row.stream, toState(row)]))
   }
 
-  /** Names of streams of metadata, in order, after a name. */
+  /** Names of metadata streams after `after`, in order. */
   async metastreams (on: Queryable, after: string, most: number): Promise<string[]> {
     const text = `select distinct stream from ${this.#events}
       where stream > $1 and stream >= '${metastreamOf('')}' and stream < '$%' order by stream limit $2`
@@ -115,7 +113,7 @@ export class EventTable {
     return rows.map(({ stream }) => stream)
   }
 
-  /** Those of which there is something to remove before a position. */
+  /** Streams that have something to remove before a position. */
   async due (on: Queryable, removables: readonly Removable[], before: number): Promise<string[]> {
     const text = `select r.stream from ${removable} where exists (
       select from ${this.#events} e where ${isRemovable} and e.position < $5)`
@@ -124,8 +122,8 @@ export class EventTable {
   }
 
   /**
-   * Removes `most` events before a position, or as many as there are.
-   * @returns their places in the log, and how many bytes of data and metadata
+   * Removes up to `most` events before a position.
+   * @returns their positions, and the bytes of their data and metadata
    */
   async remove (on: Queryable, removables: readonly Removable[], before: number, most: number) {
     const text = `delete from ${this.#events} where position = any(array(
@@ -153,7 +151,7 @@ const valuesOf = (removables: readonly Removable[]) => [
   arrayOf(int8, removables.map(({ created }) => created))
 ]
 
-/** A row of the table of events, as `pg` hands it over. */
+/** A row as `pg` returns it. */
 interface Row {
   position: string
   stream: string
@@ -166,7 +164,7 @@ interface Row {
   data: Buffer
 }
 
-/** The ends of a stream and of its metadata stream, each null when it has no event. */
+/** Last events of a stream and its metadata stream; null when there is none. */
 interface StateRow {
   stream: string
   revision: string | null
@@ -175,7 +173,7 @@ interface StateRow {
   meta: Buffer | null
 }
 
-/** A revision as a parameter of a statement. */
+/** A revision as a query parameter. */
 const int8Text = (revision: number) => revision === tombstoneRevision ? '9223372036854775807' : String(revision)
 
 function toRevision (text: string): number {
@@ -204,7 +202,7 @@ function toState (row: StateRow): StreamState {
   return afterMetadata(state, { revision: toRevision(metaRevision), isJson: isJson === true, data: meta })
 }
 
-// Arrays in the binary form of the wire: a group of appends goes over without hex or quoting.
+// Arrays in the wire's binary format: a group of appends needs no hex or quoting.
 interface ElementType<Value> {
   name: string
   oid: number
@@ -250,7 +248,7 @@ const uuid: ElementType<string> = {
 const column = <Value>(name: string, type: ElementType<Value>, valueOf: (event: RecordedEvent) => Value) =>
   ({ name, type: type.name, arrayOf: (events: readonly RecordedEvent[]) => arrayOf(type, events.map(valueOf)) })
 
-/** As an insert fills them. */
+/** Columns of an insert. */
 const columns = [
   column('position', int8, (event) => event.position),
   column('stream', text, (event) => event.stream),
@@ -263,7 +261,7 @@ const columns = [
   column('data', bytea, (event) => event.data)
 ]
 
-// Layout: dimensions, has-nulls, element type, length, lower bound; then each element behind its size.
+// Layout: dimensions, has-nulls, element type, length, lower bound; then each element after its size.
 function arrayOf<Value> ({ oid, sizeOf, write }: ElementType<Value>, values: readonly Value[]): Buffer {
   const sizes = values.map(sizeOf)
   const buffer = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + 4 + size, 20))

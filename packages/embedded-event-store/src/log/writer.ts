@@ -1,4 +1,4 @@
-// The one writer: takes what has queued up, decides it in order, and makes it durable with one commit.
+// The one writer: takes queued requests, decides them in order, and writes them in one commit.
 import pg from 'pg'
 import { describedBy, weightOf, type Identified, type RecordedEvent } from './event.js'
 import { KnownStreams } from './known-streams.js'
@@ -6,54 +6,54 @@ import { noStream, plan, type Outcome, type Plan, type WriteRequest } from './pl
 import type { Session } from './session.js'
 import type { EventTable } from './table.js'
 
-/** How many requests share a commit, and how many bytes of memory its events take, apart from those of the last one. */
+/** Limits of one commit: requests, and bytes of memory of its events, not counting the last request. */
 const mostShared = { requests: 1024, bytes: 4 * 1024 * 1024 }
-/** How much may wait. */
+/** Limits of the queue (back-pressure). */
 const mostWaiting = { requests: 4096, bytes: 64 * 1024 * 1024 }
 
 const unavailable: Outcome = { kind: 'unavailable' }
 
-/** The table holds an event that the writer does not know of: it must begin anew from what the table says. */
+/** The table has an event unknown to the writer, which must reload its state. */
 const uniqueViolation = '23505'
 const diskFull = '53100'
 
 export class Writer {
   readonly known = new KnownStreams()
   readonly queue = new WriteQueue()
-  /** The position of the last durable event, 0 when there is none. */
+  /** Position of the last durable event; 0 for none. */
   head = 0
-  /** Changes whenever a state may have changed: before and after each commit. */
+  /** Incremented before and after each commit: readers must not cache a state read meanwhile. */
   epoch = 0
   #session: Session | undefined
   #isRunning = false
-  /** Work that is done between two commits, or refused when there is no session. */
+  /** Work to run between two commits; refused when there is no session. */
   readonly #chores: Array<(session: Session | undefined) => Promise<void>> = []
 
   constructor (private readonly table: EventTable, private readonly onCommit: (events: RecordedEvent[]) => void) {}
 
-  /** Begins to write through this session, from what the table says. */
+  /** Starts writing through this session, with the state of the table. */
   async attach (session: Session): Promise<void> {
     const head = await this.table.head(session.client)
     if (head < this.head) throw new LogWentBack(this.head, head)
-    this.known.forget() // the ids as well, as at a restart of EventStoreDB
+    this.known.forget() // also forgets ids, like a restart of EventStoreDB
     this.head = head
     this.epoch++
     this.#session = session
   }
 
-  /** Whether it can write: Postgres is there, and the schema is ours. */
+  /** Whether it can write: Postgres is there, and we hold the schema's lock. */
   get isAttached (): boolean {
     return this.#session !== undefined
   }
 
-  /** Writes no more until the next `attach`; what waits is refused. */
+  /** Stops writing until the next `attach`; refuses queued requests. */
   detach (): void {
     this.#session = undefined
     this.queue.refuse(unavailable)
     for (const refuse of this.#chores.splice(0)) void refuse(undefined)
   }
 
-  /** Resolves, never rejects, once the outcome is durable. Requests are decided in the order of the calls. */
+  /** Resolves once the outcome is durable; never rejects. Requests are decided in call order. */
   async write (request: WriteRequest): Promise<Outcome> {
     if (this.#session === undefined) return unavailable
     return await new Promise((settle) => {
@@ -63,7 +63,7 @@ export class Writer {
   }
 
   /**
-   * Does a statement or two while nothing is decided or written.
+   * Runs a few statements while nothing is decided or written.
    * @throws what `work` throws, or that there is no Postgres
    */
   async alone<Result> (work: (client: pg.Client) => Promise<Result>): Promise<Result> {
@@ -82,7 +82,7 @@ export class Writer {
   #wake (): void {
     if (this.#isRunning) return
     this.#isRunning = true
-    setImmediate(() => { void this.#run() }) // what arrives in the same turn shares the commit
+    setImmediate(() => { void this.#run() }) // requests of the same event-loop turn share the commit
   }
 
   async #run (): Promise<void> {
@@ -99,7 +99,9 @@ export class Writer {
     if (!await this.#tryGroup(session, candidates, false)) await this.#tryGroup(session, candidates, true)
   }
 
-  /** Writes what it can of the candidates, and puts back the others. False on a wrong assumption: nothing was done. */
+  /**
+   * Writes as many candidates as fit and requeues the others. False on a wrong assumption: then nothing was written.
+   */
   async #tryGroup (session: Session, candidates: Waiting[], isSure: boolean): Promise<boolean> {
     const group = await this.#decide(session.client, candidates, isSure)
       .catch(async (error: unknown) => { await this.#afterFailure(session, error) })
@@ -115,8 +117,8 @@ export class Writer {
   }
 
   /**
-   * Decides candidates in order until the group is full or one of them must see the others in the table first.
-   * A stream that a client says is new is taken for new, which spares a look; `isSure` looks all the same.
+   * Decides candidates in order until the group is full or one of them needs the others in the table first. Trusts a
+   * client that says a stream is new, which saves a query; `isSure` queries all the same.
    */
   async #decide (on: pg.Client, candidates: readonly Waiting[], isSure: boolean): Promise<Group> {
     const unknown = this.#unknown(candidates)
@@ -145,7 +147,7 @@ export class Writer {
     return group
   }
 
-  /** Streams that the candidates write to or describe, and whose state is not remembered. */
+  /** Uncached streams that the candidates write to or describe. */
   #unknown (candidates: readonly Waiting[]): Set<string> {
     const unknown = new Set<string>()
     const need = (stream: string) => { if (this.known.committed(stream) === undefined) unknown.add(stream) }
@@ -197,7 +199,7 @@ export class Writer {
     return undefined
   }
 
-  /** A statement that Postgres refused is rolled back; anything else may have been committed. */
+  /** Postgres rolls back a statement that it refuses; after any other error, it may be committed. */
   async #afterFailure (session: Session, error: unknown): Promise<Outcome> {
     this.known.discard()
     const isRefused = error instanceof pg.DatabaseError && error.severity === 'ERROR' && error.code !== uniqueViolation
@@ -217,22 +219,22 @@ export class LogWentBack extends Error {
 
 interface Waiting {
   request: WriteRequest
-  /** Of memory. */
+  /** Size in memory. */
   bytes: number
   settle: (outcome: Outcome) => void
 }
 
-/** What shares a commit. Its decisions are a draft in `known`, to be committed or discarded. */
+/** Requests that share a commit. Their decisions are a draft in `known`, to be committed or discarded. */
 interface Group {
   decided: Array<{ settle: Waiting['settle'], outcome: Outcome }>
   events: RecordedEvent[]
-  /** Of all its events, Unix ms. */
+  /** Time of all its events, Unix ms. */
   created: number
-  /** Streams taken for untouched without a look: the group holds only where the table has nothing of them. */
+  /** Streams assumed untouched without a query. The insert fails if the table has any event of them. */
   assumed: readonly string[]
 }
 
-/** Unknown streams whose first request appends to no stream; no metadata streams, and nothing that they describe. */
+/** Unknown streams whose first request expects no stream. Excludes metadata streams and what they describe. */
 function saidToBeNew (candidates: readonly Waiting[], unknown: ReadonlySet<string>): Set<string> {
   const first = new Map<string, WriteRequest>()
   const described = new Set<string>()
@@ -247,7 +249,7 @@ function saidToBeNew (candidates: readonly Waiting[], unknown: ReadonlySet<strin
     unknown.has(stream) && !described.has(stream) && isNew(request) ? [stream] : []))
 }
 
-/** What waits to be written, in the order it came, and no more of it than memory can bear. */
+/** Queued requests in order, bounded in memory. */
 class WriteQueue {
   #waiting: Waiting[] = []
   #bytes = 0
@@ -267,7 +269,6 @@ class WriteQueue {
     this.#bytes += bytes
   }
 
-  /** Takes at most `count` from the front. */
   take (count: number): Waiting[] {
     const taken = this.#waiting.splice(0, count)
     for (const { bytes } of taken) this.#bytes -= bytes
@@ -275,18 +276,16 @@ class WriteQueue {
     return taken
   }
 
-  /** Puts to the front again what was taken and could not be done yet. */
+  /** Returns undecided requests to the front. */
   putBack (waiting: Waiting[]): void {
     this.#waiting.unshift(...waiting)
     for (const { bytes } of waiting) this.#bytes += bytes
   }
 
-  /** Gives all of them the same answer. */
   refuse (outcome: Outcome): void {
     for (const { settle } of this.take(this.#waiting.length)) settle(outcome)
   }
 
-  /** Resolves when there is room. */
   async room (): Promise<void> {
     while (this.isFull) await new Promise<void>((resolve) => { this.#roomMakers.push(resolve) })
   }

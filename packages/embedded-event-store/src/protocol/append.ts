@@ -1,4 +1,4 @@
-// Append, Delete and Tombstone, one call each: options, for an append then events, then one reply.
+// Append, Delete and Tombstone as single calls. An append sends options, then events, and gets one reply.
 import { status, type sendUnaryData, type ServerReadableStream, type ServerUnaryCall } from '@grpc/grpc-js'
 import { describedBy, type ProposedEvent } from '../log/event.js'
 import type { EventLog } from '../log/log.js'
@@ -11,7 +11,7 @@ import { checkSize, expectedRevision, proposedEvent, proposedMessage, sizeOf, wr
 
 export type AppendCall = ServerReadableStream<streams.AppendReq, streams.AppendResp>
 
-/** Handles one unary append. A revision that does not hold is a reply, every other refusal a status. */
+/** A wrong expected revision is a reply; every other refusal is a gRPC status. */
 export function handleAppend (log: EventLog, call: AppendCall, reply: sendUnaryData<streams.AppendResp>): void {
   append(log, call).then((response) => { reply(null, response) }, (error: unknown) => { reply(toServiceError(error)) })
 }
@@ -94,13 +94,13 @@ export function handleTombstone (
   }, (error: unknown) => { reply(toServiceError(error)) })
 }
 
-/** The position of the event that deletes. */
+/** @returns the position of the deleting event */
 async function remove (
   log: EventLog, action: WriteRequest['action'], options: Options | undefined, expiresAt: number
 ): Promise<string> {
   if (options === undefined) throw invalid('A delete carries its options')
   const stream = writableStreamName(options.getStreamIdentifier())
-  // EventStoreDB takes it, and ends for ever when the stream that is described is deleted later.
+  // EventStoreDB accepts this, and crashes at every start once the described stream is deleted.
   if (action === 'tombstone' && describedBy(stream) !== undefined) {
     throw invalid('A stream of metadata, whose name begins with $$, cannot be tombstoned')
   }

@@ -1,4 +1,4 @@
-// BatchAppend: one long-lived call carries many appends, in chunks; each gets exactly one reply.
+// BatchAppend: one long-lived call carries many appends in chunks; each append gets exactly one reply.
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { ProposedEvent } from '../log/event.js'
 import type { EventLog } from '../log/log.js'
@@ -9,10 +9,10 @@ import { checkSize, proposedEvent, sizeOf, writableName } from './requests.js'
 
 export type BatchCall = ServerDuplexStream<BatchChunk, Buffer>
 
-/** While appends are open; a call that idles wakes nobody. */
+/** Runs only while appends are open, so an idle call wakes nobody. In ms. */
 const sweepEvery = 250
 
-/** Handles one batch-append call until the client half-closes it or it breaks. */
+/** Handles one call until the client half-closes it or it breaks. */
 export function handleBatchAppend (log: EventLog, call: BatchCall, closing: AbortSignal): void {
   const appends = new BatchAppends(log, call)
   const close = () => { appends.breakOff(cancelled()) }
@@ -24,7 +24,6 @@ export function handleBatchAppend (log: EventLog, call: BatchCall, closing: Abor
   call.once('close', () => { closing.removeEventListener('abort', close) })
 }
 
-/** An append that has no reply yet. */
 interface OpenAppend {
   key: string
   id: Buffer
@@ -37,7 +36,7 @@ interface OpenAppend {
   deadline: number
 }
 
-/** How long the chunks of one append may take, in ms, whatever its deadline says (as the real server has it). */
+/** How long the chunks of one append may take, in ms, whatever its deadline, as on the real server. */
 const chunkPatience = 2_000
 
 class BatchAppends {
@@ -52,8 +51,8 @@ class BatchAppends {
     if (this.#isOver) return
     const key = chunk.id.toString('latin1')
     const append = this.#open.get(key) ?? this.#begin(key, chunk)
-    if (append === undefined || append.isComplete) return // the tail of an append that was refused
-    // Its time before its size: the client of a late append waits for the time-out.
+    if (append === undefined || append.isComplete) return // the rest of a refused append
+    // Checks the deadline before the size: the client of a late append expects the timeout.
     if (append.deadline < Date.now()) return this.#reply(append, { kind: 'expired' })
     try {
       if (append.stream === '') append.stream = writableName(append.options.name)
@@ -73,7 +72,7 @@ class BatchAppends {
     this.#finish()
   }
 
-  /** Ends the call with an error: the client rejects everything that waits on it. */
+  /** Ends the call with an error, so the client rejects all its waiting appends. */
   breakOff (refusal: Refusal): void {
     if (this.#isOver) return
     this.stop()
@@ -100,7 +99,7 @@ class BatchAppends {
     append.isComplete = true
     append.deadline = deadline
     void this.log.writer.write({ action: 'append', stream, expected, events, expiresAt: deadline })
-      .then((outcome) => { this.#settle(append, outcome) }) // writes never reject
+      .then((outcome) => { this.#settle(append, outcome) }) // `write` never rejects
     if (this.log.writer.queue.isFull) void this.#waitForRoom()
   }
 
@@ -110,8 +109,8 @@ class BatchAppends {
     if (!this.#isOver) this.call.resume()
   }
 
-  // Without a database every append of this call would fail the same way, and nothing of it is
-  // written: only the end of the call tells the client so with its typed error.
+  // Without a database every append of this call fails without being written. Only the end of the call gives the client
+  // its typed error.
   #settle (append: OpenAppend, outcome: Outcome): void {
     if (this.#isOver) return
     if (outcome.kind === 'unavailable') this.breakOff(unavailable())
@@ -123,7 +122,7 @@ class BatchAppends {
   }
 
   #send (append: OpenAppend, response: Buffer): void {
-    if (this.#isOver || !this.#open.delete(append.key)) return // answered before: its time was up
+    if (this.#isOver || !this.#open.delete(append.key)) return // its timeout was already answered
     this.call.write(response)
     this.#finish()
   }

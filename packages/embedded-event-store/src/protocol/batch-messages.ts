@@ -1,5 +1,5 @@
-// The messages of BatchAppend, decoded by hand, as appends arrive by the thousand; and the replies: the client picks
-// its error from their details, and needs the stream with each of them.
+// BatchAppend messages, decoded by hand because appends arrive by the thousand. The client derives its error from the
+// details of a reply, and needs the stream in each.
 import { status } from '@grpc/grpc-js'
 import { any, noStream, streamExists, type ExpectedRevision, type Outcome } from '../log/plan.js'
 import { diskFull, maxAppendSize, type Refusal } from './errors.js'
@@ -8,25 +8,25 @@ import { Reader, sizeOf, Writer } from './protobuf.js'
 import { type ProposedMessage, uuidFromHalves } from './requests.js'
 
 export interface BatchOptions {
-  /** The StreamIdentifier as it came, for the replies. */
+  /** The raw StreamIdentifier, for the replies. */
   identifier: Buffer
   name: Buffer
   expected: ExpectedRevision
-  /** The expected revision as it came, when it is an exact one. */
+  /** The raw expected revision, if it is an exact one. */
   exact: bigint
   /** Unix ms. */
   deadline: number
 }
 
 export interface BatchChunk {
-  /** The correlation id as it came, for the reply. */
+  /** The raw correlation id, for the reply. */
   id: Buffer
   options: BatchOptions | undefined
   messages: ProposedMessage[]
   isFinal: boolean
 }
 
-/** Decodes `BatchAppendReq`; throws when the bytes are no such message. */
+/** Decodes `BatchAppendReq`. @throws on malformed bytes */
 export function decodeBatchChunk (bytes: Buffer): BatchChunk {
   const chunk: BatchChunk = { id: empty, options: undefined, messages: [], isFinal: false }
   const reader = new Reader(bytes)
@@ -85,7 +85,7 @@ function decodeName (reader: Reader): Buffer {
   return name
 }
 
-/** Milliseconds of a Timestamp, or of a Duration, which has the same fields. */
+/** Milliseconds of a Timestamp or a Duration, which have the same fields. */
 function decodeMs (reader: Reader): number {
   let ms = 0
   while (reader.next()) {
@@ -157,20 +157,20 @@ const place = { commit: 1, prepare: 2 }
 
 interface Failure {
   code: status
-  /** The name of the message that `details` are. */
+  /** Message type of `details`. */
   type: string
   details: { serializeBinary (): Uint8Array }
-  /** The type unless given. */
+  /** Default: the type. */
   message?: string
 }
 
-/** The reply to one finished append; `id` is its correlation id as it came. */
+/** The reply to one finished append; `id` is its raw correlation id. */
 export function batchReply (id: Buffer, options: BatchOptions, outcome: Outcome): Buffer {
   if (outcome.kind !== 'written') return failure(id, options, failureOf(outcome, options))
   return envelope(id, options, response.success, success(outcome.revision, outcome.position))
 }
 
-/** The reply to an append that was refused before it was complete. */
+/** The reply to an append that was refused before its last chunk. */
 export function batchRefusal (id: Buffer, options: BatchOptions, refusal: Refusal): Buffer {
   return failure(id, options, failureOfRefusal(refusal))
 }

@@ -1,4 +1,4 @@
-// Errors as the client understands them: a status, and the trailers from which it picks its typed error.
+// Errors as the client expects them: a status, and trailers from which it derives its typed error.
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { InvalidFilter } from '../filter.js'
 import { LogUnavailable } from '../log/reader.js'
@@ -6,7 +6,7 @@ import { LogUnavailable } from '../log/reader.js'
 /** Largest sum of data, metadata and types of one append, in bytes (EventStoreDB's default up to 25.0). */
 export const maxAppendSize = 1024 * 1024
 
-/** A call ends with this: code, message and trailers. */
+/** Ends a call with a code, message and trailers. */
 export class Refusal extends Error {
   readonly trailers: Readonly<Record<string, string>>
 
@@ -17,7 +17,7 @@ export class Refusal extends Error {
 }
 
 export const invalid = (message: string) => new Refusal(status.INVALID_ARGUMENT, message)
-/** What EventStoreDB answers where it has not foreseen a request. */
+/** EventStoreDB's answer to requests that it does not anticipate. */
 export const unforeseen = (message: string) => new Refusal(status.UNKNOWN, message)
 export const cancelled = () => new Refusal(status.CANCELLED, 'The event store is shutting down')
 
@@ -49,7 +49,7 @@ export function missingMetadata (missing: readonly string[]): Refusal {
   })
 }
 
-/** A delete or tombstone at a revision that does not hold. Clients of Python take the numbers from the text. */
+/** For a delete or tombstone at a wrong revision. Python clients parse the numbers from the message. */
 export function wrongExpectedVersion (stream: string, expected: string, actual: number): Refusal {
   const where = `Stream: ${stream}, Expected version: ${expected}, Actual version: ${actual}`
   return new Refusal(status.FAILED_PRECONDITION, `Delete failed due to WrongExpectedVersion. ${where}`, {
@@ -60,18 +60,16 @@ export function wrongExpectedVersion (stream: string, expected: string, actual: 
   })
 }
 
-/** What is not here, and where it is. */
 export function notHere (what: string): Refusal {
   const elsewhere = 'EventStoreDB (https://www.eventstore.com) has it.'
   const message = `${what}: not part of this embedded, single-machine event store. ${elsewhere}`
   return new Refusal(status.UNIMPLEMENTED, message)
 }
 
-/** Any error as a status with trailers. */
 export function toServiceError (error: unknown): ServiceError {
   const refusal = withTrailersThatCanBeSent(toRefusal(error))
   const metadata = new Metadata()
-  // Trailers have no spaces at their edges; the client takes names as they come.
+  // gRPC trims spaces of trailers, so they are escaped; the client takes names literally.
   for (const [name, value] of Object.entries(refusal.trailers)) metadata.set(name, ascii(value))
   return Object.assign(new Error(refusal.message), { code: refusal.code, details: ascii(refusal.message), metadata })
 }
@@ -83,7 +81,7 @@ export function toRefusal (error: unknown): Refusal {
   return new Refusal(status.UNKNOWN, error instanceof Error ? error.message : 'Unknown error')
 }
 
-/** EventStoreDB fails at a trailer that is not ASCII, such as the name of a stream, and then says no more than this. */
+/** Like EventStoreDB, which fails on a non-ASCII trailer, such as a stream name, and reports only this. */
 function withTrailersThatCanBeSent (refusal: Refusal): Refusal {
   const canBeSent = Object.values(refusal.trailers).every((value) => /^[\x20-\x7e]*$/.test(value))
   return canBeSent ? refusal : unforeseen('Exception was thrown by handler.')

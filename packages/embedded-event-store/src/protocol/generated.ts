@@ -1,4 +1,4 @@
-// The messages and services as the official client ships them, and the protobuf runtime that belongs to them.
+// The messages and services that the official client ships, with its own protobuf runtime.
 import { createRequire } from 'node:module'
 import gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import operations from '@eventstore/db-client/generated/operations_pb.js'
@@ -13,7 +13,7 @@ export { ServerFeaturesService } from '@eventstore/db-client/generated/serverfea
 export { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 export { features, gossip, operations, shared, status, streams }
 
-// A second copy of google-protobuf would not know these messages, so it is the client's own.
+// The client's copy of google-protobuf: another copy would not recognise these messages.
 const require = createRequire(createRequire(import.meta.url).resolve('@eventstore/db-client/package.json'))
 export const { Any }: typeof import('google-protobuf/google/protobuf/any_pb.js') = require('google-protobuf/google/protobuf/any_pb.js')
 export const { Empty }: typeof import('google-protobuf/google/protobuf/empty_pb.js') = require('google-protobuf/google/protobuf/empty_pb.js')

@@ -1,12 +1,11 @@
-// Writes and reads the wire format of protobuf, as far as the busiest messages need it; all others go through the
-// generated code.
+// Writes and reads the protobuf wire format for the most frequent messages; all others use the generated code.
 
-/** Writes messages whose sizes are known beforehand. */
+/** Writes messages of known size. */
 export class Writer {
   readonly buffer: Buffer
   #at: number
 
-  /** @param into has room for what will be written from `at` on */
+  /** @param into must have room for everything written from `at` on */
   constructor (into: Buffer, at = 0) {
     this.buffer = into
     this.#at = at
@@ -16,7 +15,7 @@ export class Writer {
     return new Writer(Buffer.allocUnsafe(size))
   }
 
-  /** Four bytes, the greatest first: what gRPC has before a message. */
+  /** Big-endian, as in the header of a gRPC message. */
   uint32 (value: number): this {
     this.#at = this.buffer.writeUInt32BE(value, this.#at)
     return this
@@ -41,7 +40,7 @@ export class Writer {
     return this
   }
 
-  /** Begins a field of `length` bytes; they are written next. */
+  /** Begins a field of `length` bytes, which must be written next. */
   begin (field: number, length: number): this {
     this.#varint(field << 3 | 2)
     this.#varint(length)
@@ -55,21 +54,21 @@ export class Writer {
     return this
   }
 
-  /** `length` is the text's length in bytes, which its writer had to know anyway. */
+  /** `length` in bytes: the caller had to compute it anyway. */
   text (field: number, value: string, length: number): this {
     this.begin(field, length)
     this.#at += this.buffer.write(value, this.#at, length === value.length ? 'latin1' : 'utf8')
     return this
   }
 
-  /** A part of a buffer, without a view of it that would be garbage. */
+  /** Copies part of a buffer, without allocating a view for the garbage collector. */
   part (field: number, from: Buffer, start: number, end: number): this {
     this.begin(field, end - start)
     this.#at += from.copy(this.buffer, this.#at, start, end)
     return this
   }
 
-  /** A UUID of 16 bytes, as text. */
+  /** Writes a UUID of 16 bytes as text. */
   uuid (field: number, from: Buffer, start: number): this {
     this.begin(field, 36)
     for (let index = 0; index < 16; index++) {
@@ -97,7 +96,7 @@ export class Writer {
 const hyphen = 0x2d
 const digits = Buffer.from('0123456789abcdef')
 
-/** Sizes in bytes; every field number here is below 16, so its tag is one byte. */
+/** Sizes in bytes. All field numbers here are below 16, so a tag takes one byte. */
 export const sizeOf = {
   varint (value: number): number {
     let size = 1
@@ -108,21 +107,19 @@ export const sizeOf = {
   bytes: (length: number) => 1 + sizeOf.varint(length) + length
 }
 
-/** One length-delimited field. */
 export function field (number: number, content: Uint8Array): Buffer {
   return Writer.ofSize(sizeOf.bytes(content.length)).bytes(number, content).buffer
 }
 
-/** Reads the fields of one message. */
 export class Reader {
   #at = 0
   #wire = 0
-  /** The number of the field that `next` moved to. */
+  /** Number of the current field, set by `next`. */
   field = 0
 
   constructor (private readonly buffer: Buffer) {}
 
-  /** Moves to the next field; its value must then be read, or skipped. */
+  /** Moves to the next field. The caller must then read or skip its value. */
   next (): boolean {
     if (this.#at >= this.buffer.length) return false
     const tag = this.number()
@@ -131,7 +128,7 @@ export class Reader {
     return true
   }
 
-  /** A varint that is known to be small. */
+  /** A varint below 2^53. */
   number (): number {
     let value = 0
     for (let factor = 1; ; factor *= 0x80) {
@@ -150,7 +147,7 @@ export class Reader {
     }
   }
 
-  /** A part of the message, not a copy. */
+  /** A view, not a copy. */
   bytes (): Buffer {
     const length = this.number()
     const start = this.#at

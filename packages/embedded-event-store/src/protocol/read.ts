@@ -1,4 +1,4 @@
-// Read: streams and $all, both ways, to the end or as a subscription.
+// Reads streams and $all in both directions, to the end or as a subscription.
 import { randomUUID } from 'node:crypto'
 import { isHidden, requestedFilter } from '../filter.js'
 import type { RecordedEvent } from '../log/event.js'
@@ -15,7 +15,6 @@ type AllOptions = streams.ReadReq.Options.AllOptions
 
 interface Reading extends Followed { options: streams.ReadReq.Options, responses: Responses }
 
-/** Handles one read until it is complete, cancelled, or the server closes. */
 export function handleRead (source: Omit<Followed, 'aborted'>, call: ReadCall, closing: AbortSignal): void {
   const gone = new AbortController()
   const stop = () => { gone.abort() }
@@ -26,7 +25,7 @@ export function handleRead (source: Omit<Followed, 'aborted'>, call: ReadCall, c
   const responses = new Responses(source.log, call, gone.signal)
   void read({ ...source, aborted: gone.signal, options, responses })
     .then(() => { if (closing.aborted) throw cancelled() })
-    // A call that is gone ignores both.
+    // A cancelled call ignores both.
     .then(() => { call.end() }, (error: unknown) => { call.emit('error', toServiceError(error)) })
     .finally(() => { closing.removeEventListener('abort', stop) })
 }
@@ -44,7 +43,7 @@ async function readStream ({ log, options, responses }: Reading, asked: StreamOp
   const stream = streamName(asked.getStreamIdentifier())
   const { isForward, direction, count } = extentOf(options, asked)
   const state = await log.reader.stream(stream)
-  const { head } = log.writer // not before the state: what that shows must be in reach
+  const { head } = log.writer // read after the state, so that everything in the state is within `head`
   if (state.isTombstoned) throw streamDeleted(stream)
   if (state.isMissing) {
     const missing = new ReadResp.StreamNotFound().setStreamIdentifier(asked.getStreamIdentifier())
@@ -78,7 +77,7 @@ function extentOf (options: streams.ReadReq.Options, asked: { hasEnd (): boolean
   return { isForward, direction: isForward ? 'forward' as const : 'backward' as const, count }
 }
 
-/** @throws Refusal for one that no event has: both numbers of every event are the same */
+/** @throws Refusal for an impossible position: commit and prepare are equal for every event */
 function positionOf (asked: AllOptions): number {
   const commit = asked.getPosition()?.getCommitPosition() ?? '0'
   if (asked.getPosition()?.getPreparePosition() !== commit) throw noSuchPosition()
@@ -100,7 +99,7 @@ async function sendPages (
   }
 }
 
-/** 2^64 - 1 as a revision or a position. */
+/** 2^64 - 1 as a revision or position. */
 const theEnd = '18446744073709551615'
 
 async function followStream (reading: Reading, asked: StreamOptions): Promise<void> {
@@ -108,7 +107,7 @@ async function followStream (reading: Reading, asked: StreamOptions): Promise<vo
   const state = await reading.log.reader.stream(stream)
   if (state.isTombstoned) throw streamDeleted(stream)
   const revision = asked.hasRevision() ? asked.getRevision() : '-1'
-  // Of what comes after the confirmation everything is sent.
+  // Sends everything that is appended after the confirmation.
   const after = asked.hasEnd() || revision === theEnd ? state.last : toNumber(revision)
   await sendSteps(reading.responses, subscribeToStream(reading, stream, after), stream)
 }

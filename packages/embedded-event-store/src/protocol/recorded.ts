@@ -1,10 +1,10 @@
-// Events as they are sent: encoded by hand, for speed, and once for all receivers; several of a call as one write,
-// since a write of its own for each costs more than to encode it.
+// Encodes events by hand for speed, once for all receivers. Sends several events of a call in one write, as one write
+// per event costs more than the encoding.
 import { int64Max, tombstoneRevision, type RecordedEvent, type RowOfEvent } from '../log/event.js'
 import { field, sizeOf, Writer } from './protobuf.js'
 
-// Field numbers as in streams.proto: ReadResp.event, ReadEvent.*, RecordedEvent.*;
-// and as in shared.proto: UUID.string, StreamIdentifier.stream_name.
+// Field numbers of streams.proto (ReadResp.event, ReadEvent.*, RecordedEvent.*) and shared.proto (UUID.string,
+// StreamIdentifier.stream_name).
 const of = {
   response: { event: 1 },
   readEvent: { event: 1, link: 2, commitPosition: 3 },
@@ -14,13 +14,13 @@ const of = {
   identifier: { name: 3 }
 }
 
-/** A message that is written where it is sent from. */
+/** A message that is written directly into the buffer that is sent. */
 export interface Message {
   readonly size: number
   write (writer: Writer): void
 }
 
-/** `ReadResp{event}`: bytes that are kept with the event where others will read it too. */
+/** `ReadResp{event}`. Caches the bytes in the event if other readers will want it. */
 export function eventMessage (event: RecordedEvent): Message {
   if (event.encoded !== undefined) return encodedMessage(event.encoded)
   const message = new EventMessage(event.position, new Recorded(event))
@@ -29,7 +29,7 @@ export function eventMessage (event: RecordedEvent): Message {
   return encodedMessage(event.encoded)
 }
 
-/** `ReadResp{event}` for a link and what it points to, `ReadResp{event{link}}` where that is not there. */
+/** `ReadResp{event}` for a link and its target; without a target, only the link. */
 export function linkResponse (link: RecordedEvent, target?: RecordedEvent): Buffer {
   return bytesOf(new EventMessage(link.position, target && new Recorded(target), new Recorded(link)))
 }
@@ -63,12 +63,12 @@ class EventMessage implements Message {
   }
 }
 
-/** What gRPC has before a message: whether it is compressed, and its length. */
+/** The gRPC header of a message: compressed flag and length. */
 const headSize = 5
 
 /**
- * grpc-js makes a buffer, writes a head into it, and has the bytes of its message copied behind that. What is handed
- * over here says how long it is, and writes all messages, each with a head of its own, from that buffer's beginning.
+ * grpc-js allocates a buffer, writes a header, and has the message copied after it. This fake Buffer reports the total
+ * length; its `copy` overwrites that header and writes all messages, each with its own.
  */
 export function asOneMessage (messages: readonly Message[]): Buffer {
   const length = messages.reduce((sum, { size }) => sum + headSize + size, -headSize)
@@ -93,12 +93,11 @@ const typeKey = field(of.entry.key, Buffer.from('type'))
 const createdKey = field(of.entry.key, Buffer.from('created'))
 
 const idSize = 36
-const ticks = '0000' // milliseconds to units of 100 ns
+const ticks = '0000' // ms to units of 100 ns
 
-/** In a row of Postgres, the length that stands before the next field. */
+/** In a Postgres row, the length before each field. */
 const lengthSize = 4
 
-/** In bytes. */
 interface Sizes { stream: number, type: number, metadata: number, data: number }
 
 const sizesOf = ({ stream, type, metadata, data }: RecordedEvent): Sizes =>
@@ -112,8 +111,8 @@ const sizesIn = ({ stream, streamEnd, typeEnd, metadataEnd, end }: RowOfEvent): 
 })
 
 /**
- * An event as a field of a response: measured, and then written once where it is sent from. Of one that is still a row
- * of Postgres the bytes are copied, and no values are made of them.
+ * An event as a field of a response: measured first, then written once into the buffer that is sent. Copies the bytes
+ * of an event that is still a Postgres row without decoding them.
  */
 class Recorded {
   readonly size: number

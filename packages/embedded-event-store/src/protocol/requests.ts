@@ -1,13 +1,13 @@
-// From messages to the words of the log: names, expected revisions, ids, proposed events.
+// Converts protocol messages to types of the log: names, expected revisions, ids, proposed events.
 import { describedBy, metastreamOf, type ProposedEvent } from '../log/event.js'
 import { any, noStream, streamExists, type ExpectedRevision } from '../log/plan.js'
 import { appendTooLarge, invalid, maxAppendSize, missingMetadata, unforeseen } from './errors.js'
 import type { shared, streams } from './generated.js'
 
-/** So that an index of Postgres takes it. */
+/** The limit of an index entry in Postgres. */
 const mostNameBytes = 2_000
 
-/** The stream's name; throws a `Refusal` for none, or for one that no stream can have. */
+/** @throws Refusal for a missing name, or one that no stream can have */
 export function streamName (identifier: shared.StreamIdentifier | undefined): string {
   return checkedName(identifier?.getStreamName_asU8() ?? new Uint8Array())
 }
@@ -16,13 +16,13 @@ function checkedName (bytes: Uint8Array): string {
   if (bytes.length === 0) throw unforeseen('The stream has no name')
   if (bytes.includes(0)) throw invalid('A stream name cannot contain NUL')
   const name = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
-  // The stream of the metadata of another has a name that is longer.
+  // A metadata stream's name has a prefix, so it may be longer.
   const most = describedBy(name) === undefined ? mostNameBytes : Buffer.byteLength(metastreamOf('')) + mostNameBytes
   if (bytes.length > most) throw invalid('A stream name has at most 2,000 bytes')
   return name
 }
 
-/** The same for a stream that is to be written to. */
+/** Like `streamName`, for writes. */
 export function writableStreamName (identifier: shared.StreamIdentifier | undefined): string {
   return writableName(identifier?.getStreamName_asU8() ?? new Uint8Array())
 }
@@ -33,7 +33,7 @@ export function writableName (bytes: Uint8Array): string {
   return name
 }
 
-/** uint64 as a number; what lies beyond 2^53 is as good as 2^53 - 1: no log gets there. */
+/** uint64 as a number, capped at 2^53 - 1: no log gets there. */
 export function toNumber (uint64: string): number {
   return Math.min(Number(uint64), Number.MAX_SAFE_INTEGER)
 }
@@ -54,7 +54,7 @@ export function expectedRevision (options: ExpectedOptions, exact: string): Expe
   return toNumber(exact)
 }
 
-/** One proposed event as it came, not yet checked. */
+/** A proposed event before its validation. */
 export interface ProposedMessage {
   id: string
   type: string | undefined
@@ -63,7 +63,7 @@ export interface ProposedMessage {
   metadata: Uint8Array
 }
 
-/** The same from the generated message of the unary append. */
+/** Converts the generated message of the unary append. */
 export function proposedMessage (message: streams.AppendReq.ProposedMessage): ProposedMessage {
   const properties = message.getMetadataMap()
   return {
@@ -81,7 +81,7 @@ function idOf (id: shared.UUID | undefined): string {
   return uuidFromHalves(BigInt(halves.getMostSignificantBits()), BigInt(halves.getLeastSignificantBits()))
 }
 
-/** Checks and takes over one proposed event; throws a `Refusal`. */
+/** Validates a proposed event. @throws Refusal */
 export function proposedEvent ({ id, type, contentType, data, metadata }: ProposedMessage): ProposedEvent {
   if (type === undefined || contentType === undefined) {
     const isMissing = { type: type === undefined, 'content-type': contentType === undefined }
@@ -91,7 +91,7 @@ export function proposedEvent ({ id, type, contentType, data, metadata }: Propos
   return { id: uuid(id), type, isJson: contentType === 'application/json', data, metadata }
 }
 
-/** What an event adds to the size of its append, as the server counts it. */
+/** An event's share of the append size, counted like the real server. */
 export function sizeOf (event: ProposedEvent): number {
   return event.data.length + event.metadata.length + 2 * event.type.length
 }
@@ -103,21 +103,20 @@ export function checkSize (size: number): void {
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const zero = '00000000-0000-0000-0000-000000000000'
 
-/** A UUID, lower-case and hyphenated; throws a `Refusal` when the text is none, or the one of zeros. */
+/** Normalises to lower case with hyphens. @throws Refusal when it is no UUID, or all zeros */
 function uuid (text: string): string {
   const id = canonical.test(text) ? text : hyphenated(hexOf(text))
   if (id === zero) throw unforeseen('An event id is not all zeros')
   return id
 }
 
-/** .NET also takes a UUID without hyphens, in braces or parentheses, and with spaces around it. */
+/** Like .NET, accepts a UUID without hyphens, in braces or parentheses, and with spaces around it. */
 function hexOf (text: string): string {
   const hex = text.trim().toLowerCase().replace(/[-{}()]/g, '')
   if (!/^[0-9a-f]{32}$/.test(hex)) throw unforeseen('An event id is a UUID')
   return hex
 }
 
-/** A UUID from its two int64 halves, big-endian. */
 export function uuidFromHalves (most: bigint, least: bigint): string {
   const hex = (half: bigint) => BigInt.asUintN(64, half).toString(16).padStart(16, '0')
   return hyphenated(hex(most) + hex(least))

@@ -1,4 +1,4 @@
-// The responses of one read, sent as fast as its client takes them.
+// Sends the responses of one read as fast as its client takes them.
 import { once } from 'node:events'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { RecordedEvent, StreamPlace } from '../log/event.js'
@@ -7,7 +7,7 @@ import { firstVisible, isFresh } from '../log/stream-state.js'
 import type { streams } from './generated.js'
 import { asOneMessage, bytesOf, eventMessage, linkResponse } from './recorded.js'
 
-/** From here on a response waits until it is on its way: the call itself would keep some 16 of them. */
+/** Larger responses (bytes) wait until they are sent: gRPC itself would buffer some 16 of them. */
 const large = 4 * 1024
 
 export type ReadCall = ServerWritableStream<streams.ReadReq, Buffer>
@@ -42,7 +42,7 @@ export class Responses {
     else if (!this.call.write(response)) await this.#drained()
   }
 
-  /** Of many events at once none wait behind those that are on their way. */
+  /** Waits until the response is sent, so that large ones do not queue up. */
   async #taken (response: Buffer): Promise<void> {
     await new Promise<void>((resolve) => {
       const proceed = () => {
@@ -54,16 +54,16 @@ export class Responses {
     })
   }
 
-  /** A consumer that has stopped reading stops us here, however long it takes. */
+  /** Back-pressure: a stalled consumer blocks us here, for as long as it takes. */
   async #drained (): Promise<void> {
     if (this.gone.aborted) return
-    await once(this.call, 'drain', { signal: this.gone }).catch(() => {}) // the call is gone, and the caller looks
+    await once(this.call, 'drain', { signal: this.gone }).catch(() => {}) // the caller checks `areOver`
   }
 }
 
 /**
- * Link events: `$>` with `revision@stream` as data stands for another event, where that can still be seen.
- * @returns the responses for these events, links replaced by their targets. One look-up for all of them
+ * A link event, `$>` with `revision@stream` as data, stands for another event if that is still visible.
+ * @returns responses with links replaced by their targets, found in one query
  */
 async function resolveLinks (log: EventLog, events: readonly RecordedEvent[]): Promise<Buffer[]> {
   const found = await log.reader.eventsAt(events.flatMap((event) => targetOf(event) ?? []))
@@ -82,7 +82,7 @@ async function isVisible (log: EventLog, event: RecordedEvent): Promise<boolean>
   return !state.isTombstoned && event.revision >= firstVisible(state) && isFresh(state, event)
 }
 
-/** What is no `revision@stream`, with the number as .NET reads one, is an event like any other. */
+/** Undefined unless the data is `revision@stream`, with the number as .NET parses it: then it is a plain event. */
 function targetOf (event: RecordedEvent): StreamPlace | undefined {
   if (event.type !== '$>') return undefined
   const [, revision, stream] = /^\s*([+-]?\d{1,15})\s*@([^]+)$/.exec(Buffer.from(event.data).toString('utf8')) ?? []

@@ -1,4 +1,4 @@
-// Puts the handlers behind the services of the client's definitions; everything else is answered with where to find it.
+// Registers handlers for the services of the client's definitions; all other methods say where to find them.
 import { randomUUID } from 'node:crypto'
 import { MonitoringService } from '@eventstore/db-client/generated/monitoring_grpc_pb.js'
 import { PersistentSubscriptionsService } from '@eventstore/db-client/generated/persistent_grpc_pb.js'
@@ -23,13 +23,13 @@ type Reply<Response> = grpc.sendUnaryData<Response>
 interface Deps {
   log: EventLog
   feed: Feed
-  /** Aborted when the server closes: open calls end. */
+  /** Aborted when the server closes, which ends open calls. */
   closing: AbortSignal
   startScavenge: () => { id: string, isNew: boolean }
   address: () => { host: string, port: number }
 }
 
-/** A gRPC server with every service, not yet listening. */
+/** A gRPC server with every service; it does not listen. */
 export function createGrpcServer (deps: Deps): grpc.Server {
   const server = new grpc.Server({
     interceptors: [sendAhead],
@@ -45,7 +45,7 @@ export function createGrpcServer (deps: Deps): grpc.Server {
 }
 
 function addStreams (server: grpc.Server, { log, feed, closing }: Deps): void {
-  // The busiest messages are decoded and encoded by hand.
+  // The most frequent messages are decoded and encoded by hand.
   const encoded = (message: Buffer) => message
   const read = { ...StreamsService.read, responseSerialize: encoded }
   const decoded = { requestDeserialize: decodeBatchChunk, responseSerialize: encoded }
@@ -61,7 +61,7 @@ function addStreams (server: grpc.Server, { log, feed, closing }: Deps): void {
 
 function addNode (server: grpc.Server, { log, startScavenge, address }: Deps): void {
   server.addService({ startScavenge: OperationsService.startScavenge }, {
-    /** Answers when it has begun, or names the one under way. `$scavenges-<id>` in the log tells how it ended. */
+    /** Replies when a scavenge has begun, or with the running one. `$scavenges-<id>` in the log has its result. */
     startScavenge (_call: unknown, reply: Reply<operations.ScavengeResp>) {
       if (!log.writer.isAttached) return reply(toServiceError(unavailable()))
       const { id, isNew } = startScavenge()
@@ -77,7 +77,7 @@ function addNode (server: grpc.Server, { log, startScavenge, address }: Deps): v
   })
 }
 
-/** The release whose behaviour is followed; clients decide by it what they may ask. */
+/** The EventStoreDB release that this server imitates; clients derive features from it. */
 const version = '24.10.0'
 
 const methods: ReadonlyArray<readonly [service: string, method: string, features?: string[]]> = [
@@ -90,7 +90,7 @@ const methods: ReadonlyArray<readonly [service: string, method: string, features
   ['server_features.serverfeatures', 'getsupportedmethods']
 ]
 
-/** Persistent subscriptions are not there, so they are not advertised. */
+/** Does not advertise persistent subscriptions, which are not implemented. */
 function supportedMethods (): features.SupportedMethods {
   const list = methods.map(([service, method, names = []]) => new features.SupportedMethod()
     .setServiceName(`event_store.client.${service}`)
@@ -101,7 +101,7 @@ function supportedMethods (): features.SupportedMethods {
 
 const instance = new shared.UUID().setString(randomUUID())
 
-/** A cluster of one, which leads. */
+/** A cluster of one member, the leader. */
 function clusterInfo ({ host, port }: ReturnType<Deps['address']>): gossip.ClusterInfo {
   const member = new gossip.MemberInfo()
     .setInstanceId(instance)
@@ -135,14 +135,14 @@ function addAbsent (server: grpc.Server, name: string, service: grpc.ServiceDefi
   server.addService(service, Object.fromEntries(handlers))
 }
 
-/** How many bytes of one call may be on their way; beyond that its writer waits, and `write` says so. */
+/** Bytes of one call that may be in flight; beyond that its writer waits, and `write` returns false. */
 const window = 128 * 1024
-/** What a message counts for whose size is not known yet. */
+/** Assumed size of a message that is not encoded yet. */
 const assumedSize = 512
 
 /**
- * Lets a call send ahead: grpc-js waits for each message to reach the socket before it takes the next one; here the
- * next may follow at once, so that many small messages share one write.
+ * Pipelines messages: grpc-js waits until each message reaches the socket before it takes the next. Here the next may
+ * follow at once, so that many small messages share one write.
  */
 class SendAheadCall extends grpc.ServerInterceptingCall {
   #underWay = 0
