@@ -1,30 +1,30 @@
-// Sends the target what it lacks: consecutive events of a stream in one append, many appends under way, in log order.
+// Appends what the target lacks, in log order: batches consecutive events of a stream, with many appends in flight.
 import { AtOtherRevision, LacksEarlier, NotTaken } from './failure.js'
 import { isTombstone, type Recorded } from './recorded.js'
 import { placeholder, type Limits } from './source.js'
 import { sizeOf, type Store } from './store.js'
 
-/** What every EventStoreDB takes in one append, and so no append of theirs is cut in two. */
+/** Limits of an append that every EventStoreDB accepts, so that no append of the source is split. */
 const most = { bytes: 1024 * 1024, events: 10_000 }
 
 interface AppendOptions {
-  /** Where streams begin that lack events: the first one of each is sent alone. */
+  /** First revisions of streams that lack earlier events. The first event of such a stream is sent alone. */
   limits: Limits
-  /** Most appends under way at once. */
+  /** Most appends in flight. */
   inFlight: number
-  /** Is told the position of every event that was sent. */
+  /** Gets the position of every event sent. */
   onEvent (position: bigint): void
 }
 
 /**
  * Appends `rest` to the target and returns when it is durable.
- * @throws NotTaken when the target has moved, TransferRefused, or an Error when it is gone
+ * @throws NotTaken when the target has moved on, TransferRefused, or an Error when the target is gone
  */
 export async function appendRest (
   rest: AsyncIterable<Recorded>, target: Store, { limits, inFlight, onEvent }: AppendOptions
 ): Promise<undefined> {
   const pipe = await target.openPipe(inFlight)
-  let batch: Recorded[] = [] // consecutive events of one stream, to be sent as one append
+  let batch: Recorded[] = [] // consecutive events of one stream, for one append
   let bytes = 0
   const send = async () => {
     const [first, ...others] = batch
@@ -58,12 +58,12 @@ export async function appendRest (
   }
 }
 
-/** How many placeholders go in one append. */
+/** Placeholders per append. */
 const mostPlaceholders = 5_000n
 
 /**
- * Where the target has an event at this revision already, it is left to the comparison whether it is the same: a server
- * writes some metadata by itself.
+ * Fills the gap with placeholders, then appends the event. If the target already has an event at this revision, the
+ * comparison decides whether it is the same: a server writes some metadata itself.
  * @throws NotTaken, TransferRefused, or an Error when the target is gone
  */
 async function appendBehindGap (target: Store, event: Recorded): Promise<void> {
@@ -81,7 +81,7 @@ async function appendBehindGap (target: Store, event: Recorded): Promise<void> {
   if (left !== undefined && left < revision) throw moved()
 }
 
-/** Nothing when the target has taken them, else the revision of the last event of its stream. */
+/** Undefined when the target took the events, else the revision of the last event of its stream. */
 async function currentUnlessTaken (target: Store, events: [Recorded, ...Recorded[]]): Promise<bigint | undefined> {
   const pipe = await target.openPipe(1)
   try {

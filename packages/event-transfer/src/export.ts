@@ -1,4 +1,4 @@
-// Writes a log as lines: a header, an event a line, and a last line without which the file is not whole.
+// Writes a log as lines: a header, one line per event, and a footer without which the file is incomplete.
 import { randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
@@ -10,10 +10,10 @@ import type { Source } from './source.js'
 import type { Progress } from './transfer.js'
 
 export const format = 'ringledger-events'
-/** Of the format. What `$tb` and deletes hide is left out since 2, and the hash passes over ids of more metadata. */
+/** Version of the format. Since 2 it omits what `$tb` and deletes hide, and the hash skips ids of more metadata. */
 export const version = 2
 
-/** What the last line tells. */
+/** Content of the last line. */
 export interface Footer {
   events: number
   streams: number
@@ -27,7 +27,7 @@ export interface ExportOptions {
 
 const chunkLength = 64 * 1024
 
-/** Writes the export to a stream that stays open. */
+/** Writes the export to `output` and leaves it open. */
 export async function exportTo (output: Writable, source: Source, options: ExportOptions): Promise<Footer> {
   const tally = new Tally(source.limits.beginOf)
   await pipeline(chunks(lines(source, tally, options)), output, { end: false, signal: options.signal })
@@ -35,8 +35,8 @@ export async function exportTo (output: Writable, source: Source, options: Expor
 }
 
 /**
- * Writes to a temporary name beside `file` and renames it when it is on the disk; gzip when the name ends in .gz.
- * Only its owner may read it. A former file of that name is replaced.
+ * Writes a temporary file next to `file`, flushes it, and renames it, which replaces a former file. Uses gzip when the
+ * name ends in .gz. Only the owner may read it.
  */
 export async function exportToFile (file: string, source: Source, options: ExportOptions): Promise<Footer> {
   const part = `${file}.${randomUUID().slice(0, 8)}.part`
@@ -69,7 +69,7 @@ async function * lines (source: Source, tally: Tally, { onProgress }: ExportOpti
 
 const footerOf = (tally: Tally): Footer => ({ events: tally.events, streams: tally.streams, sha256: tally.sha256() })
 
-/** Joins lines to pieces that are worth a write. */
+/** Joins lines into chunks that are worth a write. */
 async function * chunks (lines: AsyncIterable<string>): AsyncGenerator<string, void> {
   let text = ''
   for await (const line of lines) {
@@ -94,7 +94,7 @@ export function eventLine ({ stream, revision, id, type, created, contentType, d
   })
 }
 
-/** JSON where that gives the same bytes again, else base64; no field when there are no bytes. */
+/** JSON if that reproduces the same bytes, else base64; no field for no bytes. */
 function field (name: 'data' | 'metadata', bytes: Uint8Array): object {
   if (bytes.length === 0) return {}
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,22 +1,22 @@
-// What an operator has to decide: the transfer ended, and nothing was overwritten.
+// Failures that an operator must handle: the transfer ended, and nothing was overwritten.
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 
-/** The transfer cannot go on; the message says why and how to mend it. */
+/** The transfer cannot continue; the message says why and how to fix it. */
 export class TransferRefused extends Error {
   override readonly name = 'TransferRefused'
 }
 
-/** The target did not take an append. Another copy may have been first: a comparison shows it. */
+/** The target refused an append. Perhaps another copy was first: a comparison shows it. */
 export class NotTaken extends TransferRefused {}
 
 export interface Sent {
   stream: string
-  /** The revision that it follows. */
+  /** The last revision before it. */
   expected: bigint
 }
 
-/** The stream of the target does not end at the revision that an append follows. */
+/** The target's stream does not end at the revision that an append expects. */
 export class AtOtherRevision extends NotTaken {
   /** @param current its last revision, -1 when it has none */
   constructor (readonly current: bigint, message: string) {
@@ -24,7 +24,7 @@ export class AtOtherRevision extends NotTaken {
   }
 }
 
-/** The stream lacks events in source and target. Where metadata hide them, placeholders can stand for them. */
+/** The stream lacks events in both source and target. If metadata hides them, placeholders can replace them. */
 export class LacksEarlier extends TransferRefused {
   constructor (readonly current: bigint, stream: string, expected: bigint) {
     super(`stream ${stream} has no revision ${expected}, and no metadata that hide it: it is not whole, and no store ` +
@@ -32,13 +32,13 @@ export class LacksEarlier extends TransferRefused {
   }
 }
 
-/** A failure that the next run gets over. */
+/** A failure that a repeated run recovers from. */
 export function broken (what: string, options?: ErrorOptions): Error {
   return new Error(`${what}; the same command goes on where the target stands`, options)
 }
 
 /**
- * @param sent the append that was answered, where it is known
+ * @param sent the answered append, if known
  * @param isNext whether no earlier append to its stream is still unanswered
  */
 export function failureOf (reply: streams.BatchAppendResp, sent: Sent | undefined, isNext: boolean): Error {
@@ -53,7 +53,7 @@ export function failureOf (reply: streams.BatchAppendResp, sent: Sent | undefine
     }
     case 'StreamDeleted': return new NotTaken(
       `stream ${stream} is deleted for ever in the target, and has further events here: choose an empty target`)
-    // A real server says so of an append whose events are under way already, from another copy.
+    // A real server says this when another copy has the same events in flight.
     case 'Timeout': return new NotTaken(
       `the target did not say in time whether it wrote to stream ${stream}; the same command goes on where it stands`)
     case 'MaximumAppendSizeExceeded': return new TransferRefused(

@@ -1,4 +1,4 @@
-// An export as a source: checked from its first to its last line before anything is taken from it.
+// An export as a source. The whole file is checked before any event is taken from it.
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { pipeline, type Readable } from 'node:stream'
@@ -9,15 +9,15 @@ import { Tally, type Recorded } from './recorded.js'
 import { sourceOf, type Log, type Source } from './source.js'
 
 interface ImportOptions extends ExportOptions {
-  /** Take the whole lines of a file that lacks its end. */
+  /** Accepts the complete lines of a truncated file. */
   allowTruncated: boolean
-  /** Takes the bytes of the file as they come. By default they are UTF-8. @throws Error with a message for people */
+  /** Decodes the bytes of the file; UTF-8 by default. @throws Error with a message for people */
   decoder?: Decoder
 }
 
 /**
- * Reads the whole file once to check it, and again when it is read as a source. Its positions are numbers of lines.
- * @throws TransferRefused when it is no export, of another version, truncated or changed
+ * Reads the whole file to check it, and again as a source. Its positions are line numbers.
+ * @throws TransferRefused when it is no export, has another version, or was truncated or changed
  */
 export async function openExport (file: string, options: ImportOptions): Promise<Source> {
   const { allowTruncated, decoder, signal, onProgress } = options
@@ -45,7 +45,7 @@ export async function openExport (file: string, options: ImportOptions): Promise
 }
 
 function logIn (file: string, head: bigint, decoder?: Decoder): Log {
-  let begins: Map<string, bigint> | undefined // each stream with its first revision
+  let begins: Map<string, bigint> | undefined // first revision of each stream
   return { head, read, knows }
 
   async function * read (after: bigint): AsyncGenerator<Recorded, void> {
@@ -65,7 +65,7 @@ function logIn (file: string, head: bigint, decoder?: Decoder): Log {
   }
 }
 
-/** What stands after the header and after `skip` events; ends early where the file does. */
+/** Lines after the header and after `skip` events; ends early if the file does. */
 async function * linesOf (file: string, decoder?: Decoder, skip = 0n): AsyncGenerator<Line, void> {
   let number = 0n // the header is line 0
   let isHeader = true
@@ -103,7 +103,7 @@ function lineAt (file: string, number: bigint, text: string): Line {
 type Line = { kind: 'event', event: Recorded } | { kind: 'end', footer: Footer }
 type JsonObject = Record<string, unknown>
 
-/** Reads the line of this number after the header. @throws an Error that says what it lacks */
+/** Parses a line; `number` counts from the header. @throws an Error that says what is missing */
 export function parseLine (text: string, number: bigint): Line {
   const line: unknown = JSON.parse(text)
   if (!isObject(line)) throw new Error('it is no object')
@@ -139,7 +139,7 @@ function bytesOf (line: JsonObject, name: 'data' | 'metadata'): Uint8Array {
   return name in line ? Buffer.from(JSON.stringify(line[name])) : Buffer.alloc(0)
 }
 
-/** The version of an export by its first line, or undefined when the file is no export. */
+/** Version of an export from its header; undefined when the file is no export. */
 function versionOf (header: string): number | undefined {
   try {
     const line: unknown = JSON.parse(header)
@@ -153,7 +153,7 @@ function isObject (value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Makes what takes the bytes of a text as they come, and gives the text. */
+/** Creates a streaming decoder: bytes in, text out. */
 type Decoder = () => (bytes: Uint8Array) => string
 
 const utf8: Decoder = () => {
@@ -162,7 +162,7 @@ const utf8: Decoder = () => {
 }
 
 /**
- * Whole lines. What follows the last line feed was cut off, and so was what a broken gzip stream would go on with.
+ * Complete lines. Drops what follows the last line feed, and the rest of a broken gzip stream, as truncated.
  * @throws TransferRefused when the file cannot be read or unpacked
  */
 async function * textLines (file: string, decoder = utf8): AsyncGenerator<string, void> {
@@ -177,7 +177,7 @@ async function * textLines (file: string, decoder = utf8): AsyncGenerator<string
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (code === 'Z_BUF_ERROR') return // cut off
+    if (code === 'Z_BUF_ERROR') return // truncated
     if (!code.startsWith('Z_')) throw error
     throw new TransferRefused(`${file} cannot be unpacked: it was changed since it was written`, { cause: error })
   }
@@ -191,7 +191,7 @@ function decoded (file: string, bytes: Buffer, decode: ReturnType<Decoder>): str
   }
 }
 
-/** The text of a file, unpacked if it is gzip, whatever its name. */
+/** Opens a file, and unpacks gzip whatever its name. */
 async function openText (file: string): Promise<Readable> {
   const isPacked = await startsAsGzip(file).catch((cause: Error) => {
     throw new TransferRefused(`${file} cannot be read: ${cause.message}`, { cause })

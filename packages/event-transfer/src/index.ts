@@ -1,4 +1,4 @@
-// The entry of the package: a log to another store or a file, and back.
+// Entry point: copy a log to another store or a file, and back.
 export { exportTo, exportToFile } from './export.js'
 export { openExport } from './import.js'
 export { TransferRefused } from './failure.js'

@@ -1,4 +1,4 @@
-// An event as it travels: the very bytes that were written, where they stand, and what makes two of them the same.
+// An event in transfer: its original bytes, its place, and when two events are the same.
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 
@@ -12,19 +12,19 @@ export interface Recorded {
   contentType: string
   data: Uint8Array
   metadata: Uint8Array
-  /** Unix ms; the store that takes it over writes its own. */
+  /** Unix ms. Not transferred: the target writes its own. */
   created: number
-  /** Place in the log that it was read from; grows, but not by one. */
+  /** Position in the log it was read from; increases, but not by one. */
   position: bigint
 }
 
 export const tombstoneRevision = 2n ** 63n - 1n
 export const isTombstone = ({ revision }: Recorded) => revision === tombstoneRevision
 
-/** The stream whose metadata `stream` holds, if it is such a stream. */
+/** The stream whose metadata `stream` holds, if it is a metadata stream. */
 export const describedBy = (stream: string) => stream.startsWith('$$') ? stream.slice(2) : undefined
 
-/** The value of a JSON text, or undefined when the text is no JSON. */
+/** The parsed JSON; undefined when it is none. */
 export function parsed (bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString())
@@ -34,8 +34,8 @@ export function parsed (bytes: Uint8Array): unknown {
 }
 
 /**
- * A tombstone is the answer to a request. An append to a soft-deleted stream or to its metadata adds a `$metadata`
- * event with `$tb`, which brings the stream back. Both have ids of the server's own: the same is what says the same.
+ * Servers make these events with ids of their own: a tombstone, and the `$metadata` with `$tb` that brings a
+ * soft-deleted stream back when somebody appends to it or its metadata. So only their content can be compared.
  */
 export function mayBeServerMade (event: Recorded): boolean {
   if (isTombstone(event)) return true
@@ -44,10 +44,10 @@ export function mayBeServerMade (event: Recorded): boolean {
   return typeof metadata === 'object' && metadata !== null && '$tb' in metadata && metadata.$tb !== softDelete
 }
 
-/** `$tb` of a delete is int64's maximum, which JSON.parse rounds up to 2^63. */
+/** A soft delete sets `$tb` to int64's maximum, which JSON.parse rounds up to 2^63. */
 const softDelete = 2 ** 63
 
-/** Whether both are the same event; one that a server made by itself has another id and perhaps other spacing. */
+/** Whether both are the same event. A server-made one has another id and perhaps other white space. */
 export function isSame (one: Recorded, other: Recorded): boolean {
   if (one.stream !== other.stream || one.revision !== other.revision || one.type !== other.type) return false
   if (mayBeServerMade(one)) return isDeepStrictEqual(parsed(one.data), parsed(other.data))
@@ -55,13 +55,13 @@ export function isSame (one: Recorded, other: Recorded): boolean {
     Buffer.compare(one.data, other.data) === 0 && Buffer.compare(one.metadata, other.metadata) === 0
 }
 
-/** Counts and hashes events in log order; the same events give the same hash in every store and in every export. */
+/** Counts and hashes events in log order: the same events give the same hash in every store and export. */
 export class Tally {
   events = 0
   streams = 0
   readonly #hash = createHash('sha256')
 
-  /** @param beginOf the first revision of a stream that travels */
+  /** @param beginOf the first transferred revision of a stream */
   constructor (private readonly beginOf: (stream: string) => bigint = () => 0n) {}
 
   add (event: Recorded): void {
@@ -74,7 +74,7 @@ export class Tally {
     if (!isServerMade) this.#hash.update(data).update(metadata)
   }
 
-  /** Of what was added so far, in hexadecimal. */
+  /** Hash of the events added so far, in hexadecimal. */
   sha256 (): string {
     return this.#hash.copy().digest('hex')
   }

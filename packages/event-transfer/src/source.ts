@@ -1,4 +1,4 @@
-// Where events come from, and which of them travel: not those that a scavenge would remove, as metadata hide them.
+// Sources of events. Omits events that a scavenge would remove because metadata hides them.
 import { createHash } from 'node:crypto'
 import { TransferRefused } from './failure.js'
 import { describedBy, isTombstone, parsed, tombstoneRevision, type Recorded } from './recorded.js'
@@ -6,26 +6,25 @@ import type { Knowledge, Store } from './store.js'
 
 /** The log of a store up to its head at the start, or an export. */
 export interface Log {
-  /** The place of the last event to take over. */
+  /** Position of the last event to transfer. */
   head: bigint
-  /** What comes after a place and up to the head, in log order. */
+  /** Events after a position up to the head, in log order. */
   read (after: bigint): AsyncGenerator<Recorded, void>
   knows (event: Recorded): Promise<Knowledge>
 }
 
-/** A log without what does not travel. */
+/** A log without the events that are not transferred. */
 export interface Source extends Log {
   limits: Limits
 }
 
-/** The log of a store up to its present head. */
 export async function logOf (store: Store): Promise<Source> {
   const head = await store.head()
   const read = (after: bigint) => travelling(store.read(after, head))
   return await sourceOf({ head, read, knows: (event) => store.knows(event) })
 }
 
-/** Reads the log once, and again when it has truncated streams. @throws TransferRefused as `refuseMoving` does */
+/** Reads the log once, and again if it has truncated streams. @throws TransferRefused as `refuseMoving` does */
 export async function sourceOf (log: Log): Promise<Source> {
   const limits = new Limits()
   for await (const event of log.read(0n)) limits.note(event)
@@ -37,7 +36,7 @@ export async function sourceOf (log: Log): Promise<Source> {
   return { ...log, limits, read }
 }
 
-/** Streams of the server itself (`$…`, also their metadata) and placeholders stay behind. */
+/** Omits system streams (`$…`, and their metadata) and placeholders. */
 export async function * travelling (events: AsyncIterable<Recorded>): AsyncGenerator<Recorded, void> {
   for await (const event of events) {
     const isOfServer = (describedBy(event.stream) ?? event.stream).startsWith('$')
@@ -45,10 +44,10 @@ export async function * travelling (events: AsyncIterable<Recorded>): AsyncGener
   }
 }
 
-/** Stands in a target where the source has nothing any more: it holds a revision, and nobody sees it. */
+/** Replaces events that the source no longer has: it occupies the revision, and metadata hides it. */
 const placeholderType = '$scavenged'
 
-/** The same one for the same place, so that two copies at once write it once. It has no data: metadata hide it. */
+/** Deterministic, so that two concurrent copies write it once. It needs no data, as metadata hides it. */
 export function placeholder (stream: string, revision: bigint): Recorded {
   const hex = createHash('sha256').update(`${stream} ${revision}`).digest('hex')
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)]
@@ -58,30 +57,30 @@ export function placeholder (stream: string, revision: bigint): Recorded {
 }
 
 interface Limit {
-  /** The last one: it replaced those before it. */
+  /** Revision of the last metadata event, which replaces those before. */
   metadata: bigint
-  /** `$tb` of it. */
+  /** Its `$tb`. */
   truncateBefore: bigint
-  /** What of it hides events as time passes or others are appended. */
+  /** The setting that hides more events as time passes or others are appended. */
   moving: string | undefined
-  /** The last event that is in the log. */
+  /** Revision of the stream's last event in the log. */
   last: bigint
   isTombstoned: boolean
 }
 
 const unlimited: Limit = { metadata: 0n, truncateBefore: 0n, moving: undefined, last: 0n, isTombstoned: false }
 
-/** What a scavenge removes for `$tb`, deletes and newer metadata stays behind. The last event of a stream travels. */
+/** Tracks what a scavenge would remove for `$tb`, deletes and newer metadata. The last event of a stream stays. */
 export class Limits {
   readonly #limits = new Map<string, Limit>()
 
-  /** Whether the stream was deleted, or truncated, or is the metadata of one that was. */
+  /** Whether the stream was deleted or truncated, or is the metadata of such a stream. */
   hides (stream: string): boolean {
     const { isTombstoned, truncateBefore } = this.#of(describedBy(stream) ?? stream)
     return isTombstoned || truncateBefore > 0n
   }
 
-  /** The revision of the first event of a stream that travels; all after it do. */
+  /** First transferred revision of a stream; all later ones are transferred too. */
   beginOf = (stream: string): bigint => {
     const described = describedBy(stream)
     const { metadata, truncateBefore, last, isTombstoned } = this.#of(described ?? stream)
@@ -106,7 +105,7 @@ export class Limits {
     return [...this.#limits.values()].some(({ truncateBefore }) => truncateBefore > 0n)
   }
 
-  /** @throws TransferRefused when which events a stream shows is not the same in source and target, or not for long */
+  /** @throws TransferRefused when source and target would show different events of a stream, at once or later */
   refuseMoving (): void {
     const moving = [...this.#limits].filter(([, limit]) => limit.moving !== undefined && !limit.isTombstoned)
     const [[stream, limit] = []] = moving
@@ -122,7 +121,7 @@ export class Limits {
   }
 }
 
-/** Where a delete lets a stream begin is beyond every revision. A server passes over metadata with one bad value. */
+/** A soft delete's `$tb` is beyond every revision. Servers ignore metadata with one invalid value. */
 function hiddenBy ({ contentType, data }: Recorded): Pick<Limit, 'truncateBefore' | 'moving'> {
   const metadata = contentType === 'application/json' ? parsed(data) : undefined
   const values = new Map(Object.entries(metadata ?? {}))

@@ -1,4 +1,4 @@
-// An event store as a transfer needs it: its log as bytes, appends in order, and a few questions.
+// An event store for transfers: reads raw bytes of the log, appends in order, and answers a few questions.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -10,40 +10,40 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { TransferRefused, broken, failureOf, type Sent } from './failure.js'
 import { isTombstone, type Recorded } from './recorded.js'
 
-// Reads end by themselves after so many events: to cancel one would make the client drop its connection.
+// Reads are finite: cancelling one would make the client drop its connection.
 const pageSize = 10_000
 const lastPosition = 2n ** 63n - 1n
 
-/** The client waits for streams of a dead server to end, which may be never. */
+/** `dispose` waits until streams end, which those of a dead server never do. */
 const disposeWithinMs = 1_000
 
-/** What a store knows of an event that another one has; `gone`: it has later ones of the stream, or its tombstone. */
+/** What a store knows of another store's event. `gone`: it has later events of the stream, or its tombstone. */
 export type Knowledge = 'stream unknown' | 'gone' | 'same' | 'other'
 
-/** Connects at the first call. The client is the store's own from now on: `close` ends it. */
+/** Connects on the first call. Owns the client: `close` disposes of it. */
 export class Store {
-  // The client's own door to its connection, with its discovery, TLS and credentials, is protected: hence the brackets.
+  // The client's method to open calls, with its discovery, TLS and credentials. It is protected, hence brackets.
   readonly #call: EventStoreDBClient['GRPCStreamCreator']
 
   constructor (private readonly client: EventStoreDBClient) {
     this.#call = client['GRPCStreamCreator']
   }
 
-  /** Every event with after < position <= upTo, the server's own too, in log order. */
+  /** Every event with after < position <= upTo, including the server's own, in log order. */
   async * read (after: bigint, upTo = lastPosition): AsyncGenerator<Recorded, void> {
     let position = after
     for (let size = pageSize; size >= pageSize && position < upTo;) {
       size = 0
       for await (const event of this.#page(position)) {
         size++
-        if (event.position <= position) continue // a read begins with the event at its position
+        if (event.position <= position) continue // a read starts with the event at its position
         position = event.position
         if (position <= upTo) yield event
       }
     }
   }
 
-  /** The position of the newest event, 0 in an empty store. */
+  /** Position of the newest event; 0 in an empty store. */
   async head (): Promise<bigint> {
     let newest = 0n
     const last = this.client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
@@ -51,7 +51,7 @@ export class Store {
     return newest
   }
 
-  /** What only this log begins with; nothing while it is empty. */
+  /** Identifies the log by its first event; undefined while it is empty. */
   async origin (): Promise<string | undefined> {
     let origin: string | undefined
     for await (const { event } of this.client.readAll({ maxCount: 1 })) {
@@ -60,7 +60,7 @@ export class Store {
     return origin
   }
 
-  /** Whether this store has an event with this id at the same place. */
+  /** Whether this store has an event with this id at the same revision. */
   async knows (event: Recorded): Promise<Knowledge> {
     try {
       let knowledge: Knowledge = 'other'
@@ -82,7 +82,7 @@ export class Store {
     return new AppendPipe(await open(), mostAppends)
   }
 
-  /** Ends a stream: nothing can be appended to it again. Idempotent. */
+  /** Tombstones a stream: nobody can append to it again. Idempotent. */
   async tombstone (stream: string): Promise<void> {
     if (stream.startsWith('$$')) {
       throw new TransferRefused(`${stream} of the source is tombstoned: with such metadata a node of EventStoreDB ends ` +
@@ -103,14 +103,14 @@ export class Store {
     const request = readRequest(from, pageSize)
     const open = this.#call(StreamsClient, 'readAll', (service) => service.read(request, ...this.#forEver()))
     const responses = await open()
-    responses.on('error', () => {}) // one more may come after the loop has been told, or was left
+    responses.on('error', () => {}) // the loop gets the first error; another may follow after it
     try {
       for await (const response of responses) {
         const event = response.getEvent()?.getEvent()
         if (event) yield toRecorded(event)
       }
     } finally {
-      responses.cancel() // left open, it would keep the process
+      responses.cancel() // an open call would keep the process alive
     }
   }
 
@@ -123,7 +123,7 @@ type BatchCall = ReturnType<StreamsClient['batchAppend']>
 
 const mostBytes = 8 * 1024 * 1024
 
-/** Appends of whole batches at exact revisions. After the first failure nothing more is sent. */
+/** Pipelines appends at exact revisions. Sends nothing more after the first failure. */
 class AppendPipe {
   readonly #sent = new Map<string, Sent & { bytes: number }>()
   #bytes = 0
@@ -132,7 +132,7 @@ class AppendPipe {
   #isClosing = false
   #wake = () => {}
 
-  /** @param mostAppends under way at once */
+  /** @param mostAppends most appends in flight */
   constructor (private readonly call: BatchCall, private readonly mostAppends: number) {
     call.on('data', (reply: streams.BatchAppendResp) => { this.#settle(reply) })
     call.on('drain', () => {
@@ -144,9 +144,9 @@ class AppendPipe {
   }
 
   /**
-   * Waits for room, then sends an append.
-   * @param events of one stream, with revisions that follow on each other
-   * @throws NotTaken, TransferRefused, or an Error when the target is gone; also for appends sent before
+   * Waits for room (back-pressure), then sends an append.
+   * @param events of one stream, with consecutive revisions
+   * @throws NotTaken, TransferRefused, or an Error when the target is gone; also for earlier appends
    */
   async append (events: readonly [Recorded, ...Recorded[]]): Promise<void> {
     const [{ stream, revision }] = events
@@ -163,7 +163,7 @@ class AppendPipe {
     await this.#until(() => this.#sent.size === 0)
   }
 
-  /** Ends the call; what was not drained may be written or not. */
+  /** Ends the call. Appends that were not drained may or may not be written. */
   close (): void {
     this.#isClosing = true
     this.call.end()
@@ -183,7 +183,7 @@ class AppendPipe {
     this.#wake()
   }
 
-  /** Whether this is the oldest unanswered append to its stream. */
+  /** Whether it is the oldest unanswered append to its stream. */
   #isNext (id: string): boolean {
     const stream = this.#sent.get(id)?.stream
     for (const [one, sent] of this.#sent) if (sent.stream === stream) return one === id
@@ -196,12 +196,12 @@ class AppendPipe {
   }
 }
 
-/** What an event adds to the size of its append, as servers count it. */
+/** An event's share of the append size, counted like servers do. */
 export const sizeOf = ({ data, metadata, type }: Recorded) => data.length + metadata.length + 2 * type.length
 
 const ticksPerMs = 10_000
 
-/** A finite read of $all, forward, from `position` on. */
+/** A finite forward read of $all from `position` on. */
 function readRequest (position: bigint, maxCount: number): streams.ReadReq {
   const all = new streams.ReadReq.Options.AllOptions()
   const place = String(position)
@@ -230,7 +230,7 @@ function toRecorded (event: streams.ReadResp.ReadEvent.RecordedEvent): Recorded 
   }
 }
 
-/** One append of consecutive events of one stream, expected right behind the event before them. */
+/** Appends consecutive events of one stream, directly after revision `expected`. */
 function appendRequest (
   correlationId: string, stream: string, events: readonly Recorded[], expected: bigint
 ): streams.BatchAppendReq {

@@ -1,4 +1,4 @@
-// Makes a target the same log as a source: compare, append what is missing, compare again until nothing is.
+// Makes the target equal to the source: compares, appends what is missing, and compares again until nothing is.
 import { setTimeout as delay } from 'node:timers/promises'
 import { appendRest } from './append.js'
 import { NotTaken, TransferRefused } from './failure.js'
@@ -7,39 +7,38 @@ import { travelling, type Source } from './source.js'
 import type { Knowledge, Store } from './store.js'
 
 export interface Transferred {
-  /** In source and target, compared byte by byte. */
+  /** In both source and target, compared byte by byte. */
   events: number
   streams: number
-  /** Over stream, revision, id, type, data and metadata of all of them, in order; hexadecimal. */
+  /** Hash over stream, revision, id, type, data and metadata of all events, in order; hexadecimal. */
   sha256: string
-  /** Of them, what the target lacked before. */
+  /** Events that the target lacked before. */
   appended: number
-  /** Events of the target in streams that the source does not know; they were left alone. */
+  /** Events of the target in streams unknown to the source, which were left alone. */
   others: number
-  /** The last event that both have: its place in either log. */
+  /** Position of the last common event in either log. */
   position: { source: bigint, target: bigint }
 }
 
-/** How far a transfer is. */
 export interface Progress {
   doing: 'comparing' | 'appending' | 'verifying' | 'exporting' | 'checking'
-  /** Since this began. */
+  /** Since this phase began. */
   events: number
-  /** 0 to 1, by places in the log; absent where the end is not known. */
+  /** 0 to 1, by position in the log; absent when the end is unknown. */
   done?: number
 }
 
 export interface TransferOptions {
-  /** Most appends under way at once. */
+  /** Most appends in flight. */
   inFlight: number
   signal: AbortSignal
   onProgress (progress: Progress): void
 }
 
 /**
- * Appends what the target lacks. The target itself shows where to go on, so the next run completes one that was
+ * Appends what the target lacks. The target itself shows where to resume, so a repeated run completes one that was
  * stopped anywhere. Every event is compared after it was written, in the order of the whole log.
- * @throws TransferRefused when the target holds other events in these streams
+ * @throws TransferRefused when the target has other events in these streams
  */
 export async function transfer (
   source: Source, target: Store, { inFlight, signal, onProgress }: TransferOptions
@@ -56,13 +55,13 @@ export async function transfer (
       const sha256 = matched.tally.sha256()
       return { events, streams, sha256, appended: events - before, others, position: { source, target } }
     }
-    // Another copy may write the same; the next comparison finds out.
+    // Another copy may write the same events: the next comparison shows it.
     const options = { limits: source.limits, inFlight, onEvent: counter('appending') }
     const refusal = await appendRest(rest, target, options).catch(onlyNotTaken)
     if (doing === 'verifying' || refusal) await standstill.wait(matched.source, refusal)
   }
 
-  /** Tells of the progress at once, and at each event; the position is its place in the source. */
+  /** Reports progress at once and for each event; `position` is in the source. */
   function counter (doing: Progress['doing']): (position: bigint) => void {
     let events = 0
     const tell = (position: bigint) => {
@@ -82,18 +81,18 @@ function onlyNotTaken (error: unknown): NotTaken {
   throw error
 }
 
-/** Whether both are one and the same log, whatever their addresses. */
+/** Whether both are the same log, whatever their addresses. */
 export async function isSameLog (one: Store, other: Store): Promise<boolean> {
   const [first, second] = await Promise.all([one.origin(), other.origin()])
   return first !== undefined && first === second && await one.head() === await other.head()
 }
 
-/** How far source and target are the same; a comparison goes on from here. */
+/** Progress of the comparison, which resumes from here. */
 class Matched {
-  /** Of the last event that both have. */
+  /** Positions of the last common event. */
   source = 0n
   target = 0n
-  /** Events of the target in streams that the source does not know. */
+  /** Events of the target in streams unknown to the source. */
   others = 0
 
   constructor (readonly tally: Tally) {}
@@ -104,7 +103,7 @@ class Matched {
     this.target = theirs.position
   }
 
-  /** @param knowledge of the source: what it has no more counts no further */
+  /** @param knowledge of the source: events that it no longer has are not counted */
   leaveAlone (theirs: Recorded, knowledge: Knowledge): void {
     if (knowledge === 'stream unknown') this.others++
     this.target = theirs.position
@@ -112,9 +111,9 @@ class Matched {
 }
 
 /**
- * Goes on comparing from where `matched` stands, every byte of every event, in the order of the log.
- * @returns what the target lacks, from the place where `matched` stands then, or undefined when it has all
- * @throws TransferRefused when the target holds something else in a stream of the source, or in another order
+ * Continues comparing from `matched`: every byte of every event, in log order.
+ * @returns what the target lacks after `matched`, or undefined when it lacks nothing
+ * @throws TransferRefused when the target has something else in a stream of the source, or in another order
  */
 async function compare (
   source: Source, target: Store, matched: Matched, onEvent: () => void
@@ -137,7 +136,7 @@ async function compare (
     for (; !next.done; next = await theirs.next()) {
       const knowledge = await knownOf(source, next.value)
       if (knowledge === 'other') throw notTheSame(next.value)
-      // 'same': the source has moved on, and so has another copier.
+      // 'same': the source has moved on, and another copier was faster.
       if (knowledge === 'stream unknown') matched.others++
     }
     return undefined
@@ -147,7 +146,7 @@ async function compare (
   }
 }
 
-/** A deleted stream has nothing that can be asked for; the log knows it all the same. */
+/** A deleted stream looks unknown when queried, but the log's metadata still shows it. */
 async function knownOf (source: Source, theirs: Recorded): Promise<Knowledge> {
   const knowledge = await source.knows(theirs)
   return knowledge === 'stream unknown' && source.limits.hides(theirs.stream) ? 'gone' : knowledge
@@ -169,12 +168,12 @@ function notTheSame (event: Recorded): TransferRefused {
     'Nothing was overwritten: choose an empty target')
 }
 
-/** A server answers within 2 s for an append that another copy has under way, and shows what it has taken soon. */
+/** A server answers within 2 s about an append that another copy has in flight, and soon shows what it took. */
 const mostMs = 15_000
 const shortestPauseMs = 100
 const longestPauseMs = 1_000
 
-/** How long a target is asked again that does not take, or does not show, what it is sent. */
+/** Limits retries with a target that refuses, or does not show, what was sent. */
 class Standstill {
   #at: bigint | undefined
   #since = 0
@@ -183,9 +182,9 @@ class Standstill {
   constructor (private readonly signal: AbortSignal) {}
 
   /**
-   * Waits a moment before the next try.
-   * @param position up to which the target has what the source has
-   * @throws `refusal`, or what is to be said without one, when the target has stood there for too long
+   * Waits before the next try.
+   * @param position up to which the target equals the source
+   * @throws `refusal`, or an Error of its own, when the target has made no progress for too long
    */
   async wait (position: bigint, refusal: Error | undefined): Promise<void> {
     if (position !== this.#at) {
