@@ -1,4 +1,4 @@
-// Writes the backup of a DATA_DIR: the cluster and a few small files as one compressed tar, whole or not at all.
+// Writes a backup of a DATA_DIR: the cluster and a few small files as one compressed tar, all or nothing.
 import { randomUUID } from 'node:crypto'
 import {
   closeSync, createWriteStream, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync
@@ -13,23 +13,23 @@ import { errorCode } from './data-dir.js'
 
 interface BackupRequest {
   dataDir: string
-  /** Of the Postgres that runs there. */
+  /** URL of the running Postgres. */
   url: string
-  /** Where it is written. */
+  /** Path of the backup. */
   file: string
-  /** Whether a file that is there may be replaced. */
+  /** Whether an existing file may be replaced. */
   overwrite: boolean
-  /** Files of DATA_DIR to be in it beside the cluster and its password. One that is missing is left out. */
+  /** Further files of DATA_DIR to include; missing ones are skipped. */
   files: readonly string[]
-  /** Bytes before they are compressed; `total` is an estimate. */
+  /** Uncompressed bytes; `total` is an estimate. */
   onProgress (done: number, total: number): void
   signal: AbortSignal
 }
 
-/** Fast, and about as small as it gets: pages of Postgres hold texts and zeros. */
+/** Fast, and higher levels save little: pages of Postgres hold texts and zeros. */
 const compressionLevel = 3
 
-/** @throws when the file is there already, cannot be written, or Postgres cannot make a backup; then no file is left */
+/** @throws when the file exists, cannot be written, or Postgres fails; then no file is left */
 export async function backUp (request: BackupRequest) {
   const { url, overwrite, signal } = request
   const file = resolve(request.file)
@@ -39,13 +39,13 @@ export async function backUp (request: BackupRequest) {
     application_name: 'ringledger backup',
     connectionTimeoutMillis: 5_000
   })
-  client.on('error', () => {}) // what is under way reports it
+  client.on('error', () => {}) // the pending query reports it
   await client.connect()
   const draft = `${file}.${randomUUID()}.part`
   try {
     const { rows: [row] } = await client.query<{ server_version: string }>('SHOW server_version')
     const postgres = row?.server_version ?? ''
-    // It is there from now on, and not when a stream gets to it: what is broken off removes it.
+    // Opened now and not lazily by the stream, so that the cleanup below always finds it.
     const written = createWriteStream(draft, { fd: openSync(draft, 'wx', 0o600), flush: true })
     const tar = Readable.from(contents(request, client, postgres))
     await pipeline(tar, createGzip({ level: compressionLevel }), written, { signal })
@@ -59,14 +59,14 @@ export async function backUp (request: BackupRequest) {
     throw new Error(`${file} cannot be written (${code}): ${mend}`, { cause: error })
   } finally {
     rmSync(draft, { force: true })
-    await client.end() // at once when it is broken off, and Postgres ends the backup
+    await client.end() // after an abort this is immediate, and Postgres stops the backup
   }
 }
 
 /**
- * The small files, and Postgres' own backup, made while it works: a tar of the cluster at the one instant at which the
- * backup ended, with `backup_label`, files that may be torn, and the write-ahead log that mends them. A slot keeps that
- * log from being recycled meanwhile, for as long as this connection lives.
+ * The small files, then an online base backup of Postgres: a tar of the cluster as of the end of the backup. It has
+ * `backup_label`, files that may be torn, and the WAL that repairs them. A temporary slot keeps that WAL from being
+ * recycled while this connection lives.
  * @throws what Postgres says, for instance that a page is damaged on disk
  */
 async function * contents (
@@ -83,7 +83,7 @@ async function * contents (
   }
 }
 
-/** Gives the file its name once it is on disk; a link fails where somebody else made one meanwhile. */
+/** Gives the complete file its name; a link fails if another process created one meanwhile. */
 function publish (draft: string, file: string, overwrite: boolean): void {
   try {
     if (overwrite) renameSync(draft, file)
@@ -94,7 +94,7 @@ function publish (draft: string, file: string, overwrite: boolean): void {
   sync(dirname(file))
 }
 
-/** Waits until a file, or the names in a folder, are on disk. */
+/** Flushes a file, or the entries of a folder, to disk. */
 export function sync (path: string): void {
   if (process.platform === 'win32') return
   const handle = openSync(path, 'r')
@@ -108,27 +108,27 @@ export function sync (path: string): void {
 const isThere = (file: string) =>
   new Error(`${file} is there already: choose another name, or replace it with --overwrite.`)
 
-/** In the tar, beside the files of the cluster. */
+/** Folder in the tar, next to the cluster's files. */
 export const smallFolder = '.ringledger'
 
-/** Says what a backup is. */
+/** Describes the backup. */
 export const aboutFile = 'about.json'
 
-/** Of DATA_DIR, besides those of the caller: nobody gets into the cluster without it. */
+/** Always included: without it nobody can log in to the cluster. */
 const passwordFile = 'postgres-password'
 
 export interface About {
   format: 1
-  /** Its first two numbers, such as `18.4`. */
+  /** Version of Postgres, such as `18.4`. */
   postgres: string
   made_at: string
-  /** Those of DATA_DIR that are in it. */
+  /** Included files of DATA_DIR. */
   files: string[]
 }
 
 const blockBytes = 512
 
-/** The beginning of a tar, which another one can follow. What is missing of `names` in DATA_DIR is left out. */
+/** The beginning of a tar, which another tar can follow. Skips `names` that DATA_DIR lacks. */
 function headOf (dataDir: string, names: readonly string[], about: Omit<About, 'format' | 'files'>): Buffer {
   const files = names.filter((name) => existsSync(join(dataDir, name)))
   const said: About = { format: 1, ...about, files }
@@ -149,17 +149,17 @@ function entry (name: string, content: Buffer): Buffer {
 
 const command = "BASE_BACKUP (LABEL 'ringledger', CHECKPOINT 'fast', WAL true, PROGRESS true, MANIFEST 'no')"
 
-/** The first byte of each message: another archive begins, or a piece of this one. Others are not asked for. */
+/** First byte of each message: a new archive, or data of the current one. We request no other kinds. */
 const kinds = { archive: 'n'.charCodeAt(0), data: 'd'.charCodeAt(0) }
 
-/** The command as the client of Postgres takes it, which calls `handle…` with each message of the answer. */
+/** BASE_BACKUP as a `pg` statement: the client calls `handle…` with each message of the answer. */
 class BaseBackup implements pg.Submittable {
   readonly tar: Readable
   #connection: pg.Connection | undefined
   #columns: string[] = []
   #archives = 0
 
-  /** @param onSize learns how long the tar becomes, about, in bytes */
+  /** @param onSize gets the approximate size of the tar in bytes */
   constructor (private readonly onSize: (bytes: number) => void) {
     this.tar = new Readable({ read: () => { this.#connection?.stream.resume() } })
   }
@@ -173,7 +173,7 @@ class BaseBackup implements pg.Submittable {
     this.#columns = fields.map(({ name }) => name)
   }
 
-  /** Of the three tables of the answer only the second says a size, in KiB: one row for each tablespace. */
+  /** Only the second of the three result sets has a size, in KiB, with one row per tablespace. */
   handleDataRow ({ fields }: { fields: Array<Buffer | string | null> }): void {
     const size = fields[this.#columns.indexOf('size')]
     if (size) this.onSize(Number(String(size)) * 1024)
@@ -183,7 +183,7 @@ class BaseBackup implements pg.Submittable {
     if (chunk[0] === kinds.archive && ++this.#archives > 1) {
       this.tar.destroy(new Error('This cluster has tablespaces of its own, which are not backed up by this command.'))
     }
-    // The client uses its buffer again.
+    // Copied, as the client reuses its buffer.
     if (chunk[0] === kinds.data && !this.tar.push(Buffer.from(chunk.subarray(1)))) this.#connection?.stream.pause()
   }
 

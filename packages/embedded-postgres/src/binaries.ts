@@ -1,5 +1,5 @@
-// The Postgres binaries of this platform's npm package, with library links, where the account of Postgres can run them,
-// and what they are spawned with.
+// Provides the Postgres binaries of this platform's npm package, with library links, where the account of Postgres can
+// run them; also the ids and environment to spawn them with.
 import {
   chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync,
   rmSync, symlinkSync
@@ -12,12 +12,12 @@ import { canReach, type Place } from './place.js'
 export interface Binaries {
   /** Holds `bin`, `lib` and `share`. */
   folder: string
-  /** Of Postgres, such as `18.4`. */
+  /** Version of Postgres, such as `18.4`. */
   version: string
 }
 
 /**
- * Binaries that can be run at this place. They are copied there when those in node_modules cannot be run.
+ * Returns binaries that Postgres' account can run; copies them to `place` if those in node_modules cannot be run.
  * @throws when the package is missing, with its name
  */
 export function provideBinaries (place: Place, log: (line: string) => void): Binaries {
@@ -32,18 +32,17 @@ export function provideBinaries (place: Place, log: (line: string) => void): Bin
   return { folder: copy, version }
 }
 
-/** The file name of one of Postgres' programs. */
 export function program (binaries: string, name: 'initdb' | 'pg_ctl' | 'postgres'): string {
   return join(binaries, 'bin', process.platform === 'win32' ? `${name}.exe` : name)
 }
 
-/** The ids to spawn a process of Postgres with; none: the caller's own. */
+/** Ids to spawn Postgres with; empty for those of the caller. */
 export function spawnIds (account: Place['account']): { uid?: number, gid?: number } {
   // spawn takes signed ids, stat shows unsigned ones
   return account === undefined ? {} : { uid: account.uid | 0, gid: account.gid | 0 }
 }
 
-/** The environment without the variables that would lead Postgres elsewhere. */
+/** The environment without variables that would misconfigure Postgres. */
 export function postgresEnvironment (): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG|NODE_)/.test(name))
   return { ...Object.fromEntries(kept), LC_ALL: 'C', TZ: 'UTC' }
@@ -70,7 +69,7 @@ function isReachable ({ account }: Place, folder: string): boolean {
     canReach(account, join(folder, 'share'), 5) && canReach(account, join(folder, 'lib'), 5)
 }
 
-// The package's install script makes these links; npm can be told to run none.
+// The package's install script makes these links, but npm may be configured to run no scripts.
 function canLink (folder: string): boolean {
   try {
     makeLinks(folder)
@@ -95,7 +94,7 @@ function makeLinks (folder: string): void {
   }
 }
 
-// A copy gets its name when it is whole, so an interrupted copy is never used.
+// Renames a copy when it is complete, so that an interrupted one is never used.
 function copyBinaries (folder: string, copy: string): void {
   for (const name of readdirSync(dirname(copy))) {
     if (name.startsWith('binaries-')) rmSync(join(dirname(copy), name), { recursive: true })
@@ -108,7 +107,7 @@ function copyBinaries (folder: string, copy: string): void {
   rmSync(dirname(draft), { recursive: true })
 }
 
-// Modes are set, not copied: a package installed under a strict umask is unreadable for Postgres' account.
+// Sets modes instead of copying them: under a strict umask Postgres' account cannot read the installed package.
 function copyOpenly (from: string, to: string): void {
   mkdirSync(to)
   chmodSync(to, 0o755)

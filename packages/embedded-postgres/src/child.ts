@@ -1,4 +1,4 @@
-// Starts a node process in a process group of its own, which ends when its stdin closes: also when this one is killed.
+// Starts a Node process in its own process group. It ends when its stdin closes, so even when this process is killed.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { Socket } from 'node:net'
@@ -9,20 +9,20 @@ import { errorCode } from './data-dir.js'
 const LOG_LIMIT_BYTES = 10 * 1024 * 1024
 
 export interface ChildRequest {
-  /** The file: URL of the module that it runs. */
+  /** `file:` URL of the module to run. */
   module: URL
   args: string[]
   env?: NodeJS.ProcessEnv
-  /** Receives the child's stderr, appended. */
+  /** The child's stderr is appended to it. */
   logFile: string
 }
 
 export type Child = ReturnType<typeof startChild>
 
-/** Starts the child. It does not keep this process running. */
+/** Starts the child, which does not keep this process alive. */
 export function startChild (request: ChildRequest) {
   const { child, logged } = spawnDetached(request)
-  child.once('error', () => {}) // no process could be made: the pid is missing
+  child.once('error', () => {}) // the spawn failed: the pid is missing
   const { pid, stdin, stdout } = child
   if (pid === undefined || stdin === null || stdout === null) {
     throw new Error(`${fileURLToPath(request.module)} could not be started: no process could be made`)
@@ -33,25 +33,25 @@ export function startChild (request: ChildRequest) {
     over = true
     resolve(signal === null ? `exit status ${code}` : `killed by ${signal}`)
   }))
-  stdin.on('error', () => {}) // the child ended first, and `ended` settles
+  stdin.on('error', () => {}) // the child ended first, and `ended` resolves
   setReferenced(child, false)
 
   return {
     pid,
     stdin,
-    /** Settles when the process has ended, with a text that says how. */
+    /** Resolves when the process has ended, with a text that says how. */
     ended,
     hasEnded: () => over,
-    /** The first line on stdout that `pick` does not answer undefined for; rejects when the process ends before it. */
+    /** The first defined result of `pick` on lines of stdout; rejects when the process ends before. */
     async line<T> (pick: (line: string) => T | undefined): Promise<T> {
       setReferenced(child, true)
       const picked = await firstLine(lines, ended, pick)
       setReferenced(child, false)
       return picked
     },
-    /** The end of what it has written to its log. */
+    /** The end of what it has logged. */
     said: () => endOf(request.logFile, logged),
-    /** Closes stdin, waits, and kills when that many seconds were not enough. */
+    /** Closes stdin and waits; kills the child after that many seconds. */
     async stop (seconds: number): Promise<void> {
       if (over) return
       setReferenced(child, true)
@@ -63,7 +63,7 @@ export function startChild (request: ChildRequest) {
   }
 }
 
-/** With the size that its log had before. */
+/** Also returns the size of the log at the spawn. */
 function spawnDetached ({ module, args, env, logFile }: ChildRequest): { child: ChildProcess, logged: number } {
   const log = openLog(logFile)
   try {
@@ -79,7 +79,7 @@ function spawnDetached ({ module, args, env, logFile }: ChildRequest): { child: 
   }
 }
 
-// A log that is long, or that another user has written, is renamed, and a new one begins.
+// Rotates a log that is too long, or that belongs to another user.
 function openLog (path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size > LOG_LIMIT_BYTES) renameSync(path, `${path}.1`)
@@ -94,7 +94,7 @@ function openLog (path: string): number {
 
 const mostRead = 64 * 1024
 
-/** What a file has behind this offset, or the last of it. */
+/** Reads a file after this offset, at most its last 64 KiB. */
 function endOf (path: string, offset: number): string {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   const from = Math.max(Math.min(offset, size), size - mostRead)

@@ -1,4 +1,4 @@
-// The cluster on disk: made once, whole or not at all, for one user with a generated password.
+// The cluster on disk: created once, all or nothing, for one user with a generated password.
 import { execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import {
@@ -12,7 +12,7 @@ import type { Place } from './place.js'
 
 const NAME = 'ringledger'
 
-// In postgresql.conf, where the operator may tune them.
+// Written to postgresql.conf, where operators may tune them.
 const SETTINGS = {
   max_connections: '200',
   shared_buffers: '128MB',
@@ -23,28 +23,27 @@ const SETTINGS = {
   jit: 'off'
 }
 
-// A process of an earlier start may still write there.
+// Retries, as a process of an earlier start may still write there.
 export const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }
 
-/** Makes the cluster when it is missing. Throws when one is there that these binaries cannot open. */
+/** Creates a missing cluster. @throws when these binaries cannot open the existing one */
 export async function ensureCluster (place: Place, { folder, version }: Binaries): Promise<void> {
   if (existsSync(place.cluster)) return checkVersion(place.cluster, version)
   for (const name of readdirSync(place.home)) {
     if (name.startsWith('cluster.draft')) rmSync(join(place.home, name), removal)
   }
-  // The name is new: an initdb of a start that was killed may still write to the former one.
+  // A new name, as an initdb of a killed start may still write to the former one.
   const draft = `${place.cluster}.draft-${randomUUID()}`
   makeOwned(place, draft)
   await initialize(place, folder, draft)
   renameSync(draft, place.cluster)
 }
 
-/** The URL of the service's database on this port; the password is made once and kept in DATA_DIR, mode 0600. */
+/** URL of the service's database. The password is generated once and kept in DATA_DIR, mode 0600. */
 export function databaseUrl ({ dataDir }: Place, port: number, database = NAME): string {
   return `postgres://${NAME}:${password(dataDir)}@127.0.0.1:${port}/${database}`
 }
 
-/** Makes the service's database when it is missing. */
 export async function ensureDatabase (place: Place, port: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl(place, port, 'postgres') })
   client.on('error', () => {}) // the query rejects
@@ -61,7 +60,7 @@ export async function ensureDatabase (place: Place, port: number): Promise<void>
   }
 }
 
-/** @throws when the binaries, of this version, cannot open this cluster */
+/** @throws when binaries of this version cannot open the cluster */
 export function checkVersion (cluster: string, version: string): void {
   const file = join(cluster, 'PG_VERSION')
   const found = existsSync(file) ? readFileSync(file, 'utf8').trim() : 'unknown'

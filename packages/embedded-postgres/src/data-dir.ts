@@ -1,4 +1,4 @@
-// DATA_DIR itself: made when it is missing, refused by name when it cannot be used; and small JSON files in it.
+// Creates and checks DATA_DIR, explains why it cannot be used, and writes small JSON files in it.
 import { randomUUID } from 'node:crypto'
 import {
   accessSync, constants, existsSync, linkSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync,
@@ -15,7 +15,7 @@ const REASONS: Record<string, string> = {
   ENOTDIR: 'a part of its path is not a directory'
 }
 
-/** What is wrong with DATA_DIR, and after the first full stop what mends it. */
+/** The message says what is wrong with DATA_DIR and, after its first full stop, how to fix it. */
 export class DataDirUnusable extends Error {
   override readonly name = 'DataDirUnusable'
   constructor (dataDir: string, cause: unknown, mend?: string) {
@@ -25,7 +25,7 @@ export class DataDirUnusable extends Error {
   }
 }
 
-/** Makes DATA_DIR, mode 0700, when it is missing. Answers its real absolute path. @throws when it cannot be used */
+/** Creates a missing DATA_DIR, mode 0700. @returns its real absolute path @throws when it cannot be used */
 export function prepareDataDir (path: string): string {
   const dataDir = resolve(path)
   try {
@@ -36,7 +36,7 @@ export function prepareDataDir (path: string): string {
   }
 }
 
-/** The same without making it: nothing where it could be made. */
+/** Like `prepareDataDir`, but creates nothing: undefined if it is missing and could be created. */
 export function lookAtDataDir (path: string): string | undefined {
   const dataDir = resolve(path)
   try {
@@ -48,21 +48,21 @@ export function lookAtDataDir (path: string): string | undefined {
   }
 }
 
-/** The folder in which a path that is not there yet will be made. */
+/** The closest existing folder, in which a missing path would be created. */
 export const nearestFolder = (path: string): string =>
   existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path))
 
-/** In DATA_DIR as long as a restore is not done. */
+/** Exists in DATA_DIR until a restore is complete. */
 export const unfinishedNote = 'restore.unfinished'
 
-/** @throws when a restore was broken off here */
+/** @throws when a restore was interrupted here */
 export function refuseUnfinished (dataDir: string): void {
   if (!existsSync(join(dataDir, unfinishedNote))) return
   throw new Error(`A restore into DATA_DIR ${dataDir} was broken off: run \`ringledger restore FILE\` again, ` +
     'or remove the directory.')
 }
 
-/** An error that says how to mend DATA_DIR when the system could not write to it; else the error as it is. */
+/** Explains an error of the system as one of DATA_DIR; returns other errors as they are. */
 export function explained (dataDir: string, error: unknown): unknown {
   return errorCode(error) in REASONS ? new DataDirUnusable(dataDir, error) : error
 }
@@ -73,7 +73,7 @@ function usable (dataDir: string): string {
   return realpathSync(dataDir)
 }
 
-// Only a new directory gets the mode: its owner may have changed that of an existing one.
+// Only a new directory gets the mode: the owner may have changed that of an existing one.
 function makePrivate (dataDir: string): void {
   mkdirSync(dirname(dataDir), { recursive: true })
   try {
@@ -85,7 +85,7 @@ function makePrivate (dataDir: string): void {
 
 const callerName = () => process.getuid === undefined ? 'this user' : `uid ${process.getuid()}`
 
-/** The object in a file; undefined when the file is missing, empty, torn or holds no object. */
+/** The JSON object in a file; undefined when the file is missing, empty, truncated or no object. */
 export function readJsonObject (path: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
@@ -95,12 +95,12 @@ export function readJsonObject (path: string): Record<string, unknown> | undefin
   }
 }
 
-/** Replaces a file atomically; readers see the old or the new content, also after a crash. Mode 0600. */
+/** Replaces a file atomically: readers see the old or new content, even after a crash. Mode 0600. */
 export function writeJsonObject (path: string, content: object): void {
   putJsonObject(path, content, renameSync)
 }
 
-/** Makes a file in the same way. @throws EEXIST when it is there */
+/** Creates a file atomically. @throws EEXIST when it exists */
 export function makeJsonObject (path: string, content: object): void {
   putJsonObject(path, content, linkSync)
 }
@@ -119,7 +119,7 @@ export function isObject (value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The system's code of an error, such as `ENOENT`; empty when it has none. */
+/** The system's error code, such as `ENOENT`; empty when there is none. */
 export function errorCode (error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

@@ -1,5 +1,5 @@
-// The lock of a directory: one process holds it at a time, in whatever container. A killed process holds nothing.
-// The starter holds DATA_DIR, and the supervisor the directory around the cluster, for as long as Postgres runs.
+// Locks a directory: one process holds it at a time, in whatever container. A killed process holds nothing. The starter
+// locks DATA_DIR; while Postgres runs, the supervisor locks the directory around the cluster.
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -14,31 +14,31 @@ interface Holder extends ProcessIdentity {
   role: Role
   command: string
   since: string
-  /** The name of its socket in the directory; none where that holds no sockets. */
+  /** Name of its socket in the directory; absent when the file system supports no sockets. */
   socket?: string
-  /** It lives where its pid means nothing here, such as in another container. */
+  /** It runs where its pid means nothing to us, such as in another container. */
   isElsewhere: boolean
 }
 
-/** What the file of a lock says. */
+/** Content of a lock file. */
 type HolderNote = Omit<Holder, 'isElsewhere'>
 
 export interface Lock {
-  /** Rises with every holder of this directory. */
+  /** Increases with every holder of this directory. */
   number: number
-  /** The next process may have the directory. */
   release(): void
 }
 
-/** The lock, or the number of the lock of another process, which lives. */
+/** The lock, or the live process that holds it and its number. */
 type Acquired = { lock: Lock, heldBy?: undefined } | { lock?: undefined, heldBy: Holder, number: number }
 
 /**
- * Acquires the lock, or answers which process holds it. Never waits for that.
+ * Acquires the lock, or returns which process holds it. Never waits.
  *
- * Each holder links a file `lock.<n>`, with a number one above the highest that is there; the highest counts. Linking
- * fails when the name exists, so one of several processes wins. The highest file is never deleted, only emptied: a slow
- * process cannot win with a number that others have used before. The holder lives while its socket answers.
+ * Each holder links a file `lock.<n>`, with a number one above the highest that exists; the highest counts. Linking
+ * fails when the name exists, so one of several processes wins. The highest file is never deleted, only emptied:
+ * otherwise a slow process could win with a number that others have already used. A holder is alive while its socket
+ * answers.
  */
 export async function acquireLock (dataDir: string, role: Role, command: string): Promise<Acquired> {
   const { heldBy, number } = await liveHolder(dataDir)
@@ -54,7 +54,7 @@ export async function acquireLock (dataDir: string, role: Role, command: string)
   return acquired
 }
 
-/** The number of the lock when this holder gets it, else the one that does. */
+/** Returns the number when this process wins, else the winner. */
 async function compete (dataDir: string, own: HolderNote): Promise<number | { heldBy: Holder, number: number }> {
   for (;;) {
     const { heldBy, number } = await liveHolder(dataDir)
@@ -63,7 +63,7 @@ async function compete (dataDir: string, own: HolderNote): Promise<number | { he
   }
 }
 
-/** Of the highest number, and which live process has it. Changes nothing. */
+/** The highest number and the live process that holds it. Changes nothing. */
 export async function liveHolder (dataDir: string): Promise<{ heldBy: Holder | undefined, number: number }> {
   const number = latestNumber(dataDir)
   const holder = readHolder(lockPath(dataDir, number))
@@ -80,7 +80,7 @@ function heldLock (dataDir: string, number: number, presence: Awaited<ReturnType
       try {
         writeFileSync(lockPath(dataDir, number), '', { mode: 0o600 })
       } catch (error) {
-        if (errorCode(error) !== 'ENOENT') throw error // the directory was deleted, and the lock with it
+        if (errorCode(error) !== 'ENOENT') throw error // ENOENT: the directory was deleted, and the lock with it
       } finally {
         presence?.end()
       }
@@ -88,7 +88,7 @@ function heldLock (dataDir: string, number: number, presence: Awaited<ReturnType
   }
 }
 
-/** Whether the lock of this number is the caller's now: no other process linked it, and none has a higher one. */
+/** Whether the caller now has this number: no other process linked it, and none has a higher one. */
 function linkLock (dataDir: string, number: number, holder: HolderNote): boolean {
   try {
     makeJsonObject(lockPath(dataDir, number), holder)
@@ -113,14 +113,14 @@ function latestNumber (dataDir: string): number {
 function removeOlder (dataDir: string, number: number): void {
   for (const name of readdirSync(dataDir)) {
     if (!name.startsWith('lock.') || name === `lock.${number}`) continue
-    // A draft is that of a process that lives.
+    // A draft may belong to a live process, so its socket stays.
     const { socket } = /^lock\.\d+$/.test(name) ? readHolder(join(dataDir, name)) ?? {} : {}
     if (socket !== undefined) rmSync(join(dataDir, socket), { force: true })
     rmSync(join(dataDir, name), { force: true })
   }
 }
 
-/** Undefined when the lock is free, or its file says nothing of use. */
+/** Undefined when the lock is free, or its file is invalid. */
 function readHolder (path: string): HolderNote | undefined {
   const { pid, started, role, command, since, socket } = readJsonObject(path) ?? {}
   if (typeof pid !== 'number' || typeof started !== 'string') return undefined
@@ -146,12 +146,12 @@ export class DataDirInUseError extends Error {
   }
 }
 
-/** The file system holds no sockets, or the path is too long for one. Pids alone must tell then. */
+/** The file system supports no sockets, or the path is too long. Then only pids can tell. */
 const cannotHold = ['EINVAL', 'ENAMETOOLONG', 'ENOTSUP', 'EOPNOTSUPP', 'EPERM', 'ENOSYS']
 
 /**
- * A socket in the directory answers exactly as long as its process lives: also for a process of another container,
- * which sees the directory and not the pid. Undefined where the directory can hold no socket.
+ * A socket in the directory answers exactly as long as its process lives, even for processes in another container,
+ * which see the directory but not the pid. Undefined when the directory supports no sockets.
  */
 async function showPresence (directory: string, name: string) {
   if (process.platform === 'win32') return undefined
@@ -164,7 +164,7 @@ async function showPresence (directory: string, name: string) {
     throw error
   }
   return {
-    /** Removes the socket. Its process may live on. */
+    /** Removes the socket; the process may live on. */
     end () {
       server.close()
       rmSync(join(directory, name), { force: true })
@@ -172,7 +172,7 @@ async function showPresence (directory: string, name: string) {
   }
 }
 
-/** Whether the process of this name lives. */
+/** Whether the process that owns this socket is alive. */
 async function isPresent (directory: string, name: string): Promise<boolean> {
   return await withPath(directory, name, (path) => new Promise((resolve) => {
     const socket = connect(path)
@@ -181,12 +181,12 @@ async function isPresent (directory: string, name: string): Promise<boolean> {
       resolve(is)
     }
     socket.once('connect', () => tell(true))
-    // Only these say that nobody is there; too many callers at once, or another user's socket, do not.
+    // Only these prove that nobody is there; a full backlog or another user's socket does not.
     socket.once('error', (error) => tell(!['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(errorCode(error))))
   }))
 }
 
-/** A path of a socket has some hundred bytes at most. By its directory's handle it is short wherever that lies. */
+/** A socket's path is limited to about a hundred bytes. Through its directory's handle it is always short. */
 async function withPath<T> (directory: string, name: string, use: (path: string) => Promise<T>): Promise<T> {
   if (process.platform !== 'linux') return await use(join(directory, name))
   const handle = openSync(directory, 'r')
@@ -198,22 +198,22 @@ async function withPath<T> (directory: string, name: string, use: (path: string)
 }
 
 /**
- * Tells one process from every other, also after its pid went to another process or the machine was restarted: by when
- * it began, an opaque text, comparable on one machine, or empty where that is unknown.
+ * Identifies a process even after its pid was reused or the machine restarted. `started` is opaque, comparable on one
+ * machine, and empty if unknown.
  */
 interface ProcessIdentity {
   pid: number
   started: string
 }
 
-/** The identity of the live process with this pid; undefined when there is none; a zombie does not count. */
+/** The identity of the live process with this pid; undefined for none and for a zombie. */
 export function identify (pid: number): ProcessIdentity | undefined {
   if (process.platform === 'win32') return isSignalable(pid) ? { pid, started: '' } : undefined
   const started = process.platform === 'linux' ? startOnLinux(pid) : startFromPs(pid)
   return started === undefined ? undefined : { pid, started }
 }
 
-// Ticks since boot mean nothing without the boot they count from.
+// The start time is in ticks since boot, so it needs the id of the boot.
 function startOnLinux (pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,5 +1,5 @@
-// Where the cluster of a DATA_DIR is: inside it, or in the state directory of the system where the account that runs
-// Postgres cannot reach it. Loads nothing that runs a cluster.
+// Locates the cluster of a DATA_DIR: inside it, or in the system's state directory when Postgres' account cannot reach
+// DATA_DIR. Loads no code that runs a cluster.
 import { createHash } from 'node:crypto'
 import {
   chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync, type Stats
@@ -7,20 +7,20 @@ import {
 import { dirname, join, sep } from 'node:path'
 import { errorCode } from './data-dir.js'
 
-/** The pointer: a text file in DATA_DIR whose one line is the directory that holds its cluster. */
+/** A text file in DATA_DIR; its one line is the directory that holds the cluster. */
 export const POINTER = 'postgres.location'
-/** Directories of clusters that cannot be inside their DATA_DIR. */
+/** Holds clusters that cannot be inside their DATA_DIR. */
 export const STATE_DIR = process.platform === 'darwin' ? '/var/db/ringledger' : '/var/lib/ringledger'
 
 export interface Place {
   dataDir: string
-  /** Holds the cluster and what belongs to it; the caller's own, passable for the account. */
+  /** Holds the cluster and its files. The caller owns it; the account may pass through. */
   home: string
   cluster: string
   account: Account | undefined
 }
 
-/** Finds the place of this DATA_DIR, or makes it. @throws when it was made before and cannot be reached */
+/** Finds or creates the place. @throws when it exists and cannot be reached */
 export function locate (dataDir: string): Place {
   const pointed = readPointer(dataDir)
   if (pointed !== undefined) return openHome(dataDir, pointed)
@@ -34,13 +34,13 @@ export function locate (dataDir: string): Place {
   return openHome(dataDir, inside)
 }
 
-/** Where the cluster of this DATA_DIR is; undefined when none has been made. Changes nothing. */
+/** The cluster of this DATA_DIR; undefined when there is none. Changes nothing. */
 export function findCluster (dataDir: string): string | undefined {
   const cluster = join(readPointer(dataDir) ?? join(dataDir, 'postgres'), 'cluster')
   return existsSync(cluster) ? cluster : undefined
 }
 
-/** Removes a DATA_DIR and the cluster it points to. Nothing may be using it. */
+/** Removes a DATA_DIR and the cluster it points to. Nobody may be using it. */
 export function removeDataDir (dataDir: string): void {
   const pointed = readPointer(dataDir)
   if (pointed !== undefined) rmSync(pointed, { recursive: true, force: true })
@@ -58,7 +58,7 @@ function openHome (dataDir: string, home: string): Place {
     'Let others pass the directories above it (chmod o+x), as it was when the cluster was made.')
 }
 
-// Of a DATA_DIR that only root may enter, the group of the account gets the right to pass; others do not.
+// If only root may enter DATA_DIR, gives the account's group, and nobody else, the right to pass.
 function letIn (dataDir: string, account: Account): void {
   const { uid, mode } = statSync(dataDir)
   if (uid !== 0 || (mode & 0o077) !== 0 || canReach(account, dataDir, 1)) return
@@ -66,7 +66,7 @@ function letIn (dataDir: string, account: Account): void {
   chmodSync(dataDir, (mode & 0o7777) | 0o010)
 }
 
-// A name that exists belongs to a DATA_DIR that was deleted. Its data is neither used nor deleted.
+// An existing name belongs to a deleted DATA_DIR. Its data is neither used nor deleted.
 function makeOutside (dataDir: string): string {
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16)
   makeStateDir()
@@ -96,12 +96,12 @@ function makeStateDir (): void {
   }
 }
 
-/** The directory outside that DATA_DIR names, where there is one. @throws when it is not there */
+/** The outside directory that DATA_DIR points to, if any. @throws when it does not exist */
 export function readPointer (dataDir: string): string | undefined {
   const pointer = join(dataDir, POINTER)
   if (!existsSync(pointer)) return undefined
   const home = readFileSync(pointer, 'utf8').trim()
-  // Root follows this file, so it may lead to one kind of place only.
+  // Root follows this file, so only one kind of target is allowed.
   if (!home.startsWith(STATE_DIR + sep) || home.includes('..')) {
     throw new Error(`${pointer} must name a directory under ${STATE_DIR}, not ${home}.`)
   }
@@ -112,7 +112,7 @@ export function readPointer (dataDir: string): string | undefined {
   return home
 }
 
-/** An account other than the caller's; ids as `stat` shows them. */
+/** An account other than the caller's; unsigned ids, as in `stat`. */
 export interface Account {
   name: string
   uid: number
@@ -120,7 +120,7 @@ export interface Account {
 }
 
 /**
- * The account that Postgres runs as; undefined: that of the caller. Postgres refuses to run as root, so root runs it as
+ * The account that Postgres runs as; undefined for the caller's. Postgres refuses to run as root, so root runs it as
  * the owner of an existing cluster, else as `nobody`, which exists everywhere.
  */
 export function accountFor (cluster: string): Account | undefined {
@@ -152,7 +152,7 @@ function nameOf (uid: number): string {
   return passwd().find(([, , id]) => id !== undefined && unsigned(id) === uid)?.[0] ?? `uid ${uid}`
 }
 
-// macOS writes nobody's ids as -2; stat and chown speak of 4294967294.
+// macOS lists nobody's ids as -2; stat and chown use 4294967294.
 function unsigned (id: string): number {
   return Number(id) >>> 0
 }

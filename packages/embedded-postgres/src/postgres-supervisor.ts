@@ -1,4 +1,4 @@
-// A process beside Postgres: starts it, and stops it when stdin closes. So Postgres ends however its starter ends.
+// Parent process of Postgres: starts it, and stops it when stdin closes. So Postgres ends however its starter ends.
 import { spawn } from 'node:child_process'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -15,7 +15,7 @@ const lines = createInterface(process.stdin)
 lines.once('close', () => closed.abort())
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => closed.abort())
 
-// Postgres starts when the request has come. A starter that dies before it leaves nothing behind.
+// Starts Postgres only after the request: a starter that dies before leaves nothing behind.
 lines.once('line', (line) => {
   const request: ServerRequest = JSON.parse(line)
   void supervise(request)

@@ -12,12 +12,12 @@ import { locate, type Place } from './place.js'
 import { endPostgres, stopPostmaster } from './postmaster.js'
 
 const ATTEMPTS = 5
-// Above what the supervisor itself needs to stop Postgres by force.
+// More than the supervisor needs to stop Postgres by force.
 const STOP_SECONDS = 35
 const AT_ONCE = [{ signal: 'SIGKILL', seconds: 1 }] as const
 
 interface PostgresRequest {
-  /** An existing DATA_DIR that the caller holds. */
+  /** An existing DATA_DIR that the caller has locked. */
   dir: string
   /** Ports that others will listen on. */
   otherPorts?: readonly number[]
@@ -26,18 +26,18 @@ interface PostgresRequest {
 
 export type EmbeddedPostgres = Awaited<ReturnType<typeof startPostgres>>
 
-/** From the starter to the supervisor, one line of JSON. */
+/** Sent by the starter to the supervisor as one line of JSON. */
 export interface ServerRequest {
   binaries: string
   cluster: string
-  /** As the lock of the cluster names who has it. */
+  /** Names the holder in the cluster's lock. */
   holder: string
   args: string[]
   uid?: number
   gid?: number
 }
 
-/** Starts Postgres on the cluster of this DATA_DIR, which it makes on the first start. Errors say how to mend them. */
+/** Starts Postgres on the cluster of this DATA_DIR, created on the first start. Errors say how to fix them. */
 export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest) {
   refuseUnfinished(dir)
   const place = locate(dir)
@@ -48,12 +48,12 @@ export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest) 
   const stop = async (atOnce: boolean) => {
     if (!atOnce) await supervisor.stop(STOP_SECONDS)
     else await stopPostmaster(pid, supervisor.hasEnded, place.cluster, binaries.folder, AT_ONCE)
-    // What is left when the supervisor was killed, and sessions that are frozen: they end by a signal of their own.
+    // Kills what is left if the supervisor was killed, and frozen sessions.
     await endPostgres(place, binaries.folder, () => {})
   }
   /**
-   * Ends every session and stops Postgres; returns when no process of it is left. Idempotent. At once: a Postgres that
-   * does not answer is killed. The next start recovers what was committed, as after a loss of power.
+   * Ends every session and stops Postgres; returns when none of its processes is left. Idempotent. `atOnce` kills a
+   * Postgres that does not answer: the next start recovers what was committed, as after a power failure.
    */
   const close = ({ atOnce = false } = {}) => closing ??= stop(atOnce)
   await ensureDatabase(place, port).catch(async (error: unknown) => {
@@ -65,7 +65,7 @@ export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest) 
     pid,
     supervisorPid: supervisor.pid,
     version: binaries.version, // such as `18.4`
-    /** Settles when Postgres ended and was not closed. */
+    /** Resolves when Postgres has ended without `close`. */
     lost: new Promise<Error>((resolve) => {
       void supervisor.ended.then((how) => closing ?? resolve(stopError(place, supervisor.said(), how)))
     }),
@@ -73,7 +73,7 @@ export async function startPostgres ({ dir, otherPorts, log }: PostgresRequest) 
   }
 }
 
-/** Waits for the supervisor of an earlier start. @throws when it does not end, or is that of another DATA_DIR */
+/** Waits for the supervisor of an earlier start. @throws when it does not end, or belongs to another DATA_DIR */
 async function awaitPredecessor ({ dataDir, home }: Place, log: (line: string) => void): Promise<void> {
   const deadline = Date.now() + STOP_SECONDS * 1000
   for (let isLogged = false; ; isLogged = true) {
@@ -107,7 +107,7 @@ async function startServer (
   }
 }
 
-/** The server on this port of loopback. Its settings come before postgresql.conf: durability and safety need them. */
+/** Command-line settings override postgresql.conf: durability and safety depend on them. */
 function serverRequest (place: Place, binaries: string, port: number): ServerRequest {
   const { dataDir, cluster, account } = place
   const settings = {
@@ -119,7 +119,7 @@ function serverRequest (place: Place, binaries: string, port: number): ServerReq
     full_page_writes: 'on',
     logging_collector: 'off',
     log_destination: 'stderr',
-    // The details of a constraint's error show the values of the row, such as phone numbers.
+    // Details of a constraint violation show values of the row, such as phone numbers.
     log_error_verbosity: 'terse'
   }
   const args = ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
@@ -128,7 +128,7 @@ function serverRequest (place: Place, binaries: string, port: number): ServerReq
 
 const serverOf = (dataDir: string) => `the Postgres of ${dataDir}`
 
-/** A free port of loopback, and none of those. Another process may take it before it is used. */
+/** A free loopback port that is not one of `others`. Another process may still take it before its use. */
 export async function freePort (others: readonly number[] = []): Promise<number> {
   for (;;) {
     const port = await listenOnce(0)
@@ -136,7 +136,7 @@ export async function freePort (others: readonly number[] = []): Promise<number>
   }
 }
 
-/** Listens for a moment. @returns the port. @throws when another process has it */
+/** Listens briefly. @returns the port @throws when another process has it */
 export function listenOnce (port: number, host = '127.0.0.1'): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject)
@@ -147,7 +147,7 @@ export function listenOnce (port: number, host = '127.0.0.1'): Promise<number> {
   })
 }
 
-// Another process took the port meanwhile, or a Postgres of an earlier run is about to end.
+// Transient: another process took the port, or a Postgres of an earlier run is still ending.
 function isPassing (said: string): boolean {
   return /is in use by|could not bind|Address already in use|lock file .* already exists|shared memory block .* still in use/.test(said)
 }
@@ -167,10 +167,10 @@ function stopError (place: Place, said: string, how: string): Error {
 
 const logPath = ({ dataDir }: Place) => join(dataDir, 'postgres.log')
 
-/** The server stops when it has no room for the next piece of its write-ahead log, which has this size. */
+/** Size of a WAL segment: Postgres stops when there is no room for one. */
 const leastBytes = 16 * 2 ** 20
 
-/** How to mend a full disk, if that is what is wrong: the log may be on it too, and have no room to say so. */
+/** How to fix a full disk, if that is the problem. The log may be on it too, with no room to say so. */
 function howToMakeRoom ({ cluster }: Place, said: string): string | undefined {
   const { bavail, bsize } = statfsSync(cluster)
   if (!said.includes('No space left on device') && bavail * bsize >= leastBytes) return undefined

@@ -1,4 +1,4 @@
-// What a running Postgres leaves in its cluster directory, and how to stop it from outside.
+// Reads what a running Postgres writes to its cluster directory, and stops it from outside.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ interface Stage {
   seconds: number
 }
 
-// Postgres' own names for the first two: fast and immediate shutdown.
+// Postgres calls the first two fast and immediate shutdown.
 const STAGES: readonly Stage[] = [
   { signal: 'SIGINT', seconds: 20 },
   { signal: 'SIGQUIT', seconds: 5 },
@@ -20,8 +20,8 @@ const STAGES: readonly Stage[] = [
 ]
 
 /**
- * What postmaster.pid says: the pid, and `starting`, `ready` or `stopping`; undefined when there is none. The process
- * need not exist.
+ * Reads postmaster.pid: the pid, and `starting`, `ready` or `stopping`; undefined without the file. The process need
+ * not exist.
  */
 export function readPostmaster (cluster: string) {
   try {
@@ -32,13 +32,13 @@ export function readPostmaster (cluster: string) {
   }
 }
 
-/** Whether this pid is a live Postgres process of this cluster, and not another process that got the pid later. */
+/** Whether this pid is a live Postgres process of this cluster, and not another process that reuses the pid. */
 function belongsTo (cluster: string, pid: number): boolean {
   if (identify(pid) === undefined) return false
   if (process.platform === 'win32') return true
   if (process.platform !== 'linux') return commandOf(pid).includes(cluster)
   try {
-    // Postgres makes its cluster the working directory.
+    // Postgres changes its working directory to the cluster.
     const isThere = readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster)
     return isThere && readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')
   } catch {
@@ -46,13 +46,13 @@ function belongsTo (cluster: string, pid: number): boolean {
   }
 }
 
-/** The live processes of a cluster, where the system lists them (Linux); else none. */
+/** The live processes of a cluster; empty unless the system lists them (Linux). */
 export function processesOf (cluster: string): number[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc').map(Number).filter((pid) => pid > 0 && belongsTo(cluster, pid))
 }
 
-/** Stops a Postgres: a fast shutdown, then harder ones when it does not end in time. Returns when it has ended. */
+/** Stops Postgres with a fast shutdown, then with harder ones if it does not end in time. Returns when it has ended. */
 export async function stopPostmaster (
   pid: number, hasEnded: () => boolean, cluster: string, binaries: string, stages: readonly Stage[] = STAGES
 ): Promise<void> {
@@ -65,7 +65,7 @@ export async function stopPostmaster (
     'a disk that does not answer?')
 }
 
-/** Returns when no Postgres runs on the cluster; it does not matter which process has started it. */
+/** Returns when no Postgres runs on the cluster, whichever process started it. */
 export async function endPostgres ({ cluster }: Place, binaries: string, log: (line: string) => void): Promise<void> {
   const postmaster = readPostmaster(cluster)
   if (postmaster !== undefined && belongsTo(cluster, postmaster.pid)) {
@@ -73,11 +73,11 @@ export async function endPostgres ({ cluster }: Place, binaries: string, log: (l
     await stopPostmaster(postmaster.pid, () => !belongsTo(cluster, postmaster.pid), cluster, binaries)
   }
   await until(() => killAll(processesOf(cluster)) === 0, 10)
-  // If the pid belonged to another process by now, Postgres would take that for a Postgres and not start.
+  // Otherwise, if another process has the pid now, Postgres would take that for a Postgres and not start.
   if (process.platform === 'linux') rmSync(join(cluster, 'postmaster.pid'), { force: true })
 }
 
-/** Whether the condition came true within that many seconds. */
+/** Polls. @returns whether the condition came true within that many seconds */
 export async function until (condition: () => boolean, seconds: number): Promise<boolean> {
   const deadline = Date.now() + seconds * 1000
   while (!condition()) {
@@ -87,13 +87,13 @@ export async function until (condition: () => boolean, seconds: number): Promise
   return true
 }
 
-// Sessions of a postmaster that was killed work on to the end of their query, and until then no new one can start.
+// Sessions of a killed postmaster run to the end of their query, and block a new postmaster until then.
 function killAll (pids: number[]): number {
   for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // it has ended meanwhile
+      // it has ended already
     }
   }
   return pids.length
@@ -101,13 +101,13 @@ function killAll (pids: number[]): number {
 
 function send (pid: number, signal: Stage['signal'], cluster: string, binaries: string): void {
   try {
-    // Windows has no such signals; there pg_ctl speaks to Postgres in another way.
+    // Windows has no such signals: pg_ctl uses another way.
     if (process.platform === 'win32' && signal !== 'SIGKILL') {
       const mode = signal === 'SIGINT' ? 'fast' : 'immediate'
       execFileSync(program(binaries, 'pg_ctl'), ['stop', '-W', '-D', cluster, '-m', mode], { stdio: 'ignore' })
     } else process.kill(pid, signal)
   } catch {
-    // It has ended meanwhile, and the condition holds.
+    // It has ended already, and `hasEnded` holds.
   }
 }
 

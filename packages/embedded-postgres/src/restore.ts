@@ -1,4 +1,4 @@
-// Restores a backup into a DATA_DIR that holds nothing: all of it, or nothing.
+// Restores a backup into an empty DATA_DIR, all or nothing.
 import { once } from 'node:events'
 import {
   chownSync, copyFileSync, createReadStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync,
@@ -19,15 +19,15 @@ interface RestoreRequest {
   /** Empty or absent. */
   dataDir: string
   file: string
-  /** For the error of another process that is refused, such as `ringledger restore`. */
+  /** Named in the error of another process that is refused, such as `ringledger restore`. */
   command: string
   log (line: string): void
-  /** Bytes of the file that are read. */
+  /** Bytes read of the file. */
   onProgress (done: number, total: number): void
   signal: AbortSignal
 }
 
-/** @throws when DATA_DIR holds something, or the file is damaged or none of ours; DATA_DIR is then as it was */
+/** @throws when DATA_DIR is not empty, or the file is damaged or not ours; DATA_DIR is then as before */
 export async function restore (request: RestoreRequest) {
   const wasThere = existsSync(request.dataDir)
   if (!statSync(request.file, { throwIfNoEntry: false })?.isFile()) {
@@ -49,7 +49,7 @@ export async function restore (request: RestoreRequest) {
 
 async function restoreInto (dataDir: string, request: RestoreRequest) {
   refuseUsed(dataDir)
-  emptyAgain(dataDir) // of a restore that was killed
+  emptyAgain(dataDir) // leftovers of a killed restore
   const note = join(dataDir, unfinishedNote)
   writeFileSync(note, `${resolve(request.file)}\n`, { mode: 0o600, flush: true })
   try {
@@ -69,8 +69,8 @@ async function restoreInto (dataDir: string, request: RestoreRequest) {
 }
 
 /**
- * The note goes last: as long as it is there nothing starts, and another restore begins anew. The small files are
- * copied, since a cluster that root keeps elsewhere may lie on another file system.
+ * The caller removes the note last: while it exists nothing starts, and another restore begins anew. Copies the small
+ * files, since a cluster that root keeps elsewhere may be on another file system.
  */
 function moveIn ({ dataDir, cluster, account }: Place, draft: string, files: readonly string[]): void {
   for (const name of files) copyFileSync(join(draft, smallFolder, name), join(dataDir, name))
@@ -80,17 +80,17 @@ function moveIn ({ dataDir, cluster, account }: Place, draft: string, files: rea
   for (const path of [...files.map((name) => join(dataDir, name)), join(cluster, '..'), dataDir]) sync(path)
 }
 
-/** Hands a folder with all that is in it to the account of Postgres, and waits until it is on disk. */
+/** Gives a folder and its content to Postgres' account, and flushes it to disk. */
 function own (path: string, account: Account | undefined): void {
   if (statSync(path).isDirectory()) for (const name of readdirSync(path)) own(join(path, name), account)
   if (account) chownSync(path, account.uid, account.gid)
   sync(path)
 }
 
-/** The lock of the process that looks, and of those before it, is no data. */
+/** Locks of this process and of earlier ones are no data. */
 const isLock = (name: string) => /^lock[.-]/.test(name)
 
-/** @throws when something is there, unless a broken-off restore has left it */
+/** @throws when DATA_DIR is not empty, unless an interrupted restore left it so */
 function refuseUsed (dataDir: string): void {
   if (existsSync(join(dataDir, unfinishedNote))) return
   const found = readdirSync(dataDir).filter((name) => !isLock(name))
@@ -99,7 +99,7 @@ function refuseUsed (dataDir: string): void {
     'a backup is restored into an empty one. Set DATA_DIR to another directory, or move this one away.')
 }
 
-/** Removes all but the locks from a DATA_DIR that a restore began to fill, with the place that its pointer names. */
+/** If a restore began to fill DATA_DIR, removes all but the locks, and the place that its pointer names. */
 function emptyAgain (dataDir: string): void {
   if (!existsSync(join(dataDir, unfinishedNote))) return
   const outside = readPointer(dataDir)
@@ -110,8 +110,8 @@ function emptyAgain (dataDir: string): void {
 }
 
 /**
- * Unpacks into an empty folder. The checksum at the end of the file covers all of it.
- * @throws when the file is damaged or cut off, or no tar
+ * Unpacks into an empty folder. The checksum at the end covers the whole file.
+ * @throws when the file is damaged, truncated, or no tar
  */
 async function extract ({ file, onProgress, signal }: RestoreRequest, into: string): Promise<void> {
   const total = statSync(file).size
@@ -126,7 +126,7 @@ async function extract ({ file, onProgress, signal }: RestoreRequest, into: stri
   })
   const unpacked = once(unpack, 'close')
   let refused: unknown
-  unpacked.catch((error: unknown) => { refused = error }) // else it is awaited below
+  unpacked.catch((error: unknown) => { refused = error }) // handled here or below
   try {
     await pipeline(read, createGunzip(), async (plain: AsyncIterable<Buffer>) => {
       for await (const chunk of plain) {
@@ -137,7 +137,7 @@ async function extract ({ file, onProgress, signal }: RestoreRequest, into: stri
     await unpacked
   } catch (error) {
     signal.throwIfAborted()
-    const cause = refused ?? error // a stream that is left early ends as aborted
+    const cause = refused ?? error // a stream that is left early reports an abort
     const code = errorCode(cause)
     if (!/^(Z_|TAR_)/.test(code)) throw cause
     const reason = cause instanceof Error ? cause.message : code
@@ -145,7 +145,7 @@ async function extract ({ file, onProgress, signal }: RestoreRequest, into: stri
   }
 }
 
-/** Its files lie in DATA_DIR itself. @throws when it is no backup of ours, or one of a later release */
+/** Restricts file names to DATA_DIR itself. @throws when it is not our backup, or from a later release */
 function readAbout (folder: string, file: string): About {
   const about = readJsonObject(join(folder, smallFolder, aboutFile)) ?? {}
   const files = Array.isArray(about.files) ? about.files.map(String) : []
