@@ -1,4 +1,4 @@
-// What only the log says of an assistant: whose it is, and what it was.
+// Reads from the log who owns an assistant, and what it was at a past revision.
 import { LRUCache } from 'lru-cache'
 import { tryDecode } from '../domain/events.js'
 import { assistantStream } from '../features/assistants/events.js'
@@ -7,21 +7,21 @@ import type { Streams } from '../log/event-log.js'
 import { foldStream, StreamBusy, waitMs } from './handle.js'
 import { Shares } from './shares.js'
 
-/** Nothing when there is no such assistant. */
+/** Undefined when there is no such assistant. */
 export async function assistantOwner (streams: Pick<Streams, 'read'>, assistantId: number): Promise<string | undefined> {
   const [stored] = await streams.read(assistantStream(assistantId), 0n, 1)
   const { event } = stored ? tryDecode(stored) : {} // anybody can append anything to the log
   return event?.type === 'AssistantCreated' ? event.data.user_id : undefined
 }
 
-/** The newest of them; together less than 5 MiB, as a user id has 128 characters at most. */
+/** The cache stays below 5 MiB, as a user id has 128 characters at most. */
 const rememberedOwners = 10_000
-/** An assistant keeps its owner for ever. A log that went back may have lost it. */
+/** An assistant never changes its owner, but a log that went back may have lost the assistant. */
 const rememberedMs = 60_000
 
 /**
- * An assistant is read from its own stream, so that a call may follow its assistant at once, and its owner is
- * remembered for a minute: most calls are of few assistants.
+ * Reads the owner from the assistant's stream, because a call may follow its assistant at once. Caches owners for a
+ * minute: most calls are of few assistants.
  */
 export function assistantOwners (streams: Pick<Streams, 'read'>): (assistantId: number) => Promise<string | undefined> {
   const known = new LRUCache<number, string>({ max: rememberedOwners, ttl: rememberedMs })
@@ -33,7 +33,7 @@ export function assistantOwners (streams: Pick<Streams, 'read'>): (assistantId: 
 }
 
 /**
- * The user's assistant after the event at `revision`; nothing when it is another user's, or has no such revision.
+ * The user's assistant after the event at `revision`; undefined when it is another user's, or has no such revision.
  * @throws StreamBusy, EventStoreUnavailable
  */
 export type AssistantAt = (userId: string, id: number, revision: number) => Promise<AssistantAtRevision | undefined>

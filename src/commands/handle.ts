@@ -17,54 +17,54 @@ import { Shares } from './shares.js'
 interface CommandRequest<State, Event extends DomainEvent> {
   aggregate: Aggregate<State, Event>
   stream: string
-  /** The events that follow; asked again when another process wrote first. @throws Rejection */
+  /** Runs again on the new state when another process wrote first. @throws Rejection */
   decide (state: State): Event[]
   origin: Origin
-  /** The stream is most likely new: decide without a read. What is refused on an empty stream stays refused. */
+  /** The stream is most likely new: decides and appends without a read. A rejection of the empty state is final. */
   isNew?: boolean | undefined
-  /** Only for the stream's owner. To others it is as if it were not there, and no more than its first event is read. */
+  /** Only the owner sees the stream. For others it counts as empty, and only its first event is read. */
   isForOwner?: boolean | undefined
-  /** The caller's condition, asked last: what is refused anyway is told so. @throws Rejection */
+  /** If-Match. Checked after `decide`, so a domain error wins over 412. @throws Rejection */
   condition?: ((present: Pick<Folded<State>, 'state' | 'stateRevision'>) => void) | undefined
 }
 
-/** Who sent a command, and how it is recognised in the stream. */
+/** Who sent a command, and how the stream recognises its events. */
 export interface Origin {
-  /** A UUID that stays the same when the command is tried again. */
+  /** A UUID. Every retry of the command has the same one. */
   commandId: string
   correlationId: string
   /** Absent for the call engine and the command line. */
   userId?: string | undefined
-  /** Whose persons the events name, where they do not say so themselves: nothing of others can be sealed. */
+  /** The user whose person keys seal the events, if their data has no `user_id`. Without either, nothing is sealed. */
   ofUser?: string | undefined
-  /** Of the span that led to the events, where tracing is on. */
+  /** The span that caused the events; absent when tracing is off. */
   traceparent?: string | undefined
-  /** The stream may have the events of an earlier try: they are looked for first. */
+  /** An earlier try may have appended events: look for them first. */
   isRetry?: boolean
 }
 
-/** A stream up to a revision. */
+/** A stream, folded up to `revision`. */
 interface Folded<State> {
   state: State
   revision: bigint
-  /** Of its last event that counts: others may have appended events of their own after it. */
+  /** Last event of the aggregate's own types. Others may have appended events of other types after it. */
   stateRevision: bigint
-  /** Of its last event in $all; 0 when it has none. */
+  /** Position of the last event in $all; 0 for an empty stream. */
   position: bigint
 }
 
-/** The stream after the command, whether or not it led to events. */
+/** The stream after the command, with or without new events. */
 export interface Outcome<State> extends Folded<State> {
-  /** An earlier try led to the events. */
+  /** An earlier try appended the events. */
   wasHandled?: true
-  /** This try led to the events. */
+  /** This try appended the events. */
   isAppended?: true
 }
 
-/** How long a command waits for others, in milliseconds. */
+/** How long a command waits for other commands, in milliseconds. */
 export const waitMs = 5_000
 
-/** Others kept the stream busy for too long; nothing was written. */
+/** Other commands kept the stream busy for too long; nothing was written. */
 export class StreamBusy extends Error {
   override readonly name = 'StreamBusy'
   constructor (commandId: string) {
@@ -77,9 +77,9 @@ export type HandleCommand =
   <State, Event extends DomainEvent>(request: CommandRequest<State, Event>) => Promise<Outcome<State>>
 
 /**
- * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
- * with the same command id and ids. No try begins later than 5 s after it came. `cacheBytes` bounds what is remembered.
- * @param otherLog what is wrong with the log: what is answered in another one may be lost with it
+ * Queues the commands for one stream inside this process. If another process wrote first, it reads and decides again,
+ * with the same command id and ids. No try begins later than 5 s after the command came. `cacheBytes` bounds the cache.
+ * @param otherLog the error if the log was replaced or went back: an append to such a log may be lost with it
  */
 export function commandHandler (
   streams: Streams, cacheBytes = 64 * 2 ** 20, otherLog: () => Error | undefined = () => undefined
@@ -97,21 +97,21 @@ export function commandHandler (
   }
 }
 
-/** About what an entry takes besides its state: two strings, two numbers, a place in a map. */
+/** Rough size of a cache entry without its state: two strings, two numbers, a place in a map. */
 const entryBytes = 400
 
 /**
- * Bounded by bytes, because users decide how large a state is. An old entry is harmless: each append names its exact
+ * Bounded by bytes, because users decide how large a state is. A stale entry is harmless: each append names its exact
  * revision.
  */
 export function streamCache (mostBytes: number) {
   const sizeCalculation = ({ state }: Folded<unknown>) => entryBytes + sizeOf(state)
-  // lru-cache takes 0 for no bound; nothing fits into 1 byte.
+  // lru-cache reads 0 as unbounded; nothing fits into 1 byte.
   return new LRUCache<string, Folded<unknown>>({ maxSize: Math.max(1, mostBytes), sizeCalculation })
 }
 
 class Handling {
-  /** Of each user: one stream with many large events is the work of seconds. */
+  /** Per user: a stream with many large events takes seconds to fold. */
   readonly #wholeStreams = new Shares(3, waitMs)
 
   constructor (private readonly streams: Streams, private readonly cache: ReturnType<typeof streamCache>) {}
@@ -120,7 +120,7 @@ class Handling {
     giveUpAt: number, request: CommandRequest<State, Event>
   ): Promise<Outcome<State>> {
     const { aggregate, origin: { commandId, isRetry } } = request
-    if (isRetry) this.cache.delete(keyOf(request)) // a cached state may have passed the earlier try
+    if (isRetry) this.cache.delete(keyOf(request)) // the cached state may be past the earlier try
     let isUnread = request.isNew && !isRetry && !this.cache.has(keyOf(request))
     for (let isLate = false; ; isUnread = false, isLate = true) {
       if (Date.now() > giveUpAt) throw new StreamBusy(commandId)
@@ -135,8 +135,8 @@ class Handling {
   }
 
   /**
-   * Folds the tail of the stream onto the cached state; `earlier` is that after an earlier try. Drops the cached state
-   * if the stream was deleted, or if a conflict occurred (`isLate`) without a newer event: the log was rolled back.
+   * Folds the tail of the stream onto the cached state; `earlier` is the state after an earlier try. Drops a cached
+   * state if the stream was deleted, or after a conflict (`isLate`) without a newer event: the log went back.
    */
   async #read<State, Event extends DomainEvent> (
     request: CommandRequest<State, Event>, isLate: boolean
@@ -155,7 +155,7 @@ class Handling {
     const visit = () => this.streams.visit(stream, current.revision + 1n, next)
     const isThere = await (cached || aggregate.isWrittenOnce ? visit() : this.#readWhole(origin, visit))
       .catch((error: unknown) => { if (!earlier) throw error })
-    if (isThere === undefined) return { current, earlier } // a later event cannot be read
+    if (isThere === undefined) return { current, earlier } // `earlier` is known, and a later event cannot be read
     if (cached && (!isThere || (isLate && current === cached))) {
       this.cache.delete(keyOf(request))
       return await this.#read(request, isLate)
@@ -184,7 +184,7 @@ class Handling {
     if (!request.aggregate.isWrittenOnce) this.cache.set(keyOf(request), folded)
   }
 
-  /** Nothing when another process wrote first. */
+  /** @returns undefined when another process wrote first */
   async #append<State, Event extends DomainEvent> (
     request: CommandRequest<State, Event>, { state, revision }: Folded<State>, events: Event[]
   ): Promise<Outcome<State> | undefined> {
@@ -203,11 +203,11 @@ class Handling {
   }
 }
 
-/** Where what a stream adds up to is remembered: once for each aggregate that folds it. */
+/** Cache key. A stream that several aggregates fold has one entry for each of them. */
 const keyOf = ({ stream, aggregate: { part } }: { stream: string, aggregate: { part?: string } }): string =>
   part === undefined ? stream : `${stream} ${part}`
 
-/** What a stream adds up to, or its first events. */
+/** Folds a whole stream, or its first `mostEvents`. */
 export async function foldStream<State, Event extends DomainEvent> (
   streams: Pick<Streams, 'visit'>, aggregate: Aggregate<State, Event>, stream: string, mostEvents?: number
 ): Promise<Folded<State>> {
@@ -219,7 +219,7 @@ export async function foldStream<State, Event extends DomainEvent> (
 const emptyStream = <State>({ initialState }: { initialState: State }): Folded<State> =>
   ({ state: initialState, revision: noStream, stateRevision: noStream, position: 0n })
 
-/** The stream after one more event; one of a type that is not the aggregate's changes no state. @throws DecodeError */
+/** The stream after one more event. A type that is not the aggregate's leaves the state. @throws DecodeError */
 function withNext<State, Event extends DomainEvent> (
   aggregate: Aggregate<State, Event>, folded: Folded<State>, stored: StoredEvent
 ): Folded<State> {
@@ -237,15 +237,15 @@ function ownEvent<State, Event extends DomainEvent> (
     const event = isOwn(stored) ? decode(stored) : undefined
     return event && isOwn(event) ? event : undefined
   } catch (error) {
-    // What somebody appended to what was written says nothing, whatever it is.
+    // Anybody can append to the stream: after the event that created it, what does not decode is ignored.
     if (skipsUnreadable && state !== initialState && error instanceof DecodeError) return undefined
     throw error
   }
 }
 
 /**
- * One that begins later, and with no event that creates something, was truncated; that of an erased person begins with
- * what is left of it.
+ * A stream was truncated if it begins after revision 0 and no event in it creates something. The stream of an erased
+ * person is whole: it begins with what the erasure left.
  * @param first its first event
  * @throws StreamTruncated
  */
@@ -256,19 +256,19 @@ function refuseHalf<State> (
   if (first && first.revision > 0n && state === initialState && !isErasing(first)) throw new StreamTruncated(stream, '$tb')
 }
 
-/** Of an error that each repetition would meet again: why, as a field of a refusal says it. */
+/** Why every retry would fail, as the message of a field; undefined for other errors. */
 export function whyUnreadable (error: unknown): string | undefined {
   if (error instanceof StreamGone) return 'has a history that was deleted for good'
   const isUnreadable = error instanceof StreamTruncated || (error instanceof DecodeError && !error.isOfLater)
   return isUnreadable ? 'has a history that cannot be read: an operator must mend it' : undefined
 }
 
-/** Appends within a span, where tracing is on; the events carry it. */
+/** Appends within a span if tracing is on; the events carry the span. */
 async function traced (
   stream: string, events: readonly DomainEvent[], origin: Origin, append: (sender: Origin) => Promise<Appended>
 ): Promise<Appended> {
   if (!tracing.tracer) return await append(origin)
-  const kind = stream.slice(0, stream.indexOf('-')) // the rest may be an id that a call engine has made up
+  const kind = stream.slice(0, stream.indexOf('-')) // the rest may be an id that a call engine made up
   const attributes = { 'ringledger.stream': kind, 'ringledger.events': events.map(({ type }) => type).join(' ') }
   const span = tracing.tracer.start(`append ${kind}`, { kind: 'producer', parent: origin.traceparent, attributes })
   try {
@@ -281,7 +281,7 @@ async function traced (
   }
 }
 
-/** Events with ids that every try repeats, and with what caused them. @throws Rejection `too-large`, UnsoundEvent */
+/** Adds ids that every retry repeats, and the cause as metadata. @throws Rejection `too-large`, UnsoundEvent */
 export function proposed (events: DomainEvent[], sender: Origin, largestEvent = 900 * 1024): Proposed[] {
   const { commandId, correlationId, userId, ofUser, traceparent } = sender
   const caused = { $correlationId: correlationId, $causationId: commandId, command_id: commandId }

@@ -1,4 +1,4 @@
-// Safe retries: a key is claimed with a lease, keeps the answer of its command, and gives it again for 24 hours.
+// Safe retries: a request claims its key with a lease; the key keeps the answer and repeats it for 24 hours.
 import { createHash, randomUUID } from 'node:crypto'
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { canonicalJson } from '../domain/json.js'
@@ -8,13 +8,13 @@ import { inTransaction } from '../postgres/transaction.js'
 import { StreamBusy } from './handle.js'
 import { NotCaughtUp } from './ids.js'
 
-/** What a request with a key is recognised by; without a key every request is a new command. */
+/** Identifies a request. Without a key, every request is a new command. */
 export interface Claim {
   userId: string
   method: string
   route: string
   key: string | undefined
-  /** With the path: another body under the same key is refused. */
+  /** Hashed with the path: another body under the same key is refused. */
   body: unknown
   path: string
 }
@@ -23,50 +23,49 @@ export interface Answer<Body> {
   status: number
   body: Body
   headers?: Record<string, string>
-  /** Where reads show what was written. */
+  /** The read model that shows what was written. */
   source?: string | undefined
-  /** Its stream, and those that stand for persons whom it shows: an erasure of one forgets the answer. */
+  /** The command's stream, and those of the persons whom it shows. Erasing one of them drops the answer. */
   about?: string[]
-  /** The command appended nothing: no erasure finds it by its id. */
+  /** The command appended nothing, so an erasure cannot find it by its id. */
   isUnchanged?: boolean
 }
 
-/** What the key reserves: each try of the command has the same. */
+/** What the key reserves. Every try of the command gets the same. */
 interface Reservation {
   ids? (): Promise<number[]>
-  /** Something that the answer shows and no event holds. */
+  /** A secret that the answer shows and no event holds. */
   secret? (): string
 }
 
-/** One try of a command. */
 export interface Try {
   commandId: string
   ids: number[]
   secret: string | undefined
-  /** An earlier request with this key may have got as far as the log. */
+  /** An earlier request with this key may have reached the log. */
   isRetry: boolean
-  /** Whether anything may be written under the key. A try that fails frees its key only where nothing is. */
+  /** Something may be written under the key. A try that fails frees its key only if nothing is. */
   mayBeWritten: boolean
-  /** Keeps the answer. @throws KeyInFlight when the lease is over, or a person is erased who may be in it */
+  /** Stores the answer. @throws KeyInFlight when another request has the lease, or an erasure may concern the answer */
   keep (answer: Answer<unknown>, db?: Pool | Ledger): Promise<void>
 }
 
 /** One transaction of the ledger. */
 type Ledger = PoolClient
 
-/** A command that writes no event: its rows and its answer are one transaction. */
+/** A command that appends no event: its rows and its answer are one transaction. */
 export interface LedgerCommand<Facts, Body> {
-  /** What is needed beforehand, with no transaction open. */
+  /** Runs before the transaction begins. */
   prepare (): Promise<Facts>
   write (ledger: Ledger, facts: Facts): Promise<Answer<Body>>
 }
 
-/** The commit left and no answer came: it was done or not. The same key finds out. */
+/** The answer to COMMIT got lost, so it may have happened. A retry with the same key finds out. */
 export class CommitOutcomeUnknown extends Error {
   override readonly name = 'CommitOutcomeUnknown'
 }
 
-/** Answers may hold secrets: at rest they are encrypted, bound to their user. */
+/** Encrypts answers at rest, bound to their user: they may hold secrets. */
 interface Sealing {
   seal (userId: string, text: string): SealedRow
   unseal (userId: string, sealed: SealedRow): string
@@ -74,7 +73,6 @@ interface Sealing {
 
 interface SealedRow { key_id: string, sealed: string }
 
-/** Another request with the same key is being handled. */
 export class KeyInFlight extends Error {
   override readonly name = 'KeyInFlight'
   constructor () {
@@ -82,7 +80,7 @@ export class KeyInFlight extends Error {
   }
 }
 
-/** What is sealed in a row: from the claim on its secret, in the end the answer as well. */
+/** The sealed part of a row: its secret from the claim on, in the end the answer as well. */
 interface Kept<Body> { secret?: string, answer?: Answer<Body> }
 
 interface KeyRow<Body = unknown> {
@@ -90,7 +88,7 @@ interface KeyRow<Body = unknown> {
   request_hash: Buffer
   command_id: string
   ids: string[]
-  /** What the lease was given, as the database writes it: proof that it is still ours. */
+  /** As Postgres writes it. An update must match it exactly, which proves that the lease is still ours. */
   leased_until: string
   is_mine: boolean
   is_committed: boolean
@@ -99,7 +97,7 @@ interface KeyRow<Body = unknown> {
   kept: Kept<Body>
 }
 
-/** How long a request has its key. Whoever comes later takes over. */
+/** How long a request holds its key; then the next request takes over. */
 const leaseSeconds = 10
 const keepHours = 24
 const batchSize = 1_000
@@ -113,8 +111,8 @@ export class Idempotency {
   constructor (private readonly pool: Pool, private readonly sealing: Sealing) {}
 
   /**
-   * Runs the command once per key. A key whose command was refused, or certainly not written, is free again; one whose
-   * outcome is not known is kept: the next request with it runs the command as a retry.
+   * Runs the command once per key. If it was refused, or certainly wrote nothing, the key is free again. If its outcome
+   * is unknown, the key stays, and the next request with it runs the command as a retry.
    * @throws KeyInFlight, Rejection `invalid` for another body under the same key, and what `run` throws
    */
   async once<Body> (
@@ -125,7 +123,7 @@ export class Idempotency {
     let notYet: NotCaughtUp | undefined
     const ids = await reserve.ids?.().catch((error: unknown) => {
       if (claim.key === undefined || !(error instanceof NotCaughtUp)) throw error
-      notYet = error // a retry needs none
+      notYet = error // a retry has ids already
       return []
     }) ?? []
     if (claim.key === undefined) {
@@ -149,17 +147,17 @@ export class Idempotency {
       if (notYet && !isRetry) throw notYet
       return { ...await run(tried), isReplay: false }
     } catch (error) {
-      await this.#giveUp(row, tried.mayBeWritten).catch(() => {}) // then its lease runs out
+      await this.#giveUp(row, tried.mayBeWritten).catch(() => {}) // if this fails, the lease runs out
       throw error
     }
   }
 
-  /** The same of a command in the ledger. What it throws leaves nothing behind. @throws CommitOutcomeUnknown too */
+  /** Like `once`, for a ledger command. An error means that nothing was written, except for CommitOutcomeUnknown. */
   async onceInLedger<Facts, Body> (
     claim: Claim, { prepare, write }: LedgerCommand<Facts, Body>
   ): Promise<Answer<Body> & { isReplay: boolean }> {
     return await this.once(claim, {}, async (tried) => {
-      tried.mayBeWritten = false // an earlier try is over: it commits nothing without its lease
+      tried.mayBeWritten = false // an earlier try cannot commit any more: it lost its lease
       const facts = await prepare()
       let isWritten = false
       try {
@@ -177,7 +175,7 @@ export class Idempotency {
     })
   }
 
-  /** Removes keys older than 24 hours, in small batches. @returns how many */
+  /** Removes keys older than 24 hours in batches. @returns how many */
   async removeExpired (): Promise<number> {
     for (let removed = 0; ;) {
       const { rowCount } = await this.pool.query(`
@@ -190,7 +188,7 @@ export class Idempotency {
   }
 
   /**
-   * The row of the key: made now, taken over from a request that crashed, or another request's.
+   * The row of the key: a new one, one taken over from a request that crashed, or another request's.
    * @throws Rejection `invalid` for another body under the same key, and where an erasure emptied the hash
    */
   async #claim<Body> (
@@ -213,7 +211,7 @@ export class Idempotency {
       const row = mine ?? (await this.pool.query<KeyRow>(`
         SELECT ${columns}, false AS is_mine, committed_at IS NOT NULL AS is_committed
         FROM ledger.idempotency_keys WHERE ${isThis}`, name)).rows[0]
-      if (!row) continue // it was freed between the two statements
+      if (!row) continue // another request freed it between the two statements
       if (!row.request_hash.equals(hash)) throw row.request_hash.length === 0 ? erasedSince() : usedForAnother()
       const { key_id } = row
       const text = key_id === null ? '{}' : this.sealing.unseal(userId, { key_id, sealed: row.sealed })
@@ -235,7 +233,7 @@ export class Idempotency {
     if (rowCount === 0) throw new KeyInFlight()
   }
 
-  /** Where something may be written, the next request with the key finds out. Who took it over has another lease. */
+  /** If something may be written, the row stays for a retry. If another request took over, nothing changes. */
   async #giveUp ({ name, leased_until }: KeyRow, mayBeWritten: boolean): Promise<void> {
     await this.pool.query(mayBeWritten
       ? `UPDATE ledger.idempotency_keys SET leased_until = '-infinity' WHERE ${isLeased}`
@@ -245,15 +243,14 @@ export class Idempotency {
 
 /**
  * Whether a command that failed may have written anything.
- * @param before whether something was written before it was decided
+ * @param before whether something was written before `decide` ran
  */
 export function mayHaveWritten (error: unknown, before: boolean): boolean {
-  // What an earlier try had written was read before it was refused.
+  // The stream was read before the refusal: events of an earlier try would have been found.
   if (error instanceof Rejection || error instanceof AppendTooLarge) return false
   return before || !(error instanceof EventStoreUnavailable || error instanceof StreamBusy)
 }
 
-/** The same key came with another path or body. */
 const usedForAnother = () => invalid({ 'Idempotency-Key': ['was used for another request'] })
 
 const erasedSince = () =>

@@ -8,15 +8,12 @@ export interface Ids {
   take (kind: IdKind, count?: number): Promise<number[]>
 }
 
-/**
- * The projections have not passed the log's head of our start yet: until they have, the sequences may be behind
- * ids that the log already knows.
- */
+/** Projections lag the log's head of our start, so the sequences may lag ids that the log has. */
 export class NotCaughtUp extends Error {
   override readonly name = 'NotCaughtUp'
 }
 
-/** The next block would reach beyond the highest id that is given out. Nothing was written. */
+/** The next block would pass the highest id that may be given out. Nothing was written. */
 export class IdsUsedUp extends Error {
   override readonly name = 'IdsUsedUp'
 }
@@ -25,9 +22,9 @@ export class IdsUsedUp extends Error {
 const blockSizes = { assistant: 20, lead: 200, campaign: 20, phone_number: 20, api_key: 20, blacklist: 20 }
 
 /**
- * `isCaughtUp` answers whether the projections have passed the head that was read at the start. `hold` throws while
- * this database is behind the log; it is asked before each block, so also when it was restored under a running process.
- * In another log, which `otherLog` tells, no id is given.
+ * `isCaughtUp`: the projections have passed the head that was read at the start. `hold` throws while this database is
+ * behind the log; it runs before each block, since a database can be restored under a running process. `otherLog` is
+ * the error if the log was replaced: then no id is given out.
  */
 export function openIds (
   pool: Pool, isCaughtUp: () => Promise<boolean>, hold: () => Promise<void> = async () => {},
@@ -50,7 +47,7 @@ export function openIds (
 
   function refill (kind: IdKind, count: number): Promise<void> {
     refilling[kind] = refilling[kind].catch(() => {}).then(async () => {
-      if (left[kind].length >= count) return // somebody before us in the queue did it
+      if (left[kind].length >= count) return // another caller in the queue did it
       await hold()
       const first = await takeBlock(pool, kind)
       left[kind].push(...Array.from({ length: blockSizes[kind] }, (_, index) => first + index))
@@ -73,7 +70,7 @@ async function takeBlock (pool: Pool, kind: IdKind): Promise<number> {
 
 const mostTaken = 10
 
-/** Creates under further ids where a stream has the first ones: the sequence may be behind the log. */
+/** Retries with further ids if a stream has the first ones: the sequence may lag the log. */
 export async function passOverTaken<Outcome> (create: () => Promise<Outcome>): Promise<Outcome> {
   for (let taken = 1; ; taken++) {
     try {

@@ -1,4 +1,4 @@
-// Requests for a person's data as the log has them.
+// Reads requests for a person's data from the log, and ends them there.
 import { randomUUID } from 'node:crypto'
 import { isUuid } from '../domain/json.js'
 import { personRequestStream } from '../features/persons/events.js'
@@ -6,10 +6,10 @@ import { type PersonRequest, personRequestDecider } from '../features/persons/mo
 import type { Streams } from '../log/event-log.js'
 import { commandHandler, foldStream } from './handle.js'
 
-/** More than a request has. */
+/** More events than a request has. */
 const mostEvents = 10
 
-/** With the position of its last event. Nothing when there is no such request. @throws EventStoreUnavailable */
+/** The request and the position of its last event; undefined when there is none. @throws EventStoreUnavailable */
 export async function findRequest (
   streams: Pick<Streams, 'visit'>, id: string
 ): Promise<{ request: PersonRequest, position: bigint } | undefined> {
@@ -18,7 +18,7 @@ export async function findRequest (
   return state && { request: state, position }
 }
 
-/** Appends how it ended, once. */
+/** Appends the end of the request, once. */
 export async function endRequest (streams: Streams, id: string, isDone: boolean): Promise<void> {
   const now = new Date().toISOString()
   await commandHandler(streams)({
@@ -29,12 +29,12 @@ export async function endRequest (streams: Streams, id: string, isDone: boolean)
   })
 }
 
-/** A database that was restored or replaced may know nothing of a request: then nobody does what it asks for. */
+/** After this, a request without a row is lost: its database was restored or replaced. */
 const surelyNotedAfterMs = 60_000
 
 /**
- * The user's request; nothing when it is another's. One that has not ended, and that no worker knows, has failed.
- * @param noted what the workers know of it; asked first, as they forget it after its end is in the log
+ * The user's request; undefined when it is another user's. A request that has not ended and has no row has failed.
+ * @param noted the row of the workers; read first, because they delete it once the end is in the log
  */
 export async function findOwnRequest (
   { streams, noted }: { streams: Pick<Streams, 'visit'>, noted (id: string): Promise<{ waits_for?: string } | undefined> },

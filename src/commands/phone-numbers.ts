@@ -1,4 +1,4 @@
-// Phone numbers in commands: what stands for one in the name of a stream, whether it must not be called, who holds it.
+// Phone numbers in commands: their digests in stream names, the do-not-call list, and who holds a number.
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Decider, DomainEvent } from '../domain/events.js'
@@ -25,10 +25,7 @@ class OtherLeadDigestKey extends Error {
   override readonly name = 'OtherLeadDigestKey'
 }
 
-/**
- * Writes a fingerprint of the key into the log at the first start, and holds later starts to it.
- * @throws OtherLeadDigestKey
- */
+/** The first start appends a fingerprint of the key; later starts must match it. @throws OtherLeadDigestKey */
 export async function holdToLeadDigestKey (streams: Streams, digest: PhoneHash): Promise<void> {
   const fingerprint = digest('LEAD_DIGEST_KEY')
   for (;;) {
@@ -51,7 +48,7 @@ export async function holdToLeadDigestKey (streams: Streams, digest: PhoneHash):
 
 export type Blacklists = ReturnType<typeof openBlacklists>
 
-/** One read of the newest event for each number that may have an entry, all at once: a lead has eleven at most. */
+/** Reads the newest event of each number that may have an entry, in parallel: a lead has at most eleven numbers. */
 export function openBlacklists (
   streams: Pick<Streams, 'last' | 'visit'>, digest: PhoneHash, noted: NotedEntries
 ) {
@@ -60,7 +57,7 @@ export function openBlacklists (
   return {
     streamOf,
     note: noted.note,
-    /** Those of the numbers that are listed: what was appended before counts. @throws EventStoreUnavailable */
+    /** The listed ones. Sees every entry that was appended before the call. @throws EventStoreUnavailable */
     async listed (userId: string, phoneNumbers: readonly string[]): Promise<Listed> {
       const numbers = new Map(phoneNumbers.map((number) => [streamOf(userId, number), number]))
       const found = await Promise.all((await noted.mayHaveEntry([...numbers.keys()])).map(async (stream) =>
@@ -70,7 +67,7 @@ export function openBlacklists (
   }
 }
 
-/** The newest event says it where it is the entry; else all that can be read does, which few numbers have. */
+/** Usually the newest event is the entry. If not, folds all of the stream that can be read; few numbers need that. */
 async function isListedIn (streams: Pick<Streams, 'last' | 'visit'>, stream: string): Promise<boolean> {
   const newest = await streams.last(stream)
   if (!newest) return false
@@ -79,13 +76,13 @@ async function isListedIn (streams: Pick<Streams, 'last' | 'visit'>, stream: str
 }
 
 interface NotedEntries {
-  /** To be awaited before the event of an entry is appended to the stream. */
+  /** Await it before the event of an entry is appended to the stream. */
   note: (stream: string) => Promise<void>
-  /** Those of the streams that may have an entry. One that was noted before this was asked is always among them. */
+  /** The streams that may have an entry. A stream that was noted before the call is always among them. */
   mayHaveEntry (streams: readonly string[]): Promise<string[]>
 }
 
-/** Who wants a number, under the id of the number to be added. */
+/** A user who wants a number; `phone_number_id` is the id of the number to be added. */
 export interface Claimant extends Holder {
   phone_number: string
 }
@@ -93,15 +90,15 @@ export interface Claimant extends Holder {
 type Cause = Pick<Origin, 'correlationId' | 'userId' | 'isRetry'>
 
 /**
- * Who gets a phone number, decided by the stream of its holder. A claim comes before the number, so alone it proves
- * nothing: it holds while its number is there, and before that only as long as nobody else wants it.
+ * Decides who gets a phone number, on the stream of its holder. The claim comes before the number, so alone it proves
+ * nothing: it holds while its number exists, and before that only until another user wants the number.
  */
 export class PhoneClaims {
   constructor (private readonly handle: HandleCommand, private readonly digest: PhoneHash) {}
 
   /**
-   * Returns when the number is the claimant's to add. A claim of others that is over, by a release or because its
-   * number was never added, is taken over.
+   * Returns when the claimant may add the number. Takes over another user's claim if it is over, because its number was
+   * released or never added.
    * @throws Rejection `invalid` when somebody holds it; StreamBusy and the errors of `Streams`
    */
   async claim (claimant: Claimant, cause: Cause): Promise<void> {
@@ -117,7 +114,7 @@ export class PhoneClaims {
     }
   }
 
-  /** Whether the user has the number now, as the log says: no read model is waited for. */
+  /** Whether the user has the number now. Asks the log, so it waits for no read model. */
   async isOwn (userId: string, phoneNumber: string, cause: Cause): Promise<boolean> {
     const holder = await this.#look(holderDecider, phoneHolderStream(this.digest(phoneNumber)), cause)
     if (holder?.user_id !== userId) return false
@@ -146,14 +143,14 @@ export class PhoneClaims {
     return (await this.handle({ aggregate, stream, decide: () => [], origin: originOf(cause) })).state
   }
 
-  /** Where the number was not added yet, it never will be after this: the first event of its stream decides. */
+  /** If the number was not added yet, this ends the claim: the first event of the number's stream decides. */
   async #isOver ({ phone_number_id, user_id }: Holder, phoneNumber: string, cause: Cause): Promise<boolean> {
     const command = { phone_number_id, user_id, now: new Date().toISOString() }
     const state = await this.#run(endedClaimDecider, phoneNumberStream(phone_number_id), command, cause)
     return state?.user_id !== user_id || state.phone_number !== phoneNumber || state.isReleased === true
   }
 
-  /** Safe to run again: what is decided follows from the state, and not from the id of a command. */
+  /** Safe to retry: the decision depends on the state, not on the command id. */
   async #run<State, Event extends DomainEvent, Command> (
     decider: Decider<State, Event, Command>, stream: string, command: Command, cause: Cause
   ): Promise<State> {

@@ -1,19 +1,19 @@
-// Shares of something that a process has little of: what is taken at once has a bound, and others wait in turn.
+// Limits what one owner has at once; further callers wait in turn.
 
 /** Releases the share; a second call does nothing. */
 export type Release = () => void
 
 interface Account {
   taken: number
-  /** In the order in which they came; each is called once it has its share. */
+  /** Oldest first; each is called once it has its share. */
   waiting: Set<() => void>
 }
 
-/** Each owner has `most` at once, whatever others take. */
+/** Each owner may have `most` shares at once, whatever others have. */
 export class Shares {
   readonly #accounts = new Map<string, Account>()
 
-  /** `waitMs` is how long one waits for a share. */
+  /** @param waitMs how long a caller waits for a share */
   constructor (private readonly most: number, private readonly waitMs: number) {}
 
   /** Whether `acquire` would not wait. */
@@ -54,7 +54,7 @@ export class Shares {
     })
   }
 
-  /** To those who wait, the first one first, as far as it goes. */
+  /** Hands free shares to the waiting callers, oldest first. */
   #passOn (owner: string, account: Account): undefined {
     for (const take of account.waiting) {
       if (account.taken === this.most) break
