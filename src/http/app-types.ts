@@ -1,4 +1,4 @@
-// What all routes share: the Fastify instance, where TypeBox schemas give handlers types, answers, ids in paths.
+// What all routes share: the Fastify instance that takes types from TypeBox schemas, answers, ids in paths.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type {
   FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault
@@ -15,10 +15,10 @@ export type App = FastifyInstance<
 export const Message = Type.Object({
   message: Type.String({ description: 'What happened, for a person to read.' })
 }, { title: 'Message' })
-/** Every refusal and failure; `errors` are in a 422 of the fields of a request. */
+/** The body of every refusal and failure; a 422 of the fields of a request has `errors`. */
 export const ErrorAnswer = Type.Object({
   message: Type.String({ description: 'What is wrong, for a person to read.' }),
-  // Not a Record: its pattern would leave out names with line breaks.
+  // Not a Record: its pattern would drop names with line breaks.
   errors: Type.Optional(Type.Unsafe<FieldErrors>({
     type: 'object',
     additionalProperties: Type.Array(Type.String()),
@@ -27,7 +27,7 @@ export const ErrorAnswer = Type.Object({
   }))
 }, { title: 'Error' })
 
-// Validated as text: what no integer can be is not found, like any other id, and is no field that failed.
+// Validated as text: a malformed id is a 404, like any unknown one, and not a 422.
 const integerOf = (title: string, description: string) => Type.Object({
   id: Type.String({ title, description, examples: [1], ...documentedAs({ type: 'integer', minimum: 1 }) })
 })
@@ -46,7 +46,7 @@ export const deliveryPath = textOf('DeliveryPath', 'The delivery, its webhook-id
 export const importPath = textOf('ImportPath', 'The import.', importId)
 export const personRequestPath = textOf('PersonRequestPath', 'The request.', personRequestId)
 
-/** The id that a path holds. @throws what `notFound` gives, when no resource can have it */
+/** The id in a path. @throws what `notFound` returns, if no resource can have this id */
 export function pathId (text: string, notFound: () => Rejection): number {
   const id = Number(text)
   if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(id)) throw notFound()

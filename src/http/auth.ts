@@ -26,9 +26,9 @@ declare module 'fastify' {
     credentials: Credentials
   }
   interface FastifyContextConfig {
-    /** The route is for tokens alone. */
+    /** Refuses API keys. */
     isClosedToKeys?: boolean
-    /** The scopes of keys any of which is enough, where it is not for the method to say. */
+    /** Any of these scopes is enough; without them the method decides. */
     scopes?: readonly Scope[]
   }
 }
@@ -45,8 +45,8 @@ interface Caller {
 const leewayMs = 5_000
 
 /**
- * Verifies tokens with pinned algorithms; `exp`, a printable `sub`, and what is to be checked are required. Keys, and
- * tokens that were revoked, are known by `credentials`.
+ * Verifies tokens with pinned algorithms; requires `exp`, a printable `sub`, and the claims that are checked.
+ * `credentials` knows keys and revoked tokens.
  */
 export async function registerAuth (
   app: FastifyInstance, jwt: JwtSettings, credentials: Credentials = tokensAlone
@@ -56,7 +56,7 @@ export async function registerAuth (
     ({ id: subjectOf(claims), role: roleOf(claims[jwt.roleClaim], jwt.roleMap), jti: jtiOf(claims) })
   const { issuer, audience } = jwt
   const verify = {
-    // A check alone lets a token pass that lacks the claim.
+    // A check alone passes a token that lacks the claim.
     requiredClaims: ['exp', 'sub', ...(issuer ? ['iss'] : []), ...(audience ? ['aud'] : [])],
     clockTolerance: leewayMs,
     ...(issuer && { allowedIss: issuer }),
@@ -84,7 +84,7 @@ export async function registerAuth (
   })
 }
 
-/** Whether that former secret is the one to verify a token with: that it is valid is seen afterwards. */
+/** Finds the secret that signed a token. Whether the token is valid is checked afterwards. */
 function isSignedBy (secret: string, token: TokenOrHeader): boolean {
   const { input, signature } = token as { input?: unknown, signature?: unknown }
   if (typeof input !== 'string' || typeof signature !== 'string') return false
@@ -131,7 +131,7 @@ async function verifyToken (request: FastifyRequest): Promise<void> {
   if (jti !== undefined && await request.server.credentials.isTokenRevoked(jti)) throw new Refused('revoked')
 }
 
-/** The body is the same whatever is wrong; the log and the header say why. */
+/** The body is always the same; the log and the header say why. */
 async function refuseToken (request: FastifyRequest, reply: FastifyReply, cause: unknown): Promise<never> {
   const { authorization } = request.headers
   const refused = refusalOf(cause, authorization)
@@ -143,8 +143,8 @@ async function refuseToken (request: FastifyRequest, reply: FastifyReply, cause:
 }
 
 /**
- * Whether a token of that role came along, which no key is. Refuses and counts nothing, and asks nobody where there is
- * no token.
+ * Whether the request has a valid token of that role; no key has one. Refuses and counts nothing, and without a token
+ * it asks no back end.
  */
 export async function hasRole (request: FastifyRequest, role: Role): Promise<boolean> {
   if (request.headers.authorization === undefined) return false
@@ -164,12 +164,12 @@ function subjectOf ({ sub }: Record<string, unknown>): string {
   return sub
 }
 
-/** What `ringledger token revoke` names. */
+/** The id that `ringledger token revoke` takes. */
 const jtiOf = ({ jti }: Record<string, unknown>) =>
   typeof jti === 'string' || typeof jti === 'number' ? String(jti) : undefined
 
 /**
- * An API key may do what its scopes say, and never manage keys or the data of persons. Lets every token pass.
+ * An API key may do what its scopes say, and never manages keys or the data of persons. Lets every token pass.
  * @throws an error with status 403
  */
 function refuseBeyondScopes ({ user: { apiKey }, method, routeOptions: { config } }: FastifyRequest): void {
@@ -180,17 +180,17 @@ function refuseBeyondScopes ({ user: { apiKey }, method, routeOptions: { config 
   throw httpError(403, `This needs an API key with the scope ${enough.join(' or ')}.`)
 }
 
-// The public keys that an issuer publishes: fetched, kept and renewed; unknown key ids do not fetch them each time.
+// Fetches, caches and renews the public keys of an issuer; not every unknown key id fetches them.
 
-/** Keys are renewed this often without being asked, so that one that was withdrawn stops working. */
+/** Renews the keys this often, so that one that was withdrawn stops working. */
 const renewEveryMs = 10 * 60_000
 const retryMs = 5_000
 const timeoutMs = 3_000
-/** Bytes; of an answer that is longer nothing is taken, and the rest is not read. */
+/** Bytes. A longer answer is dropped, and its rest is not read. */
 const longestAnswer = 512 * 1024
 
 /**
- * Keys stay known while the issuer cannot be reached. An unknown key id asks the issuer again, at most once in
+ * Keys stay cached while the issuer cannot be reached. An unknown key id fetches them again, at most once in
  * `cooldownMs`; that is how a rotation is noticed. Plain http is for loopback.
  */
 function issuerKeys (address: string, log: FastifyBaseLogger, cooldownMs = 30_000) {
@@ -224,7 +224,7 @@ function issuerKeys (address: string, log: FastifyBaseLogger, cooldownMs = 30_00
   }
 }
 
-/** jose's cooldown begins with keys that were fetched; this one also holds while the issuer is away. */
+/** jose's cooldown begins only with fetched keys; this one also holds while the issuer is away. */
 function spaced (fetchKeys: FetchImplementation, everyMs: number): FetchImplementation {
   let notBefore = 0
   return async (url, options) => {
@@ -234,7 +234,7 @@ function spaced (fetchKeys: FetchImplementation, everyMs: number): FetchImplemen
   }
 }
 
-/** jose follows no redirect and has a deadline for the whole answer, but would take one of any length. */
+/** jose follows no redirect and has a deadline for the whole answer, but no limit on its length. */
 const fetchInBounds: FetchImplementation = async (url, options) => {
   const { body, status, headers } = await fetch(url, options)
   let length = 0

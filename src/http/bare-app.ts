@@ -1,4 +1,4 @@
-// Builds the HTTP side of roles that take no requests, and what the API's has in common with it; never listens.
+// Builds the app of roles that take no requests, and the base that the API's app shares with it; never listens.
 import fastify, { type FastifyBaseLogger } from 'fastify'
 import { Rejection } from '../domain/rejection.js'
 import { answerError } from '../errors.js'
@@ -18,7 +18,7 @@ import { registerRateLimits, type RateLimit } from './limits.js'
 export interface StatusDeps {
   logger: FastifyBaseLogger
   jwt: JwtSettings
-  /** Without them there are no API keys, and no token is revoked. */
+  /** Without them there are no API keys, and no token is ever revoked. */
   credentials?: Credentials | undefined
   rateLimit: RateLimit
   /** How long a client may neither read nor write before its connection ends, in milliseconds; 30 s when absent. */
@@ -32,13 +32,13 @@ export interface StatusDeps {
   metricsToken?: string | undefined
 }
 
-/** A user may send so much JSON, in bytes; then the event fits the store's 1 MiB. Some routes set their own limit. */
+/** Bytes of a JSON body, so that its event fits the store's 1 MiB. Some routes set their own limit. */
 const bodyLimit = 512 * 1024
 
-/** Ids of calls are longer than Fastify's limit of 100; what no id can be is not found, and not a 414. */
+/** Call ids may exceed Fastify's limit of 100, and a text that cannot be an id is a 404, not a 414. */
 const longestPath = 16 * 1024
 
-/** An app for roles that take no requests: it only says how they are. */
+/** The app of roles that take no requests: health and metrics. */
 export async function buildStatusApp (deps: StatusDeps): Promise<App> {
   const { jwt, credentials, rateLimit, healthChecks, metrics, metricsToken } = deps
   const app = bareApp(deps)
@@ -51,26 +51,26 @@ export async function buildStatusApp (deps: StatusDeps): Promise<App> {
   return app
 }
 
-/** What every app has: how it listens, what it refuses, answers errors with and counts. */
+/** The base of every app: timeouts, refusals, error answers, metrics. */
 export function bareApp (
   { logger, metrics, idleMs = 30_000, leaving, closing }: StatusDeps, corsOrigins: CorsOrigins = []
 ): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
-    requestTimeout: 60_000, // a body that trickles in holds no socket for ever
+    requestTimeout: 60_000, // a slow body holds no socket forever
     connectionTimeout: idleMs, // nor does a client that takes no answer
-    return503OnClosing: false, // who came before it stopped to listen is answered
+    return503OnClosing: false, // requests that came before close() get their answers
     bodyLimit,
     routerOptions: { maxParamLength: longestPath },
     logController: new RequestLog({ requestIdLogLabel: 'correlationId' }),
     genReqId: correlationId,
     clientErrorHandler: answerMalformed,
-    http: { requireHostHeader: false }, // its refusal would have no body: refuseAmbiguous has one
+    http: { requireHostHeader: false }, // Node's refusal has no body: refuseAmbiguous sends one
     rewriteUrl: decodable
   })
   traceRequests(app)
   app.setErrorHandler(answerError)
-  app.addHook('preParsing', async ({ is404 }) => { if (is404) throw nothingHere() }) // whatever its body is
+  app.addHook('preParsing', async ({ is404 }) => { if (is404) throw nothingHere() }) // before its body is looked at
   app.setNotFoundHandler(() => { throw nothingHere() })
   allowOrigins(app, corsOrigins)
   refuseAmbiguous(app)

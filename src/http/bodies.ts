@@ -1,5 +1,5 @@
-// Bodies are JSON in UTF-8, or CSV where a route takes it; what arrives is never guessed, replaced or cut. Schemas are
-// compiled for two validators, of bodies as they are and of texts of a query or a path, and for the serializer.
+// Takes JSON in UTF-8, or CSV where a route allows it; never guesses, replaces or cuts what arrives. Compiles schemas
+// for two validators, of bodies as they are and of texts of a query or a path, and for the serializer.
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { ErrorObject } from 'ajv'
 import addFormats from 'ajv-formats'
@@ -14,26 +14,26 @@ import { dayOrInstant, isDayOrInstant } from './filters.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** JSON values that a body of this route may hold. */
+    /** Most JSON values in a body of this route. */
     mostValues?: number
-    /** The route takes no body for an empty object. */
+    /** The route takes an empty body as an empty object. */
     isBodyOptional?: boolean
     /** The route reads `text/csv` as a stream. */
     takesCsv?: boolean
   }
 }
 
-/** Parsing, checking and storing a body costs by its values: its length alone says little. */
+/** What a body costs grows with its values; its length alone says little. */
 const mostValues = 5_000
 
-/** The code of the refusal of a body that is compressed. */
+/** The error code of a compressed body. */
 export const encodedBody = 'ENCODED_BODY'
 
 /**
- * Takes `application/json` only, without a charset or with that of JSON: any other is a 415, bytes that are no UTF-8
- * are a 400. Of a key that is there twice the last one counts; keys that reach for prototypes are a 400. A body of
- * too many values is a 422, before it is parsed. A route that has no body, or an optional one,
- * takes an empty one: many clients declare a body although they send none.
+ * Takes only `application/json`, without a charset or with that of JSON: any other is a 415, invalid UTF-8 is a 400. Of
+ * a duplicate key the last one counts; keys that reach for prototypes are a 400. Too many values are a 422, before
+ * parsing. A route without a body, or with an optional one, takes an empty body: many clients declare a body although
+ * they send none.
  */
 export function takeOnlyJson (app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -97,7 +97,7 @@ function endOfString (json: Buffer, from: number): number {
   return at
 }
 
-// Bodies of CSV, which are handed on unread to the routes that take them.
+// CSV bodies: routes that take them get the unread stream.
 
 /** @throws an error with status 415 on routes that take none, or in another charset than UTF-8 or UTF-16 */
 export function takeCsvWhereWanted (app: App): void {
@@ -111,13 +111,13 @@ export function takeCsvWhereWanted (app: App): void {
 
 export const isCsv = ({ headers }: Pick<FastifyRequest, 'headers'>) => /^\s*text\/csv\s*(;|$)/i.test(headers['content-type'] ?? '')
 
-// What arrived: the body, what the schema and the rules refuse of it, and which of its fields are unknown.
+// Collects what the schema and the rules refuse of a body, and its unknown fields.
 
 const longestHeader = 2_048
 
 /**
- * Reads a body of a route with `attachValidation`, so that what the rules say is answered together with what the schema
- * refused. Unknown fields are ignored and named in the header `X-Ignored-Fields`.
+ * Reads the body of a route with `attachValidation`, so that one answer has what the schema and what the rules refuse.
+ * Ignores unknown fields and names them in the header `X-Ignored-Fields`.
  */
 export function received<Schema extends TObject> (
   request: Pick<FastifyRequest, 'body' | 'validationError'>, reply: FastifyReply, schema: Schema
@@ -130,14 +130,14 @@ export function received<Schema extends TObject> (
 }
 
 interface Rules<Body extends object, Facts, Command> {
-  /** Looks up what the rules need, for those fields that the schema took. */
+  /** Looks up what the rules need, for the fields that passed the schema. */
   facts? (fields: Partial<Body>): Promise<Facts>
   validate (submitted: Submitted<Body>, facts: Partial<Facts>): Command
 }
 
 /**
- * Looks up the facts and asks the rules, once: `validated` gives the command, or throws what they say, at every call.
- * Nothing is known when a back end is away. Then a body that the schema has refused is refused without the facts.
+ * Looks up the facts and runs the rules once; each call of `validated` returns the command or throws the refusal. If a
+ * back end is away, a body that its schema refused is refused without the facts.
  */
 export async function askRules<Body extends object, Facts, Command> (
   submitted: Submitted<Body>, rules: Rules<Body, Facts, Command>
@@ -154,7 +154,7 @@ export async function askRules<Body extends object, Facts, Command> (
   }
 }
 
-/** The schema has taken all of it. */
+/** The schema has accepted the whole body. */
 const isSound = <Body extends object>(_body: Partial<Body>, refused: FieldErrors): _body is Body =>
   Object.keys(refused).length === 0
 
@@ -167,25 +167,25 @@ export function nameIgnored (reply: FastifyReply, given: object, known: object):
   reply.header('x-ignored-fields', [...others, headerList(ignored)].join(', ').slice(0, longestHeader))
 }
 
-/** The same of a query string, which some routes know nothing of. */
+/** Like `nameIgnored`, for a query string. Some routes have no schema for it. */
 export function nameIgnoredParameters ({ query, routeOptions }: FastifyRequest, reply: FastifyReply): void {
   nameIgnored(reply, Object(query), Object(Object(routeOptions.schema?.querystring).properties))
 }
 
-/** Any names as ASCII, and no more of them than a client reads of a header. */
+/** Encodes any names as ASCII, and sends no more of them than a client reads of a header. */
 function headerList (names: string[]): string {
   const ascii = names.slice(0, 50).map((name) => encodeURIComponent(name.slice(0, 100).toWellFormed()))
   return ascii.join(', ').slice(0, longestHeader)
 }
 
-/** What a schema says of the names inside a value. */
+/** The part of a schema that names fields. */
 interface Names {
   properties?: Record<string, Names>
   items?: Names
   additionalProperties?: unknown
 }
 
-/** Paths, with dots, of the fields that `schema` does not name; in objects whose keys are free every name is known. */
+/** Dotted paths of the fields that `names` lacks. In objects with free keys every name is known. */
 function unknownFields (value: unknown, names: Names, path = ''): string[] {
   const { properties, items, additionalProperties } = names
   if (Array.isArray(value)) {
@@ -204,33 +204,33 @@ addFormats.default(bodies)
 addFormats.default(texts)
 for (const validator of [bodies, texts]) validator.addFormat(dayOrInstant, isDayOrInstant)
 
-/** More than fields that are named, because one field can break several rules. */
+/** More than `mostFields`, because one field can break several rules. */
 const mostErrors = 4 * mostFields
 
 /**
- * No coercion in bodies: `"5"` is not an integer there, and `1` is not `true`. A schema is compiled for the first
- * request that needs it: all of them at once are a quarter of a start. Apps of one process share what was compiled.
+ * Does not coerce bodies: `"5"` is not an integer there, and `1` is not `true`. Compiles a schema for the first request
+ * that needs it: all of them are a quarter of a start. Apps of one process share the compiled schemas.
  */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = httpPart === 'body' ? bodies : texts
   const bounded: Bounded = (data) => {
-    const validate = validator.compile(schema) // by its object it finds what it compiled before
+    const validate = validator.compile(schema) // AJV caches by the schema object
     const odd = httpPart === 'body' ? [] : notDecimal(schema, data)
     const isValid = validate(data) && odd.length === 0
     bounded.errors = isValid ? null : withNotDecimal(validate.errors?.slice(0, mostErrors) ?? [], odd)
-    validate.errors = null // of a hostile body, hundreds of thousands: nobody keeps them
+    validate.errors = null // a hostile body makes hundreds of thousands: free them
     return isValid
   }
   return bounded
 }
 
-/** As Fastify takes it: `errors` has what was refused, until the next call. */
+/** As Fastify expects it: `errors` has what was refused, until the next call. */
 interface Bounded {
   (data: unknown): boolean
   errors?: ErrorObject[] | null
 }
 
-/** What the schema refuses of a value, by field. Compiled when it is first asked. */
+/** What the schema refuses of a value, by field. Compiles at the first call. */
 export function refusedBy (schema: TSchema): (value: object) => FieldErrors {
   let validate: ReturnType<typeof validatorCompiler> | undefined
   return (value) => {
@@ -240,16 +240,16 @@ export function refusedBy (schema: TSchema): (value: object) => FieldErrors {
   }
 }
 
-// Turns answers into JSON by their schemas, each of which is compiled for the first answer that needs it.
+// Serializes answers by their schemas; compiles each for the first answer that needs it.
 
 type Serialize = (data: unknown) => string
 
 const compile = SerializerSelector()({}, {})
 
-/** Of all apps of this process. Schemas are constants, so there are as many as routes have. */
+/** Shared by all apps of the process. Bounded, because schemas are constants of the routes. */
 const compiled = new WeakMap<object, Serialize>()
 
-/** As Fastify's own, which compiles each schema once more for each route and app, before the first request. */
+/** Fastify's own would compile each schema again for each route and app, before the first request. */
 export const serializerCompiler: FastifySerializerCompiler<TSchema> = (route) => (data) => {
   const serialize = compiled.get(route.schema) ?? compile({ ...route, httpStatus: route.httpStatus ?? '' })
   compiled.set(route.schema, serialize)

@@ -1,4 +1,4 @@
-// What every route that changes something does: validate, claim, decide, append, read back, keep the answer.
+// The steps of every route that changes something: validate, claim, decide, append, read back, keep the answer.
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import Type, { type Static, type TObject } from 'typebox'
 import type { Origin, Outcome, HandleCommand } from '../commands/handle.js'
@@ -17,46 +17,45 @@ import { etagOfRevision, isMatch, readBack, type Source, type Written } from './
 import type { Role } from './credentials.js'
 import { traceParentOf } from './request-log.js'
 
-/** One route, in the order in which things happen. */
+/** A command's route. The fields stand in the order in which `handle` uses them. */
 export interface CommandRoute<
   Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer
 > {
-  /** Absent where it has none. */
+  /** Absent when the route takes no body. */
   body?: Schema
-  /** What `validate` and the stream need to look up. */
+  /** Looks up what `validate` and `stream` need. */
   facts? (fields: Partial<Static<Schema>>): Promise<Facts>
-  /** What the body asks for. @throws Rejection `invalid` with every field that is wrong */
+  /** Turns the body into a command. @throws Rejection `invalid` with every field that is wrong */
   validate (submitted: Submitted<Static<Schema>>, facts: Partial<Facts>): Command
-  /** How many ids of what kind the command needs; it may be none. */
+  /** How many ids of which kind the command needs; may be none. */
   ids? (body: Static<Schema>): { kind: IdKind, count: number }
-  /** Makes what the answer shows and no event holds: a retry shows it again. */
+  /** Makes a secret that the answer shows and no event holds. A retry gets the same one. */
   secret? (): string
   stream (body: Static<Schema>, ids: readonly number[], facts: Partial<Facts>, commandId: string): string
-  /** Whose persons the events name, where they do not say so themselves. */
+  /** The user whose person keys seal the events, if their data has no `user_id`. */
   ofUser? (facts: Partial<Facts>): string | undefined
-  /** What has to be settled on other streams before the append; the same again when the request is retried. */
+  /** Writes what must exist on other streams or in rows before the append. A retry runs it again. */
   first? (body: Static<Schema>, ids: readonly number[], origin: Origin): Promise<void>
-  /** The stream is most likely new. */
+  /** The stream is most likely new: skips the read. */
   isNew?: boolean
-  /** To others than its owner the stream is as if it were not there. Not where it counts that it is: an id is taken. */
+  /** Only the owner sees the stream. Not for a create: it must see that its id is taken. */
   isForOwner?: boolean
   decider: Decider<State, Event, Command & Circumstances & Pick<Try, 'commandId' | 'secret'>>
-  /** The answer carries the revision of the state as its ETag. */
+  /** Sends the revision of the state as the ETag. */
   etag?: boolean
-  /** The ETag of what was shown before the command, where that is not the revision: If-Match is compared with it. */
+  /** The ETag that If-Match must name, if that is not the revision of the state. */
   etagBefore? (state: State, facts: Partial<Facts>): string
   answer (handled: Handled<State, Facts, Static<Schema>>): Answer | Promise<Answer>
-  /** The streams that stand for persons whom the answer shows: it is kept until one of them is erased. */
+  /** Streams of the persons whom the answer shows. Erasing one of them drops the kept answer. */
   about? (answer: Answer): string[]
-  /** What is sent to a retry, where the answer that was kept does not say all of it. */
+  /** Brings a kept answer up to date before a retry gets it. */
   again? (kept: Answer): Promise<Answer>
 }
 
-/** A command that was handled. */
 export interface Handled<State, Facts = object, Body = object> extends Outcome<State>, Pick<Try, 'ids' | 'secret'> {
   body: Body
   facts: Partial<Facts>
-  /** The data of the answer, from the read model if that has caught up in time. */
+  /** From the read model if that catches up in time, else folded. */
   readBack: <Data>(written: Written<Data>) => Promise<Data>
 }
 
@@ -67,17 +66,17 @@ interface CommandServices {
   positions: Positions
 }
 
-/** Options of a command's route: who may send it, what its 500 says, which headers it takes, what is documented. */
+/** Options of a command's route. `failure` is the message of its 500. */
 export const command = <Schema extends FastifySchema>(
   role: Role, failure: string, requestHeaders: RequestHeader[], schema: Schema, config: FastifyContextConfig = {}
 ) => ({ schema, attachValidation: true, onRequest: only(role), config: { failure, requestHeaders, ...config } })
 
-/** Handles one request. @throws Rejection, and what the back ends throw: errors.ts turns it into the answer */
+/** Handles one request. @throws Rejection, and errors of the back ends, which errors.ts turns into answers */
 export type HandleRoute = ReturnType<typeof commandRoutes>
 
 /**
- * A body that is wrong is refused before anything is prepared for it; without an Idempotency-Key, before anything else.
- * An answer that was given under the key comes first: it stays what it was, though its body would be refused by now.
+ * A body that does not fit its schema is refused first; without an Idempotency-Key, so is one that the rules refuse.
+ * With a key, a kept answer comes before the rules: it is repeated even if they would refuse its body by now.
  */
 export function commandRoutes ({ idempotency, commands, ids, positions }: CommandServices) {
   return async function handle<
@@ -85,10 +84,10 @@ export function commandRoutes ({ idempotency, commands, ids, positions }: Comman
   > (
     request: FastifyRequest, reply: FastifyReply, route: CommandRoute<Schema, Facts, Command, State, Event, Answer>
   ): Promise<Answer> {
-    // A route without a schema of its body is generic in none: its `Schema` has no properties.
+    // A route without a body infers no `Schema` from it: this one has no properties.
     const submitted = received(request, reply, route.body ?? noBody as unknown as Schema)
     const asking = askRules(submitted, route)
-    await asking.catch(() => {}) // an answer that was given needs no facts
+    await asking.catch(() => {}) // a kept answer needs no facts
     if (submitted.refused) (await asking).validated()
     const claim = claimOf(request)
     if (claim.key === undefined) (await asking).validated()
@@ -106,7 +105,7 @@ export function commandRoutes ({ idempotency, commands, ids, positions }: Comman
       const stream = route.stream(body, ids, facts, commandId)
       const outcome = await written(tried, async () => {
         if (route.first) {
-          if (!isRetry) validated() // else an earlier try may have come as far as the log
+          if (!isRetry) validated() // a retry's earlier try may have reached the log: it is looked for first
           tried.mayBeWritten = true
           await route.first(body, ids, origin)
         }
@@ -132,13 +131,13 @@ export function commandRoutes ({ idempotency, commands, ids, positions }: Comman
       const answer = await route.answer({ ...outcome, ids, secret, body, facts, readBack: readWritten })
       const given = { status: reply.statusCode, headers: keptHeaders(reply), body: answer, source }
       const about = [stream, ...route.about?.(answer) ?? []]
-      // Without it, a retry finds the events by the id of the command.
+      // If that fails, a retry finds the events by the command id.
       await tried.keep({ ...given, about, isUnchanged: !(outcome.isAppended || outcome.wasHandled) }).catch(() => {})
       return given
     }
 
     const given = await passOverTaken(() => idempotency.once(claim, reserve, run)).catch(async (error: unknown) => {
-      // A body that is wrong by itself is refused without a back end, unless its command may stand.
+      // If a back end fails, the rules may refuse the body all the same, unless an earlier try may have written.
       if (!(error instanceof Rejection || error instanceof KeyInFlight || isRetry)) (await asking).validated()
       throw error
     })
@@ -153,7 +152,7 @@ export function commandRoutes ({ idempotency, commands, ids, positions }: Comman
   }
 }
 
-/** Does what writes, and notes whether it may have. */
+/** Runs `write`, and notes whether it may have written. */
 async function written<Result> (tried: Try, write: () => Promise<Result>): Promise<Result> {
   try {
     const result = await write()
@@ -165,23 +164,23 @@ async function written<Result> (tried: Try, write: () => Promise<Result>): Promi
   }
 }
 
-/** What a replay repeats besides status and body. */
+/** Headers that a replay repeats, besides status and body. */
 const keptHeaders = (reply: FastifyReply) => Object.fromEntries(['x-read-position', 'etag'].flatMap((name) =>
   reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : []))
 
 const none = { kind: undefined, count: 0 }
 const noBody = Type.Object({})
 
-/** The call engine is not a user. */
+/** Only users have a `userId`: the call engine has none. */
 function senderOf (request: FastifyRequest) {
   const { id, user } = request
   return { correlationId: id, userId: user.role === 'user' ? user.id : undefined, traceparent: traceParentOf(request) }
 }
 
-/** Runs the command of one request in the ledger and gives the body of its answer. @throws KeyInFlight, Rejection */
+/** Runs a ledger command and returns the body of its answer. @throws KeyInFlight, Rejection */
 export type HandleLedger = ReturnType<typeof ledgerRoutes>
 
-/** What a route does that changes the delivery log and writes no event: safe to retry, all or nothing. */
+/** For routes that change the delivery log without appending an event. Safe to retry: all or nothing. */
 export function ledgerRoutes (idempotency: Idempotency) {
   return async function handle<Facts, Body> (
     request: FastifyRequest, reply: FastifyReply, command: LedgerCommand<Facts, Body>
@@ -193,10 +192,10 @@ export function ledgerRoutes (idempotency: Idempotency) {
   }
 }
 
-// The headers that make a retry safe, of routes that name them in their config.
+// Idempotency-Key and If-Match, on routes that name them in their config.
 
 /**
- * What the request is recognised by when it comes again.
+ * Reads what identifies the request when it is retried.
  * @throws Rejection `invalid` when its Idempotency-Key is given twice, or is not 1 to 255 printable ASCII characters
  */
 function claimOf (request: FastifyRequest): Claim {
@@ -208,7 +207,7 @@ function claimOf (request: FastifyRequest): Claim {
   return { userId: user.id, method, route: routeOptions.url ?? url, key, body, path: url }
 }
 
-/** @throws Rejection where If-Match names other tags than the present one */
+/** @throws Rejection if If-Match is there and does not name the present ETag */
 export function refuseUnlessMatching (request: FastifyRequest, present: () => string): void {
   const given = takes(request, 'If-Match') ? request.headers['if-match'] : undefined
   if (given === undefined || isMatch(given, present)) return

@@ -1,4 +1,4 @@
-// The pages for people, at `/`: one page and the modules that it loads. Programs are told where everything is.
+// Serves the console at `/`: one page and its modules. Clients that take no HTML get the addresses of everything.
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
 import { readFile } from 'node:fs/promises'
@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { packageRoot, packageVersion } from '../package-root.js'
 import { addToVary, pagePolicy } from './edge.js'
 
-/** Of one address. A visit loads some twenty modules, once. */
+/** Per address. A visit loads some twenty modules, once. */
 const modulesPerMinute = 600
 
-/** Register it after the rate limits. Where there is a BASE_PATH it answers there, too. */
+/** Register it after the rate limits. Also answers at BASE_PATH, if there is one. */
 export async function addConsole (app: FastifyInstance, basePath: string): Promise<void> {
   const folder = join(packageRoot, 'dist/console')
   const page = (await readFile(join(folder, 'index.html'), 'utf8')).replaceAll('%BASE_PATH%', basePath)

@@ -1,5 +1,5 @@
-// What lets in: tokens, as the settings that begin with JWT_ say it, with the roles that they may name, and API keys;
-// and why one that does not was refused.
+// Credentials: tokens as the settings JWT_* describe them, the roles that they may name, and API keys; and why one was
+// refused.
 import { createHash } from 'node:crypto'
 import { member } from '../domain/json.js'
 import type { Problem } from '../domain/rejection.js'
@@ -13,8 +13,8 @@ export type Role = typeof roles[number]
 const isRole = (name: string): name is Role => roles.some((role) => role === name)
 
 /**
- * The role that a claim names, or `unknown`. A token without the claim is a user's; the name `user` is nobody's unless
- * the map has it.
+ * The role that a claim names, or `unknown`. A token without the claim is a user's. The name `user` counts only if the
+ * map has it.
  */
 export function roleOf (claim: unknown, map?: ReadonlyMap<string, Role>): Role | 'unknown' {
   if (claim === undefined) return 'user'
@@ -27,7 +27,7 @@ export function roleOf (claim: unknown, map?: ReadonlyMap<string, Role>): Role |
 
 interface Checks {
   roleClaim: string
-  /** What other names of an issuer stand for; the empty one also for a claim that is null. */
+  /** An issuer's names for our roles. The empty name also stands for a claim that is null. */
   roleMap?: ReadonlyMap<string, Role> | undefined
   /** Required value of `iss`; not checked when absent. */
   issuer?: string | undefined
@@ -40,7 +40,6 @@ export type JwtSettings = Checks & (
   | { secret: string, previousSecrets?: readonly string[] }
   | { jwksUrl: string, issuer: string, audience: string, cooldownMs?: number })
 
-/** Values of the environment. */
 interface JwtEnvironment {
   JWT_SECRET?: string | undefined
   JWT_JWKS_URL?: string | undefined
@@ -50,7 +49,7 @@ interface JwtEnvironment {
   JWT_ROLE_MAP: string
 }
 
-/** Rules between these settings, and the names in JWT_ROLE_MAP. */
+/** Checks the rules between these settings, and the names in JWT_ROLE_MAP. */
 export function jwtProblems (env: Partial<JwtEnvironment>, previous: readonly string[] = []): Problem[] {
   const required = (field: 'JWT_ISSUER' | 'JWT_AUDIENCE') =>
     Boolean(env.JWT_JWKS_URL && !env[field]) && { field, message: 'is required with JWT_JWKS_URL' }
@@ -69,7 +68,7 @@ export function jwtProblems (env: Partial<JwtEnvironment>, previous: readonly st
   ]
 }
 
-/** Nothing where no way to verify is set. */
+/** Undefined when no way to verify is set. */
 export function jwtSettings (env: JwtEnvironment, previousSecrets: readonly string[] = []): JwtSettings | undefined {
   const { JWT_ROLE_CLAIM: roleClaim, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
   const roleMap = roleMapOf(env.JWT_ROLE_MAP)
@@ -82,13 +81,13 @@ export function jwtSettings (env: JwtEnvironment, previousSecrets: readonly stri
   return { ...roles, issuer, audience, jwksUrl: env.JWT_JWKS_URL }
 }
 
-/** Reads pairs of `theirs=ours`; nothing where there is none. The last pair of a name counts. */
+/** Reads pairs of `theirs=ours`; undefined when there is none. The last pair of a name counts. */
 export function roleMapOf (text: string): ReadonlyMap<string, Role> | undefined {
   const pairs = pairsOf(text).flatMap(([theirs, ours]): Array<[string, Role]> => isRole(ours) ? [[theirs, ours]] : [])
   return pairs.length > 0 ? new Map(pairs) : undefined
 }
 
-/** Their names may hold an equals sign: the last one counts. */
+/** A name of theirs may contain an equals sign: the last one counts. */
 function pairsOf (text: string): Array<[theirs: string, ours: string]> {
   return text.split(',').filter((pair) => pair.trim() !== '').map((pair) => {
     const at = pair.lastIndexOf('=')
@@ -96,7 +95,7 @@ function pairsOf (text: string): Array<[theirs: string, ours: string]> {
   })
 }
 
-/** A key that may be used now. */
+/** A key that is valid now. */
 export interface ApiKeyUser {
   id: number
   user_id: string
@@ -104,18 +103,14 @@ export interface ApiKeyUser {
   scopes: Scope[]
 }
 
-/** Why a key lets nobody in. */
 export type KeyRefusal = 'key-unknown' | 'key-revoked' | 'key-expired'
 
 export interface Credentials {
-  /**
-   * A key that was looked up a moment ago costs no round trip.
-   * @throws NotKnownYet while it cannot be known who has the key
-   */
+  /** Caches recent look-ups. @throws NotKnownYet while it cannot be known who has the key */
   findKey (key: string): Promise<ApiKeyUser | KeyRefusal>
-  /** Notes that the key is used, to the minute. */
+  /** Notes the use of the key, to the minute. */
   used (keyId: number): void
-  /** Whether the token with this `jti` was ended before its time. @throws NotKnownYet */
+  /** Whether the token with this `jti` was revoked. @throws NotKnownYet */
   isTokenRevoked (jti: string): Promise<boolean>
 }
 
@@ -125,11 +120,11 @@ export const keyPattern = /^rl_[A-Za-z0-9_-]{43}$/
 /** SHA-256 in hexadecimal digits: of a key, and of the `jti` of a token. */
 export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Where there is nothing but tokens. */
+/** For an app that knows only tokens. */
 export const tokensAlone: Credentials =
   { findKey: async () => 'key-unknown', used () {}, isTokenRevoked: async () => false }
 
-/** The key that a header carries, well formed or not; nothing where it carries a token. */
+/** The key in a header, well formed or not; undefined where it has a token. */
 export const keyIn = (authorization: string | undefined) =>
   /^Bearer\s+(rl_\S*)\s*$/i.exec(authorization ?? '')?.[1]
 
@@ -152,10 +147,10 @@ const descriptions = {
   role: undefined
 }
 
-/** `missing` is no token at all; `role` is a token that is valid and of no use here. */
+/** `missing`: no token at all. `role`: a valid token that is of no use here. */
 export type Refusal = keyof typeof descriptions
 
-/** Of a key, or of a token that verifies and was revoked. */
+/** A refused key, or a token that verifies and was revoked. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   constructor (readonly refusal: Refusal) {
@@ -177,7 +172,7 @@ const byCode: Record<string, Refusal> = {
   FAST_JWT_MISSING_KEY: 'algorithm'
 }
 
-/** @fastify/jwt has one code for these, and the words of fast-jwt. */
+/** @fastify/jwt has one code for all of these: only fast-jwt's messages tell them apart. */
 const byWords: ReadonlyArray<[words: RegExp, Refusal]> = [
   [/token signature is (invalid|missing)/, 'signature'],
   [/\biss claim/, 'issuer'],
@@ -187,7 +182,7 @@ const byWords: ReadonlyArray<[words: RegExp, Refusal]> = [
   [/public key/, 'algorithm']
 ]
 
-/** `error` is what verifying threw: its own errors have codes, all others come from looking for the issuer's key. */
+/** Errors of the JWT libraries have codes; all others come from looking for the issuer's key. */
 export function refusalOf (error: unknown, authorization: string | undefined): Refusal {
   if (!/^bearer\s+\S/i.test(authorization ?? '')) return 'missing'
   if (!(error instanceof Error)) return 'malformed'
@@ -197,7 +192,7 @@ export function refusalOf (error: unknown, authorization: string | undefined): R
   return known ?? (/^FA?ST_JWT_/.test(code) ? 'malformed' : 'key')
 }
 
-/** The subject that a token names, whether or not it is true, for the log. */
+/** The subject that a token claims, unverified, for the log. */
 export function claimedSubject (authorization: string | undefined): string | undefined {
   const payload = /^bearer\s+[^.\s]+\.([^.\s]+)\./i.exec(authorization ?? '')?.[1]
   if (payload === undefined) return undefined

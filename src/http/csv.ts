@@ -1,4 +1,4 @@
-// CSV (RFC 4180): lines that no spreadsheet takes for formulas, and records of files that arrive.
+// CSV (RFC 4180): writes lines that no spreadsheet takes for formulas, and reads the records of files that arrive.
 import { CsvError, type InfoRecord, parse } from 'csv-parse'
 import { Readable } from 'node:stream'
 import { invalid, Rejection } from '../domain/rejection.js'
@@ -7,7 +7,7 @@ import { TooManyBodies } from './limits.js'
 
 export type Cell = string | number | null | undefined
 
-/** A line with its end. */
+/** With its line break. */
 export const csvLine = (cells: readonly Cell[]) => `${cells.map(cellOf).join(',')}\r\n`
 
 function cellOf (cell: Cell): string {
@@ -17,31 +17,31 @@ function cellOf (cell: Cell): string {
 }
 
 /**
- * Where a spreadsheet may take what follows for a formula, in ASCII or in full width (OWASP, CSV injection): at the
- * beginning, and, whatever is quoted, behind what ends a cell where semicolons or tabs do.
+ * Where a spreadsheet may read a formula, in ASCII or in full width (OWASP, CSV injection): at the beginning of a text
+ * and, even in quotes, after a semicolon, tab or line break, which may end a cell there.
  */
 const formulasBehind = (mark: string) => new RegExp([
   String.raw`^${mark}(?=[ \u00a0"']*[=+\-@\t\r\n＝＋－＠|%])`, String.raw`(?<=[;\t\r\n])${mark}(?=[ \u00a0"']*[=+\-@＝＋－＠|%])`
 ].join('|'), 'g')
 const [formulas, apostrophes] = [formulasBehind(''), formulasBehind("'")]
 
-/** A phone number is digits behind its plus sign, and computes nothing; so does a negative number. */
+/** A phone number or a negative number begins like a formula, but computes nothing. */
 const harmlessNumber = /^(\+[1-9]\d{1,14}|-\d{1,15}(\.\d{1,15})?)$/
 
-/** With an apostrophe before it, a spreadsheet shows it as it is. */
+/** A spreadsheet shows a text after an apostrophe as it is. */
 const harmless = (text: string) => harmlessNumber.test(text) ? text : text.replace(formulas, "'")
 
-/** The text of a cell of ours, without these apostrophes. */
+/** Removes the apostrophes that `harmless` put in. */
 export const asItWas = (text: string) => text.replace(apostrophes, '')
 
 // Reads CSV (RFC 4180) as it arrives, record by record, in bounded memory.
 
 interface CsvLimits {
-  /** Of the whole body. */
+  /** Bytes of the whole body. */
   mostBytes: number
-  /** Of one record: a quote that is never closed would take the rest of the file. */
+  /** Bytes of one record: a quote that is never closed would take the rest of the file. */
   mostRecordBytes: number
-  /** With those that hold nothing. */
+  /** Empty rows count. */
   mostRows?: number
 }
 
@@ -49,9 +49,9 @@ interface CsvLimits {
 export type CsvRecord = string[] & { row: number }
 
 /**
- * Every record, the header line first; those without anything in them are passed over and keep their number. What
- * stops the reading leaves `source` open, so that the sender can be answered. Cells are apart by commas, unless the
- * name `key` stands alone in the header line by semicolons or tabs, as where decimals have a comma.
+ * Yields every record, the header line first; skips empty ones, which still count as rows. If reading stops, `source`
+ * stays open, so that the sender can be answered. Commas separate cells, unless semicolons or tabs make `key` a cell of
+ * its own in the header line, as where decimals have a comma.
  * @throws Rejection `invalid` naming the row that cannot be read (the first one after the header is 1), or `too-large`,
  * and an error with status 400 when the sender is gone
  */
@@ -60,8 +60,8 @@ export async function * csvRecords (
 ): AsyncGenerator<CsvRecord> {
   const pieces = decoded(source, mostBytes)
   const { head, delimiter } = await headOf(pieces, mostRecordBytes, key)
-  let first: number | undefined // of the header line
-  let others = 0 // rows that are no empty lines, which the parser counts
+  let first: number | undefined // row of the header line
+  let others = 0 // rows without the empty lines, which the parser counts
   const rowOf = (emptyLines: unknown) => others + Number(emptyLines) - (first ?? others + Number(emptyLines))
   const numbered = (cells: string[], { empty_lines: emptyLines }: InfoRecord): CsvRecord | null => {
     const isBlank = cells.every((cell) => cell.trim() === '')
@@ -75,8 +75,8 @@ export async function * csvRecords (
     on_record: numbered,
     delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
-    relax_column_count: true, // counted by who reads, who can name the row
-    skip_empty_lines: true, // a record of nothing takes 40 µs
+    relax_column_count: true, // the caller checks it, and can name the row
+    skip_empty_lines: true, // a record of nothing would take 40 µs
     max_record_size: mostRecordBytes
   })
   const text = Readable.from(joined(head, pieces))
@@ -113,7 +113,7 @@ async function * decoded (source: Readable, mostBytes: number): AsyncGenerator<s
 
 const delimiters = [',', ';', '\t']
 
-/** Reads as far as the header line, which is looked for each time that twice as much has come. */
+/** Reads up to the header line. Looks for it again whenever the text has doubled. */
 async function headOf (pieces: AsyncGenerator<string>, longest: number, key: string) {
   let head = ''
   let looked = 0
@@ -130,10 +130,10 @@ async function headOf (pieces: AsyncGenerator<string>, longest: number, key: str
   }
 }
 
-/** A name of a column, as it is compared. */
+/** The form in which column names are compared. */
 export const plain = (name: string) => name.toLowerCase().replace(/[\s_]+/g, '')
 
-/** Bytes that are parsed without a pause for others. */
+/** Bytes that are parsed before others get a turn. */
 const atOnce = 4 * 1024
 
 async function * joined (head: string, pieces: AsyncGenerator<string>): AsyncGenerator<Buffer> {
@@ -146,7 +146,7 @@ function * cut (text: string): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += atOnce) yield bytes.subarray(at, at + atOnce)
 }
 
-/** Without its own words, those of a lost socket would be taken for an outage of a back end. */
+/** Wraps the error of a lost socket, which would look like an outage of a back end. */
 class BrokenOff extends Error {
   override readonly name = 'BrokenOff'
   readonly statusCode = 400

@@ -1,5 +1,5 @@
-// What every request meets before its route: a Host, a method that the address takes, headers for browsers; and how
-// connections end when the process stops: whole requests get whole answers, and nobody waits for a client.
+// Before a route: checks of Host and method, headers for browsers. And how connections end when the process stops:
+// whole requests get whole answers, and nobody waits for a client.
 import helmet from '@fastify/helmet'
 import {
   errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerOptions
@@ -24,8 +24,8 @@ const malformed = { status: '400 Bad Request', message: 'This is not a valid HTT
 const notFound = { status: '404 Not Found', message: 'There is nothing at this address.' }
 
 /**
- * CONNECT asks for a proxy. Node.js hands it to no handler: without a listener it ends the connection silently, and it
- * watches for no error of the socket any more.
+ * CONNECT asks for a proxy. Node.js passes it to no handler: without a listener it ends the connection silently, and it
+ * does not watch the socket for errors.
  */
 export function refuseTunnels (app: App): void {
   app.server.on('connect', (_request, socket) => {
@@ -34,9 +34,8 @@ export function refuseTunnels (app: App): void {
 }
 
 /**
- * HTTP/1.1 asks for a Host, and no version takes two (RFC 9112, 3.2). Who sends two tokens may be either caller.
- * Fastify leaves a query string that cannot be decoded as it is. An unknown expectation may be passed over (RFC 9110,
- * 10.1.1).
+ * HTTP/1.1 requires a Host, and no version allows two (RFC 9112, 3.2). With two tokens, the caller could be either.
+ * Fastify would accept a query string that cannot be decoded. An unknown expectation may be ignored (RFC 9110, 10.1.1).
  */
 export function refuseAmbiguous (app: App): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
@@ -50,7 +49,7 @@ export function refuseAmbiguous (app: App): void {
   })
 }
 
-/** Fastify answers a path that cannot be decoded without any hook, so this leads it to a route. */
+/** Fastify answers a path that cannot be decoded without any hook, so this escapes it to reach a route. */
 export const decodable = ({ url = '/' }: { url?: string }) => isDecodable(url) ? url : url.replaceAll('%', '%25')
 
 function isDecodable (url: string): boolean {
@@ -61,7 +60,7 @@ function isDecodable (url: string): boolean {
   }
 }
 
-/** Node.js shows the first of several in `headers`. `rawHeaders` has names and values by turns. */
+/** `headers` has only the first of several. `rawHeaders` alternates names and values. */
 function countOf (header: string, rawHeaders: readonly string[]): number {
   return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === header).length
 }
@@ -84,16 +83,16 @@ function answerOf ({ status, message }: { status: string, message: string }): st
   return `${head.join('\r\n')}\r\n\r\n${body}`
 }
 
-// Methods that an address does not take: 405 with those that it does, which a preflight of CORS is told as well.
+// Answers other methods of an address with 405 and `Allow`; a CORS preflight gets the same list.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The methods of the address, where the route refuses all others. */
+    /** The methods of the address, on the route that refuses all others. */
     allow?: string
   }
 }
 
-/** Call it before the routes are added, and what it returns behind them: every address then refuses other methods. */
+/** Call it before the routes are added, and its result after them: then every address refuses other methods. */
 export function noteMethods (app: App): () => void {
   const urls = new Set<string>()
   app.addHook('onRoute', ({ url }) => { urls.add(url) })
@@ -102,7 +101,7 @@ export function noteMethods (app: App): () => void {
       const taken = app.supportedMethods.filter((method) => app.hasRoute({ method, url }))
       const others = app.supportedMethods.filter((method) => !taken.includes(method))
       const config = { allow: taken.sort().join(', ') }
-      // In a hook already, so that neither a token nor a body is asked for.
+      // In a hook, so that it needs neither a token nor a body.
       app.route({ url, method: others, schema: { hide: true }, config, onRequest: refuse, handler: refuse })
     }
   }
@@ -117,8 +116,8 @@ async function refuse ({ method, routeOptions: { config } }: FastifyRequest, rep
 // What browsers may do with an answer: show it to nobody else, keep it nowhere, run nothing in it.
 
 /**
- * A page runs our scripts, calls our API and loads nothing from elsewhere. It asks for no upgrade to https, so that it
- * also works where TLS ends at a proxy, or nowhere. Mantine and Swagger UI write style elements.
+ * A page runs our scripts, calls our API and loads nothing from elsewhere. It does not upgrade to https, so it also
+ * works where TLS ends at a proxy, or nowhere. Mantine and Swagger UI write style elements.
  */
 export const pagePolicy = [
   "default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:",
@@ -133,22 +132,22 @@ export async function registerSecurityHeaders (app: FastifyInstance): Promise<vo
       directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] }
     },
     xFrameOptions: { action: 'deny' },
-    // For Internet Explorer, Flash and auditors of old browsers: they say nothing about an API.
+    // For Internet Explorer, Flash and other old browsers: they mean nothing for an API.
     xDownloadOptions: false,
     xPermittedCrossDomainPolicies: false,
     xXssProtection: false,
     xDnsPrefetchControl: false
   })
-  // Answers hold personal data; what may be kept, such as the files of the documentation, says so itself.
+  // Answers hold personal data. What may be cached, such as the files of the documentation, sets its own header.
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
   })
 }
 
 export interface ClosingTimes {
-  /** From the stop on, in milliseconds: for what has begun to arrive. */
+  /** Milliseconds from the stop on for requests that have begun to arrive. */
   arriveWithinMs?: number
-  /** From the stop on, in milliseconds: for answers until their clients have them. */
+  /** Milliseconds from the stop on until clients must have their answers. */
   answerWithinMs?: number
 }
 
@@ -159,8 +158,8 @@ interface Connection {
 }
 
 /**
- * close() waits for every connection: for a silent one without end, as Node no longer enforces `requestTimeout` then.
- * While the process is leaving, each answer ends its connection, unless a pipelined request waits behind it.
+ * close() waits for every connection; for a silent one forever, as Node no longer enforces `requestTimeout` then. While
+ * the process is leaving, each answer ends its connection, unless a pipelined request follows.
  */
 export function closeInTime (
   app: App, leaving?: AbortSignal, { arriveWithinMs = 3_000, answerWithinMs = 10_000 }: ClosingTimes = {}
@@ -171,7 +170,7 @@ export function closeInTime (
   const endWhere = (isOver: (connection: Connection) => boolean, end: (socket: Socket) => void) => {
     for (const [socket, connection] of connections) if (isOver(connection)) end(socket)
   }
-  app.server.closeIdleConnections = () => {} // Node's cuts off an answer that waits in the socket's buffer
+  app.server.closeIdleConnections = () => {} // Node's would cut off an answer that is still in the socket's buffer
   app.server.on('connection', (socket: Socket) => {
     connections.set(socket, { requests: [], isNew: true })
     socket.once('close', () => connections.delete(socket))
@@ -203,25 +202,25 @@ export function closeInTime (
   app.addHook('onClose', async () => { for (const timer of timers) clearTimeout(timer) })
 }
 
-/** `*` for every origin. Tokens are sent by the page itself, so cookies and the like are never asked for. */
+/** `*` for every origin. The page itself sends tokens, so cookies and the like are never allowed. */
 export type CorsOrigins = '*' | readonly string[]
 
-/** How long a browser may keep the answer to its question, in seconds. */
+/** How long a browser may cache a preflight, in seconds. */
 const keptSeconds = 600
 
 const exposed = [...Object.keys(answerHeaders), 'Allow', 'Content-Disposition'].join(', ')
 const allowed = ['Authorization', 'Content-Type', ...Object.keys(requestHeaders)].join(', ')
 
-/** Register it before everything that may refuse: a page can read no refusal without these headers. */
+/** Register it before everything that may refuse: without these headers a page cannot read a refusal. */
 export function allowOrigins (app: App, origins: CorsOrigins): void {
   if (origins.length === 0) return
   app.addHook('onRequest', async (request, reply) => {
-    if (origins !== '*') addToVary(reply, 'Origin') // also of answers to others, which are not for these pages
+    if (origins !== '*') addToVary(reply, 'Origin') // also on answers that lack the headers below
     const { origin } = request.headers
     if (origin === undefined || (origins !== '*' && !origins.includes(origin))) return
     reply.header('access-control-allow-origin', origins === '*' ? '*' : origin)
     reply.header('access-control-expose-headers', exposed)
-    // A browser asks before it sends what a page of its own origin only could send.
+    // The rest answers a preflight.
     const { method, headers, routeOptions: { config: { allow } } } = request
     if (allow === undefined || method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return
     return await reply.code(204).headers({
@@ -232,7 +231,7 @@ export function allowOrigins (app: App, origins: CorsOrigins): void {
   })
 }
 
-/** What else the answer depends on: a cache keeps one for each. */
+/** Names a request header that the answer depends on: a cache keeps one answer for each value. */
 export function addToVary (reply: FastifyReply, name: string): void {
   reply.header('vary', [reply.getHeader('vary'), name].flat().filter(Boolean).join(', '))
 }

@@ -33,26 +33,26 @@ interface Asked { format: Format, bom: boolean }
 
 const types: Record<Format, string> = { csv: 'text/csv', ndjson: 'application/x-ndjson' }
 
-/** One kind of rows, as it is exported. */
+/** How one kind of rows is exported. */
 export interface Exported<Item> {
-  /** Of the file, without its ending. */
+  /** The file name without its ending. */
   name: string
   columns: ReadonlyArray<readonly [name: string, cellOf: (item: Item) => Cell]>
 }
 
-/** Columns that hold what the item has under their names. */
+/** Columns that hold the item's fields of these names. */
 export const namesAsColumns = <const Name extends string>(names: readonly Name[]) => names.map((name) =>
   [name, (item: { readonly [name in Name]?: Cell }) => item[name]] as const)
 
-/** Hands on all items, part by part, from one snapshot. */
+/** Passes on all items in batches, from one snapshot. */
 type ReadAll<Item> = (visit: (items: Item[]) => Promise<void>, signal: AbortSignal) => Promise<void>
 
-/** Characters that are written together. */
+/** Characters of one write. */
 const atOnce = 64 * 1024
 
 /**
- * Answers with every item. The first part is read before anything is sent, so that what fails at once is an answer like
- * any other. What fails later cuts the answer off: it ends without its last chunk.
+ * Answers with every item. Reads the first batch before it sends anything, so that an early error is an answer like any
+ * other. A later error cuts the answer off: it ends without its last chunk.
  */
 export async function sendExport<Item> (
   request: FastifyRequest, reply: FastifyReply, { format: asked, bom }: Asked, { name, columns }: Exported<Item>,
@@ -73,7 +73,7 @@ export async function sendExport<Item> (
     let text = header
     const reading = readAll(async (items) => {
       resolve()
-      let until = 0 // each part in a burst of its own
+      let until = 0 // each batch begins with a burst of its own
       for (const item of items) {
         if (performance.now() >= until) until = await places.bursts.next()
         text += lineOf(item)
@@ -89,7 +89,7 @@ export async function sendExport<Item> (
     }).catch((cause: unknown) => {
       const error = cause instanceof Error ? cause : new Error('an export was cut off', { cause })
       void cutOff(error)
-      if (gone.aborted) return resolve() // nobody is there to be told
+      if (gone.aborted) return resolve() // no reader is left
       request.log.warn({ err: error }, 'an export was cut off')
       reject(error)
     })
@@ -105,7 +105,7 @@ const headerOf = <Item>(columns: Columns<Item>) => csvLine(columns.map(([column]
 const csvOf = <Item>(columns: Columns<Item>) => (item: Item) => csvLine(columns.map(([, cellOf]) => cellOf(item)))
 const ndjsonOf = (item: unknown) => `${JSON.stringify(item)}\n`
 
-/** An export of one item in CSV, as an example; in the other format it is as the list has it. */
+/** A CSV example with one item; the other format is as the list has it. */
 export const csvExample = <Item>({ columns }: Exported<Item>, item: Item): string =>
   headerOf(columns) + csvOf(columns)(item)
 
@@ -115,25 +115,24 @@ export function exportAnswer (description: string, name: string, csv: string): T
   return { 'x-response-description': description, headers: fileName(name), content }
 }
 
-// Writes a long answer as its reader takes it. Of a slow reader the rest goes to a file, so that its producer ends.
+// Writes a long answer as fast as its reader takes it. If that is slow, the rest goes to a file, and the producer ends.
 
 const bufferBytes = 256 * 1024
-/** So much a reader takes in so many milliseconds, or it is slow. */
+/** A reader that takes fewer bytes in that time is slow. */
 const least = { bytes: 64 * 1024, inMs: 5_000 }
-/** How long a reader may hold its producer up at all, and how long the file may be read, in milliseconds. */
+/** How long a reader may hold its producer up in all, and how long it may read the file, in milliseconds. */
 const [afterMs, wholeMs] = [60_000, 3_600_000]
 
-/** Is called while the reader holds its producer up: `giveUp` makes the rest go to the file. @returns ends that */
+/** Called while the reader holds its producer up: `giveUp` sends the rest to the file. @returns ends that */
 type Stall = (giveUp: () => void) => () => void
 
-/** @param signal of the reader, aborted when it is gone */
+/** @param signal aborted when the reader is gone */
 function spooled (signal: AbortSignal, stall: Stall) {
   const body = new PassThrough({ highWaterMark: bufferBytes })
   body.on('error', () => {}) // its writer and its reader get the error
   const lateAt = performance.now() + afterMs
   let file: FileHandle | undefined
   return {
-    /** What the reader gets. */
     body,
     /** Resolves when more may be written. @throws `signal.reason`, errors of the disk */
     async write (chunk: string): Promise<void> {
@@ -143,13 +142,13 @@ function spooled (signal: AbortSignal, stall: Stall) {
       if (await drained(body, signal, stall, lateAt)) return
       file = await unnamedFile()
     },
-    /** Nothing more will be written. Resolves when the reader has all of it. */
+    /** Call it after the last write. Resolves when the reader has everything. */
     async end (): Promise<void> {
       if (!file) return void body.end()
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(wholeMs)])
       await pipeline(createReadStream('', { fd: file, start: 0 }), body, { signal: deadline })
     },
-    /** It ends before its end: nobody gets the rest. */
+    /** Ends the answer without the rest. */
     async cutOff (error: Error): Promise<void> {
       body.destroy(error)
       await file?.close().catch(() => {}) // the pipeline may have closed it
@@ -157,7 +156,7 @@ function spooled (signal: AbortSignal, stall: Stall) {
   }
 }
 
-/** Whether it took what it was given before it is late. @throws `signal.reason` */
+/** Whether the reader caught up in time. @throws `signal.reason` */
 async function drained (
   body: PassThrough, signal: AbortSignal, stall: Stall, lateAt: number
 ): Promise<boolean> {
@@ -183,7 +182,7 @@ async function drained (
   }
 }
 
-/** Without a name it ends with the process, however that ends. */
+/** Without a name, the file disappears with the process, however that ends. */
 async function unnamedFile (): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'ringledger-export-'))
   try {

@@ -1,9 +1,9 @@
-// What is wrong with data from outside, by field, in words that a person can act on.
+// Turns schema errors of data from outside into messages by field that a person can act on.
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { member } from '../domain/json.js'
 import { type FieldErrors, mostFields } from '../domain/rejection.js'
 
-/** A schema error of AJV, as it comes from there and from Fastify. */
+/** A schema error of AJV; Fastify passes it on. */
 interface SchemaError {
   keyword: string
   instancePath: string
@@ -11,11 +11,11 @@ interface SchemaError {
   message?: string | undefined
   /** The rule that refused; AJV adds it with `verbose`. */
   parentSchema?: Record<string, unknown> | undefined
-  /** Of a rule for the names in an object: the name. */
+  /** The refused name, where the rule is about the names in an object. */
   propertyName?: string | undefined
 }
 
-/** Every refused field with every reason; paths have dots. What is wrong as a whole is the field `part`. */
+/** Every refused field with every reason; paths have dots. Errors of the whole are under `part`. */
 export function fieldErrors (refused: readonly SchemaError[], part = 'body'): FieldErrors {
   const errors: FieldErrors = {}
   for (const error of refused) {
@@ -53,14 +53,14 @@ function messageOf ({ keyword, params, message, instancePath, parentSchema = {} 
   }
 }
 
-/** What the schema itself says of a value that does not fit. */
+/** The schema's own message for a value that does not fit. */
 function ownWords ({ 'x-message': words }: Record<string, unknown>): string | undefined {
   return typeof words === 'string' ? words : undefined
 }
 
 const longestName = ({ propertyNames }: Record<string, unknown>) => String(member(propertyNames, 'maxLength'))
 
-/** The largest number that JSON holds for sure is told to callers who came near it. */
+/** A maximum of 2^53 - 1 is named only to callers who exceed it. */
 function rangeOf ({ minimum, maximum }: Record<string, unknown>, isSmall = false): string {
   if (typeof minimum !== 'number') return `must be at most ${Number(maximum)}`
   const isUnbounded = typeof maximum !== 'number' || isSmall
@@ -83,7 +83,7 @@ function typeNames (types: unknown): string {
 
 const list = (values: unknown) => Array.isArray(values) ? values.join(', ') : String(values)
 
-/** The errors as they are answered: of too many the first, and under `body` that there are more. */
+/** Of too many errors only the first; `body` then says that there are more. */
 export function firstFields (errors: FieldErrors): FieldErrors {
   const entries = Object.entries(errors)
   if (entries.length <= mostFields) return errors
@@ -91,11 +91,11 @@ export function firstFields (errors: FieldErrors): FieldErrors {
   return { ...Object.fromEntries(entries.slice(0, mostFields)), body: [...errors.body ?? [], more] }
 }
 
-/** So many errors of a row of an import are kept for 30 days. */
+/** Errors that are kept for each row of an import. */
 const mostOfRow = 5
 const counted = /^has (\d+) more errors$/
 
-/** The first errors of a row, its phone number first; `row` says how many more there are, also when it is cut again. */
+/** The first errors of a row, its phone number first; `row` counts the rest, also when a cut row is cut again. */
 export function firstOfRow ({ row = [], ...fields }: FieldErrors): FieldErrors {
   const earlier = Number(counted.exec(row.at(-1) ?? '')?.[1] ?? 0)
   const own = { phone_number: [], ...fields, row: earlier > 0 ? row.slice(0, -1) : row }
@@ -106,16 +106,16 @@ export function firstOfRow ({ row = [], ...fields }: FieldErrors): FieldErrors {
   return more > 0 ? { ...kept, row: [...kept.row ?? [], `has ${more} more errors`] } : kept
 }
 
-// What checks data from outside against schemas of ours.
+// AJV for data from outside.
 
-/** Every problem at once. The schemas are ours: to check them as well takes a tenth of a second at each start. */
+/** Reports every problem at once. Does not check our own schemas: that takes a tenth of a second at each start. */
 export const openAjv = (options?: Options): Ajv =>
   new Ajv({ allErrors: true, verbose: true, strict: false, meta: false, validateSchema: false, ...options })
 
-/** What a text must be to be taken as a number: JavaScript would read `0x10`, `1e1` and ` 5` as well. */
+/** Texts that count as numbers: JavaScript would read `0x10`, `1e1` and ` 5` as well. */
 const decimals: Record<string, RegExp> = { integer: /^-?\d+$/, number: /^-?\d+(\.\d+)?$/ }
 
-/** The texts that stand for numbers and are not decimal. Asked before validation, which coerces them. */
+/** Errors of number texts that are not decimal. Call it before validation, which coerces them. */
 export function notDecimal (schema: object, values: unknown): ErrorObject[] {
   if (typeof values !== 'object' || values === null) return []
   const { properties = {} }: { properties?: Record<string, { type?: string }> } = schema
@@ -126,13 +126,13 @@ export function notDecimal (schema: object, values: unknown): ErrorObject[] {
   })
 }
 
-/** All that is wrong; a number that is not decimal is told once. */
+/** All errors, with only one for a number that is not decimal. */
 export function withNotDecimal (refused: ErrorObject[], odd: ErrorObject[]): ErrorObject[] {
   const told = new Set(refused.map(({ instancePath }) => instancePath))
   return [...refused, ...odd.filter(({ instancePath }) => !told.has(instancePath))]
 }
 
-/** All that is wrong with texts, which are coerced in place. */
+/** All errors of texts; coerces the texts in place. */
 export function refusedTexts<Taken> (validate: ValidateFunction<Taken>, schema: object, texts: unknown): ErrorObject[] {
   const odd = notDecimal(schema, texts)
   validate(texts)

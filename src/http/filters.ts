@@ -6,7 +6,7 @@ import { CallId } from '../features/calls/events.js'
 import { DeliverySummary } from '../features/webhooks/model.js'
 import { outcomes } from '../features/webhooks/outcome.js'
 
-/** The name of the format, for the validator. */
+/** The name of the format in AJV. */
 export const dayOrInstant = 'day-or-instant'
 
 /** The plus sign of an offset that is not percent-encoded arrives as a space. */
@@ -30,8 +30,8 @@ export function earliest (text: string | undefined): string | undefined {
 }
 
 /**
- * The end of the day, or of the millisecond, to the microsecond that Postgres keeps: answers show milliseconds, and an
- * instant that was read includes what it was read of.
+ * The end of the day, or of the millisecond, in the microseconds that Postgres keeps. Answers show milliseconds, so a
+ * filter by an instant that was read must include the row that it was read from.
  */
 export function latest (text: string): string
 export function latest (text: string | undefined): string | undefined
@@ -39,7 +39,7 @@ export function latest (text: string | undefined): string | undefined {
   return text?.length === 10 ? `${text}T23:59:59.999999Z` : earliest(text)?.replace('Z', '999Z')
 }
 
-/** What is wrong with two dates in a query string that are each as they should be. */
+/** Errors of two dates in a query string that are each valid. */
 export function rangeErrors ({ date_from: from, date_to: to }: Record<string, unknown>): FieldErrors {
   const isRange = typeof from === 'string' && typeof to === 'string' && isDayOrInstant(from) && isDayOrInstant(to)
   return isRange && isReversed(from, to) ? { date_to: ['must not be before date_from'] } : {}
@@ -56,7 +56,7 @@ export const DayOrInstant = (description: string) => Type.String({
   ...inWords('must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z, in the years 1000 to 2999')
 })
 
-/** The query parameters `date_from` and `date_to`; `what` happens to an item at the time that counts. */
+/** The query parameters `date_from` and `date_to`; `what` is what happened to an item then. */
 export const dateRange = (what: string) => ({
   date_from: Type.Optional(DayOrInstant(`Only those ${what} on this day (UTC) or later, or at this instant or later.`)),
   date_to: Type.Optional(DayOrInstant(`Only those ${what} on this day (UTC) or earlier, or at this instant or earlier. ` +
@@ -73,13 +73,13 @@ export const PhoneBeginning = (what: string) => Type.String({
   ...inWords('must be the beginning of a phone number, such as +1555')
 })
 
-/** Of lists of numbers. */
+/** For lists of phone numbers. */
 export const numberSearch = { search: Type.Optional({ ...PhoneBeginning('the phone number'), title: 'NumberSearch' }) }
 
 /** With its plus sign. */
 export const beginningOf = (phoneNumber: string | undefined) => phoneNumber?.replace(/^[+ ]?/, '+')
 
-/** One sentence for all lists that are searched by words. */
+/** One description for all lists that are searched by words. */
 export const Search = (what: string, more = '') => Type.String({
   minLength: 1,
   maxLength: 255,
@@ -88,12 +88,12 @@ export const Search = (what: string, more = '') => Type.String({
   ...withoutNul
 })
 
-/** Of lists of things with a name of their own. */
+/** For lists of things that have a name. */
 export const nameSearch = { search: Type.Optional({ ...Search('name'), title: 'NameSearch' }) }
 
 export const isNumber = (text: string) => number.test(text)
 
-/** What looks like a number is one. */
+/** A text that looks like a phone number searches by number. */
 export const searched = (text: string | undefined) => text !== undefined && isNumber(text)
   ? { searchedPrefix: beginningOf(text) }
   : { searched: text }
@@ -102,10 +102,10 @@ const since = 'Only those that changed on this day (UTC) or later, or at this in
 
 export const updatedFrom = { updated_from: Type.Optional(DayOrInstant(`${since}.`)) }
 
-/** `why` is what else than their own events changes what is shown. */
+/** `why` says what changes an item besides its own events. */
 export const updatedFromAlso = (why: string) => ({ updated_from: Type.Optional(DayOrInstant(`${since}, also ${why}.`)) })
 
-/** Of deliveries: those of a user and those of all. */
+/** For deliveries, of one user or of all. */
 export const deliveryFilters = {
   assistant_id: Type.Optional(Id({ description: 'Only those of this assistant.' })),
   call_id: Type.Optional(Type.String({ ...CallId, description: 'Only that of this call.' })),

@@ -1,4 +1,4 @@
-// What a process says of itself: whether it lives, whether it can do its work, and its metrics.
+// What a process says about itself: liveness, readiness, and its metrics.
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,27 +9,27 @@ import { hasRole, only } from './auth.js'
 import { answered, example } from './docs/describe.js'
 import type { Metrics } from './metrics.js'
 
-/** What a check remarks, if anything, of a process that can do its work. */
+/** A note of a check that passed, if it has one. */
 export type Remark = string | undefined
 
-/** What a role needs, by name: a check resolves when it is there, perhaps with a remark, and rejects when it is not. */
+/** By name. A check resolves, perhaps with a remark, when its back end is there, and rejects when it is not. */
 export type HealthChecks = Record<string, () => Promise<unknown>>
 
 const longestCheckMs = 2_000
 
-/** A check that is late for an outage of the event store fails with its error within this time. */
+/** In an outage of the event store, a check that is late fails with that error within this time. */
 const reasonWithinMs = 4_000
 
-/** All who ask within this time get one answer: each run asks every back end. */
+/** Probes within this time share one run: each run asks every back end. */
 const checkEveryMs = 1_000
 
 const stopping = 'The service is stopping.'
 const notReady = 'The service is not ready.'
 
 /**
- * `/health/live` and `/health/ready`, without a prefix, so that probes do not depend on BASE_PATH, and without a limit.
- * A process that is leaving is not ready, whatever the checks say. What failed is told to operators alone. Register
- * authentication before.
+ * Adds `/health/live` and `/health/ready`, without a prefix, so that probes do not depend on BASE_PATH, and without a
+ * limit. A process that is leaving is not ready, whatever the checks say. Only operators see which check failed.
+ * Register authentication before.
  */
 export function addHealth (
   app: FastifyInstance, checks: HealthChecks, everyMs = checkEveryMs, leaving?: AbortSignal
@@ -48,9 +48,9 @@ export function addHealth (
 }
 
 /**
- * Runs all checks, and tells of each when it begins to fail and when it no longer does. One that has not ended since
- * the last run is waited for, and not begun again. An outage of the event store is told where it is noticed, and so are
- * the checks that it makes late.
+ * Runs all checks, and logs when one begins to fail and when it passes again. Joins a check that still runs since the
+ * last time. Does not log an outage of the event store, nor a check that it makes late: the outage is logged where it
+ * is noticed.
  */
 function readinessOf (checks: HealthChecks, log: FastifyBaseLogger): () => Promise<Record<string, string>> {
   const shared = Object.entries(checks).map(([name, check]) => ({ name, check: joinRunning(check) }))
@@ -87,7 +87,7 @@ class CheckLate extends Error {
   }
 }
 
-/** What the check fails with after all, if that is soon. */
+/** The error that a late check ends with, if that is soon; else `late`. */
 async function reasonOf (check: Promise<unknown>, late: CheckLate): Promise<unknown> {
   const reason = check.then(() => late, (error: unknown) => error)
   return await Promise.race([reason, delay(reasonWithinMs, late, { ref: false })])
@@ -128,7 +128,7 @@ const readySchema = {
   response: { 200: answered('It is ready.', Health, { status: 'ok' }), 503: notReadyAnswer }
 }
 
-/** The schemas are for readers: probes are answered as they ever were. */
+/** The schemas only document: JSON.stringify writes the answers. */
 const ofProbes = { logLevel: 'warn' as const, serializerCompiler: () => JSON.stringify }
 
 // `/metrics`, for operators, and for the scraper with a token of its own.
@@ -143,7 +143,7 @@ export function addMetrics (app: FastifyInstance, metrics: Metrics, token: strin
   }, async (_request, reply) => await reply.type(metrics.contentType).send(await metrics.text()))
 }
 
-/** Compared as digests: the time that it takes says nothing about the token or its length. */
+/** Compares digests, so that the time reveals neither the token nor its length. */
 function carries ({ headers }: FastifyRequest, token: string): boolean {
   const given = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
   return given !== undefined && timingSafeEqual(digest(given), digest(token))

@@ -1,5 +1,5 @@
-// How much one caller may ask for: requests a minute, bytes of bodies that are worked on at once, reads at once. Who
-// asks for more is refused with a 429, or waits a moment for the others first.
+// Limits of one caller: requests a minute, bytes of bodies in work, reads at once. A caller beyond a limit gets a 429,
+// or waits a moment for the others first.
 import fastifyRateLimit, { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Socket } from 'node:net'
@@ -11,18 +11,18 @@ import { isCsv } from './bodies.js'
 import { userHash } from './request-log.js'
 
 export interface RateLimit {
-  /** Of one user; 0 for no limit. */
+  /** Per user; 0 for no limit. */
   perMinute: number
-  /** A connection of ioredis, where processes share their counts of users; without it each counts for itself. */
+  /** A connection of ioredis: processes share their counts of users. Without it, each counts for itself. */
   redis?: unknown
-  /** Of one address: documents, and requests whose token is refused. Each process counts for itself. */
+  /** Per address: documents, and requests whose token is refused. Each process counts for itself. */
   strangersPerMinute?: number
 }
 
 /** Each counts one request. @throws an error with status 429 when it is one too many */
 interface RateLimits {
   ofUser (request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** By address: for documents, and for requests whose token does not verify. */
+  /** By address: documents, and requests whose token does not verify. */
   ofStranger (request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** Another count by address. */
   ofAddress (perMinute: number): (request: FastifyRequest, reply: FastifyReply) => Promise<void>
@@ -32,22 +32,22 @@ declare module 'fastify' {
   interface FastifyInstance {
     rateLimits: RateLimits
     exportPlaces: ExportPlaces
-    /** Waits for a slot; it is released when the answer was sent, or its reader is gone. @throws TooManyReads */
+    /** Waits for the limit of this kind. Counts until it is answered or its reader gone. @throws TooManyReads */
     acquireReadSlot (kind: ReadKind, request: FastifyRequest, reply: FastifyReply): Promise<void>
   }
 }
 
-/** How many users or addresses a process remembers. */
+/** Users or addresses in the cache of a process. */
 const remembered = 20_000
 const timeWindow = 60_000
 
 /** A page of documents is six requests. A client whose token is refused has no use for more. */
 const usualForStrangers = 120
 
-/** One caller has the first 64 bits of an address of IPv6; IPv4 in IPv6 is IPv4. */
-const addressOf = ({ ip }: { ip?: string }) => normalizeIP(ip ?? '') // a connection that is closed has none
+/** One IPv6 caller owns 64 bits of addresses, so these count as one; IPv4 in IPv6 is IPv4. */
+const addressOf = ({ ip }: { ip?: string }) => normalizeIP(ip ?? '') // a closed connection has none
 
-/** Counts that cannot be read let the request through: the limit protects the service, it is not worth an outage. */
+/** If the counts cannot be read, requests pass: the limit protects the service and is not worth an outage. */
 export async function registerRateLimits (app: FastifyInstance, limit: RateLimit): Promise<void> {
   const ofAddress = await addressLimits(app)
   const ofUser = limit.perMinute === 0 ? async () => {} : await userLimit(app, limit)
@@ -75,7 +75,7 @@ async function userLimit (
   }
 }
 
-/** In a scope of its own, as the plugin has one store: these counts never go to Redis. */
+/** In a scope of its own, because the plugin has one store for each: these counts never go to Redis. */
 async function addressLimits (app: FastifyInstance): Promise<RateLimits['ofAddress']> {
   let create: FastifyInstance['createRateLimit'] | undefined
   await app.register(async (scope) => {
@@ -102,8 +102,8 @@ function tell (reply: FastifyReply, { max, remaining, ttlInSeconds: seconds, isE
 }
 
 /**
- * What a sender who is gone has asked for goes on until there is an answer: so long it is held.
- * @returns holds something for a request, to be released once; `gone` is that of `untilGone`
+ * The work for a client that left goes on until its answer is made: it holds its share until then.
+ * @returns holds something for a request, and releases it once; `gone` is that of `untilGone`
  */
 function whileAnswering (app: FastifyInstance) {
   const answers = new WeakMap<FastifyRequest, () => void>()
@@ -113,7 +113,7 @@ function whileAnswering (app: FastifyInstance) {
   }
 }
 
-/** Calls `act` at the abort of `gone`, or at once where that was before. */
+/** Calls `act` when `gone` is aborted, or at once if it was. */
 export function onceGone (gone: AbortSignal, act: () => void): void {
   if (gone.aborted) act()
   else gone.addEventListener('abort', act)
@@ -128,17 +128,17 @@ export function untilGone ({ raw: { socket } }: FastifyRequest, { raw: answer }:
     over.abort(isOver)
   }
   answer.on('close', end)
-  const forget = whenClosed(socket, end) // an answer that waits behind others on its connection is not told
+  const forget = whenClosed(socket, end) // a pipelined answer that waits does not see its socket close
   if (socket.destroyed) end()
   return over.signal
 }
 
-/** One for all: an error of its own for each request would be made with a trace of the stack. */
+/** One error for all: making one for each request would cost a stack trace. */
 const isOver = new Error('the request was answered, or its sender is gone')
 
 const onClose = new WeakMap<Socket, Set<() => void>>()
 
-/** One listener for all requests of a connection: many may wait on one. @returns what forgets `act` */
+/** One listener for all requests of a connection: many may wait on it. @returns removes `act` */
 function whenClosed (socket: Socket, act: () => void): () => void {
   const acts = onClose.get(socket) ?? new Set()
   if (!onClose.has(socket)) {
@@ -150,15 +150,14 @@ function whenClosed (socket: Socket, act: () => void): () => void {
 }
 
 interface Limits {
-  /** In bytes. A body takes several times its length while it is parsed, checked, stored and answered. */
+  /** Bytes. A body takes several times its length while it is parsed, checked, stored and answered. */
   ofAll?: number | undefined
-  /** Of all strangers together, as a part of that. */
+  /** Bytes of all strangers together, as a part of `ofAll`. */
   ofStrangers?: number | undefined
   /** How long a body waits for room, in milliseconds. */
   waitMs?: number | undefined
 }
 
-/** For the one who takes too much: a 429. */
 export class TooManyBodies extends Error {
   override readonly name = 'TooManyBodies'
   readonly statusCode = 429
@@ -167,9 +166,9 @@ export class TooManyBodies extends Error {
   }
 }
 
-/** What a request takes beside its body. */
+/** Bytes that a request takes without its body. */
 const leastBytes = 8 * 1024
-/** CSV is streamed: no more of it is held. */
+/** CSV is streamed, so no more bytes of it are held. */
 const mostOfCsv = 512 * 1024
 
 interface Share { most: number, bytes: number, partOf?: Share }
@@ -177,30 +176,30 @@ interface Share { most: number, bytes: number, partOf?: Share }
 interface Payer {
   share: Share
   bytes: number
-  /** In the order in which they came. */
+  /** Oldest first. */
   arriving: Set<Body>
-  /** How many have arrived and are not answered. */
+  /** Bodies that have arrived and are not answered. */
   inWork: number
 }
 
 interface Body extends Flow {
   payer: Payer
   bytes: number
-  /** What it needs to go on. */
+  /** Bytes that it needs to go on. */
   wants: number
   isEmpty: boolean
   isInWork: boolean
   patience?: NodeJS.Timeout
 }
 
-/** How a body is read. */
+/** How the budget steers the reading of a body. */
 interface Flow {
   stop (): void
   go (): void
   refuse (error: Error): void
 }
 
-/** The payer that uses most is refused first, so what one client takes never costs another one its request. */
+/** Refuses the payer that uses most first, so what one client takes never costs another one its request. */
 class BodyBudget {
   readonly #all: Share
   readonly #strangers: Share
@@ -214,7 +213,7 @@ class BodyBudget {
     this.#waitMs = waitMs
   }
 
-  /** Calls `go` at once where there is room. @param isEmpty nothing of it will arrive */
+  /** Calls `go` at once if there is room. @param isEmpty nothing of it will arrive */
   open (name: string, isStranger: boolean, isEmpty: boolean, flow: Flow) {
     const payer = this.#payers.get(name) ??
       { share: isStranger ? this.#strangers : this.#all, bytes: 0, arriving: new Set(), inWork: 0 }
@@ -224,14 +223,14 @@ class BodyBudget {
     if (this.#fits(body)) this.#goOn(body)
     else this.#wait(body)
     return {
-      /** So many bytes came. It may be stopped, and goes on or is refused later. */
+      /** Counts bytes that came. May stop the body, which goes on or is refused later. */
       add: (bytes: number) => {
         if (!payer.arriving.has(body)) return
         this.#charge(body, bytes)
-        if (this.#fits(body)) this.#wake() // another one that waits may fit, too
+        if (this.#fits(body)) this.#wake() // another body that waits may fit, too
         else this.#wait(body)
       },
-      /** All of it is there. */
+      /** All bytes came. */
       complete: () => { this.#complete(body) },
       /** Its request was answered, or its sender is gone. */
       release: () => {
@@ -266,14 +265,14 @@ class BodyBudget {
     clearTimeout(body.patience)
   }
 
-  /** Bodies that all wait for each other would never end: then the first one goes on, beyond the quarter. */
+  /** A payer may use a quarter of its share. Only its first body may exceed that, else all might wait forever. */
   #fits (body: Body): boolean {
     const { payer, wants } = body
     const isFirst = payer.inWork === 0 && payer.arriving.values().next().value === body
     return (isFirst || payer.bytes + wants <= payer.share.most / 4) && this.#hasRoom(body)
   }
 
-  /** Makes room where those who take most have bodies that arrive: the newest of them are refused. */
+  /** Makes room: refuses the newest arriving bodies of the payers that use most. */
   #hasRoom (body: Body): boolean {
     for (const share of sharesOf(body.payer)) {
       while (share.bytes + body.wants > share.most) {
@@ -289,7 +288,7 @@ class BodyBudget {
 
   #wait (body: Body): void {
     body.stop()
-    if (this.#waiting.has(body)) return // CSV is not stopped
+    if (this.#waiting.has(body)) return // CSV goes on arriving: its route reads it
     this.#waiting.add(body)
     body.patience = setTimeout(() => { this.#refuse(body) }, this.#waitMs)
   }
@@ -308,7 +307,7 @@ class BodyBudget {
     body.refuse(new TooManyBodies())
   }
 
-  /** One of each payer: what it brings is counted before the next one goes on. */
+  /** Wakes one body of each payer, so that its bytes are counted before the next one goes on. */
   #wake (): void {
     if (this.#waiting.size === 0) return
     const woken = new Set<Payer>()
@@ -323,15 +322,15 @@ class BodyBudget {
 const sharesOf = ({ share }: Payer): Share[] => share.partOf ? [share, share.partOf] : [share]
 
 /**
- * The user pays, with all keys; the engine or the operator; a stranger by address. It begins with 8 KiB once it is
- * known who that is, and then counts bytes as they arrive, until the answer. No `100 Continue` asks for a body that has
- * no room.
+ * The user pays, with all keys; the engine or the operator; a stranger by address. A body begins with 8 KiB once its
+ * payer is known, then counts bytes as they arrive, until the answer. Sends no `100 Continue` for a body that has no
+ * room.
  */
 export function limitBodies (app: App, limits?: Limits): void {
   const budget = new BodyBudget(limits)
   const hold = whileAnswering(app)
   app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
-  app.addHook('onSend', async ({ headers, raw }, reply) => { // who waits in vain may send the body all the same, or not
+  app.addHook('onSend', async ({ headers, raw }, reply) => { // a client without 100 Continue may send the body anyway
     if (headers.expect !== undefined && !raw.readableDidRead) reply.header('connection', 'close')
   })
   app.addHook('preParsing', (request, reply, payload, done) => {
@@ -343,7 +342,7 @@ export function limitBodies (app: App, limits?: Limits): void {
     const gone = untilGone(request, reply)
     let isAsked = false
     let mayAdd = isStreamed ? mostOfCsv : Infinity
-    payload.pause() // a listener alone would make it flow
+    payload.pause() // a listener alone would start the flow
     payload.on('error', () => {}).once('end', () => { body.complete() }).on('data', ({ length }: Buffer) => {
       body.add(Math.min(length, mayAdd))
       mayAdd -= Math.min(length, mayAdd)
@@ -366,32 +365,31 @@ export function limitBodies (app: App, limits?: Limits): void {
   })
 }
 
-/** Lists and histories are large, exports take as long as their reader; everything else is one thing. */
+/** Lists and histories are large, an export takes as long as its reader; `item` is everything else. */
 export type ReadKind = 'list' | 'item' | 'export'
 
 interface ReadSlotOptions {
-  /** Of each kind, for one user. A list holds 1 MiB here, and several times that while it is made. */
+  /** Per kind and user. A list takes 1 MiB, and several times that while it is made. */
   most?: Partial<Record<ReadKind, number>> | undefined
-  /** How long a read waits for a slot, in milliseconds. */
+  /** How long a read waits for another one to end, in milliseconds. */
   waitMs?: number | undefined
 }
 
-/** The user has too many reads under way: a 429. */
 export class TooManyReads extends Error {
   override readonly name = 'TooManyReads'
 }
 
-/** So long a burst makes other requests wait. */
+/** How long a burst makes other requests wait. */
 const burstMs = 2
 
-/** Whatever takes long, uploads or exports, goes on in bursts, one of them at a time. */
+/** Splits long work, uploads or exports, into bursts, one at a time, so that other requests run in between. */
 export class Bursts {
   #next = Promise.resolve()
 
-  /** @param everyMs a burst begins at most so often: the rest is for other requests */
+  /** @param everyMs least time between the starts of two bursts */
   constructor (private readonly everyMs: number) {}
 
-  /** Waits for a burst, and answers until when it lasts. */
+  /** Waits for the next burst. @returns when it ends, by `performance.now()` */
   async next (): Promise<number> {
     const next = this.#next
     this.#next = next.then(() => delay(this.everyMs))
@@ -400,14 +398,14 @@ export class Bursts {
   }
 }
 
-/** Of all users, read from Postgres at once: each has a connection. */
+/** Of all users together: each reads from Postgres on a connection of its own. */
 const mostExports = 6
-/** Others only wait for Postgres, not for readers. */
+/** A waiting export waits for Postgres alone: one with a slow reader makes room. */
 const exportWaitMs = 20_000
 
-/** Where exports are read from Postgres. Who waits for its reader gives its place up once another one wants it. */
+/** Bounds the exports that read from Postgres. One that waits for its reader makes room once another one wants it. */
 class ExportPlaces {
-  /** Lines are made in bursts. To read a part beforehand takes as long. */
+  /** Formats lines in bursts; reading their rows takes as long. */
   readonly bursts = new Bursts(16)
   readonly #places = new Shares(mostExports, exportWaitMs)
   readonly #stalled = new Set<() => void>()
@@ -421,7 +419,7 @@ class ExportPlaces {
     return await this.#places.acquire('', gone).finally(() => { this.#wanted-- })
   }
 
-  /** A reader holds its export up: `giveUp` is called once another one wants the place. @returns ends that */
+  /** While a reader holds its export up: calls `giveUp` once another export wants room. @returns ends that */
   stall (giveUp: () => void): () => void {
     if (this.#wanted > 0) giveUp()
     else this.#stalled.add(giveUp)

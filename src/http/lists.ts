@@ -1,4 +1,4 @@
-// Lists: the pages that a caller asks for, what is wrong with that, how one is answered, and where the next begins.
+// Paging of lists: parameters and their checks, the answer of a page, and the cursor of the next one.
 import Type, { type Static, type TSchema } from 'typebox'
 import { isUuid } from '../domain/json.js'
 import type { FieldErrors } from '../domain/rejection.js'
@@ -27,14 +27,14 @@ const Meta = Type.Object({
   })
 }, { title: 'PageMeta' })
 
-/** `item` has a title, that of a page follows from it. */
+/** `item` must have a title: the page's title derives from it. */
 export const PageOf = <Item extends TSchema>(item: Item) =>
   Type.Object({ data: Type.Array(item), meta: Meta }, { title: `${titleOf(item)}Page` })
 
 export interface PageParameters { page?: number, per_page: number, after?: string }
 export type RequestedPage = { perPage: number } & ({ page: number } | { after: string[] })
 
-/** What was found for a page: see `Paged` of the read model. */
+/** A page from the read model: see `Paged` there. */
 export interface Found<Item> {
   items: Item[]
   total?: { count: number, isExact: boolean }
@@ -42,12 +42,12 @@ export interface Found<Item> {
   isCut: boolean
 }
 
-/** How one list is paged. Its cursors are good for this list alone, whatever its filters. */
+/** Paging of one list. Its cursors are valid for this list alone, whatever its filters. */
 export class Paging {
   /** Query parameters. */
   readonly parameters
 
-  /** `perPage` items are on a page unless the caller says how many; rows are sorted by keys of these kinds. */
+  /** `perPage` is the default; `keys` are the kinds of the keys that rows are sorted by. */
   constructor (private readonly list: string, perPage: number, private readonly keys: readonly KeyKind[]) {
     this.parameters = {
       page: Type.Optional(Type.Integer({
@@ -65,7 +65,7 @@ export class Paging {
     }
   }
 
-  /** What the schema cannot say of a query string. */
+  /** Errors of a query string that the schema cannot express. */
   problems (query: unknown): FieldErrors {
     if (typeof query !== 'object' || query === null) return {}
     const { page, after } = { page: undefined, after: undefined, ...query }
@@ -93,7 +93,7 @@ export class Paging {
     }
   }
 
-  /** The keys that a cursor of this list names; nothing when it is not one that we made. */
+  /** The keys in a cursor of this list; undefined when we did not make it. */
   #keysIn (after: string): string[] | undefined {
     if (after === '') return []
     const [ofVersion, list, ...rest] = partsOf(after)
@@ -109,9 +109,9 @@ function counted ({ count, isExact }: NonNullable<Found<unknown>['total']>, perP
   return { total: count, last_page: Math.max(1, Math.ceil(count / perPage)) }
 }
 
-// Cursors: where a list goes on, as a text that callers take from one answer to the next request.
+// Cursors: opaque texts that say where the next page begins.
 
-/** How a key of a row is written: what Postgres would not take is not taken here. */
+/** Formats of the keys of a row. Refuses what Postgres would refuse. */
 const isKey = {
   time: (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(text) && isInCalendar(text.slice(0, 19)),
   whole: (text: string) => /^\d{1,19}$/.test(text) && BigInt(text) < 2n ** 63n,
@@ -120,7 +120,7 @@ const isKey = {
 }
 export type KeyKind = keyof typeof isKey
 
-/** Raised when the order of a list changes: cursors of before are refused then. */
+/** Raise it when the order of a list changes: it makes older cursors invalid. */
 const version = 1
 
 /** JavaScript takes February 31 for March 3, and the hour 24 for the next day. */
@@ -129,7 +129,7 @@ function isInCalendar (time: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(time)
 }
 
-/** The cursor behind the row with these keys. */
+/** The cursor after the row with these keys. */
 const cursorOf = (list: string, keys: readonly string[]): string =>
   Buffer.from(JSON.stringify([version, list, ...keys])).toString('base64url')
 

@@ -10,8 +10,8 @@ export type Metrics = ReturnType<typeof openMetrics>
 
 type Read = () => Sample[] | Promise<Sample[]>
 
-// Of the process, however many services run in it. Nothing is collected before somebody asks: to know how late its
-// event loop is, a process wakes a hundred times a second.
+// Metrics of the process, shared by all services in it. Collected from the first scrape on, because measuring the delay
+// of the event loop wakes a process a hundred times a second.
 const ofProcess = new Registry()
 
 async function textOfProcess (): Promise<string> {
@@ -43,7 +43,7 @@ export function openMetrics (log: FastifyBaseLogger) {
   const commands = { accepted: 0, refused: 0, failed: 0 }
   type Define = (name: string, help: string, labelNames: string[], read: Read) => void
   const readAtScrape = (Kind: typeof Gauge | typeof Counter): Define => (name, help, labelNames, read) => {
-    failures.inc({ metric: name }, 0) // the first failure is a rise
+    failures.inc({ metric: name }, 0) // so that the first failure is a rise
     const late = () => new Error(`no answer within ${longestReadMs} ms`)
     const collect = async () => {
       const samples = await withTimeout(longestReadMs, Promise.resolve().then(read), late).catch((error: unknown) => {
@@ -51,24 +51,24 @@ export function openMetrics (log: FastifyBaseLogger) {
         failures.inc({ metric: name })
         return []
       })
-      metric.reset() // what follows is done at once, so that scrapes at the same time do not mix
-      if (labelNames.length === 0) metric.remove() // reset() writes 0, and what cannot be read is absent
+      metric.reset() // synchronous from here on, so that concurrent scrapes do not mix
+      if (labelNames.length === 0) metric.remove() // reset() writes 0, but an unreadable value must be absent
       for (const { labels, value } of samples) metric.inc(labels, value)
     }
     const metric: Gauge | Counter = new Kind({ name: `ringledger_${name}`, help, labelNames, registers, collect })
   }
 
   return {
-    /** A gauge whose values are read at every scrape. What cannot be read is left out, and counted. */
+    /** A gauge that is read at every scrape. A value that cannot be read is left out, and counted. */
     gauge: readAtScrape(Gauge),
-    /** The same for values that only rise while the process lives. */
+    /** Like `gauge`, for values that only rise while the process lives. */
     counter: readAtScrape(Counter),
-    /** Something that is counted when it happens. @returns what counts one or more */
+    /** A counter of events. @returns counts one or more */
     events (name: string, help: string, labelNames: string[]) {
       const counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers })
       return (labels: Sample['labels'], count = 1) => counter.inc(labels, count)
     },
-    /** Durations, in seconds. @returns what takes one */
+    /** A histogram in seconds. @returns records one duration */
     durations (name: string, help: string, buckets: number[]) {
       const histogram = new Histogram({ name: `ringledger_${name}`, help, buckets, registers })
       return (seconds: number) => histogram.observe(seconds)
@@ -76,7 +76,7 @@ export function openMetrics (log: FastifyBaseLogger) {
     /** Counts an answered request by its route pattern, `none` where no route fits. */
     observe ({ method, routeOptions }: FastifyRequest, { statusCode: status, elapsedTime }: FastifyReply) {
       requests.observe({ method, route: routeOptions.url ?? 'none', status }, elapsedTime / 1000)
-      if (routeOptions.config.failure === undefined) return // only commands can fail to be carried out
+      if (routeOptions.config.failure === undefined) return // only commands have it
       commands[status < 400 ? 'accepted' : status < 500 ? 'refused' : 'failed'] += 1
     },
     /** Commands that this process has answered: with 2xx, 4xx and 5xx. */

@@ -1,6 +1,6 @@
-// How new an answer is: every GET says what position it reads at, and waits for the one that it is given. A command is
-// answered from the read model, as soon as that has seen the command's events. An ETag says what was shown: it is the
-// revision of a stream, or where no one stream is all of it, a digest.
+// Every GET says which position it reads at, and waits for the position that it is given. A command answers from the
+// read model, as soon as that has seen the command's events. An ETag is the revision of a stream or, where no one
+// stream is all that is shown, a digest.
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -18,7 +18,7 @@ import type { Paging } from './lists.js'
 /** What a GET reads from: a projection, or the delivery log. */
 export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'keys' | 'deliveries'
 
-/** The read model lacks the event at the position that the caller asked for, or holds only a part of the log. */
+/** The read model lacks the event at the asked position, or is still being filled. */
 export class BehindPosition extends Error {
   override readonly name = 'BehindPosition'
 }
@@ -33,13 +33,13 @@ const headers = Type.Object({
   'x-read-position': Type.Optional(Type.String({ description: requestHeaders['X-Read-Position'].description }))
 })
 
-/** One, or those that a query string asks for. */
+/** One source, or those that a query string asks for. */
 export type Sources = Source | ((query: object) => Source[])
 
 /**
- * Options of a user's GET that reads from `source`, a list with `paging`: refuses a query string that does not fit with
- * every field at once, waits for a slot and for `X-Read-Position`, and answers with the position that is passed before
- * the first row is read.
+ * Options of a user's GET that reads from `source`; a list has `paging`. Refuses a query string that does not fit with
+ * every field at once, waits for the limit of reads and for `X-Read-Position`, and answers with the position that was
+ * passed before the first row is read.
  * @throws Rejection `invalid`, TooManyReads, BehindPosition
  */
 export function reading<Schema extends FastifySchema> (
@@ -71,7 +71,7 @@ export function reading<Schema extends FastifySchema> (
   }
 }
 
-/** Options of a user's GET of what has no position. */
+/** Options of a user's GET of data that has no position. */
 export const readingNow = <Schema extends FastifySchema>(
   schema: Schema, config: FastifyContextConfig = {}, kind: ReadKind = 'item'
 ) => ({
@@ -83,7 +83,7 @@ export const readingNow = <Schema extends FastifySchema>(
     }
   })
 
-/** What is wrong with the query string of a route that validates it by its schema alone. */
+/** What the schema refuses of a query string, by field. */
 export function queryErrors ({ query, validationError }: FastifyRequest): FieldErrors {
   const problems = validationError?.validation ?? []
   return { ...unstorable(query), ...fieldErrors(problems, validationError?.validationContext) }
@@ -101,21 +101,21 @@ function askedPosition ({ headers }: FastifyRequest): string | undefined {
   return headers['x-read-position']?.toString()
 }
 
-/** What was written: where it is read, and what is answered without that. */
+/** How to answer a write: from the read model or, without that, from the stream. */
 export interface Written<Data> {
   source: Source
-  /** Absent where reads say nothing that is not folded. */
+  /** Absent where a read would show no more than `folded`. */
   read? (): Promise<Data | undefined>
-  /** From the events of the stream. */
+  /** Folded from the events of the stream. */
   folded (): Data
-  /** The stream is all that rows say of it: what is folded is what would be read. */
+  /** Rows show nothing but this stream, so `folded` equals what a read would find. */
   isAllInStream?: boolean
 }
 
 /**
- * What readers find once they see the position: `folded` where that is the same, and they lack no event; else what
- * `read` finds. The command is valid without it: when they do not see it in time, its event is parked, or the read
- * fails, the answer is `folded`, with `X-Read-Model: pending`. A retry shows the state that the earlier try wrote.
+ * What readers find at the position: `folded` where that is the same and the read model lacks no event, else `read`.
+ * The command stands without it: if the read model is late, has parked the event or fails, the answer is `folded`, with
+ * `X-Read-Model: pending`. A retry shows the state that the earlier try wrote.
  */
 export async function readBack<Data> (
   positions: Positions, reply: FastifyReply,
@@ -134,22 +134,22 @@ export async function readBack<Data> (
   return folded()
 }
 
-/** With a digest of what is shown beside the stream's state and changes without an event on it, where there is any. */
+/** Adds a digest of `beside`: what the answer shows that changes without an event on the stream. */
 export function etagOfRevision (revision: bigint | number, beside: readonly unknown[] = []): string {
   return beside.length === 0 ? `"${revision}"` : `"${revision}.${etagOf(JSON.stringify(beside)).slice(1)}`
 }
 
-/** What a command depends on: the revision alone. */
+/** If-Match compares the revision alone. */
 const withoutBeside = (etag: string): string => etag.replace(/\.[^"]*"$/, '"')
 
-/** The tags of If-Match or If-None-Match. Proxies that compress answers make ours weak: one is as good as the other. */
+/** The tags of If-Match or If-None-Match, without `W/`: proxies that compress answers make our tags weak. */
 const tagsIn = (header: string) => header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
 
-/** Whether If-Match holds: any of its tags is that of the present revision, or all are meant. */
+/** Whether If-Match holds: it is `*`, or one of its tags is the present one. */
 export const isMatch = (ifMatch: string, present: () => string): boolean =>
   ifMatch.trim() === '*' || tagsIn(ifMatch).map(withoutBeside).includes(present())
 
-/** Who reads what they have already, by If-None-Match, gets no body (RFC 9110, 13.1.2). */
+/** Answers 304 without a body if If-None-Match names the ETag (RFC 9110, 13.1.2). */
 export function answerUnchanged (app: App): void {
   app.addHook('onSend', async ({ method, headers: { 'if-none-match': known } }, reply, payload) => {
     const etag = reply.getHeader('etag')
@@ -157,14 +157,14 @@ export function answerUnchanged (app: App): void {
     if (!isRead || known === undefined || typeof etag !== 'string') return payload
     if (!tagsIn(known).some((tag) => tag === '*' || tag === etag)) return payload
     reply.code(304).removeHeader('content-type')
-    return method === 'GET' ? null : Readable.from([]) // of a text Fastify would tell the length
+    return method === 'GET' ? null : Readable.from([]) // for a text Fastify would send its length
   })
 }
 
 export const etagOf = (shown: string | Buffer): string =>
   `"${createHash('sha256').update(shown).digest('base64url').slice(0, 27)}"`
 
-/** Of an answer's data; the same content gives the same tag. */
+/** The same content gives the same tag. */
 export const etagOfData = (data: object): string => etagOf(JSON.stringify(data))
 
 export function tagged<Data extends object> (reply: FastifyReply, data: Data): Data {

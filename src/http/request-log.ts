@@ -1,4 +1,4 @@
-// What is noted of each request: its correlation id, one line in the log, and a span where tracing is on.
+// For each request: its correlation id, one line in the log, and a span if tracing is on.
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -6,19 +6,19 @@ import { type Span, traceOf, traceParent, type Tracer, tracing } from '../tracin
 import type { App } from './app-types.js'
 import type { Refusal } from './credentials.js'
 
-/** The caller's id where it is fit to be logged and stored, else one of ours. */
+/** The caller's id if it is fit to be logged and stored, else a new one. */
 export function correlationId ({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-correlation-id']
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()
 }
 
 interface Note {
-  /** Stands for the user; see `userHash`. Of a refused token, the one that it names. */
+  /** See `userHash`. For a refused token, the user that it claims. */
   user?: string | undefined
   role?: string
   /** The id of the API key that came instead of a token. */
   api_key?: number
-  /** Id of its trace, where it is traced. */
+  /** Id of its trace, if it is traced. */
   trace?: string
   /** Why the token or key was refused. */
   refused?: Refusal
@@ -31,10 +31,10 @@ export function note (request: FastifyRequest, more: Note): void {
   notes.set(request, { ...notes.get(request), ...more })
 }
 
-/** Tells users apart in the log, where ids may be e-mail addresses: the first 16 digits of their SHA-256. */
+/** Identifies a user in the log by 16 hex digits of SHA-256, because ids may be e-mail addresses. */
 export const userHash = (userId: string) => createHash('sha256').update(userId).digest('hex').slice(0, 16)
 
-/** Never a path, a query string or a value: they hold ids, phone numbers and secrets. */
+/** Logs no path, query string or value: they hold ids, phone numbers and secrets. */
 export class RequestLog extends LogController {
   override incomingRequest (): void {} // the line at the end says it all
 
@@ -51,14 +51,14 @@ export class RequestLog extends LogController {
   }
 }
 
-// A span for each request, where tracing is on: in the trace of its caller, if the caller has one.
+// A span for each request if tracing is on, within the caller's trace if there is one.
 
 const spans = new WeakMap<FastifyRequest, Span>()
 
-/** What the events of a request are to carry; nothing where tracing is off. */
+/** The `traceparent` for the events of a request; undefined if tracing is off. */
 export const traceParentOf = (request: FastifyRequest): string | undefined => spans.get(request)?.traceparent
 
-/** Adds nothing to an app where tracing is off. Probes and scrapes are not traced. */
+/** Does nothing if tracing is off. Does not trace probes and scrapes. */
 export function traceRequests (app: App): void {
   const { tracer } = tracing
   if (!tracer) return

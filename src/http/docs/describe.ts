@@ -1,4 +1,4 @@
-// What routes say of themselves: headers, examples, refusals; and what the API document adds to each of them.
+// How routes describe themselves: headers, examples, refusals; and what the API document adds to each of them.
 import type { FastifySchema, RouteOptions } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import type { FieldErrors } from '../../domain/rejection.js'
@@ -57,7 +57,6 @@ const text = (description: string, example: string): HeaderText =>
 const whole = (description: string, example: number): HeaderText =>
   ({ type: 'integer', description, examples: [example] })
 
-/** Headers of answers. */
 export const answerHeaders = {
   ETag: text('Names what is shown, for If-Match: the revision, or a digest for a lead and for the options of a webhook. An assistant whose phone number ' +
     'was released, or whose webhook is suspended or paused, has a digest of that behind its revision.', '"0"'),
@@ -78,35 +77,33 @@ export const answerHeaders = {
 } satisfies Record<string, HeaderText>
 type AnswerHeader = keyof typeof answerHeaders
 
-/** Of an export. */
+/** The header of an export. */
 export const fileName = (name: string, ending = 'csv') =>
   ({ 'Content-Disposition': text('That it is a file, and its name.', `attachment; filename="${name}.${ending}"`) })
 
-/** The headers of these names, to be documented. */
 function pick<Name extends string> (
   headers: Record<Name, HeaderText>, names: readonly Name[]
 ): Record<string, HeaderText> {
   return Object.fromEntries(names.map((name) => [name, headers[name]]))
 }
 
-/** What a write may say besides its body. */
+/** Headers of the answer to a write. */
 export const writeHeaders = ['X-Read-Position', 'X-Read-Model', 'X-Ignored-Fields', 'Idempotent-Replayed'] as const
 
-/** What a write may say that only changes the delivery log. */
+/** Headers of the answer to a write that only changes the delivery log. */
 export const replayHeaders = ['Idempotent-Replayed'] as const
 
-/** The answer of a command: its message, and what that is about, whose schema has a title. */
+/** The answer of a command: a message and data, whose schema must have a title. */
 export const withMessage = <Data extends TSchema>(
   description: string, data: Data, value: { message: string, data: unknown },
   headers: readonly AnswerHeader[] = ['ETag', ...writeHeaders], title = `${titleOf(data)}Answer`
 ) => answered(description, Type.Object({ message: Type.String(), data }, { title }), value, headers)
 
-/** A body with an example of it. */
 export function example<Schema extends TSchema> (schema: Schema, value: unknown): Schema {
   return { ...schema, examples: [value] }
 }
 
-/** What clients call a schema; the API document names it so. */
+/** The name of a schema in the API document, and so in clients. */
 export const titleOf = (schema: object): string => String(Reflect.get(schema, 'title'))
 
 /** The answer of a GET of one thing, whose schema has a title. */
@@ -146,11 +143,11 @@ const whyRefused: Record<string, string> = {
   503: 'A back end is away, or the read model behind X-Read-Position; nothing was changed.'
 }
 
-/** By how far a request came; the same for every route, so that clients have one refusal of a kind. */
+/** Headers of refusals, by how far a request came. The same on every route, so that clients have one type for each. */
 const early: AnswerHeader[] = ['X-Correlation-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
 const late: AnswerHeader[] = [...early, 'X-Read-Position', 'X-Ignored-Fields']
 
-/** What depends on the route stays with it; every other refusal is in the one that stands for all, and in no route. */
+/** Refusals that depend on the route. All others are documented once, in `refused`. */
 const ofRoute: Record<string, Described> = {
   404: refusal('Not found.'),
   422: invalid({ 'X-Read-Position': ['must be the X-Read-Position of an answer, a whole number'] })
@@ -192,7 +189,7 @@ export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url
   }
 }
 
-/** Those that the route names, in its config or in a schema. */
+/** The headers that the route names in its config or in a schema. */
 function headersOf ({ headers }: FastifySchema, named: readonly RequestHeader[] = []): RequestHeader[] {
   const inSchema = Object.keys(Object(Object(headers).properties))
   const known = Object.keys(requestHeaders) as RequestHeader[] // the keys of a literal
@@ -200,7 +197,7 @@ function headersOf ({ headers }: FastifySchema, named: readonly RequestHeader[] 
   return known.filter((name) => name === 'X-Correlation-Id' || isRead(name))
 }
 
-/** A given refusal has its own example, and the headers of every one that came so late. */
+/** A route's own refusal keeps its example, and gets the headers of every late refusal. */
 function describe (status: string, given: Described | undefined, success: AnswerHeader[]): Described {
   const why = whyRefused[status]
   if (why === undefined) return { ...given, headers: { ...given?.headers, ...pick(answerHeaders, success) } }

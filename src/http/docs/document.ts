@@ -28,13 +28,12 @@ type Paths = Record<string, Record<string, Operation>>
 interface Origin {
   /** Where the API is found, for clients. */
   servers: Array<{ url: string }>
-  /** Where it is found without BASE_PATH, if that is another place. */
+  /** The same without BASE_PATH, if there is one. */
   root?: { url: string }
 }
 
 /**
- * Where the API is by PUBLIC_URL, which names the place of `/health` and may have BASE_PATH at its end. Without it,
- * wherever the document is.
+ * PUBLIC_URL names the place of `/health`, and may end with BASE_PATH. Without it, the API is wherever the document is.
  */
 export function originOf (basePath: string, publicUrl = ''): Origin {
   const url = publicUrl.replace(/\/+$/, '')
@@ -42,7 +41,7 @@ export function originOf (basePath: string, publicUrl = ''): Origin {
   return { servers: [{ url: `${root}${basePath}` || '/' }], ...(basePath && { root: { url: root || '/' } }) }
 }
 
-/** The login of most operations: a token or a key, as one scheme. */
+/** The security of most operations: a token or a key, as one scheme. */
 export const tokenOrKey: Array<Record<string, string[]>> = [{ bearerOrKey: [] }]
 
 /** The document with its webhooks. @throws when two different parts of it have one name */
@@ -67,13 +66,13 @@ export function apiDocument<Api extends { paths?: object, components?: object }>
   return { ...made, servers, security: tokenOrKey, paths, webhooks: received, components }
 }
 
-/** Bodies and answers have examples as a whole. */
+/** Drops the examples of fields: bodies and answers have whole examples. */
 const withoutExamples = (schemas: Named): Named => JSON.parse(JSON.stringify(schemas, (key, value: unknown) =>
   key === 'examples' && Array.isArray(value) ? undefined : value))
 
 interface Described { description?: string }
 
-/** Each with the schema that says what its fields mean, where it does not do so itself. */
+/** Schemas that leave descriptions to another one, for fields of the same name. */
 const saidIn: ReadonlyArray<[name: string, by: string]> = [
   ['AssistantChanges', 'AssistantInput'],
   ['FoundLead', 'Lead'],
@@ -85,28 +84,28 @@ const saidIn: ReadonlyArray<[name: string, by: string]> = [
   ['DeliveryOfUserDetails', 'DeliveryDetails']
 ]
 
-/** Takes descriptions away that the other schema has of a field of that name. A field without one keeps its words. */
+/** Removes a description that the other schema has for the same field. */
 function sayOnce (schemas: Record<string, Described & { properties?: Record<string, Described> }>): void {
   for (const [name, by] of saidIn) {
     const [schema, other] = [schemas[name], schemas[by]]
     if (!schema || !other) throw new Error(`the API document has no schema ${schema ? by : name}`)
     for (const [field, said] of Object.entries(schema.properties ?? {})) {
-      const words = other.properties?.[field]?.description?.replace(/ Default: .*\.$/s, '') // which a create adds
+      const words = other.properties?.[field]?.description?.replace(/ Default: .*\.$/s, '') // `withoutDefault` adds it
       if (said.description === words) delete said.description
     }
     schema.description = `What is not described here is as in ${by}.`
   }
 }
 
-// What clients are told of a schema: what generators of code read alike, and each object and choice with a title once.
+// Rewrites schemas so that code generators read them alike; each object or enum with a title appears once.
 
-/** Where a schema stands. A default says something of requests alone. */
+/** Where a schema stands. A default only means something in a request. */
 type Place = 'parameter' | 'body' | 'answer'
 const places: Record<string, Place> = { requestBody: 'body', parameters: 'parameter' }
 
 /**
- * `given` as clients are told of it, with every schema in it: numbers have a format, keywords of ours are gone, and
- * objects and choices with a title are references to `named`, to which they are added.
+ * Rewrites every schema in `given` for clients: numbers get a format, our own keywords go, and objects and enums with a
+ * title move to `named` and become references.
  * @throws when two different schemas have one title
  */
 export function shown (given: unknown, named: Named, place: Place = 'answer'): unknown {
@@ -118,7 +117,7 @@ export function shown (given: unknown, named: Named, place: Place = 'answer'): u
 
 const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null
 
-/** Fields and answers may be called as keywords are; examples and other values may look like anything. */
+/** Fields and answers may have the name of a keyword; examples and other values may look like anything. */
 function eachPart (whole: Part, rewrite: (part: unknown, key: string) => unknown): Part {
   const each = (parts: Part, write: typeof rewrite) =>
     Object.fromEntries(Object.entries(parts).map(([key, part]) => [key, write(part, key)]))
@@ -129,7 +128,7 @@ function eachPart (whole: Part, rewrite: (part: unknown, key: string) => unknown
   })
 }
 
-/** What `x-documented` says instead, with the words and the null of the schema. */
+/** Replaces a schema by its `x-documented`, but keeps its words and its null. */
 function instead (schema: Part): Part {
   const { 'x-documented': documented, 'x-message': _, title, description, examples, default: value, ...rest } = schema
   const words = defined({ title, description, examples, default: value })
@@ -141,7 +140,7 @@ const defined = (schema: Part) => Object.fromEntries(Object.entries(schema).filt
 
 const isNullable = ({ type }: Part) => Array.isArray(type) && type.includes('null')
 
-/** Generators read a constant as a text, a choice of objects as all of them at once. Ids in answers have no bounds. */
+/** Generators misread `const`, and `anyOf` of references: writes `enum` and `oneOf`. Ids in answers have no bounds. */
 function plain (schema: Part, place: Place): Part {
   const { const: only, anyOf, ...rest } = withoutDefault(schema, place)
   if (place === 'answer' && rest.minimum === 1 && rest.maximum === Number.MAX_SAFE_INTEGER) {
@@ -153,7 +152,7 @@ function plain (schema: Part, place: Place): Part {
   return { ...rest, [anyOf.every((each) => '$ref' in each) ? 'oneOf' : 'anyOf']: anyOf }
 }
 
-/** A generator that reads a default in a body makes the field required, or sends it with every change. */
+/** Generators make a body's field with a default required, or send the default with every change. */
 function withoutDefault (schema: Part, place: Place): Part {
   const { default: value, ...rest } = schema
   const isOfValue = ['type', 'enum', '$ref', 'anyOf'].some((keyword) => keyword in schema)
@@ -163,7 +162,7 @@ function withoutDefault (schema: Part, place: Place): Part {
   return { ...rest, description: [rest.description, `Default: ${text}.`].filter(Boolean).join(' ') }
 }
 
-/** Generators read numbers as 32 bits. Validation needs no type beside a choice: a refusal names one rule. */
+/** Generators take numbers for 32 bits, and enums need a type that validation omits to refuse by one rule. */
 function typed (schema: Part): Part {
   const isChoice = Array.isArray(schema.enum) && schema.enum.every((value) => typeof value === 'string')
   if (isChoice && schema.type === undefined) return { type: 'string', ...schema }
@@ -172,7 +171,7 @@ function typed (schema: Part): Part {
   return format && schema.format === undefined ? { ...schema, format } : schema
 }
 
-/** What is said of the schema where it stands is said beside the reference. */
+/** Keeps description and default next to the reference. */
 function reference (schema: Part, named: Named): Part {
   const { title, description, examples: _, default: value, ...own } = schema
   if (typeof title !== 'string' || !('properties' in own || 'enum' in own)) return schema
@@ -187,12 +186,12 @@ function reference (schema: Part, named: Named): Part {
   return { ...whole, ...defined({ description, default: value }) }
 }
 
-// What several operations have alike stands once in the API document, under a name: parameters, headers and responses.
+// Moves parameters, headers and responses that several operations have alike into components.
 
-/** A part of an operation: where it stands, and what it is called among those that are alike. */
+/** A part of an operation, where it stands, and its name if it is shared. */
 interface Standing { name: string, part: Part, operation: Operation, within: object, key: string | number }
 
-/** Replaces what stands twice or more by references to what is returned. */
+/** Replaces parts that occur twice or more by references. @returns the shared parts */
 function shareParts (operations: readonly Operation[]): Record<string, Part> {
   const responses = operations.flatMap((operation) => standing(operation, operation.responses, nameOfResponse))
   const headers = responses.flatMap(({ operation, part }) => standing(operation, part.headers, shortName))
@@ -226,14 +225,14 @@ function share (kind: string, standing: readonly Standing[]): Part {
   return shared
 }
 
-/** What only leads are asked for is called after them, so that another list may take a parameter of that name. */
+/** A parameter of one tag is named after the tag, so that another list may have one of that name. */
 function sharedName (alike: readonly Standing[]): string {
   const [{ name, part } = { name: '', part: { name: '' } }] = alike
   const tags = [...new Set(alike.flatMap(({ operation }) => operation.tags ?? []))]
   return name || [...tags.length === 1 ? tags : [], String(part.name)].map(pascal).join('')
 }
 
-/** What succeeds has the example of each operation; a refusal has one, which is like the others. */
+/** A success keeps the example of each operation; a refusal keeps one, as they are alike. */
 function withExamples (name: string, alike: readonly Standing[]): object {
   const [{ part } = { part: {} }] = alike
   const texts = new Map([...alike].reverse().map(({ part, operation }) =>
@@ -253,7 +252,7 @@ function nameOfResponse (status: string, response: Response): string {
 
 const shortName = (header: string) => shortNames[header] ?? header
 
-/** The title of its schema is the name of the parameter. A default makes it optional. */
+/** A parameter takes its name from the title of its schema. A default makes it optional. */
 function parametersOf (operation: Operation): Standing[] {
   const { parameters: within = [] } = operation
   return within.map((parameter, key) => {
@@ -283,14 +282,14 @@ const shortNames: Record<string, string> = {
 
 // The API document in OpenAPI 3.0, for tools that do not read 3.1: gateways, oapi-codegen, openapi-generator 7.0.
 
-/** The document in words of 3.0. What has none is left out: webhooks, and rules on the names of keys. */
+/** The document as OpenAPI 3.0, without what that lacks: webhooks, and rules on the names of keys. */
 export function asVersion30 (document: object): object {
   const { webhooks: _, info, ...rest } = Object(document)
   const { identifier: _spdx, ...license } = info.license
   return { ...Object(inWords(rest)), openapi: '3.0.3', info: { ...info, license } }
 }
 
-/** A schema has one example, null is a word of its own beside the type, and nothing may stand beside a reference. */
+/** In 3.0 a schema has one example, `nullable` instead of a null type, and nothing next to a reference. */
 function inWords (given: unknown): unknown {
   if (Array.isArray(given)) return given.map(inWords)
   if (!isPart(given)) return given
@@ -304,7 +303,7 @@ function inWords (given: unknown): unknown {
   return Object.keys(own).length === 0 ? { $ref } : { ...own, allOf: [{ $ref }] }
 }
 
-/** openapi-generator 7.0 does not import for Rust what the schema of a parameter is a mere reference to. */
+/** For Rust, openapi-generator 7.0 imports no schema that a parameter merely refers to: `allOf` helps. */
 function parameter (part: Part): Part {
   const isReference = 'in' in part && Object.keys(Object(part.schema)).join() === '$ref'
   return isReference ? { ...part, schema: { allOf: [part.schema] } } : part

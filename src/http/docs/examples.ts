@@ -116,7 +116,7 @@ export const webhookPayload: WebhookPayload =
 
 const samples = { string: 'a text', number: 1.5, bool: true }
 
-/** What a test of this assistant's webhook is: every field, and a call that there never was. */
+/** A test of this assistant's webhook: every field, and a call that never happened. */
 export const testOf = (
   assistant: WebhookCall['assistant'], schema: readonly Pick<PostCallField, 'name' | 'type'>[], timestamp: string
 ): WebhookTest => {
@@ -151,7 +151,7 @@ export const callSummary: CallSummary = { call_id: callId, assistant_id, lead_id
 const report: CallReport =
   { ...callSummary, recording_url, transcript, input_variables, extracted_variables, evaluation }
 
-/** What the webhook-id of the call in this story is. */
+/** The webhook-id of the call in this story. */
 export const deliveryId = '8199a6da-f234-5f31-87e3-6f71755ff78d'
 
 export const deliverySummary: DeliverySummary = {
@@ -259,7 +259,7 @@ export const importedRow = {
   errors: { phone_number: ['must be a phone number in E.164 format, such as +15551230001'] }
 }
 
-// API keys. The key is none: nobody has it.
+// API keys. Nobody has this key.
 
 export const newApiKey: Static<typeof CreateApiKeyBody> =
   { name: 'Nightly import', scopes: ['read', 'write'], expires_at: '2099-12-31T23:00:00.000Z' }

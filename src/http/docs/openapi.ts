@@ -24,7 +24,7 @@ with it. A read that sends back the \`X-Read-Position\` of a write shows that wr
 answer says in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` how many are left, as the refusals below
 declare it.`
 
-/** Of the section alone: a generator writes the operations of a tag into one file, and those of paths into another. */
+/** For webhooks alone: generators write the operations of a tag into one file, and those of paths into another. */
 const webhooksTag = { name: 'webhook events', description: 'What is sent to your receivers' }
 
 const tags = [
@@ -52,7 +52,7 @@ const bearer = {
     '`ops`.'
 }
 
-/** One scheme, not two of which either is enough: generated clients would send the header for each of them. */
+/** One scheme, not two alternatives: generated clients would send the header for each of them. */
 const bearerOrKey = {
   type: 'http' as const,
   scheme: 'bearer',
@@ -76,7 +76,7 @@ export async function addApiDocs (app: FastifyInstance, basePath: string, public
         contact: { name: 'Ringledger', ...(publicUrl !== undefined && { url: publicUrl }) },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
       },
-      servers: [{ url: basePath || '/' }], // what the plugin takes off the paths
+      servers: [{ url: basePath || '/' }], // the plugin takes it off the paths
       tags,
       components: { securitySchemes: { bearer, bearerOrKey } }
     },
@@ -104,20 +104,20 @@ export async function addApiDocs (app: FastifyInstance, basePath: string, public
 }
 
 /**
- * There is one server to choose, by a select that has no name for a reader of screens; and no answer has links, whose
- * column is too wide for a phone.
+ * Hides the select of servers, which has one entry and no label for screen readers, and the column of links, which is
+ * empty and too wide for a phone.
  */
 const ownStyle = `
 .swagger-ui .scheme-container .schemes .schemes-server-container { display: none }
 .swagger-ui .responses-table .response-col_links { display: none }`
 
-/** The page of the plugin does not say that it fits a phone, so that a phone shows it as wide as a desk. */
+/** The plugin's page sets no viewport, so a phone would show it as wide as a desktop. */
 function forPhones (reply: FastifyReply, payload: unknown): unknown {
   const isPage = String(reply.getHeader('content-type')).startsWith('text/html') && typeof payload === 'string'
   return isPage ? payload.replace('<head>', '<head><meta name="viewport" content="width=device-width, initial-scale=1">') : payload
 }
 
-/** The routes of the page write the document anew for each request: these handlers take their place. */
+/** Replaces the plugin's handlers, which write the document anew for each request. */
 function servePrepared (app: FastifyInstance, prefix: string): void {
   const json = (document: () => object) => prepared('application/json; charset=utf-8', () => JSON.stringify(document()))
   const whole = json(() => app.swagger())
@@ -137,7 +137,7 @@ function servePrepared (app: FastifyInstance, prefix: string): void {
   })
 }
 
-/** A handler that answers what `write` gives. It writes at the first request, when all routes are known. */
+/** A handler that answers with `write()`, called at the first request, when all routes are known. */
 function prepared (contentType: string, write: () => string) {
   let bytes: Buffer | undefined
   let etag = ''
@@ -146,7 +146,7 @@ function prepared (contentType: string, write: () => string) {
       bytes = Buffer.from(write())
       etag = etagOf(bytes)
     }
-    reply.headers({ etag, 'cache-control': 'no-cache' }) // may be kept, and is asked for again
+    reply.headers({ etag, 'cache-control': 'no-cache' }) // may be cached, but is asked for again
     return await reply.type(contentType).send(bytes)
   }
 }
