@@ -1,4 +1,4 @@
-// The rules for leads: what a caller may send to create, change or delete one, and what comes of it.
+// The rules for leads: what a caller may send to create, change or delete one, and which events follow.
 import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
 import { type Circumstances, type Decider, deciding, idAt } from '../../domain/events.js'
@@ -44,13 +44,13 @@ export const CreateLeadBody = Type.Object({
 
 export type CreateLeadBody = Static<typeof CreateLeadBody>
 
-/** What is true outside the stream. An absent fact is not known, and refuses nothing. */
+/** Facts from outside the stream. An absent fact is unknown, and refuses nothing. */
 export interface LeadFacts {
-  /** The name of the campaign; null when it is not one of the user's. */
+  /** Null when the campaign is not one of the user's. */
   campaignName?: string | null | undefined
-  /** It takes no lead any more; answers of before name it still. */
+  /** It takes no new leads; kept answers still name it. */
   isCampaignDeleted?: boolean
-  /** Of its numbers, those that must not be called. */
+  /** The lead's numbers that are on the do-not-call list. */
   listed?: Listed
 }
 
@@ -91,7 +91,7 @@ function refuseListed ({ phone_number, secondary_contacts }: Partial<CreateLeadB
   ]
 }
 
-/** Takes items that the schema refused, too. */
+/** The items may not fit the schema. */
 function listedContacts (items: unknown, listed: Listed): Problem[] {
   if (!Array.isArray(items)) return []
   return items.map((item: unknown, at) => {
@@ -143,13 +143,13 @@ interface LeadChanges {
   variables: ContactVariables | undefined
   secondary_contacts: ChangedContact[] | undefined
   status: LeadStatus | undefined
-  /** By id, of the lead and its secondary contacts, as calls have moved them. */
+  /** By id: the statuses of the lead and its secondary contacts, as calls have left them. */
   statuses: ReadonlyMap<number, LeadStatus>
-  /** Numbers that must not be called: who has one is blacklisted anyway. */
+  /** Numbers on the do-not-call list: their persons stay blacklisted. */
   listed: Listed
 }
 
-/** The lead as it was found. Absent, it is not known, and refuses nothing. */
+/** The lead as the read model has it. An absent fact is unknown, and refuses nothing. */
 interface LeadChangeFacts { lead?: Lead, listed?: Listed }
 
 /** @throws Rejection `invalid` with every problem */
@@ -176,7 +176,7 @@ export function validateLeadChanges (
   }
 }
 
-/** The ids of those whose status the body gives; `lead` is as it is after the body. */
+/** Ids of the persons whose status the body sets; `lead` is the lead after the body. */
 export function chosenStatuses ({ status, secondary_contacts = [] }: UpdateLeadBody, lead: Lead): Set<number> {
   const contacts = secondary_contacts.flatMap(({ status }, at) => status ? lead.secondary_contacts[at]?.id ?? [] : [])
   return new Set(status ? [lead.id, ...contacts] : contacts)
@@ -190,11 +190,11 @@ function unchangeable ({ phone_number, campaign_id }: Partial<UpdateLeadBody>, l
   ]
 }
 
-/** The numbers of contacts whose entries decide over the changes: of who is new, and of whose status is given. */
+/** Numbers of contacts that are new or get a status: only for these the do-not-call list matters. */
 export const numbersToAsk = ({ secondary_contacts = [] }: Partial<UpdateLeadBody>): string[] => secondary_contacts
   .filter(({ id, status }) => id === undefined || status !== undefined).map(({ phone_number }) => phone_number)
 
-/** Nobody new may have a listed number, and who has one already stays blacklisted. */
+/** No new contact may have a listed number. A known person with one stays blacklisted. */
 function refuseListedIn (
   { status, secondary_contacts = [] }: Partial<UpdateLeadBody>, lead: Lead | undefined, listed: Listed
 ): Problem[] {
@@ -208,7 +208,7 @@ function refuseListedIn (
   ]
 }
 
-/** Its ids are the lead's, then one for each secondary contact. */
+/** `ids` are the lead's, then one for each secondary contact. */
 export type CreateLead = NewLead & Circumstances
 
 export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
@@ -218,7 +218,6 @@ export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
   decide: createLead
 }
 
-/** The contact is a lead of the campaign already, and must not be one twice. */
 export const isDuplicate = ({ allow_dupplicate }: Pick<NewLead, 'allow_dupplicate'>, state: LeadState) =>
   state.ids.length > 0 && !allow_dupplicate
 
@@ -238,11 +237,11 @@ function createLead (command: CreateLead, state: LeadState): LeadEvent[] {
   return [{ type: 'LeadCreated', data: { lead_id, user_id: userId, campaign_id, ...contact, created_at: now } }]
 }
 
-/** Its ids are those of the new secondary contacts, in their order. */
+/** `ids` are those of the new secondary contacts, in order. */
 export type UpdateLead = LeadChanges & Circumstances
 type DeleteLead = { type: 'delete' } & Circumstances
 
-/** Of one lead: its stream may hold others of the same contact, which it passes over. */
+/** Decides about one lead. Its stream may hold other leads of the same contact, which the fold skips. */
 export const oneLeadDecider = (id: number) => deciding({
   initialState: undefined, eventTypes: leadEventTypes, part: `lead ${id}`, evolve: evolveOne(id)
 }, { update, delete: remove })
@@ -290,7 +289,7 @@ function storedContacts (given: ChangedContact[], ids: readonly number[]): Store
 type Changes = LeadUpdatedEvent['data']['changes']
 type Wanted = { [Field in keyof Changes]: Changes[Field] | undefined }
 
-/** What differs of what is wanted; nothing when all of it is as it was. */
+/** The fields that differ; undefined when none does. */
 function changesOf (lead: Lead, { variables, secondary_contacts }: Wanted): Changes | undefined {
   const present = lead.secondary_contacts.map(({ id, phone_number, variables }) => ({ id, phone_number, variables }))
   const changes: Changes = {
@@ -301,8 +300,8 @@ function changesOf (lead: Lead, { variables, secondary_contacts }: Wanted): Chan
 }
 
 /**
- * A status that its user set last, and that no call has moved since, is not set again; nor is that of somebody whose
- * number is listed, as what was read may be sent back.
+ * Skips a status that the user set last and that no call has moved since. Also skips persons whose number is listed,
+ * because clients send back what they have read.
  */
 function statusChanges (lead: Lead, command: UpdateLead, contacts: StoredContact[] = []): LeadEvent[] {
   const wanted = new Map((command.secondary_contacts ?? []).map(({ status }, at) => [contacts[at]?.id, status]))

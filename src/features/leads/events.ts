@@ -36,7 +36,7 @@ export type StoredContact = Static<typeof StoredContact>
 
 const removed_contacts = Type.Array(GivenId(), { description: 'Secondary contacts that the lead does not have any more.' })
 
-/** As readers have it. */
+/** Only readers see these: they stand for contacts whose key is gone. */
 const withoutKey = {
   erased_contacts: Type.Optional(Type.Array(GivenId(), { description: 'Contacts of whom the log has nothing but the id.' })),
   erased_places: Type.Optional(Type.Array(Type.Integer(), { description: 'Their numbers in the list of contacts, from 1.' }))
@@ -100,12 +100,11 @@ export const leadStream = (campaignId: number, digest: string) => `lead-${campai
 
 export type DigestOfContact = NonNullable<LeadErasedEvent['data']['digests']>[number]
 
-/** Whether a lead or contact that it tells of is the person; a contact that only went with its lead is not. */
+/** Whether `id` is the erased person itself, and no contact that only went with its lead. */
 export const isErasedPerson = (
   { lead_id, with_lead }: { lead_id: number, with_lead?: boolean }, id: number
 ): boolean => !with_lead || id === lead_id
 
-/** Of the persons that are erased. */
 export const erasedIds = ({ data: { lead_id, with_lead, contact_ids } }: LeadErasedEvent): number[] =>
   with_lead ? [lead_id, ...contact_ids] : contact_ids
 

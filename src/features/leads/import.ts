@@ -1,5 +1,5 @@
-// One row of an import: the rules of POST /user/lead, under a command id that every repetition of the row has. Whether
-// the campaign takes leads, and which numbers must not be called, was looked up for many rows at once.
+// Imports one row by the rules of POST /user/lead. Every retry of the row has the same command id. The caller looks up
+// the campaign and the do-not-call list for many rows at once.
 import type { Blacklists } from '../../commands/phone-numbers.js'
 import { whyUnreadable, type HandleCommand } from '../../commands/handle.js'
 import { idAt } from '../../domain/events.js'
@@ -13,25 +13,24 @@ import { numbersOf } from './model.js'
 
 type Importing = Pick<Services, 'phoneHash'> & { handle: HandleCommand }
 
-/** A row on its way. */
 interface LeadRow {
-  /** The same at each repetition. */
+  /** The same at each retry. */
   commandId: string
   importId: string
   userId: string
   submitted: Submitted<CreateLeadBody>
-  /** Of its numbers and those of others. An entry that comes later marks the lead, as it does any other one. */
+  /** Listed numbers of many rows. An entry that comes later marks this lead like any other. */
   listed: Listed
-  /** The lead's, then one for each secondary contact; the same at each repetition. */
+  /** The lead's, then one for each secondary contact; the same at each retry. */
   ids: readonly number[]
-  /** Its event may be in the log. */
+  /** Its event may be in the log already. */
   isRetry: boolean
 }
 
-/** Where each may have an entry, so many streams are read at once. */
+/** Each number may have a stream, so this many streams are read at once. */
 const numbersAtOnce = 200
 
-/** Those of all numbers of the rows that their user does not want called. */
+/** All numbers of the rows that are on their user's do-not-call list. */
 export async function listedOf (
   blacklists: Pick<Blacklists, 'listed'>, userId: string, rows: ReadonlyArray<Submitted<CreateLeadBody>>
 ): Promise<Listed> {
@@ -43,17 +42,17 @@ export async function listedOf (
   return listed
 }
 
-/** What became of a row, and where its event is in the log. */
+/** The outcome of a row, and the position of its event. */
 type ImportedLead =
   | { outcome: { outcome: 'created', lead_id: number }, position: bigint }
   | { outcome: { outcome: 'duplicate' } | { outcome: 'invalid', errors: FieldErrors }, position?: undefined }
 
-/** Thrown by the decision, which knows the leads of the contact. */
+/** Thrown by `decide`, which knows the contact's other leads. */
 class DuplicateLead extends Error {
   override readonly name = 'DuplicateLead'
 }
 
-/** @throws StreamBusy, NotKnownYet and the errors of `Streams`: then the row is repeated */
+/** @throws StreamBusy, NotKnownYet and the errors of `Streams`: then the caller retries the row */
 export async function importLead (services: Importing, row: LeadRow): Promise<ImportedLead> {
   try {
     return await create(services, row)
@@ -65,14 +64,14 @@ export async function importLead (services: Importing, row: LeadRow): Promise<Im
   }
 }
 
-/** Of what stays as it is, however often the row is repeated. */
+/** The errors of a row, if every retry would meet them again. */
 function refusalIn (error: unknown): FieldErrors | undefined {
   if (error instanceof Rejection) return error.errors ?? { body: [error.message] }
   const why = whyUnreadable(error)
   return why === undefined ? undefined : { phone_number: [why] }
 }
 
-/** A row that is in the log was created, though it would be refused by now, or its lead was erased since. */
+/** If the row's event is in the log, the row was created, even if the rules refuse it by now or its lead was erased. */
 async function create ({ handle, phoneHash }: Importing, row: LeadRow): Promise<ImportedLead> {
   const { commandId, importId, userId, submitted, listed, ids, isRetry } = row
   const facts = { listed }

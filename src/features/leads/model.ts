@@ -22,7 +22,6 @@ export interface Contact {
 
 interface Numbered { phone_number?: string, secondary_contacts?: { phone_number: string }[] }
 
-/** Lists the phone numbers of a lead and of its secondary contacts. */
 export const numbersOf = ({ phone_number, secondary_contacts = [] }: Numbered): string[] =>
   [phone_number, ...secondary_contacts.map((contact) => contact.phone_number)].flatMap((number) => number ?? [])
 
@@ -30,21 +29,21 @@ export interface Lead extends Contact {
   user_id: string
   campaign_id: number
   secondary_contacts: Contact[]
-  /** It was deleted: to its user it is as if it had never been. */
+  /** Deleted: for its user it does not exist. */
   isDeleted?: true
 }
 
-/** What there is to know of the leads of a contact, however many they are. */
+/** All leads of one contact in one campaign. */
 export interface LeadState {
-  /** Of those that were not deleted. */
+  /** Without those that were deleted. */
   ids: readonly number[]
-  /** The one that was created last. */
+  /** Created last. */
   last?: Lead
 }
 
 /**
- * There may be no more of a contact in one campaign. Nobody calls a person so often, and without a limit a client in a
- * loop would make a stream that takes long to read.
+ * Most leads of one contact in one campaign. Nobody calls a person so often, and without a limit a client in a loop
+ * would make a stream that takes long to read.
  */
 export const mostLeads = 1_000
 
@@ -59,7 +58,7 @@ export function evolve (state: LeadState, event: LeadEvent): LeadState {
   }
 }
 
-/** One that had been deleted is not among them already; the events before an erasure may be gone. */
+/** The lead may have been deleted before, and the events before an erasure may be gone. */
 function withoutErased ({ last, ...state }: LeadState, id: number): LeadState {
   const left = without(state, id)
   return last && last.id !== id ? { ...left, last } : left
@@ -68,7 +67,7 @@ function withoutErased ({ last, ...state }: LeadState, id: number): LeadState {
 const without = (state: LeadState, id: number): LeadState =>
   ({ ...state, ids: state.ids.filter((known) => known !== id) })
 
-/** The lead that a command created with these ids, after its event. @throws when it is not the last one */
+/** The lead that a command created with these ids. @throws when it is not the last one */
 export function createdLead ({ last }: LeadState, ids: readonly number[]): Lead {
   if (last?.id !== ids[0] || !last) throw new Error(`the last lead is not ${ids[0]}`)
   return last
@@ -82,17 +81,17 @@ export interface Person extends Omit<Contact, 'status'>, Omit<Calling, 'status'>
   place: number
   user_id: string
   campaign_id: number
-  /** It is the person that was erased; a contact that only went with its lead is not. */
+  /** This person was erased. False for a contact that only went with its lead. */
   is_erased: boolean
-  /** The contact's key ended before this event was read, and the event of the erasure is still to come. */
+  /** The contact's key was gone when this event was read. The event of the erasure is still to come. */
   is_to_erase: boolean
-  /** Stands for the number of a contact that went with its lead, until the contact is erased too. */
+  /** Finds a contact that went with its erased lead, when that contact is erased too. */
   number_digest: string | null
 }
 type Present = Person & { status: LeadStatus }
 type Known = (id: number) => Person | undefined
 
-/** The people whom an event changes, as they are after it; `known` says how they were. */
+/** The persons whom an event changes, after it. `known` returns them as they were before. */
 export function peopleAfter (event: LeadEvent, known: Known): Person[] {
   const { type, data } = event
   switch (type) {
@@ -139,11 +138,11 @@ function updatedPeople (data: LeadUpdatedEvent['data'], known: Known): Person[] 
   return [...changed, ...removed_contacts.flatMap((id) => deleted(present(id), updated_at))]
 }
 
-/** A replay cannot know what an erased call left here: so who is deleted keeps nothing of calls. */
+/** Drops what calls left, because a replay cannot know it once such a call is erased. */
 const deleted = (person: Person | undefined, updated_at: string): Person[] =>
   person ? [{ ...person, status: 'deleted', newest_report_at: null, updated_at }] : []
 
-/** What stays of a person is that there was one: that the id is taken. It follows from this event alone. */
+/** Only the id of an erased person stays, because it is taken. Earlier events may be gone. */
 function erasedPeople (event: LeadErasedEvent, known: Known): Person[] {
   const { data, data: { lead_id, with_lead, digests = [], erased_at } } = event
   const digestOf = new Map(digests.map(({ contact_id, number_digest }) => [contact_id, number_digest]))
@@ -158,7 +157,7 @@ function erasedPeople (event: LeadErasedEvent, known: Known): Person[] {
   ]
 }
 
-/** Contacts whose key has ended: somebody has to say that they are erased, as others may have read who they were. */
+/** Contacts whose key is gone. They still need an erasure event, because others may have read who they were. */
 const unreadable = (data: LeadCreatedEvent['data'] | LeadUpdatedEvent['data'], at: string): Person[] =>
   (data.erased_contacts ?? []).map((id) => ({ ...nobody(data, id, at), is_erased: true, is_to_erase: true }))
 
@@ -177,20 +176,20 @@ function newPerson (named: Named, contact: StoredContact, place: number, at: str
   return { ...contact, ...fresh, primary_id, place, user_id, campaign_id, created_at: at, updated_at: at }
 }
 
-/** Of those who can be read, among all of the list. */
+/** The places of the readable contacts in the whole list, from 1. */
 function placesBeside (contacts: readonly unknown[], erased: readonly number[] = []): number[] {
   const all = Array.from({ length: contacts.length + erased.length }, (_, index) => index + 1)
   return all.filter((place) => !erased.includes(place))
 }
 
-/** Nothing yet, or the lead. Its status is what its user set: what calls report is in their streams. */
+/** Undefined before its creation. The status is what its user set: reports of calls are in their own streams. */
 export type OneLeadState = Lead | undefined
 
-/** The fold of the lead with this id: events of others pass. */
+/** Folds the lead with this id; the stream may hold others. */
 export const evolveOne = (id: number) => (state: OneLeadState, event: LeadEvent): OneLeadState =>
   event.data.lead_id === id ? leadAfter(state, event) : state
 
-/** To callers it is as if a lead, or a contact, that was erased had never been. */
+/** For callers, an erased lead or contact does not exist. */
 export function leadAfter (lead: OneLeadState, event: LeadEvent): OneLeadState {
   const people = new Map(lead && peopleOf(lead).map((person) => [person.id, person]))
   for (const person of peopleAfter(event, (id) => people.get(id))) people.set(person.id, person)
@@ -227,8 +226,8 @@ const contactOf = ({ id, phone_number, variables, status, created_at, updated_at
   ({ id, phone_number, variables, status, created_at, updated_at })
 
 /**
- * The lead with what calls made of it and its secondary contacts, as `known` says, which was read before; those in
- * `chosen` have the status that their user just gave them.
+ * Adds what calls made of the lead and its secondary contacts, from `known`, which was read before. Persons in `chosen`
+ * keep the status that their user just gave them.
  */
 export function withCalling (lead: Lead, known: Lead | undefined, chosen: ReadonlySet<number>): Lead {
   const people = known && !known.isDeleted ? [known, ...known.secondary_contacts] : []
@@ -251,12 +250,12 @@ export interface Calling {
 type Report = Pick<CallCompleted, 'lead_status' | 'status' | 'ended_at'>
 
 /**
- * The lead after the report; nothing when that is of a call that ended before the latest one, as it changes nothing.
- * The status that the engine gives counts; without one a completed call completes the lead, any other leaves it. A lead
- * that is blacklisted stays so, whatever an engine reports: only a command of its user ends that.
+ * The lead after the report; undefined if a call that ended later was reported already. The engine's `lead_status`
+ * counts; without one, a completed call completes the lead, and any other leaves it. A blacklisted lead stays so,
+ * whatever an engine reports: only a command of its user ends that.
  */
 export function afterCall ({ status, newest_report_at }: Calling, report: Report): Calling | undefined {
-  const endedAt = new Date(report.ended_at) // to the millisecond, as Postgres would round what is finer
+  const endedAt = new Date(report.ended_at) // to the millisecond: Postgres would round what is finer
   if (newest_report_at !== null && endedAt.getTime() < Date.parse(newest_report_at)) return undefined
   const moved = status === 'blacklisted' ? status : statusGiven(report) ?? status
   return { status: moved, newest_report_at: endedAt.toISOString() }
@@ -305,11 +304,11 @@ function spacedTime (instant: string): string {
   return new Date(instant).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** Whatever else a person's status is: the entry of the number comes first, and gives it back when it goes. */
+/** A do-not-call entry hides the person's own status until it is deleted. */
 const asListed = <Person extends Static<typeof ContactAnswer>>(person: Person, listed: Listed): Person =>
   listed.has(person.phone_number) ? { ...person, status: 'blacklisted' } : person
 
-/** The lead as it is answered while these numbers are listed. */
+/** The answer while these numbers are listed. */
 export const leadAsListed = (lead: LeadAnswer, listed: Listed): LeadAnswer => ({
   ...asListed(lead, listed), secondary_contacts: lead.secondary_contacts.map((contact) => asListed(contact, listed))
 })

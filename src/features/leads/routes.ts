@@ -27,7 +27,7 @@ import {
   createdLead, describeLead, type Lead, LeadAnswer, leadAsListed, numbersOf, type OneLeadState, withCalling
 } from './model.js'
 
-/** The lead as reads show it, also when it was deleted: what was answered under a key is answered again. */
+/** The lead as reads show it, even a deleted one: a retried command must find its stream. */
 async function lookUpLead ({ positions, pool }: ApiServices, userId: string, id: number): Promise<LeadOnStream> {
   const found = await positions.orNotKnown('leads', () => findLeadToChange(pool, userId, id))
   if (!found) throw leadNotFound()
@@ -35,8 +35,8 @@ async function lookUpLead ({ positions, pool }: ApiServices, userId: string, id:
 }
 
 /**
- * Of the lead as it was shown. It is made of its own stream, of calls, of the do-not-call list and of its campaign, and
- * the tag is of all that: what users changed is known exactly, the rest as far as it was read.
+ * The ETag that reads showed. A lead consists of its own stream, its calls, the do-not-call list and its campaign. The
+ * state of its stream is exact here, the rest is as fresh as the read model.
  */
 function etagBefore (state: OneLeadState, { lead, campaignName }: Partial<LeadOnStream>): string {
   if (!state) throw leadNotFound()
@@ -44,8 +44,8 @@ function etagBefore (state: OneLeadState, { lead, campaignName }: Partial<LeadOn
 }
 
 /**
- * The lead as reads show it once the read model has it, with its `ETag`. The do-not-call streams are read last, after
- * the append and whatever was read since, so that none is answered as callable once its entry was answered.
+ * The lead from the read model, once that has it, with its `ETag`. Reads the do-not-call streams last, after the
+ * append: so no lead shows as callable once the entry of its number was answered.
  */
 async function answerLead (
   services: ApiServices, reply: FastifyReply, lead: Lead,
@@ -66,8 +66,8 @@ async function answerLead (
 }
 
 /**
- * Whose number is listed by now is blacklisted, also in an answer that is repeated. Where the do-not-call streams
- * cannot be read, whether it may be called is not known, and the command's outcome with it.
+ * Shows persons with a listed number as blacklisted, also in an answer that is repeated. If the do-not-call streams
+ * cannot be read, it is a 500: the lead is written, but whether it may be called is unknown.
  */
 async function asListed (
   { blacklists }: ApiServices, reply: FastifyReply, userId: string, lead: LeadAnswer
@@ -81,7 +81,7 @@ async function asListed (
 
 interface Shown { message: string, data: LeadAnswer }
 
-/** The persons whom an answer shows may be erased or listed by the time when it is repeated. */
+/** When an answer is repeated, the persons in it may have been erased or listed since. */
 const kept = (services: ApiServices, { user }: FastifyRequest, reply: FastifyReply) => ({
   about: ({ data }: Shown) => numbersOf(data).map((number) => services.blacklists.streamOf(user.id, number)),
   again: async ({ message, data }: Shown): Promise<Shown> =>
@@ -124,7 +124,7 @@ const createLead = route('POST', '/user/lead', command('user', 'Lead creation fa
   ...kept(services, request, reply)
 }))
 
-/** At once: the campaign is in Postgres, and what is listed in the event store. */
+/** In parallel: the campaign comes from Postgres, the do-not-call list from the event store. */
 async function newLeadFacts (
   services: ApiServices, userId: string, fields: Partial<CreateLeadBody>
 ): Promise<LeadFacts> {
@@ -180,7 +180,7 @@ const updateLead = route('PUT', '/user/lead/:id', command('user', 'Lead update f
   })
 })
 
-/** At once, but for the lead's own number, which the lead says. */
+/** In parallel, except for the lead's own number, which only the lead tells. */
 async function lookUpFacts (
   services: ApiServices, userId: string, id: number, fields: Partial<UpdateLeadBody>
 ): Promise<LeadOnStream & { listed: Listed }> {
