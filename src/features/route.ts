@@ -19,7 +19,7 @@ type Handler<Schema extends FastifySchema> = RouteHandlerMethod<
   Schema, TypeBoxTypeProvider
 >
 
-/** `options` are those of `command`, `reading` or Fastify's own: the types of the handler come from their schema. */
+/** `options` come from `command`, `reading` or Fastify itself; their schema gives the handler its types. */
 export const route = <Schema extends FastifySchema>(
   method: HTTPMethods, url: string, options: Omit<RouteShorthandOptions, 'schema'> & { schema: Schema },
   handlerOf: (services: ApiServices) => Handler<Schema>
@@ -31,7 +31,7 @@ interface List<Item extends TSchema, Filters extends TProperties, Params extends
   source: Sources
   /** Items a page holds, unless the caller says how many. */
   perPage: number
-  /** Of what kinds the keys are that rows are sorted by. */
+  /** Kinds of the keys that rows are sorted by. */
   keys: KeyKind[]
   item: Item
   example: object
@@ -51,7 +51,7 @@ interface Asked<Filters extends TProperties, Params extends TObject> {
   params: Static<Params>
 }
 
-/** A list with pages of what is a user's. */
+/** A route for a paged list of what belongs to a user. */
 export function list<
   Item extends TSchema, Filters extends TProperties = Record<never, TSchema>, Params extends TObject = TObject
 > (
@@ -67,7 +67,7 @@ export function list<
   }
   const options: Parameters<typeof route>[2] = { ...reading(source, schema, 'list', paging), config: { isClosedToKeys } }
   return route('GET', url, options, (services) => async (request) => {
-    const asked = request as unknown as Asked<Filters, Params> // the schema has taken it
+    const asked = request as unknown as Asked<Filters, Params> // the schema has validated it
     return paging.answer(asked.query, await find(services, paging.requested(asked.query), asked))
   })
 }

@@ -1,11 +1,11 @@
-// What happens to an API key, on the stream `apikey-<id>`: the key itself is nowhere, only its digest is. And that an
-// operator ended a token before its time, on the stream `token-<digest>`.
+// What happens to an API key, on the stream `apikey-<id>`, which holds only the key's digest. And that an operator
+// revoked a token, on the stream `token-<digest>`.
 import Type from 'typebox'
 import { GivenId, Instant, Nullable, UserId, withoutNul } from '../../domain/json.js'
 import { firstVersion, typesOf, type EventOf } from '../../domain/upcast.js'
 
 export const scopes = ['read', 'write', 'webhooks'] as const
-/** What lets a key read the secrets that sign webhooks: who only reads could forge them. */
+/** A key needs one of these to read the secrets that sign webhooks: with `read` alone it could forge webhooks. */
 export const ofSecrets = ['webhooks', 'write'] as const
 export type Scope = typeof scopes[number]
 export const Scope = Type.Enum([...scopes], { title: 'Scope' })

@@ -1,4 +1,4 @@
-// An API key: how its events add up, the rules that it has, what callers send and see of it; and the rule for tokens.
+// An API key: how its events add up, its rules, what callers send and see of it; and the rule for tokens.
 import Type, { type Static } from 'typebox'
 import { idTaken, isBlank, notOwn, problem, soundBody, soundFields, type Submitted } from '../../domain/rejection.js'
 import { type Aggregate, deciding, idAt, type Circumstances, type Decider } from '../../domain/events.js'
@@ -10,7 +10,7 @@ type Created = Extract<ApiKeyEvent, { type: 'ApiKeyCreated' }>['data']
 /** `isRevoked`: it is refused for good. Its id is not given out again. */
 export type ApiKey = Created & { isRevoked?: true }
 
-/** Nothing yet, or the key. */
+/** Undefined before its creation. */
 type ApiKeyState = ApiKey | undefined
 
 export function evolve (state: ApiKeyState, event: ApiKeyEvent): ApiKeyState {
@@ -51,10 +51,10 @@ export function validateNewApiKey (submitted: Submitted<CreateApiKeyBody>, now: 
   return { type: 'create', name: body.name, scopes: body.scopes, expires_at }
 }
 
-/** What an event may say of the key itself. */
+/** All that an event holds of the key itself. */
 interface Digest { hash: string, prefix: string }
 
-/** Its one id is the new key's. */
+/** `ids` holds the new key's. */
 export type CreateApiKey = NewApiKey & Digest & Circumstances
 export type RevokeApiKey = { type: 'revoke' } & Omit<Circumstances, 'ids'>
 
@@ -99,7 +99,7 @@ export const NewKeyAnswer = Type.Object({
 }, { title: 'CreatedApiKey' })
 export type NewKeyAnswer = Static<typeof NewKeyAnswer>
 
-/** With the key itself, for the answer that creates it. */
+/** Only the answer that creates a key shows the key itself. */
 export function describeNewKey (created: ApiKey, key: string): NewKeyAnswer {
   const { api_key_id, name, prefix, scopes, expires_at, created_at } = created
   return { id: api_key_id, name, key, prefix, scopes, expires_at, created_at }

@@ -77,7 +77,7 @@ const revokeApiKey = route('DELETE', '/user/api-key/:id', command('user', 'Revok
     isForOwner: true,
     decider: apiKeyDecider,
     async answer ({ readBack }) {
-      // The event counts without it: then processes learn of it from the read model.
+      // If this fails, the event still counts: processes then learn of it from the read model.
       await noteRevoked(pool, { key: id })
         .catch((error: unknown) => request.log.warn({ err: error }, 'the end of an API key was not announced'))
       return await readBack({ source: 'keys', folded: () => ({ message: revoked }) })

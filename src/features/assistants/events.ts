@@ -1,11 +1,11 @@
-// The one table of assistant fields, from which bodies, events, defaults and API document come; and what happens to an
-// assistant, on the stream `assistant-<id>`.
+// The one table of assistant fields: bodies, events, defaults and the API document derive from it. And what happens to
+// an assistant, on the stream `assistant-<id>`.
 import Type, { type Static } from 'typebox'
 import { frontDesk } from '../../domain/examples.js'
 import { AnyObject, GivenId, Id, Instant, Nullable, UserId, inWords, withoutNul } from '../../domain/json.js'
 import { firstVersion, typesOf, type EventOf } from '../../domain/upcast.js'
 
-/** In characters, as it is sent and as it is called. */
+/** Characters, both as it is sent and as it is called. */
 export const longestUrl = 2_048
 
 const Text = (maxLength: number | undefined, description: string, example: string) =>
@@ -32,11 +32,11 @@ export const EndCallTool = Type.Object({
   description: Type.Optional(Type.String({ maxLength: 500, description: 'When the assistant should end the call.' }))
 }, { title: 'EndCallTool', description: 'Lets the assistant end the call by itself; null removes the tool.' })
 
-/** Of the settings and of the summary. */
+/** For the settings and for the summary. */
 export const EngineType = (description: string) =>
   Type.Enum(['pipeline', 'multimodal'], { title: 'EngineType', description })
 
-/** What every assistant is created with. */
+/** Every create must give these. */
 export const required = {
   assistant_name: Type.String({
     minLength: 1, maxLength: 255, ...withoutNul, description: 'Name of the assistant.', examples: [frontDesk.assistant_name]
@@ -53,7 +53,7 @@ export const required = {
   system_prompt: Text(undefined, 'Behaviour and personality of the assistant.', frontDesk.system_prompt)
 }
 
-/** What gets a default. Defaults are the public ones of the product that the interface comes from. */
+/** Fields with a default: the public ones of the product that the interface comes from. */
 export const optional = {
   phone_number_id: Nullable(Id({}), { default: null, description: 'A phone number of the user; null unassigns it.' }),
   endpoint_type: Type.Enum(['vad', 'ai'], {
@@ -125,7 +125,7 @@ const changes = Type.Partial(AssistantSettings, {
 })
 
 export const assistantEvents = {
-  /** Version 1 left the status to its readers, and to all of them a new assistant was active. */
+  /** Version 1 had no status: all its readers took a new assistant for active. */
   AssistantCreated: firstVersion(Type.Object(created))
     .next(Type.Object({ ...created, status }), (data) => ({ ...data, status: 'active' as const })),
   AssistantUpdated: firstVersion(Type.Object({ ...ids, changes, updated_at: Instant() })),

@@ -14,18 +14,18 @@ export interface Assistant {
   status: AssistantStatus
   created_at: string
   updated_at: string
-  /** It was deleted: to its user it is as if it had never been. Its id is not given out again. */
+  /** Deleted: for its user it does not exist. Its id is not given out again. */
   isDeleted?: true
 }
 
 /** An assistant together with the revision of its last event. */
 export interface AssistantAtRevision extends Assistant {
   revision: number
-  /** Its settings had a phone number that was released then; no event of the assistant says so. */
+  /** When the phone number in its settings was released; no event of the assistant says so. */
   number_released_at?: string
 }
 
-/** Nothing yet, or the assistant. */
+/** Undefined before its creation. */
 export type AssistantState = Assistant | undefined
 
 export function evolve (state: AssistantState, event: AssistantEvent): AssistantState {
@@ -48,7 +48,7 @@ export function evolve (state: AssistantState, event: AssistantEvent): Assistant
 const changed = (state: Assistant, changes: Partial<Assistant>, at: string): Assistant =>
   ({ ...state, ...changes, updated_at: laterOf(state.updated_at, at) })
 
-/** Its one id is the new assistant's. */
+/** `ids` holds the new assistant's. */
 export type CreateAssistant = NewAssistant & Circumstances
 export type UpdateAssistant = AssistantChanges & Omit<Circumstances, 'ids'>
 export type RestoreAssistant = PastSettings & Omit<Circumstances, 'ids'>
@@ -74,8 +74,8 @@ function update (command: UpdateAssistant, state: AssistantState): AssistantEven
 }
 
 /**
- * Only what differs is held to today's rules, as only that is set anew. A phone number that is gone comes back in no
- * case, also where the assistant still has it.
+ * Only fields that differ must meet today's rules, as only they are set anew. A phone number that is gone never comes
+ * back, even if the assistant still has it.
  */
 function restore (command: RestoreAssistant, state: AssistantState): AssistantEvent[] {
   const own = ownOf(command, state)
@@ -158,10 +158,7 @@ export const HistoryEntry = Type.Object({
 }, { title: 'HistoryEntry' })
 export type HistoryEntry = Static<typeof HistoryEntry>
 
-/**
- * What the history says of an event that came to the assistant as it was `before`. Who changed it is not named: only
- * its owner can.
- */
+/** The entry of an event, for the assistant as it was `before`. Names nobody, because only its owner can change it. */
 export function historyEntry (before: AssistantState, event: AssistantEvent): Omit<HistoryEntry, 'revision'> {
   const { at, given } = toldBy(event)
   return { event: event.type, at, changes: changesBetween({ ...before, ...before?.settings }, given) }

@@ -153,7 +153,7 @@ async function answerWith ({ pool }: ApiServices, message: string, { state, read
   return { message, data }
 }
 
-/** A suspended webhook is still active in the log, so a body that switches it on changes nothing there: it resumes. */
+/** A suspended webhook is still active in the log, so switching it on appends nothing: this resumes it. */
 async function resumeWebhook (
   { pool }: ApiServices, state: AssistantState, log: FastifyBaseLogger
 ): Promise<void> {
@@ -174,7 +174,7 @@ async function lookUpFacts (
   return { ...found, webhookUrlProblem: urlProblem }
 }
 
-/** Whether everything that was asked for is there. */
+/** Whether the answer has everything that was asked for. */
 function isComplete (
   { voiceId, language, phoneNumberId }: CatalogQuestion, { voiceExists, languageExists, ownsPhoneNumber }: CatalogAnswer
 ): boolean {
@@ -215,7 +215,7 @@ const bare = (schema: object) =>
   Object.fromEntries(Object.entries(schema).filter(([keyword]) => !toldOfBodies.includes(keyword)))
 const toldOfBodies = ['description', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern']
 
-/** The bodies that set these fields describe what they mean and what they may be. */
+/** Without words and limits: the bodies that set these fields have them. */
 const briefSettings = Type.Object(Object.fromEntries(Object.entries(AssistantSettings.properties).map(
   ([name, schema]) => [name, bare(schema)])))
 
@@ -312,7 +312,7 @@ async function find (
 
 const uninterrupted = { reason: null, since: null, until: null }
 
-/** Without a pool only whether it was on: of a past revision nothing else is known. */
+/** Without a pool only whether it was on: a past revision tells nothing else. */
 async function webhookOf (
   { assistant_id, settings }: Assistant, pool: ApiServices['pool'] | undefined
 ): Promise<Static<typeof Webhook>> {

@@ -1,4 +1,4 @@
-// What a caller sends for an assistant, and what is wrong with it without regard to its present settings.
+// What a caller sends for an assistant, and the checks of it that do not depend on the present settings.
 import Type, { type Static } from 'typebox'
 import {
   isBlank, collect, problem, repeated, soundBody, soundFields, type Problem, type Submitted, type FieldErrors
@@ -8,10 +8,10 @@ import {
   AssistantSettings, AssistantStatus, PostCallField, defaultSettings, longestUrl, optional, required, type EndCallTool
 } from './events.js'
 
-/** Folding, comparing and sending a schema costs by its fields: these are more than anybody fills in by hand. */
+/** What a schema costs grows with its fields. Nobody fills in this many by hand. */
 const mostSchemaFields = 200
 
-/** Some readers of JSON refuse this name wherever it stands, and with it the webhook that carries the value. */
+/** Some readers of JSON refuse this name anywhere, and with it the whole webhook. */
 const unreadable = '__proto__'
 
 const PostCallFieldInput = Type.Object({
@@ -19,7 +19,7 @@ const PostCallFieldInput = Type.Object({
   name: Type.String({ ...PostCallField.properties.name, maxLength: 255, not: { const: unreadable } })
 }, { title: 'PostCallFieldInput' })
 
-/** The table of fields as bodies are held to it: events keep what an earlier release has taken. */
+/** The table of fields with the limits of bodies. Events may hold what an earlier release has accepted. */
 const inBodies = {
   required: {
     ...required,
@@ -65,10 +65,10 @@ export const RestoreAssistantBody = Type.Object({
 }, { title: 'AssistantRestore' })
 export type RestoreAssistantBody = Static<typeof RestoreAssistantBody>
 
-/** A body of either route, as far as it is there. */
+/** A body of either route, perhaps with fields missing. */
 export type AssistantBody = Partial<CreateAssistantBody>
 
-/** What is true outside the stream of what the body names. An absent fact is not known, and refuses nothing. */
+/** Facts from outside the stream about what the body names. An absent fact is unknown, and refuses nothing. */
 export interface AssistantFacts {
   voiceExists?: boolean
   languageExists?: boolean
@@ -80,10 +80,10 @@ export interface AssistantFacts {
 export interface NewAssistant { type: 'create', settings: AssistantSettings }
 export interface AssistantChanges { type: 'update', given: Partial<AssistantSettings>, status?: AssistantStatus | undefined }
 
-/** The settings of a past revision, as far as there was one, and what today's rules say against them, by field. */
+/** The settings of a past revision, if there was one, and what today's rules refuse of them, by field. */
 export interface PastSettings { type: 'restore', past: AssistantSettings | undefined, problems: FieldErrors }
 
-/** What is true of the settings of a past revision. An assistant that is not the user's has none. */
+/** Facts about the settings of a past revision. Another user's assistant has none. */
 export interface PastFacts extends AssistantFacts {
   past?: AssistantSettings | undefined
   /** What the schema of today refuses of them. */
@@ -101,7 +101,7 @@ export function validateNewAssistant (submitted: Submitted<CreateAssistantBody>,
 }
 
 /**
- * Whether there is a webhook URL where one is needed is only known of the merged settings, unless it is taken away.
+ * Only `decide` knows the merged settings, and whether they lack a webhook URL. A body that removes it is checked here.
  * @throws Rejection `invalid` with every problem
  */
 export function validateChanges (submitted: Submitted<UpdateAssistantBody>, facts: AssistantFacts): AssistantChanges {
@@ -125,13 +125,13 @@ export function validateRestore (
   return { type: 'restore', past, problems }
 }
 
-/** What is on has a URL. */
+/** An active webhook must have a URL. */
 export function missingUrl ({ is_webhook_active, webhook_url }: Partial<AssistantSettings>): Problem {
   const isMissing = is_webhook_active && webhook_url == null
   return isMissing && problem('webhook_url', 'is required when is_webhook_active is true')
 }
 
-/** Where the spelling of the field table and the nested object are both there, they say the same. */
+/** A body that has both spellings must say the same in both. */
 function differing ({ end_call_tool: tool, 'end_call_tool.description': literal }: AssistantBody): Problem {
   const isDifferent = tool !== undefined && literal !== undefined && tool?.description !== literal
   return isDifferent && problem('end_call_tool.description', 'must be the same as in end_call_tool, or left out')
@@ -190,7 +190,7 @@ export function givenSettings (
   return given
 }
 
-/** As WHATWG URL writes it, without a fragment, which no request has. What cannot be parsed is refused later. */
+/** Writes a URL as WHATWG does, without a fragment, which no request has. What cannot be parsed is refused later. */
 function asCalled (url: string): string {
   if (/[\s\p{Cc}\\]|^https?:\/\/(\/|$)/iu.test(url) || !/^https?:\/\//i.test(url) || !URL.canParse(url)) return url
   const called = new URL(url)
@@ -201,8 +201,8 @@ function asCalled (url: string): string {
 const knownOf = ({ description }: Static<typeof EndCallTool>) => description === undefined ? {} : { description }
 
 /**
- * Kept here because Intl gives none of it: it lists no aliases, and turns them into other names, some older than their
- * own (Europe/Kyiv into Europe/Kiev).
+ * Kept here because Intl lists no aliases, and turns them into other names, some older than their own (Europe/Kyiv into
+ * Europe/Kiev).
  */
 const zonesByArea = {
   Africa: `
@@ -278,14 +278,14 @@ const zonesByArea = {
 const kept = Object.entries(zonesByArea).flatMap(([area, cities]) =>
   cities.trim().split(/\s+/).map((city) => `${area}/${city}`))
 
-/** Intl may know zones that are newer than the list that is kept here. */
+/** Intl may know zones that are newer than this list. */
 const newer = Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/'))
 
 const names = new Map([...newer, ...kept].map((name) => [name.toLowerCase(), name]))
 
 /**
- * The zone as the IANA database writes it, whatever the case of `name`, or nothing when it has none of that name
- * with an area: `Europe/Kyiv`, not `UTC`. An alias stays what it is.
+ * The zone as the IANA database writes it, whatever the case of `name`; undefined when no zone with an area has that
+ * name: `Europe/Kyiv`, not `UTC`. An alias stays what it is.
  */
 export function zoneNamed (name: string): string | undefined {
   const isAscii = /^[\x21-\x7e]{1,100}$/.test(name) // there are other letters whose lower case is an ASCII letter

@@ -19,7 +19,7 @@ export const blacklistEvents = {
     phone_number: Type.Optional(PhoneNumber({ description: 'Absent where it was erased.' })),
     deleted_at: Instant()
   }), Type.Object({ ...ids, sealed: Type.Optional(Sealed), deleted_at: Instant() })),
-  /** The digest in the name of its stream stands for the number. */
+  /** The digest in the stream's name stands for the number. */
   BlacklistEntryErased: firstVersion(Type.Object({
     ...ids, created_at: Instant({ description: 'When the entry was added.' }), erased_at: Instant()
   }))
@@ -30,5 +30,5 @@ export const blacklistEventTypes = typesOf(blacklistEvents)
 /** The digests hide user and number: one stream says whether this user may have this number called. */
 export const blacklistStream = (userDigest: string, numberDigest: string) => `blacklist-${userDigest}-${numberDigest}`
 
-/** Which digests are right only a process with their key can tell. */
+/** Only a process with the key could check the digests. */
 export const isBlacklistStream = (stream: string) => /^blacklist-[^-]+-[^-]+$/.test(stream)

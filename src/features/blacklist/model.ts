@@ -1,5 +1,5 @@
-// Numbers that a user does not want called: one entry a number at a time. One whose number was erased holds all the
-// same, as its stream is found by the digest of the number.
+// Numbers that a user does not want called: one entry a number at a time. An entry whose number was erased still holds,
+// because the digest of a number finds its stream.
 import Type, { type Static } from 'typebox'
 import { type Circumstances, deciding, idAt } from '../../domain/events.js'
 import { Id, Instant, Nullable, PhoneNumber, withoutNul } from '../../domain/json.js'
@@ -31,10 +31,10 @@ export const describeEntry = ({ blacklist_id: id, phone_number, reason, created_
 /** `isDeleted`: the number may be called again. */
 type Entry = Extract<BlacklistEvent, { type: 'PhoneNumberBlacklisted' }>['data'] & { isDeleted?: true }
 
-/** No entry yet, or the newest one. */
+/** The newest entry; undefined before the first one. */
 type EntryState = Entry | undefined
 
-/** Its one id is that of the new entry, where there is none. */
+/** `ids` holds the new entry's, unused where there is an entry. */
 type AddEntry = { type: 'add', phone_number: string, reason: string | null } & Circumstances
 type DeleteEntry = { type: 'delete', blacklist_id: number } & Circumstances
 
@@ -57,7 +57,7 @@ function evolveEntry (state: EntryState, { type, data }: BlacklistEvent): EntryS
   }
 }
 
-/** An entry that is there stays as it is, also with another reason; one without a number makes way for one with it. */
+/** An entry stays as it is, even if the reason differs. An entry without a number makes way for one with it. */
 function add ({ ids, userId, now, phone_number, reason }: AddEntry, state: EntryState): BlacklistEvent[] {
   const data = { blacklist_id: idAt(ids, 0), user_id: userId, phone_number, reason, created_at: now }
   const added: BlacklistEvent = { type: 'PhoneNumberBlacklisted', data }
@@ -76,12 +76,12 @@ function remove ({ blacklist_id, userId, now }: DeleteEntry, state: EntryState):
 
 export const entryNotFound = () => notOwn('Blacklist entry')
 
-/** An entry as readers have it. */
+/** An entry in a read model. */
 export interface KnownEntry { blacklist_id: number, user_id: string, created_at: string, isDeleted: boolean }
 
 /**
- * What stands for all events of a stream, from its entries in their order. The person is still not to be called, if
- * they were not: that is all that stays. Ids are not given out again.
+ * Replaces all events of a stream, from its entries in order. All that stays is whether the person may be called, and
+ * the ids, which are not given out again.
  */
 export function erasedEntries (entries: readonly KnownEntry[], now: string): BlacklistEvent[] {
   return entries.flatMap(({ blacklist_id, user_id, created_at, isDeleted }) => {

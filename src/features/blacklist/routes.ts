@@ -62,7 +62,7 @@ const deleteFromBlacklist = route('DELETE', '/user/blacklist/:id', command('user
 }), ({ handle, positions, pool }) => (request, reply) => {
   const id = pathId(request.params.id, entryNotFound)
   return handle(request, reply, {
-    /** Also one that was deleted: what was answered under a key is answered again. */
+    /** Finds deleted entries too: a retried command needs the stream of its entry. */
     async facts () {
       const stream = await positions.orNotKnown('leads', () => findBlacklistStream(pool, request.user.id, id))
       if (stream === undefined) throw entryNotFound()

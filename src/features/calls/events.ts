@@ -60,7 +60,7 @@ export type CallCompleted = Static<typeof CallCompleted>
 
 const { assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration } = report
 
-/** The call is still accounted for, and the status of its lead still follows from it. */
+/** Keeps what counts the call, and what the status of its lead follows from. */
 const CallErased = Type.Object({
   call_id: Type.String({ pattern: callIdRule.pattern, description: 'As the call engine chose it.' }),
   assistant_id,
@@ -82,7 +82,7 @@ const CallErased = Type.Object({
 export type CallErased = Static<typeof CallErased>
 
 export const callEvents = {
-  /** What came over HTTP is sealed under the key of the person who called or was called; engines seal nothing. */
+  /** From HTTP: sealed under the key of the person in the call. Engines append version 1 and seal nothing. */
   CallCompleted: firstVersion(CallCompleted).next(CallCompleted, (data) => data, Type.Object({
     call_id: CallId,
     assistant_id,
@@ -102,7 +102,7 @@ export const callEventTypes = typesOf(callEvents)
 
 export const callStream = (callId: string) => `call-${callId}`
 
-/** The call whose stream `stream` is, or nothing when it is not a call's. */
+/** The call of a stream; undefined when it is not a call's. */
 export function callIdOf (stream: string): string | undefined {
   const callId = stream.slice(callStream('').length)
   return stream === callStream(callId) && isCallId(callId) ? callId : undefined

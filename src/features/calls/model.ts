@@ -1,5 +1,5 @@
-// A call is reported once, and the same report again changes nothing; who was called and what was said can be erased,
-// once. What is wrong with a report, and what callers see of a call.
+// A call is reported once; the same report again changes nothing. Who was called and what was said can be erased, once.
+// Also the checks of a report, and what callers see of a call.
 import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
 import type { Decider } from '../../domain/events.js'
@@ -10,10 +10,10 @@ import {
   TranscriptTurn
 } from './events.js'
 
-/** What is true outside the stream. An absent fact is not known, and refuses nothing. */
+/** Facts from outside the stream. An absent fact is unknown, and refuses nothing. */
 export interface CallFacts {
   assistantExists?: boolean
-  /** Whether the lead is one of the user who owns the assistant. */
+  /** The lead belongs to the user who owns the assistant. */
   leadBelongs?: boolean
 }
 
@@ -33,20 +33,20 @@ export function validateReport (
   return { report: { call_id: callId, ...Object.fromEntries(known), transcript: turns } as CallCompleted }
 }
 
-/** Nothing yet, what the engine reported first, or what is left of it. */
+/** Undefined, what the engine reported first, or what an erasure left of it. */
 type CallState = CallCompleted | CallErased | undefined
 
-/** A later report of the same call is a duplicate, also of one that was erased. */
+/** A later report of the same call is a duplicate, even after an erasure. */
 const evolve = (state: CallState, { type, data }: CallEvent): CallState =>
   type === 'CallErased' ? data : state ?? data
 
 const isErased = (state: CallCompleted | CallErased): state is CallErased => 'erased_at' in state
 
 interface CompleteCall { report: CallCompleted }
-/** `report` is the one that counts: what the stream has of it may not be readable any more. `left`: its lead. */
+/** `report` is the one that counts: the stream itself may be unreadable by now. `left` is its lead. */
 export interface EraseCall { report: Omit<CallErased, 'lead_left' | 'erased_at'>, left?: CallErased['lead_left'], now: string }
 
-/** Larger ones would not fit with type and metadata into the 1 MiB that a server takes. */
+/** A larger event, with type and metadata, would not fit into the 1 MiB that a server takes. */
 const largestEvent = 1024 * 1024 - 4 * 1024
 
 const calls = {
@@ -67,7 +67,7 @@ function completeCall ({ report }: CompleteCall, state: CallState): CallEvent[] 
   throw new Rejection('call-differs', `Call ${report.call_id} was already reported with another body`)
 }
 
-/** As far as anybody can tell: what was said, and who was called, is not known any more. */
+/** Compares only what the erasure left: nobody knows any longer what was said, and who was called. */
 function isOfErased (report: CallCompleted, { erased_at: _at, lead_left: _left, ...known }: CallErased): boolean {
   return Object.entries(known).every(([field, value]) => Value.Equal(Reflect.get(report, field), value))
 }
@@ -127,7 +127,7 @@ export const CallReport = Type.Object({
 })
 export type CallReport = Static<typeof CallReport>
 
-/** `lead` is the lead, when it belongs to the user who owns the assistant. */
+/** `lead` is null unless it belongs to the user who owns the assistant. */
 export function summarizeCall (
   report: Omit<CallErased, 'erased_at'> & Pick<CallSummary, 'from' | 'to'>, lead: CalledLead | null
 ): CallSummary {
@@ -136,11 +136,11 @@ export function summarizeCall (
   return { call_id, assistant_id, lead_id: lead?.id ?? null, lead, status, direction, from, to, ...times, duration }
 }
 
-/** The same of a call whose person was erased. */
+/** Like `summarizeCall`, for a call whose person was erased. */
 export const summarizeErased = (call: Omit<CallErased, 'erased_at'>, lead: CalledLead | null): CallSummary =>
   ({ ...summarizeCall({ ...call, from: null, to: null }, lead), erased: true })
 
-/** What a row has of a report: nothing when the person was erased. */
+/** The report in a row; null when the person was erased. */
 export type KeptReport = CallCompleted | null
 
 export function describeCall (summary: CallSummary, report: KeptReport): CallReport {
@@ -152,5 +152,5 @@ export function describeCall (summary: CallSummary, report: KeptReport): CallRep
   return { ...summary, recording_url, transcript, input_variables, extracted_variables, evaluation }
 }
 
-/** What the engine wrote into the log is not refused for its times; one that cannot be read stays as it is. */
+/** A time that cannot be parsed stays as it is. */
 const utc = (time: string) => Number.isNaN(Date.parse(time)) ? time : new Date(time).toISOString()

@@ -25,7 +25,7 @@ const accepted = 'Call accepted'
 
 const bodyLimit = 1024 * 1024
 
-/** A transcript has four for each turn. */
+/** A transcript has four values for each turn. */
 const mostValues = 50_000
 
 export const completeCall = route('POST', '/engine/calls/:call_id/completed', {
@@ -65,7 +65,7 @@ export const completeCall = route('POST', '/engine/calls/:call_id/completed', {
   }))
 })
 
-/** `owner` has the assistant, and so knows the person. */
+/** `owner` has the assistant: the report is about a person of theirs. */
 interface OwnedCallFacts extends CallFacts { owner?: string }
 
 /** @throws Rejection when the path holds no call id */
@@ -74,7 +74,7 @@ function callIdIn (text: string): string {
   throw refused({ call_id: ['must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens'] })
 }
 
-/** An event in the stream of the call that cannot be read: this report cannot be compared with it. */
+/** If the call's stream has an event that cannot be read, this report cannot be compared with it. */
 async function refuseUnreadable<Answer> (callId: string, handling: Promise<Answer>): Promise<Answer> {
   try {
     return await handling
@@ -111,7 +111,7 @@ const filters = {
   ...dateRange('ended')
 }
 
-/** Names are those of leads. */
+/** A search by name also reads the leads. */
 const sourcesOfCalls = ({ search }: { search?: unknown }): Source[] =>
   typeof search === 'string' && !isNumber(search) ? ['calls', 'leads'] : ['calls']
 
@@ -190,7 +190,7 @@ const exportCalls = route('GET', '/user/calls/export', reading(sourcesOfCalls, {
 const hourMs = 3_600_000
 const hoursOfDay = 24
 
-/** Each is an entry of an index. */
+/** Each is an entry of an index that is read. */
 const mostCounted = 100_000
 
 const Counts = Type.Unsafe<Record<string, number>>({

@@ -5,7 +5,7 @@ import { firstVersion, typesOf, type EventOf } from '../../domain/upcast.js'
 
 const ids = { campaign_id: Id({}), user_id: UserId }
 const name = Type.String({ minLength: 1, maxLength: 255, ...withoutNul })
-/** An import changes only what differs from its own last one, so what it wrote is told from what users did. */
+/** Tells imports from users: an import changes only what differs from the import before it. */
 const source = Type.Enum(['user', 'import'], {
   title: 'NamedBy', description: 'Who named it so: its user, or an import of a catalogue.'
 })

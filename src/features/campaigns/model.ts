@@ -16,11 +16,11 @@ export interface Campaign {
   /** ISO 8601. */
   created_at: string
   updated_at: string
-  /** It was deleted: it takes no lead any more, and those that it has keep its name. Its id is not given out again. */
+  /** Deleted: it takes no new leads, and those that it has keep its name. Its id is not given out again. */
   isDeleted?: true
 }
 
-/** Nothing yet, or the campaign. */
+/** Undefined before its creation. */
 export type CampaignState = Campaign | undefined
 
 export function evolve (state: CampaignState, event: CampaignEvent): CampaignState {
@@ -53,7 +53,7 @@ export function nameIn (submitted: Submitted<Static<typeof CampaignBody>>): stri
   return soundBody(submitted, [name !== undefined && isBlank(name) && problem('name', 'must not be blank')]).name
 }
 
-/** Its one id is the new campaign's. */
+/** `ids` holds the new campaign's. */
 type CreateCampaign = { type: 'create', name: string } & Circumstances
 type RenameCampaign = { type: 'rename', name: string } & Omit<Circumstances, 'ids'>
 type DeleteCampaign = { type: 'delete' } & Omit<Circumstances, 'ids'>
@@ -93,15 +93,15 @@ function ownOf ({ userId }: { userId: string }, state: CampaignState): Campaign 
 
 export const campaignNotFound = () => notOwn('Campaign')
 
-/** What a catalogue says of a campaign. */
+/** A campaign in a catalogue. */
 interface ImportCampaign { campaign_id: number, user_id: string, name: string, now: string }
 
 export const importedCampaignDecider: Decider<CampaignState, CampaignEvent, ImportCampaign> =
   { ...campaign, decide: importCampaign }
 
 /**
- * Only what differs from the last import: a name that its user gave since, and a deletion, stay. A name that the import
- * gives anew is written down also where the campaign has it already, as the next import is compared with it.
+ * Applies only what differs from the last import: a name that its user gave since, and a deletion, stay. A new name
+ * becomes an event even if the campaign has it already, because the next import is compared with it.
  */
 function importCampaign ({ now, ...wanted }: ImportCampaign, state: CampaignState): CampaignEvent[] {
   if (!state) return [{ type: 'CampaignCreated', data: { ...wanted, source: 'import', created_at: now } }]

@@ -1,10 +1,10 @@
-// The rules for importing the lists of a catalogue: what is there already adds nothing.
+// The rules for importing the lists of a catalogue: an entry that is there already adds no event.
 import type { Decider } from '../../domain/events.js'
 import type { CatalogEvent } from './events.js'
 
 type Key = number | string
 
-/** A change copies one of them: with 100,000 names some hundred entries. */
+/** A change copies one bucket: with 100,000 names about a hundred entries. */
 const bucketCount = 1_024
 
 class NameList {
@@ -38,7 +38,7 @@ type ListEvent = EventOf<'VoiceAdded' | 'LanguageAdded' | 'ModelAdded'>
 
 interface List<Event extends ListEvent> {
   type: Event['type']
-  /** Its id; where there is none, its name. */
+  /** The entry's id, or its name where it has no id. */
   keyOf (entry: Event['data']): Key
   /** The event that adds an entry, or renames it under its id; without unknown fields. */
   added (entry: Event['data']): Event
@@ -62,7 +62,7 @@ export const modelsDecider = listDecider<EventOf<'ModelAdded'>>({
   added: ({ name }) => ({ type: 'ModelAdded', data: { name } })
 })
 
-/** Of entries with the same key the last one counts. */
+/** If several entries have one key, the last one counts. */
 function listDecider<Event extends ListEvent> (
   { type, keyOf, added }: List<Event>
 ): Decider<NameList, Event, { entries: Event['data'][] }> {

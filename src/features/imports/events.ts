@@ -13,7 +13,7 @@ const counts = {
   invalid: Count('Rows that were refused.')
 }
 
-/** What becomes of a row whose phone number is a lead of the campaign already. */
+/** How to treat a row whose phone number is a lead of the campaign already. */
 const duplicateRules = ['skip', 'allow'] as const
 export type DuplicateRule = typeof duplicateRules[number]
 export const DuplicateRule = Type.Enum([...duplicateRules], {

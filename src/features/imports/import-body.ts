@@ -1,5 +1,4 @@
-// What is sent to start an import, how it is read, and how its leads are kept: JSON, or CSV with what holds for all
-// rows in the query string.
+// Reads the body that starts an import, JSON or CSV with the common fields in the query string, and stores its leads.
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
@@ -15,7 +14,7 @@ import type { ApiServices } from '../../services/services.js'
 import { CreateLeadBody } from '../leads/decide.js'
 import { DuplicateRule } from './events.js'
 
-/** How many imports that have not ended a user may have; one is worked on, the others wait. */
+/** Most imports of a user that have not ended; workers do one, the others wait. */
 export const mostImportsOfUser = 5
 
 const mostJsonLeads = 1_000
@@ -37,18 +36,18 @@ export const ImportQuery = Type.Object({
   campaign_id: Type.Optional({
     ...asked.campaign_id, description: 'Campaign to create the leads for: with CSV, or what the JSON says as well.'
   }),
-  // Filled in by the handler: the validator would hide that it was not sent.
+  // The handler adds the default: the validator would hide that it was not sent.
   if_duplicate: Type.Optional({ ...DuplicateRule, description: 'As in the JSON; skip where neither says it.' })
 })
 
-/** A lead that is wrong is a row that is `invalid`, and refuses no other one. */
+/** A wrong lead is a row that is `invalid`, and refuses no other one. */
 const LooseBody = Type.Object({
   ...asked,
   campaign_id: Type.Optional(asked.campaign_id),
   leads: Type.Array(Type.Object({}), { minItems: 1, maxItems: mostJsonLeads })
 })
 
-/** CSV is checked as it is read. */
+/** CSV is checked later, as it is read. */
 export const importValidators: FastifySchemaCompiler<TSchema> = (route) => {
   if (route.httpPart !== 'body') return validatorCompiler(route)
   const takesAll = (schema: TSchema) => !('properties' in schema)
@@ -57,7 +56,7 @@ export const importValidators: FastifySchemaCompiler<TSchema> = (route) => {
 
 interface ImportRequest { all: ForAll, leads: AsyncIterable<SentLead> | Iterable<SentLead> }
 
-/** Nothing of CSV was read yet. @throws Rejection `invalid` with all that can be said without reading it */
+/** Reads nothing of CSV yet. @throws Rejection `invalid` with all errors that need no reading */
 export function importRequest (request: FastifyRequest, reply: FastifyReply): ImportRequest {
   const { body } = request
   const query: Static<typeof ImportQuery> = Object(request.query)
@@ -73,38 +72,38 @@ export function importRequest (request: FastifyRequest, reply: FastifyReply): Im
   return { all, leads: leadsOfJson(inBody.leads, all) }
 }
 
-/** Of JSON the body says what holds for all leads; the query string may say the same, or what the body leaves out. */
+/** JSON has the common fields in the body; the query string may repeat them, or say what the body leaves out. */
 function differing (query: Static<typeof ImportQuery>, body: Static<typeof ImportQuery>): FieldErrors {
   const names = (['campaign_id', 'if_duplicate'] as const).filter((name) =>
     query[name] !== undefined && body[name] !== undefined && query[name] !== body[name])
   return Object.fromEntries(names.map((name) => [name, ['must be the same in the query string and the body']]))
 }
 
-/** The schema of the route has taken it. */
+/** The schema of the route has validated it. */
 const isImport = (body: unknown): body is Static<typeof LooseBody> => typeof body === 'object' && body !== null
 
-/** With the number of its row in the file or the list, from 1; a header line is not counted. */
+/** `row` is its number in the file or the list, from 1, without the header line. */
 type SentLead = Submitted<CreateLeadBody> & { row: number }
 
-/** What holds for all leads of an import. */
+/** The common fields of all leads of an import. */
 interface ForAll { campaign_id: number, if_duplicate: DuplicateRule }
 
 const mostCsvRows = 100_000
-/** With those that hold nothing: what a sheet of Excel has. */
+/** Including empty rows; a sheet of Excel has as many. */
 const mostRows = 2 ** 20
 const csvLimits = { mostBytes: 64 * 2 ** 20, mostRecordBytes: 256 * 1024, mostRows }
-/** Of the names of variables. */
+/** Characters of the name of a variable. */
 const longestName = 255
 const mostColumns = 1_000
 
 const refusals = refusedBy(CreateLeadBody)
 
-/** The campaign and what becomes of duplicates are those of the import, whatever its items say. */
+/** The campaign and the duplicate rule are those of the import, whatever its items say. */
 function * leadsOfJson (items: readonly object[], all: ForAll): Generator<SentLead> {
   for (const [index, item] of items.entries()) yield checked({ ...item, ...ofAll(all) }, index + 1)
 }
 
-/** The columns of `GET /user/leads/export` that no lead is made of: where all of them are, the file is an export. */
+/** Columns of `GET /user/leads/export` that an import ignores. A file that has all of them is an export. */
 const leftOut = ['id', 'status', 'campaign_id', 'campaign_name', 'created_at', 'updated_at']
 const own = ['phone_number', 'customer_name', 'email']
 const inJson = ['variables', 'secondary_contacts']
@@ -112,8 +111,8 @@ const inJson = ['variables', 'secondary_contacts']
 interface Columns { names: readonly string[], isExport: boolean }
 
 /**
- * `phone_number` is a column, `customer_name`, `email` and every other one is a variable. Rows without anything in them
- * are passed over.
+ * The column `phone_number` is the number; every other one, also `customer_name` and `email`, is a variable. Skips
+ * empty rows.
  * @throws Rejection `invalid` for a header or a text that cannot be read, `too-large`
  */
 async function * leadsOfCsv (source: Readable, all: ForAll): AsyncGenerator<SentLead> {
@@ -159,7 +158,7 @@ function leadOf ({ names, isExport }: Columns, cells: CsvRecord, all: ForAll): S
   return checked({ ...lead, ...isExport ? exported(others) : { variables: others } }, row)
 }
 
-/** Further variables and contacts are in a column each. What is no JSON stays a text, which the schema refuses. */
+/** An export has other variables and contacts as JSON. What is no JSON stays a text, which the schema refuses. */
 function exported ({ variables = '', secondary_contacts = '', ...others }: Record<string, string>) {
   const more = jsonOf(variables || '{}')
   const kept = Object.entries(others).filter(([name]) => !leftOut.includes(name))
@@ -188,31 +187,31 @@ function checked (body: object, row: number): SentLead {
   return { body: unstorableRemoved(body, refused), refused: firstOfRow(refused), row }
 }
 
-/** The schema has taken all of it. */
+/** The schema has accepted the whole lead. */
 const isSound = (_body: object, refused: FieldErrors): _body is CreateLeadBody => Object.keys(refused).length === 0
 
-/** Of a refused lead only those fields are kept that the rules can still check. */
+/** Keeps only those fields of a refused lead that the rules can still check. */
 function unstorableRemoved (body: object, refused: FieldErrors): Partial<CreateLeadBody> {
   const isRefused = (name: string) => Object.keys(refused).some((path) => path === name || path.startsWith(`${name}.`))
   const kept = ['phone_number', 'campaign_id', 'secondary_contacts'].filter((name) => name in body && !isRefused(name))
   return Object.fromEntries(kept.map((name) => [name, Reflect.get(body, name)]))
 }
 
-/** The leads of a body, as they are kept. */
+/** The stored leads of a body. */
 export interface Upload {
   id: string
   total: number
-  /** Of all leads, SHA-256 in hexadecimal digits. */
+  /** SHA-256 of all leads, in hexadecimal digits. */
   digest: string
-  /** The import that has them, once there may be one. */
+  /** The import that uses them, once there may be one. */
   importId?: string
 }
 
-/** A part is done in about a second, and is repeated when its worker is killed. */
+/** A worker does a part in about a second, and repeats it if it is killed. */
 const mostRowsOfPart = 500
 const mostBytesOfPart = 512 * 1024
 
-/** Each lead at its turn, so that others get theirs. */
+/** Yields leads in turns, so that others get theirs. */
 export async function * inTurns (
   turn: () => Promise<number>, leads: ImportRequest['leads']
 ): AsyncGenerator<SentLead> {
@@ -223,7 +222,7 @@ export async function * inTurns (
   }
 }
 
-/** Keeps the leads while `use` makes an import of them. What no import has in the end is removed. */
+/** Stores the leads while `use` makes an import of them. Removes them if no import uses them in the end. */
 export async function whileKept<Result> (
   pool: ApiServices['pool'], userId: string, leads: ImportRequest['leads'], use: (upload: Upload) => Promise<Result>
 ): Promise<Result> {
@@ -232,7 +231,7 @@ export async function whileKept<Result> (
     Object.assign(upload, await keepLeads(pool, { id: upload.id, userId }, leads))
     return await use(upload)
   } finally {
-    await removeUnused(pool, upload.id, upload.importId).catch(() => {}) // else it is removed as an orphan
+    await removeUnused(pool, upload.id, upload.importId).catch(() => {}) // if this fails, they are removed as orphans
   }
 }
 

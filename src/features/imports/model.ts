@@ -9,14 +9,14 @@ export interface RequestImport {
   total: number
 }
 
-/** What became of its rows; `reason` where it cannot go on. */
+/** Its rows by outcome. */
 export interface ImportCounts { total: number, created: number, duplicates: number, invalid: number }
 interface EndImport extends ImportCounts { type: 'end', reason: string | null, now: string }
 
-/** Its id is that of the command. */
+/** The command's id is the import's. */
 type Requested = RequestImport & { userId: string, now: string, commandId: string }
 
-/** Nothing yet, or the import. */
+/** Undefined before its creation. */
 export type LeadImportState =
   { import_id: string, user_id: string, campaign_id: number, total: number, hasEnded?: true } | undefined
 

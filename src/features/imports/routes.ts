@@ -1,4 +1,4 @@
-// The routes of imports: one is started, and what became of its rows is read.
+// The routes of imports: start one, and read what became of its rows.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { takesLeads } from '../../../projections/catalog.js'
@@ -38,7 +38,7 @@ const newCsv = `phone_number,customer_name,email,plan\r\n${customerNumber},${cus
 const json = { schema: example(ImportBody, newImport) }
 const csv = { schema: Type.String({ examples: [newCsv] }) }
 
-/** The request as its Idempotency-Key knows it, whatever its body was. */
+/** The body that the Idempotency-Key stands for: the same for JSON and CSV. */
 const Asked = Type.Object({
   campaign_id: Id({}), if_duplicate: DuplicateRule, total: Type.Integer(), digest: Type.String()
 })
@@ -48,7 +48,7 @@ const importLeads: AddRoute = (app, services) => {
   const uploads = new Uploads()
   const readings = new WeakMap<FastifyRequest, ReturnType<Uploads['begin']>>()
 
-  /** Before the body is asked for. Those that are being read count, too. */
+  /** Runs before the body is read. Uploads that are being read count, too. */
   async function refuseTooMany (request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { user: { id: userId }, routeOptions: { url = '' }, headers } = request
     const others = uploads.reading(userId)
@@ -90,7 +90,7 @@ const importLeads: AddRoute = (app, services) => {
     if (!mayTake) throw refuse({ campaign_id: [notYours] }) // before rows are read
     const reading = readings.get(request) ?? uploads.begin(userId)
     return await whileKept(pool, userId, inTurns(reading.turn, leads), async (upload) => {
-      reading.end() // from here on it counts where imports that have not ended are kept
+      reading.end() // from here on its row counts
       const { total, digest } = upload
       request.body = { ...all, total, digest }
       return await handle(request, reply.code(202), importRoute(services, userId, upload))
@@ -103,7 +103,7 @@ type ImportRoute = CommandRoute<
   { message: string, data: Static<typeof Begun> }
 >
 
-/** The steps, once the leads are kept. */
+/** The steps once the leads are stored. */
 const importRoute = (services: ApiServices, userId: string, upload: Upload): ImportRoute => ({
   body: Asked,
   facts: async ({ campaign_id = 0 }) => ({ isOpen: await takesLeads(services, userId, campaign_id) }),
@@ -129,7 +129,7 @@ const problemsOf = (total: number, { isOpen }: { isOpen?: boolean }) => [
   isOpen === false && problem('campaign_id', notYours), total === 0 && problem('body', 'must hold at least one row')
 ]
 
-/** Its event is in the log: what fails after that is no failure of the command. The reconciler repeats it. */
+/** The event is in the log, so a failure here does not fail the command. The reconciler repeats this step. */
 async function begun ({ pool }: ApiServices, userId: string, id: string) {
   const found = await acceptRequest(pool, id).then(() => find(pool, userId, id)).catch(() => undefined)
   return { id, status: found && found.state !== 'accepted' ? found.state : 'processing' as const }
@@ -245,7 +245,7 @@ const wantsCsv = (accept = '') => /(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept)
 
 interface User { reading: number, turn: Promise<number> }
 
-/** How many files of a user are being read, and whose turn it is. */
+/** Counts the uploads of each user that are being read, and gives them turns. */
 export class Uploads {
   readonly #users = new Map<string, User>()
   readonly #bursts = new Bursts(8)
@@ -255,7 +255,7 @@ export class Uploads {
     return this.#users.get(userId)?.reading ?? 0
   }
 
-  /** `turn` waits for the upload's turn, and answers until when it lasts; `end` does nothing when called again. */
+  /** `turn` waits for a turn and resolves to its end; `end` does nothing when called again. */
   begin (userId: string): { turn (): Promise<number>, end (): void } {
     const user = this.#users.get(userId) ?? { reading: 0, turn: Promise.resolve(0) }
     this.#users.set(userId, user)

@@ -1,5 +1,5 @@
-// A user asked for the data of a person, on the stream `personrequest-<id>`; the number is not in it, its digest is.
-// The key that a person's data is sealed under is on a stream of its own: `personKeyStream`.
+// A user asked for the data of a person, on the stream `personrequest-<id>`, which holds the digest of the number only.
+// The key that seals a person's data is on a stream of its own: `personKeyStream`.
 import Type from 'typebox'
 import { Instant, UserId, uuid } from '../../domain/json.js'
 import { firstVersion, typesOf, type EventOf } from '../../domain/upcast.js'
@@ -36,7 +36,7 @@ export const personKeyEvents = {
     wrapped: Type.String({ description: 'The key, encrypted with AES-256-GCM: nonce, tag and cipher text in base64.' }),
     created_at: Instant()
   })),
-  /** The last event of the stream, which a scavenge leaves: so nothing of the key is in it. */
+  /** The last event of the stream. A scavenge leaves it, so it holds nothing of the key. */
   PersonKeyErased: firstVersion(Type.Object({ key_id: KeyId, erased_at: Instant() }))
 }
 export type PersonKeyEvent = EventOf<typeof personKeyEvents>

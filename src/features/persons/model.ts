@@ -16,18 +16,18 @@ export interface PersonRequest {
   /** ISO 8601. */
   requested_at: string
   finished_at: string | null
-  /** No event says it: the workers do. */
+  /** The workers know it; no event has it. */
   waits_for?: string | undefined
 }
 
-/** Nothing yet, or the request. */
+/** Undefined before its creation. */
 type PersonRequestState = PersonRequest | undefined
 
-/** Its id is that of the command: the same command again is the same request. */
+/** The command's id is the request's, so a retried command is the same request. */
 export type RequestPerson = {
   type: 'request', kind: PersonRequestType, number_digest: string, commandId: string
 } & Omit<Circumstances, 'ids'>
-/** `isDone`: all of it was done. Else it never will be. */
+/** `isDone`: all of it was done. If false, it never will be. */
 export interface EndRequest { type: 'end', isDone: boolean, now: string }
 
 const personRequest: Aggregate<PersonRequestState, PersonRequestEvent> = {
@@ -108,16 +108,16 @@ export const describePersonRequest = (request: PersonRequest): PersonRequestAnsw
 /** How long an export can be downloaded after its end, in milliseconds. */
 const keptForMs = 24 * 3_600_000
 
-/** Whether the export is still to be had. */
+/** Whether the export can still be downloaded. */
 export function isKept ({ finished_at: at }: Pick<PersonRequest, 'finished_at'>, now: number): boolean {
   return at !== null && now < Date.parse(at) + keptForMs
 }
 
-/** Stands for events that nobody could read. No reader knows the type: they pass it. */
+/** Replaces events that nobody could read. No reader knows the type, so all skip it. */
 export const streamErased = 'StreamErased'
 
 const erasing: ReadonlySet<string> =
   new Set<DomainEvent['type'] | typeof streamErased>(['LeadErased', 'CallErased', 'BlacklistEntryErased', streamErased])
 
-/** A stream that begins with one of these is whole. */
+/** A stream that begins with one of these was not truncated. */
 export const isErasing = (event: Pick<StoredEvent, 'type' | 'metadata'>): boolean => erasing.has(typeInLog(event))

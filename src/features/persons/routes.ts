@@ -22,7 +22,7 @@ import {
 
 const tags = ['persons']
 
-/** Where its row is gone already, a retry whose answer was lost must not begin it anew. */
+/** The row of an ended request may be gone. A retry whose answer was lost must not begin it again. */
 const hasEnded = async ({ streams }: ApiServices, id: string) =>
   typeof (await findRequest(streams, id))?.request.finished_at === 'string'
 
@@ -30,14 +30,14 @@ interface Asking {
   operationId: string
   summary: string
   description: string
-  /** What a 202 means, as the document and as the answer say it. */
+  /** The meaning of a 202: this is for the document, `started` for the answer. */
   begun: string
   started: string
   failed: string
   tooMany: string
 }
 
-/** A number of the user's own is no person: it stands in every call, of whomever. */
+/** Refuses the user's own numbers: they are no person, and stand in every call. */
 const asking = (
   kind: PersonRequestType, path: string, { begun, started, failed, tooMany, ...described }: Asking,
   data: BegunPersonRequest
@@ -71,7 +71,7 @@ const asking = (
   async answer ({ state }) {
     if (!state) throw new Error('a handled command left no request')
     const data = describeBegun(state)
-    await acceptRequest(services.pool, data.id).catch(() => {}) // its event is in the log: the tidying makes up for it
+    await acceptRequest(services.pool, data.id).catch(() => {}) // its event is in the log: the tidying catches up
     return { message: started, data }
   }
 }))

@@ -1,4 +1,4 @@
-// The phone numbers of users. Who may have a number is decided by the stream of its holder.
+// The phone numbers of users. The stream of a number's holder decides who may have it.
 import Type, { type Static } from 'typebox'
 import { type Aggregate, deciding, idAt, type Circumstances, type Decider } from '../../domain/events.js'
 import { Id, PhoneNumber } from '../../domain/json.js'
@@ -8,23 +8,23 @@ import { phoneNumberEventTypes, type HolderEvent, type PhoneNumberEvent } from '
 interface OwnedNumber {
   phone_number_id: number
   user_id: string
-  /** Absent where a claim was ended before the number was added: then it never will be under this id. */
+  /** Absent if a claim ended before the number was added: then it never will be under this id. */
   phone_number?: string
-  /** It was given back. The id is not given out again. */
+  /** Its user gave it back. The id is not given out again. */
   isReleased?: true
 }
 
-/** Nothing yet, or the number. */
+/** Undefined before its creation. */
 export type NumberState = OwnedNumber | undefined
 
-/** Its one id is the new number's. */
+/** `ids` holds the new number's. */
 type AddNumber = { type: 'add', phone_number: string } & Circumstances
 type ReleaseNumber = { type: 'release' } & Omit<Circumstances, 'ids'>
 
-/** What a catalogue says of a number. */
+/** A number in a catalogue. */
 export interface ImportNumber { phone_number_id: number, user_id: string, phone_number: string }
 
-/** A claim that led to no number so far must never lead to one. */
+/** Ends a claim that led to no number, so that it never does. */
 interface EndClaim { phone_number_id: number, user_id: string, now: string }
 
 const phoneNumber: Aggregate<NumberState, PhoneNumberEvent> = {
@@ -58,7 +58,7 @@ export const endedClaimDecider: Decider<NumberState, PhoneNumberEvent, EndClaim>
 
 function add ({ ids, userId, phone_number }: AddNumber, state: NumberState): PhoneNumberEvent[] {
   if (state?.phone_number !== undefined) throw idTaken()
-  if (state) throw numberTaken() // somebody else who wanted it ended our claim
+  if (state) throw numberTaken() // another user who wanted it ended our claim
   return [{ type: 'PhoneNumberAdded', data: { phone_number_id: idAt(ids, 0), user_id: userId, phone_number } }]
 }
 
@@ -68,7 +68,7 @@ function release ({ userId, now }: ReleaseNumber, state: NumberState): PhoneNumb
   return [{ type: 'PhoneNumberReleased', data: { phone_number_id, user_id, released_at: now } }]
 }
 
-/** What is there already stays as it is, also when its user has released it since. */
+/** A number that is there stays as it is, even if its user has released it since. */
 function importNumber (wanted: ImportNumber, state: NumberState): PhoneNumberEvent[] {
   if (!state) return [{ type: 'PhoneNumberAdded', data: wanted }]
   const { phone_number_id: id } = wanted
@@ -89,18 +89,18 @@ export const numberTaken = () => invalid({ phone_number: ['is taken already'] })
 
 export const numberNotFound = () => notOwn('Phone number')
 
-/** The number under whose id it is held, and whose that is. */
+/** The id under which a number is held, and whose that is. */
 export interface Holder { phone_number_id: number, user_id: string }
 
-/** Nobody, or the holder. */
+/** Undefined when nobody holds the number. */
 export type HolderState = Holder | undefined
 
-/** `ended` are the ids of claims that hold nothing any more. */
+/** `ended` are the ids of claims that are over. */
 export type ClaimNumber = { type: 'claim', ended: ReadonlySet<number> } & Holder
 type FreeNumber = { type: 'free', phone_number_id: number }
 export type HolderCommand = ClaimNumber | FreeNumber
 
-/** Where another holds the number, a claim leads to nothing: the state says who. */
+/** If another user holds the number, a claim appends nothing: the state says who holds it. */
 export const holderDecider: Decider<HolderState, HolderEvent, HolderCommand> = deciding({
   initialState: undefined, eventTypes: ['PhoneNumberClaimed', 'PhoneNumberFreed'], evolve: evolveHolder
 }, {

@@ -60,7 +60,7 @@ const releasePhoneNumber = route('DELETE', '/user/phone-number/:id', command('us
       const { id: correlationId, user: { id: userId }, log } = request
       if (state?.phone_number !== undefined) {
         const { phone_number, phone_number_id } = state
-        // The release counts without it: who wants the number next finds that its claim is over.
+        // If this fails, the release still counts: the next claim finds that this one is over.
         await phoneClaims.free({ phone_number, phone_number_id }, { correlationId, userId })
           .catch((error: unknown) => log.warn({ err: error }, 'the claim of a released phone number was not freed'))
       }

@@ -72,7 +72,7 @@ export const DeliveryDetails = Type.Object({
 }, { title: 'DeliveryDetails' })
 export type DeliveryDetails = Static<typeof DeliveryDetails>
 
-/** What a request for an attempt led to: the delivery with that attempt, which waits, or why there is none. */
+/** The result of asking for an attempt: the delivery with the attempt that waits, or why there is none. */
 export type RequestedAttempt =
   | { kind: 'accepted', delivery: Delivery }
   | { kind: 'not-found' }

@@ -27,7 +27,7 @@ export const WebhookOptionsBody = Type.Object({
   })),
   max_per_second: Type.Optional(MaxPerSecond)
 }, { title: 'WebhookOptionsInput' })
-/** What is absent stays as it is. */
+/** An absent field stays as it is. */
 export type WebhookOptionsBody = Static<typeof WebhookOptionsBody>
 
 export const WebhookOptions = Type.Object({

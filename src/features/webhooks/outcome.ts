@@ -1,4 +1,4 @@
-// What came of an attempt, what that means for its delivery, and when the next one is due: rules of the sender.
+// Rules of the sender: the outcome of an attempt, what it means for its delivery, and when the next one is due.
 
 /** The example schedule of the Standard Webhooks specification: ten attempts over 75 h 35 min. */
 export const defaultSchedule = '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h'
@@ -37,7 +37,7 @@ export function withJitter (ms: number, random: number): number {
   return Math.round(ms * (1 - jitterShare + 2 * jitterShare * random))
 }
 
-/** Where an attempt without an answer ended. */
+/** The step at which an attempt without an answer ended. */
 export type Stage = 'blocked' | 'dns' | 'connect' | 'tls' | 'connection' | 'timeout'
 
 /** What the receiver did. An answer counts when its headers arrive, with or without its body. */
@@ -88,7 +88,7 @@ export function outcomeOf (result: Result): Outcome {
 /** What an attempt means for its delivery and its webhook. */
 export interface Judgement {
   verdict: Verdict
-  /** Whether it is one of the attempts that the schedule has. */
+  /** Whether it uses up one of the attempts of the schedule. */
   usesAttempt: boolean
   /** Whether the webhook failed. */
   fails: boolean
