@@ -1,5 +1,5 @@
-// Every version of each event type and the stream where it has its business, how stored data of any version becomes a
-// typed event again, and the shape of what makes and folds events.
+// Every version of each event type and the stream that it belongs to, how stored data of any version becomes a typed
+// event again, and the shape of aggregates.
 import Type, { type TSchema, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { apiKeyEvents, apiKeyStream, tokenEvents, tokenStream } from '../features/api-keys/events.js'
@@ -70,30 +70,30 @@ export const eventVersions = {
 export type DomainEvent = EventOf<typeof eventVersions>
 export type EventType = DomainEvent['type']
 
-/** By type and version: how data is checked, and the steps that bring it to the current one. */
+/** By type and version: the validator, and the upcasts to the current version. */
 const readers = new Map(Object.entries(eventVersions).map(([type, { schemas, upcasts }]) => [type, new Map(
   schemas.map((schema, nth) => [String(nth + 1), { schema, validator: compiled(schema), upcasts: upcasts.slice(nth) }])
 )]))
 
-/** When it is first needed: most processes see events of few types. */
+/** Compiles at the first use: most processes see events of few types. */
 function compiled (schema: TSchema) {
   let validator: ReturnType<typeof Compile> | undefined
   return () => validator ??= Compile(schema)
 }
 
-/** The version that events of this type are written in. */
+/** The version in which new events of this type are written. */
 export function currentVersion (type: string): string {
   const versions = readers.get(type)
   if (!versions) throw new Error(`${type} is no event type`)
   return String(versions.size)
 }
 
-/** What is about to be appended could not be read again: a mistake of ours. */
+/** A bug of ours: the event could not be read again. */
 class UnsoundEvent extends Error {
   override readonly name = 'UnsoundEvent'
 }
 
-/** Holds an event that is about to be appended to the current version of its type. @throws UnsoundEvent */
+/** Checks an event before its append, against the current version of its type. @throws UnsoundEvent */
 export function assertSound ({ type, data }: Pick<DomainEvent, 'type' | 'data'>): void {
   const validator = readers.get(type)?.get(currentVersion(type))?.validator()
   if (!validator || validator.Check(data)) return
@@ -107,7 +107,7 @@ const deepest = 500
 /** A stored event has another shape than its type and version, an unknown version, or the wrong stream. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError'
-  /** `isOfLater`: once the release that wrote it runs everywhere, it can be read. */
+  /** `isOfLater`: it can be read once the release that wrote it runs everywhere. */
   constructor (message: string, readonly isOfLater = false) {
     super(message)
   }
@@ -116,9 +116,9 @@ export class DecodeError extends Error {
 type Decodable = Pick<StoredEvent, 'type' | 'data' | 'metadata' | 'stream' | 'revision'>
 
 /**
- * The event that `stored` holds, in the current version of its type, or nothing when its type is not one of ours.
- * @throws DecodeError naming the fields that do not fit, the version that only a later release knows, or the
- * stream where it has no business: anybody who reaches the event store can append anything anywhere
+ * The event that `stored` holds, in the current version of its type; undefined when its type is not one of ours.
+ * @throws DecodeError naming the fields that do not fit, the version that only a later release knows, or the stream
+ * where it does not belong: anybody who reaches the event store can append anything anywhere
  */
 export function decode ({ type, data, metadata, stream, revision }: Decodable): DomainEvent | undefined {
   const versions = readers.get(type)
@@ -144,7 +144,7 @@ export function decode ({ type, data, metadata, stream, revision }: Decodable): 
   return event
 }
 
-/** Whether the stream is the one where it has its business. */
+/** Whether the event is on the stream where it belongs. */
 function isAtHome (event: DomainEvent, stream: string): boolean {
   if (isOf<AssistantEvent>(assistantEventTypes, event)) return stream === assistantStream(event.data.assistant_id)
   if (isOf<BlacklistEvent>(blacklistEventTypes, event)) return isBlacklistStream(stream)
@@ -186,7 +186,7 @@ const requestStreamOf = ({ data }: PersonRequestEvent) => personRequestStream(da
 const isOf = <Event extends DomainEvent>(types: readonly Event['type'][], event: DomainEvent): event is Event =>
   types.some((type) => type === event.type)
 
-/** For readers that go on without an event that cannot be read: `problem` says why. */
+/** For readers that go on without an event that cannot be read; `problem` says why it cannot. */
 export function tryDecode (stored: Decodable): { event?: DomainEvent | undefined, problem?: string } {
   try {
     return { event: decode(stored) }
@@ -196,7 +196,7 @@ export function tryDecode (stored: Decodable): { event?: DomainEvent | undefined
   }
 }
 
-/** As the validator tells it; of one event it tells a few. */
+/** An error of the validator, which reports only a few of one event. */
 interface Misfit {
   keyword: string
   schemaPath: string
@@ -209,7 +209,7 @@ function misfitsInWords (schema: object, data: unknown, misfits: readonly Misfit
   if (data instanceof Uint8Array) return 'data is no JSON, or its content type is not application/json'
   const byField = new Map<string, Set<string>>()
   for (const { keyword, schemaPath, instancePath, message } of misfits) {
-    if (keyword === 'anyOf') continue // what it may be is told one by one
+    if (keyword === 'anyOf') continue // its branches are reported one by one
     const field = instancePath || 'data'
     const words = keyword === 'pattern' ? wordsAt(schema, schemaPath) : undefined
     byField.set(field, (byField.get(field) ?? new Set()).add(words ?? message))
@@ -217,28 +217,28 @@ function misfitsInWords (schema: object, data: unknown, misfits: readonly Misfit
   return [...byField].map(([field, messages]) => `${field} ${[...messages].join(' or ')}`).join('; ')
 }
 
-/** What the schema itself says of a text that does not match. */
+/** The schema's own message for a text that does not match. */
 function wordsAt (schema: object, path: string): string | undefined {
   const part = path.split('/').slice(1).reduce<unknown>(member, schema)
   const words = member(part, 'x-message')
   return typeof words === 'string' ? words : undefined
 }
 
-// The shape of every aggregate: how its events add up, and what a command makes of them.
+// The shape of every aggregate: how its events add up, and which events a command appends.
 
-/** The events of a stream, and how they add up to a state. Events of other types in it are passed over. */
+/** Folds the events of a stream to a state. Skips events of other types. */
 export interface Aggregate<State, Event extends { type: string }> {
   initialState: State
   eventTypes: readonly Event['type'][]
   /** The state after one more event. Total: an event that was accepted once is never refused. */
   evolve (state: State, event: Event): State
-  /** Where a stream is folded by several aggregates, what tells this one from the others; else absent. */
+  /** Names this aggregate if several fold the same stream. */
   part?: string
-  /** Whose the stream is, told by its first event; without it, everybody's. */
+  /** The owner of the stream, known from its first event; absent, it is everybody's. */
   ownerOf? (state: State): string | undefined
   /** Its streams are written once: no state is cached. */
   isWrittenOnce?: true
-  /** What cannot be read behind the first event says nothing: it is skipped. */
+  /** Skips what cannot be read after the event that created something. */
   skipsUnreadable?: true
   /** Bytes of one encoded event; 900 KiB when absent, which every server version takes with its metadata. */
   largestEvent?: number
@@ -249,7 +249,7 @@ export interface Decider<State, Event extends { type: string }, Command> extends
   decide (command: Command, state: State): Event[]
 }
 
-/** The decider of several commands: what each leads to, by its type. */
+/** One decider for several commands, with a function for each type. */
 export const deciding = <
   State, Event extends { type: string }, Decisions extends Record<string, (command: never, state: State) => Event[]>
 >(aggregate: Aggregate<State, Event>, decisions: Decisions): Decider<
@@ -259,16 +259,16 @@ export const deciding = <
     decide: (command: { type: keyof Decisions }, state) => decisions[command.type]?.(command as never, state) ?? []
   })
 
-/** What comes with every command of a user; made outside, so that a decision is pure. */
+/** Comes with every command of a user. Made outside, so that a decision is pure. */
 export interface Circumstances {
   userId: string
-  /** Those that were reserved for what the command creates. */
+  /** Reserved for what the command creates. */
   ids: readonly number[]
   /** ISO 8601. */
   now: string
 }
 
-/** The state that events add up to, from the beginning of their stream or from a state of before. */
+/** Folds events onto the initial state, or onto the state `before` them. */
 export function fold<State, Event extends { type: string }> (
   aggregate: Aggregate<State, Event>, events: readonly Event[], before = aggregate.initialState
 ): State {
@@ -282,5 +282,5 @@ export function idAt (ids: readonly number[], index: number): number {
   return id
 }
 
-/** Of two instants the later one, in the notation that it came in. */
+/** The later of two instants, in the notation that it came in. */
 export const laterOf = (one: string, other: string) => Date.parse(other) > Date.parse(one) ? other : one

@@ -1,4 +1,4 @@
-// What examples are about, in the API document, the demo, the benches and the tests. It fits examples/catalog.json.
+// Data of the examples in the API document, the demo, the benches and the tests. Fits examples/catalog.json.
 
 /** The nine required fields of an assistant. */
 export const frontDesk = {

@@ -5,7 +5,7 @@ import Type, { type TSchema } from 'typebox'
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = Record<string, Json>
 
-/** The same text for the same value, whatever the order of the members of its objects. */
+/** Equal values give equal texts, whatever the order of the members of their objects. */
 export const canonicalJson = (value: unknown): string | undefined => JSON.stringify(value, (_name, part) =>
   isObject(part)
     ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => one < other ? -1 : 1))
@@ -14,15 +14,15 @@ export const canonicalJson = (value: unknown): string | undefined => JSON.string
 export const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What a value of any kind has under the name. */
+/** The property of that name, if the value is an object. */
 export const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
-/** Of a UUID, in lower case. */
+/** The pattern of a UUID in lower case. */
 export const uuid = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 export const isUuid = (text: string): boolean => new RegExp(uuid).test(text)
 
-/** Whether there are more than so many objects and arrays inside one another. */
+/** Whether objects and arrays are nested deeper than `levels`. */
 export function isNestedDeeper (value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
@@ -42,8 +42,8 @@ export const AnyObject = (options: object) =>
 export const Id = (options: object) => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options })
 
 /**
- * The highest id that is given out, and that is believed when it stands in the log. Numbers are exact up to 2^53: one
- * event with an id next to it would make every later id a wrong one.
+ * The highest id that is given out, or believed when the log has it. Numbers are exact up to 2^53: one event with an id
+ * next to that would make every later id a wrong one.
  */
 export const largestId = 2 ** 53 - 10 ** 6
 
@@ -58,10 +58,10 @@ export function Nullable<Schema extends TSchema & { type: string }> (schema: Sch
   return Type.Unsafe<Type.Static<Schema> | null>({ ...schema, type: [schema.type, 'null'], ...options })
 }
 
-/** Marks what a pattern asks for in words; shown instead of the pattern when a value is refused. */
+/** The message for a refused value, instead of the pattern. */
 export const inWords = (message: string) => ({ 'x-message': message })
 
-/** What documents for clients say of a value instead of the schema that validates it. */
+/** What documents for clients show instead of the schema that validates. */
 export const documentedAs = (schema: object) => ({ 'x-documented': schema })
 
 /** For texts that become text columns: Postgres stores every character but NUL. */
@@ -79,7 +79,7 @@ export const PhoneNumber = (options: object = {}) => Type.String({
   ...options
 })
 
-/** Of the variables in a body: storing, comparing and answering them costs by their number. */
+/** Limits the variables in a body: what they cost to store and compare grows with their number. */
 export const variableLimits = { maxProperties: 1_000, propertyNames: { maxLength: 255 } }
 
 /** The user: the token's `sub`, an opaque string of 1 to 128 printable characters. */
@@ -97,9 +97,9 @@ const leapDay = '\\d\\d(?:0[48]|[2468][048]|[13579][26])-02-29|(?:[2468][048]|[1
 const time = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?(?:Z|[+-](?:0\\d|1[0-5]):[0-5]\\d)'
 
 /**
- * An instant, RFC 3339 with an offset. Of what `format: date-time` allows only what JavaScript and Postgres read alike:
- * years 1000 to 9998, no leap seconds, offsets under 16 hours. A pattern, because validators disagree on the format;
- * documents name the format, because not every regular expression can look ahead.
+ * An instant, RFC 3339 with an offset. Allows only what JavaScript and Postgres read alike: years 1000 to 9998, no leap
+ * seconds, offsets under 16 hours. A pattern, because validators disagree on `format: date-time`; documents name the
+ * format, because not every regular expression can look ahead.
  */
 export const Instant = (options: object = {}) => Type.String({
   pattern: `^(?!0|9999)(?:\\d{4}-${day}|${leapDay})T${time}$`,
@@ -112,7 +112,7 @@ export const Instant = (options: object = {}) => Type.String({
 /** A time in an answer. */
 export const At = (description = 'ISO 8601, UTC.') => Type.String({ description })
 
-/** What has ids from a sequence of ours: `ledger.<kind>_ids`. */
+/** Kinds that have ids from our sequences: `ledger.<kind>_ids`. */
 export const idKinds = ['assistant', 'lead', 'campaign', 'phone_number', 'api_key', 'blacklist'] as const
 export type IdKind = typeof idKinds[number]
 

@@ -1,5 +1,5 @@
-// A refusal with a stable code, which errors.ts maps to its HTTP status; of a body with every field that is wrong, by
-// its schema and by the rules.
+// A refusal with a stable code, which errors.ts maps to an HTTP status. The refusal of a body names every field that
+// its schema or the rules refuse.
 
 import { member } from './json.js'
 
@@ -18,7 +18,7 @@ export type RejectionCode =
   | 'webhook-refused'
   | 'not-ready'
   | 'gone'
-  /** So much of this kind is under way for the user that no more is taken: later it may be. */
+  /** The user has too much of this kind under way. Later it may work. */
   | 'too-many'
 
 export class Rejection extends Error {
@@ -28,17 +28,16 @@ export class Rejection extends Error {
   }
 }
 
-/** What HTTP itself refuses. */
+/** An error that becomes an answer with this status. */
 export const httpError = (statusCode: number, message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { statusCode })
 
-/** Also said of what is somebody else's, so that nobody learns which ids exist. */
+/** The same for what belongs to others, so that nobody learns which ids exist. */
 export const notOwn = (what: string, code: RejectionCode = 'not-found') =>
   new Rejection(code, `${what} not found or does not belong to the authenticated user`)
 
 export const idTaken = () => new Rejection('id-taken', 'The id was given out before: try again')
 
-/** Refuses these fields. */
 export const invalid = (errors: FieldErrors) => new Rejection('invalid', 'The given data was invalid.', errors)
 
 /** A body as it came. A field in `refused` is missing or wrong. */
@@ -46,12 +45,12 @@ export type Submitted<Body> =
   | { body: Body, refused?: undefined }
   | { body: Partial<Body>, refused: FieldErrors }
 
-/** What a rule answers: the field and its problem, or nothing when the rule holds. */
+/** The result of a rule: the field and its problem, or nothing when the rule holds. */
 export type Problem = { field: string, message: string } | false | undefined
 
 export const problem = (field: string, message: string) => ({ field, message })
 
-/** What the schema refused and what the rules found, by field. */
+/** Joins what the schema refused and what the rules found, by field. */
 export function collect (refused: FieldErrors, problems: Problem[]): FieldErrors {
   const errors = { ...refused }
   for (const found of problems) {
@@ -93,20 +92,20 @@ export function repeated (
 }
 
 /**
- * What leaves no mark on a screen: spaces, controls, joiners, marks of direction, fillers. Told here and not by the
- * pattern of a schema: clients that are generated from it read classes of Unicode in ways of their own.
+ * These leave no mark on a screen: spaces, controls, joiners, marks of direction, fillers. No schema has this as its
+ * pattern: clients that are generated from it read classes of Unicode in ways of their own.
  */
 const invisible = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\u2800]+$/u
 
 /** Whether a name is there and shows nothing. An empty one is refused by its length. */
 export const isBlank = (name: string) => invisible.test(name)
 
-/** So many fields one answer names. What collects them may stop after one more. */
+/** Most fields that one answer names. Those who collect them may stop after one more. */
 export const mostFields = 500
 
 const deepest = 32
 
-/** A key may be of any length, and is part of the path of everything inside it: in paths it is cut. */
+/** A key may be long, and is part of the path of everything inside it: paths cut it. */
 const longestKey = 100
 
 /**
@@ -122,10 +121,10 @@ export function unstorable (body: unknown): FieldErrors {
   return Object.fromEntries(errors)
 }
 
-/** Answers true when there were enough problems. */
+/** Returns true when there are enough problems. */
 type Report = (path: readonly string[], message: string) => boolean
 
-/** Answers true when `report` said to stop. `path` is the same array all the way. */
+/** Returns true when `report` said to stop. `path` is one array that changes on the way. */
 function walk (value: unknown, path: string[], report: Report): boolean {
   if (path.length > deepest) return report(path.slice(0, deepest), `must not be nested more than ${deepest} levels deep`)
   if (typeof value === 'string') {

@@ -1,4 +1,4 @@
-// What the log seals of persons: which parts of which events, whose they are, and what is left once a key was erased.
+// Which parts of which events the log seals, whose they are, and what is left once a key was erased.
 import Type, { type Static } from 'typebox'
 import { isObject, isUuid, uuid } from './json.js'
 
@@ -20,7 +20,7 @@ export const personOf = (userDigest: string, numberDigest: string) => `${userDig
 
 export const personKeyStream = (person: string) => `person-${person}`
 
-/** Nothing when the stream is not one of a person. Which digests are right only a process with their key can tell. */
+/** Undefined when the stream is no person's. Only a process with the key could check the digests. */
 export const personIn = (stream: string) => /^person-([^-]+-[^-]+)$/.exec(stream)?.[1]
 
 /** Data of an event, or a part of it. */
@@ -28,12 +28,12 @@ export type Fields = Readonly<Record<string, unknown>>
 
 export const isFields = (value: unknown): value is Fields => isObject(value)
 
-/** Two digests have 65 characters. Anybody can append anything: what is longer names no person, and takes no memory. */
+/** Two digests have 65 characters. Anybody can append anything: a longer name is refused, to save memory. */
 const longestPerson = 200
 const isPerson = (person: string) => person.length <= longestPerson && /^[^-]+-[^-]+$/.test(person)
 const isKeyId = (keyId: string) => keyId.length === 36 && isUuid(keyId)
 
-/** One that has another shape is none: it stays where it is, and the event cannot be read. */
+/** Undefined for any other shape: that stays where it is, and the event cannot be read. */
 export function sealedIn (part: Fields): Sealed | undefined {
   const { sealed } = part
   if (!isFields(sealed)) return undefined
@@ -42,17 +42,17 @@ export function sealedIn (part: Fields): Sealed | undefined {
   return isPerson(person) && isKeyId(key_id) ? { person, key_id, text } : undefined
 }
 
-/** Whose part it is: told by the number itself, or by its digest in the name of the stream. */
+/** The person of a part: by the number itself, or by its digest in the name of the stream. */
 export type Whose = { number: string } | { digest: string }
 
 /** A part of an event that is about one person. */
 export interface PersonalPart {
   /** Names from the data inwards; a list there has a part in each item. Empty for the data itself. */
   path: readonly string[]
-  /** Those that are sealed. */
+  /** The fields that are sealed. */
   fields: readonly string[]
   whose (part: Fields, stream: string): Whose
-  /** What stands for the fields once the key was erased. Absent, the part goes. */
+  /** Replaces the fields once the key was erased. Absent, the part goes. */
   erased?: Fields
 }
 
@@ -62,13 +62,11 @@ const ofNumber = ({ phone_number: number }: Fields): Whose => ({ number: String(
 const contacts = (...path: string[]): PersonalPart =>
   ({ path, fields: ['phone_number', 'variables'], whose: ofNumber })
 
-/** The one who is not the assistant. What is no number, such as that of an anonymous caller, is taken as it is. */
+/** The side that is not the assistant. Takes any text as a number, such as that of an anonymous caller. */
 const ofCaller = ({ direction, from, to }: Fields): Whose =>
   ({ number: String(direction === 'outbound' ? to : from) })
 
-/**
- * By type of event. Inner parts come first. An item of a list goes alone, and with any other part the whole event.
- */
+/** By type of event, inner parts first. An item of a list goes alone; any other part takes the whole event with it. */
 const parts: Readonly<Record<string, readonly PersonalPart[]>> = {
   CallCompleted: [{
     path: [],
@@ -99,22 +97,22 @@ export const saysOfPersons = (type: string) => byType.has(type)
 /** Call engines append version 1 of this type, and seal nothing. */
 export const engineType = 'CallCompleted'
 
-/** Nothing for a type that says nothing of persons, and for a report of an engine. */
+/** Empty for a type that says nothing of persons, and for a report of an engine. */
 export function personalParts (
   { type, metadata: { schema_version: version = '1' } }: { type: string, metadata: Readonly<Record<string, string>> }
 ): readonly PersonalPart[] {
   return type === engineType && version === '1' ? [] : byType.get(type) ?? []
 }
 
-/** A part, and the place that what is sealed of it is bound to. */
+/** A part, and the place that its sealed text is bound to. */
 interface Found { part: Fields, place: string }
 
-/** The part as it is to be, or nothing where it goes. */
+/** Returns the new part; undefined removes it. */
 type Change = (found: Found) => Fields | undefined
 
 /**
- * The data with each part of this kind changed; nothing when the data itself goes. What is not there, or has another
- * shape, stays as it is.
+ * Changes each part of this kind; undefined when the data itself goes. What is missing, or has another shape, stays as
+ * it is.
  */
 export function changeParts (data: Fields, { path }: Pick<PersonalPart, 'path'>, change: Change): Fields | undefined {
   return changeAt(data, path, '', change)
@@ -135,7 +133,7 @@ function changeAt (value: Fields, path: readonly string[], place: string, change
   return changed && { ...value, [name]: changed }
 }
 
-/** As the log has it, and what stands for it. */
+/** What is left of an event whose key was erased. */
 interface Left { type: string, data: Fields }
 
 const idsIn = (items: unknown): unknown[] => Array.isArray(items) ? items.filter(isFields).map(({ id }) => id) : []
@@ -153,22 +151,22 @@ const left: Readonly<Record<string, (data: Fields) => Left>> = {
 
 interface Event { type: string, data: unknown, metadata: Record<string, string> }
 
-/** The event as it is without what is sealed. Its metadata says what it is in the log. */
+/** The event without what is sealed. Its metadata has the type that it has in the log. */
 export function leftOf<Unreadable extends Event> (event: Unreadable): Unreadable {
   const { type, data, metadata } = event
   const found = isFields(data) ? left[type]?.(data) : undefined
   return { ...event, ...found ?? { type: 'Erased', data: {} }, metadata: { ...metadata, schema_version: '1', was: type } }
 }
 
-/** Of an event that was read: that of the event in the log, also where that cannot be read any more. */
+/** The type of the event in the log, even if that cannot be read any longer. */
 export const typeInLog = ({ type, metadata: { was } }: Pick<Event, 'type' | 'metadata'>): string => was ?? type
 
-/** Whether the log has the event, but nobody has the key. */
+/** Whether the key of the event is gone. */
 export const isUnreadable = ({ metadata: { was } }: Pick<Event, 'metadata'>): boolean => was !== undefined
 
 /**
- * Where a list of contacts was, as it is stored and as it can be read: the ids of those that cannot, and their places,
- * from 1. Nothing where all can be read.
+ * Compares a list of contacts as stored and as opened: the ids of those that cannot be read, and their places, from 1.
+ * Undefined when all can be read.
  */
 export function contactsWithoutKey (stored: Fields, opened: Fields): Fields | undefined {
   const [all, left] = [contactsIn(stored), contactsIn(opened)]

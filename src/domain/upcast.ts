@@ -3,16 +3,16 @@ import type { Static, TSchema } from 'typebox'
 
 type Upcast = (data: never) => unknown
 
-/** `Data` is what the current version holds: the only one that readers meet. */
+/** `Data` is that of the current version, the only one that readers see. */
 export interface Versions<Data> {
   /** A schema for each version that was ever written, the first one first. */
   schemas: readonly TSchema[]
   /** The steps between them: the first one leads from version 1 to version 2. */
   upcasts: readonly Upcast[]
-  /** What the log holds of the current version, where what it says of persons is sealed; readers meet `Data`. */
+  /** The schema in the log, if the log seals what the current version says of persons; readers see `Data`. */
   stored?: TSchema
   /**
-   * One version more, sealed in the log where `stored` says so. `upcast` is pure and total: it gives what this version
+   * Adds a version; `stored` is its sealed form in the log. `upcast` is pure and total: it gives what this version
    * would have written of the same fact.
    */
   next: <Schema extends TSchema>(
@@ -20,7 +20,7 @@ export interface Versions<Data> {
   ) => Versions<Static<Schema>>
 }
 
-/** A type as it was first written, sealed in the log where `stored` says so; `next` adds later versions. */
+/** The first version of a type; `stored` is its sealed form in the log. `next` adds later versions. */
 export const firstVersion = <Schema extends TSchema>(schema: Schema, stored?: TSchema): Versions<Static<Schema>> =>
   versions([schema], [], stored)
 
@@ -33,7 +33,7 @@ function versions<Data> (schemas: readonly TSchema[], upcasts: readonly Upcast[]
   }
 }
 
-/** What readers meet of the types in a record of versions. */
+/** The events that readers see, for a record of versions. */
 export type EventOf<Types> =
   { [Type in keyof Types]: { type: Type, data: Types[Type] extends Versions<infer Data> ? Data : never } }[keyof Types]
 
