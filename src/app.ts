@@ -25,7 +25,6 @@ interface AppDeps extends StatusDeps {
   routes: ApiServices
 }
 
-/** The app with every route of the API. */
 export async function buildApp (deps: AppDeps): Promise<App> {
   const { basePath, jwt, rateLimit, healthChecks, metrics, metricsToken, routes } = deps
   const app = bareApp(deps, deps.corsOrigins)

@@ -13,7 +13,7 @@ type BackEndUrls = Partial<Record<'eventStoreUrl' | 'databaseUrl' | 'redisUrl', 
 /** Durations are milliseconds. */
 export type Config = Readonly<ReturnType<typeof toConfig> & { settings: ShownSetting[] }>
 
-/** What checks the settings: made when they are first read, for that takes longer than to check them. */
+/** Compiled when settings are first read: that takes longer than to check them. */
 let compiled: ValidateFunction<Environment> | undefined
 
 /** Reads the settings, and the files that some of them name; an empty value counts as not set. @throws BadSettings */
@@ -31,7 +31,7 @@ export function loadConfig (environment: NodeJS.ProcessEnv): Config {
   return Object.freeze({ ...toConfig(values as unknown as Environment), settings }) // validate() filled in the defaults
 }
 
-/** A setting as operators are shown it: no secret, and of a URL its origin, as its path may be one. */
+/** A setting for operators: no secret, and of a URL only the origin, as its path may be one. */
 interface ShownSetting { name: string, value: string | null, is_set: boolean }
 
 function shownSettings (names: string[], values: object, given: NodeJS.ProcessEnv): ShownSetting[] {
@@ -48,7 +48,7 @@ const urls = [
   'DATABASE_URL', 'REDIS_URL', 'JWT_JWKS_URL', 'ALERT_WEBHOOK_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'PUBLIC_URL'
 ] as const
 
-/** Rules between settings. They ask only which are set, so they hold beside what the schema refused. */
+/** Rules between settings. They also run where the schema refused some of them. */
 function crossRules (env: Partial<Environment>): Problem[] {
   const problems = [...jwtProblems(env, entriesOf(env.JWT_SECRET_PREVIOUS ?? '')), ...eventStoreProblems(env)]
   const problem = (field: string, message: string) => { problems.push({ field, message }) }
@@ -66,7 +66,7 @@ function crossRules (env: Partial<Environment>): Problem[] {
   return problems
 }
 
-/** What stands between the commas, without white space around it and without what is empty. */
+/** The entries between commas, trimmed and without empty ones. */
 const entriesOf = (text: string): string[] => text.split(',').map((entry) => entry.trim()).filter(Boolean)
 
 const isRange = (cidr: string) => ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr) || ipaddr.IPv6.isValidCIDR(cidr)
@@ -74,7 +74,7 @@ const isRange = (cidr: string) => ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr) |
 function toConfig (env: Environment) {
   const { EVENTSTORE_URL: url, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = env
   const eventStoreUrl = url && withCaFile(url, env.EVENTSTORE_CA_FILE)
-  // The driver verifies certificates for each of these, and prints six lines about it where they are not called that.
+  // The driver verifies certificates for all of these, but prints a warning of six lines for the other names.
   const verified = databaseUrl?.replace(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, 'verify-full')
   const backEnds: BackEndUrls = { eventStoreUrl, databaseUrl: verified, redisUrl }
   return {
@@ -88,10 +88,10 @@ function toConfig (env: Environment) {
     /** 0 for any free one; absent for one that `start` keeps. */
     embeddedEventStorePort: env.EMBEDDED_EVENTSTORE_PORT,
     logLevel: env.LOG_LEVEL,
-    /** Traces are sent, as OpenTelemetry's own variables say. */
+    /** Whether traces are sent; OpenTelemetry's own variables say how. */
     traces: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     backEnds,
-    /** Absent, like the two keys below, only where a run without any URL makes its own. */
+    /** Absent, like the two keys below, only if a run without any URL makes its own. */
     jwt: jwtSettings(env, entriesOf(env.JWT_SECRET_PREVIOUS)),
     previousJwtSecrets: entriesOf(env.JWT_SECRET_PREVIOUS),
     jwtRoleClaim: env.JWT_ROLE_CLAIM,
@@ -102,10 +102,10 @@ function toConfig (env: Environment) {
     leadDigestKey: env.LEAD_DIGEST_KEY,
     readModelWaitMs: env.READ_MODEL_WAIT_MS,
     drainDelayMs: env.DRAIN_DELAY_MS,
-    /** A projector replays what an earlier version of the code has folded. */
+    /** Whether a projector replays what an earlier version of the code has folded. */
     rebuildsProjections: env.PROJECTION_REBUILD === 'auto',
     streamCacheBytes: env.STREAM_CACHE_MB * 2 ** 20,
-    /** Requests of one user; 0 for no limit. */
+    /** Per user; 0 for no limit. */
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     /** Lets a scraper read /metrics; without it only operators may. */
     metricsToken: env.METRICS_TOKEN,
@@ -122,13 +122,13 @@ const webhookSettings = (env: Environment) => ({
   retentionDays: env.WEBHOOK_RETENTION_DAYS
 })
 
-/** Longer ones are cut. */
+/** Longer values are cut. */
 const longestShown = 100
 
 /** Every setting that is wrong, one line each, with its value where that is no secret. */
 export class BadSettings extends Error {
   override readonly name = 'BadSettings'
-  /** `environment` is what they were read from. */
+  /** `environment` is what the settings were read from. */
   constructor (readonly errors: FieldErrors, environment: NodeJS.ProcessEnv = {}) {
     const lines = Object.entries(errors).flatMap(([name, problems]) =>
       problems.map((problem) => `${name} ${problem}${shown(name, problem, environment)}`))
@@ -136,7 +136,7 @@ export class BadSettings extends Error {
   }
 }
 
-/** A login may stand in what was set in the wrong place. */
+/** Hides logins: they may stand in a setting that was set in the wrong place. */
 const inOneLine = (line: string) => line.replaceAll(/\/\/(?!user:password@)\S*@/g, '//…@').replaceAll(/\p{Cc}/gu, ' ')
 
 function shown (name: string, problem: string, environment: NodeJS.ProcessEnv): string {

@@ -42,7 +42,7 @@ declare module 'fastify' {
 export function answerError (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof Rejection) {
     const errors = error.errors && { errors: firstFields(error.errors) }
-    if (error.code === 'too-many') reply.header('retry-after', '10') // what takes long ends in seconds at the soonest
+    if (error.code === 'too-many') reply.header('retry-after', '10') // long work takes seconds at least
     return reply.code(statusOf[error.code]).send({ message: error.message, ...errors })
   }
   if (error instanceof KeyInFlight) return later(reply, 409, error.message)
@@ -54,7 +54,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
     const errors = fieldErrors(error.validation, error.validationContext)
     return reply.code(422).send({ message: 'The given data was invalid.', errors })
   }
-  if (hungUp(request, error)) return reply.code(400).send({ message: 'The body did not arrive whole.' }) // to nobody
+  if (hungUp(request, error)) return reply.code(400).send({ message: 'The body did not arrive whole.' }) // unread
   if (nothingWasWritten(error)) {
     if (saysDiskFull(error)) request.log.error({ err: error }, 'a disk is full')
     else logFailure(request, error, error instanceof BehindLog ? 'no id is given out' : 'a back end is not available')
@@ -73,7 +73,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   return reply.code(500).send({ message: request.routeOptions.config.failure ?? 'Internal server error' })
 }
 
-/** The client's connection ended within its body: of a back end the error says nothing. */
+/** The client's connection broke within its body, so the error is not a back end's. */
 const hungUp = ({ raw }: FastifyRequest, error: Error) => raw.readableAborted && 'code' in error &&
   (error.code === 'ECONNRESET' || error.code === 'ERR_STREAM_PREMATURE_CLOSE')
 
@@ -87,7 +87,7 @@ function later (reply: FastifyReply, status: number, message: string): FastifyRe
   return reply.code(status).header('retry-after', '1').send({ message })
 }
 
-/** By Fastify's code or by status, where Fastify's own words would not help. */
+/** Our messages, by Fastify's code or by status, where Fastify's own would not help. */
 const clientMessages: Record<string | number, string> = {
   FST_ERR_BAD_URL: 'The address is not valid: a percent sign must begin the code of a character in UTF-8.',
   FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON, or has a key that is never accepted: __proto__, or constructor with a prototype.',
@@ -100,8 +100,8 @@ const neitherJsonNorCsv = 'The request body must be JSON or CSV, both in UTF-8 (
   'Content-Type: application/json, or text/csv.'
 
 /**
- * Handlers find out themselves whether their append or their transaction was written, so an error of a back end that
- * arrives here came before it.
+ * Handlers find out themselves whether their append or their transaction was written. So an error of a back end that
+ * arrives here came before that.
  */
 function nothingWasWritten (error: Error): boolean {
   const ours = [

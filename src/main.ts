@@ -3,13 +3,13 @@ import { commandLine } from './cli/commands.js'
 import { isOfPostgres, postgresProblem } from './postgres/in-words.js'
 import { addDotEnv } from './cli/dot-env.js'
 
-/** Errors that say how to mend them. By name: their classes would load half of the code. */
+/** Errors whose message is enough, because it says how to mend them. By name: their classes load half of the code. */
 const refusals = [
   'BackEndUnreachable', 'BadDotEnv', 'DataDirInUseError', 'DataDirUnusable', 'NothingRuns', 'OtherLeadDigestKey', 'OtherLog',
   'OtherVersion', 'ParkingRefused', 'Rejection', 'ReplayRefused', 'RoleRuns', 'TransferRefused', 'UnknownProjection'
 ]
 
-/** Those that run on and log. */
+/** The commands that keep running, and log. */
 const roles = ['start', 'api', 'projector', 'worker']
 let logs = false
 
@@ -36,7 +36,7 @@ function explain (error: unknown): string {
   return messageIsEnough ? `ringledger: ${ofPostgres ?? error.message}\n` : `${error.stack ?? error.message}\n`
 }
 
-/** The same as a line of a log, for what collects the output of a service. */
+/** The text as a line of a log, for those who collect the output of a service. */
 function asLogLine (text: string): string {
   const msg = text.trimEnd().replace(/^ringledger: /, '')
   return msg && `${JSON.stringify({ level: 60, time: Date.now(), msg })}\n`

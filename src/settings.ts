@@ -1,5 +1,5 @@
-// Every setting, its default and what it may be. Secrets may stand in files: NAME_FILE holds the value of NAME. Names
-// that are probably misspelt settings are told.
+// Every setting, its default and what it may be. NAME_FILE may name a file that holds the secret NAME. Also finds names
+// that are probably misspelt settings.
 import Type, { type Static } from 'typebox'
 import { inWords } from './domain/json.js'
 import { problem } from './domain/rejection.js'
@@ -12,7 +12,7 @@ const LongSecret = Type.Optional(Type.String({
   minLength: 32, pattern: '^(?!([^])\\1{31,}$)', ...inWords(`must not be one character repeated: take random ones, ${random}`)
 }))
 const Whole = (minimum: number, maximum: number, value: number) => Type.Integer({ minimum, maximum, default: value })
-/** A timer that is to wait longer fires at once. */
+/** Node fires a timer at once that is to wait longer than this. */
 const Milliseconds = (value: number, minimum = 0) => Whole(minimum, 2 ** 31 - 1, value)
 const Text = (pattern: string, words: string, value = '') => Type.String({ default: value, pattern, ...inWords(words) })
 const oldSecret = '\\s*[^,\\s][^,]{30,}[^,\\s]\\s*'
@@ -28,7 +28,7 @@ const rest: Record<string, string> = {
   REDIS_URL: `${host}(/\\d*)?(\\?[^#]*)?`
 }
 
-/** What is wrong with a URL whose scheme is right. Programs would read another host in it, or none. */
+/** Checks a URL whose scheme is right: programs could read another host in it, or none. */
 export function urlProblem (field: string, url: string): { field: string, message: string } | undefined {
   const whole = new RegExp(`^(?!.*%(?![\\da-f]{2}))[a-z]+://([^\\s/?#]*@)?${rest[field] ?? `${host}([/?#].*)?`}$`, 'i')
   if (!/^[a-z]+:\/\/./.test(url) || whole.test(url)) return undefined
@@ -38,7 +38,7 @@ export function urlProblem (field: string, url: string): { field: string, messag
   return { field, message }
 }
 
-/** Of little more than a year at most. */
+/** A wait of little more than a year at most. */
 const wait = '(\\d{1,9}ms|\\d{1,8}s|\\d{1,6}m|\\d{1,4}h)'
 const webhookSecret = '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
 
@@ -90,23 +90,23 @@ export const secretNames = [
   'EVENTSTORE_URL', 'METRICS_TOKEN', 'ALERT_WEBHOOK_SECRET'
 ] as const
 
-/** Those above, those of files, and what is set for us elsewhere: POSTGRES_PASSWORD for Compose. */
+/** Settings, those of files, and POSTGRES_PASSWORD, which Compose needs. */
 export const settingNames: readonly string[] = [
   ...Object.keys(Environment.properties), ...secretNames.map((name) => `${name}_FILE`), 'POSTGRES_PASSWORD'
 ]
 
 interface WithFiles {
-  /** Each NAME_FILE replaced by NAME, where that could be done. */
+  /** Each NAME_FILE is replaced by NAME, where that could be done. */
   values: NodeJS.ProcessEnv
-  /** Of the others. The field is the one to mend. */
+  /** Problems of the others; `field` is the one to mend. */
   problems: Array<ReturnType<typeof problem>>
-  /** The settings whose files these problems are about: nobody knows whether more is wrong with them. */
+  /** The settings that these problems are about: nobody knows whether more is wrong with them. */
   unknown: string[]
 }
 
 /**
- * Reads the files that are named. An empty setting counts as not set. Line ends around a secret do not count,
- * wherever it stands: editors, shells and `kubectl create secret` add them.
+ * Reads the files that are named. An empty setting counts as not set. Ignores line ends around a secret, wherever it
+ * stands: editors, shells and `kubectl create secret` add them.
  */
 export function withFiles (environment: NodeJS.ProcessEnv, names: readonly string[] = secretNames): WithFiles {
   const read: WithFiles = { values: { ...environment }, problems: [], unknown: [] }
@@ -119,7 +119,7 @@ export function withFiles (environment: NodeJS.ProcessEnv, names: readonly strin
     else {
       read.problems.push(found)
       read.unknown.push(name)
-      delete read.values[name] // nothing else is said of it
+      delete read.values[name] // so that no other rule refuses it
     }
   }
   return read
@@ -157,16 +157,16 @@ const reasons: Record<string, [why: string, mend: string]> = {
 
 const codeOf = (error: unknown) => error instanceof Error && 'code' in error ? String(error.code) : 'for an unknown reason'
 
-/** What settings of ours begin with, and hardly anything else; EVENTSTORE_ and REDIS_ are those of the servers, too. */
+/** Hardly anything but our settings begins with these; EVENTSTORE_ and REDIS_ are those of the servers, too. */
 const prefixes = [
   'ALERT_WEBHOOK_', 'CORS_', 'DRAIN_', 'EMBEDDED_EVENTSTORE_', 'JWT_', 'LEAD_DIGEST_', 'PROJECTION_', 'RATE_LIMIT_',
   'READ_MODEL_', 'STREAM_CACHE_', 'WEBHOOK_'
 ]
 
-/** What Kubernetes and Docker tell every container of the services beside it. */
+/** Variables that Kubernetes and Docker set in every container for its neighbours. */
 const ofNeighbour = /_SERVICE_(HOST|PORT)(_\w+)?$|_PORT(_\d+_(TCP|UDP)(_\w+)?)?$/
 
-/** A line for each name that looks like one of `known` and is none. Other programs have variables, too: those pass. */
+/** A line for each name that looks like one of `known` and is none. Ignores variables of other programs. */
 export function misspelt (environment: NodeJS.ProcessEnv, known: readonly string[]): string[] {
   const unknown = Object.keys(environment).filter((name) => environment[name] && !known.includes(name))
   return unknown.sort().flatMap((name) => {
@@ -178,7 +178,7 @@ export function misspelt (environment: NodeJS.ProcessEnv, known: readonly string
   })
 }
 
-/** Of a short name only swapped, doubled and lost letters count: SORT and POST are no PORT. */
+/** A short name counts only with swapped, doubled or lost letters: SORT and POST are no PORT. */
 function isSlipOf (name: string, ours: string): boolean {
   if (name.toUpperCase() === ours) return !/^(host|port)$/i.test(name) // which anybody may use
   if (Math.abs(name.length - ours.length) > 2) return false // each letter more or less is a slip

@@ -1,12 +1,12 @@
-// Text that people hand us: files and uploads, as spreadsheets, editors and shells write them.
+// Decodes text that people hand us: files and uploads, as spreadsheets, editors and shells write them.
 import { readFileSync } from 'node:fs'
 
-/** The bytes are no text that we read. The message follows the name of the file and a colon. */
+/** We cannot read the bytes as text. The message follows the name of the file and a colon. */
 export class NotText extends Error {
   override readonly name = 'NotText'
 }
 
-/** Takes bytes as they come, and nothing at their end; gives their text. @throws NotText */
+/** Decodes bytes as they come; a call without bytes ends the text. @throws NotText */
 type Decode = (bytes?: Uint8Array) => string
 
 const sniffed = 4 // bytes
@@ -56,7 +56,7 @@ function encodingOf (bytes: Uint8Array): Encoding {
 function strictDecoder (encoding: Encoding): Decode {
   const decoder = new TextDecoder(encoding, { fatal: true })
   let lines = 1
-  let end: Uint8Array = new Uint8Array() // may begin a character
+  let end: Uint8Array = new Uint8Array() // may hold the beginning of a character
   return (bytes) => {
     try {
       const text = decoder.decode(bytes, { stream: bytes !== undefined })

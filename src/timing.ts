@@ -6,7 +6,7 @@ export async function pause (ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => {})
 }
 
-/** Does the work again and again, which waits by itself in between. @returns what stops it, and waits for its end */
+/** Runs `work` in a loop; `work` itself waits between its runs. @returns stops the loop, and waits for its end */
 export function repeat (work: (signal: AbortSignal) => Promise<unknown>): () => Promise<void> {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -37,7 +37,7 @@ export async function endsWithin (ms: number, work: Promise<unknown> | undefined
   return await Promise.race([ended, late]).finally(() => timer.abort())
 }
 
-/** Begins the work at most once in `everyMs`, and never beside itself; others get the result of the last run. */
+/** Starts the work at most once in `everyMs`, and never twice at once; other callers get the last result. */
 export function atMostEvery<Result> (everyMs: number, work: () => Promise<Result>): () => Promise<Result> {
   const alone = joinRunning(work)
   let notBefore = -Infinity
@@ -51,7 +51,7 @@ export function atMostEvery<Result> (everyMs: number, work: () => Promise<Result
   }
 }
 
-/** Does not begin the work again while it runs: who asks then gets the result of that run. */
+/** Callers that come while the work runs get the result of that run. */
 export function joinRunning<Result> (work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined
   return () => running ??= work().finally(() => { running = undefined })

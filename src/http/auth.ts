@@ -1,4 +1,4 @@
-// Who is calling: bearer tokens and API keys, and which role may enter which part.
+// Finds out who is calling: bearer tokens and API keys, and which role may enter which part.
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import {

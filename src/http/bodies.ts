@@ -90,7 +90,7 @@ function hasMoreValues (json: Buffer, most: number): boolean {
   return count > most
 }
 
-/** Where the string that begins at `from` has its last quote. */
+/** The index of the quote that ends the string from `from` on. */
 function endOfString (json: Buffer, from: number): number {
   let at = from + 1
   while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1

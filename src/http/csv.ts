@@ -7,7 +7,7 @@ import { TooManyBodies } from './limits.js'
 
 export type Cell = string | number | null | undefined
 
-/** With its line break. */
+/** Ends with a line break. */
 export const csvLine = (cells: readonly Cell[]) => `${cells.map(cellOf).join(',')}\r\n`
 
 function cellOf (cell: Cell): string {

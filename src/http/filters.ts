@@ -76,7 +76,7 @@ export const PhoneBeginning = (what: string) => Type.String({
 /** For lists of phone numbers. */
 export const numberSearch = { search: Type.Optional({ ...PhoneBeginning('the phone number'), title: 'NumberSearch' }) }
 
-/** With its plus sign. */
+/** Adds the plus sign. */
 export const beginningOf = (phoneNumber: string | undefined) => phoneNumber?.replace(/^[+ ]?/, '+')
 
 /** One description for all lists that are searched by words. */

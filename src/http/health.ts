@@ -93,7 +93,7 @@ async function reasonOf (check: Promise<unknown>, late: CheckLate): Promise<unkn
   return await Promise.race([reason, delay(reasonWithinMs, late, { ref: false })])
 }
 
-// What the API document says of the probes.
+// The probes in the API document.
 
 const Checks = Type.Optional(Type.Unsafe<Record<string, string>>({
   type: 'object',

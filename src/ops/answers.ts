@@ -1,4 +1,4 @@
-// What operators are told over HTTP: schemas of the answers, each with an example for the API document.
+// Schemas of the answers to operators, each with an example for the API document.
 import Type, { type Static, type TSchema } from 'typebox'
 import { actions } from '../../projections/engine/operations.js'
 import { At, Id, Nullable } from '../domain/json.js'
@@ -16,7 +16,7 @@ const Words = (description: string) => Nullable(Text, { description })
 const Count = (description?: string) => Type.Integer({ minimum: 0, ...(description !== undefined && { description }) })
 const UserOf = Nullable(Text, { description: 'Whose it is; null when the assistant is unknown.' })
 
-/** An answer with a list that has a bound and no pages. */
+/** A list that has a bound and no pages. */
 export const All = <Item extends TSchema>(item: Item) =>
   Type.Object({ data: Type.Array(item) }, { title: `All${String(Reflect.get(item, 'title'))}` })
 

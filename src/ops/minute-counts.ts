@@ -1,4 +1,4 @@
-// What this process does in a minute, written down once a minute: for the charts of a day, and for rates.
+// Writes once a minute what this process did in it: for the charts of a day, and for rates.
 import type { Pool } from 'pg'
 import { endsWithin, pause, repeat } from '../timing.js'
 import type { Services } from '../services/services.js'
@@ -10,8 +10,8 @@ const lastWriteMs = 1_000
 type Process = Pick<Services, 'pool' | 'holder'>
 
 /**
- * A minute in which nothing was counted writes nothing.
- * @param read counters by name; they only rise @returns what ends it, after a last write
+ * Writes nothing for a minute in which nothing was counted.
+ * @param read counters by name; they only rise @returns stops it, after a last write
  */
 export function recordMinutes (
   process: Process, read: () => Map<string, number>, log: { warn (details: object, message: string): void }
@@ -47,8 +47,8 @@ async function write (
 }
 
 /**
- * Commands of all APIs in ten minutes, by how they were answered, in the last 24 hours, oldest first. Ten minutes
- * without one are not in it.
+ * Commands of all APIs in the last 24 hours by ten minutes and by answer, oldest first. Leaves out ten minutes without
+ * a command.
  */
 export async function commandDay (pool: Pool) {
   const { rows } = await pool.query<{ at: Date, accepted: number, refused: number, failed: number }>(`
@@ -59,7 +59,7 @@ export async function commandDay (pool: Pool) {
   return rows.map(({ at, ...counts }) => ({ at: at.toISOString(), ...counts }))
 }
 
-/** Events a second of the last minute that is written down, by the consumer's name. */
+/** Events a second in the last minute that is written, by the consumer's name. */
 export async function ratesByConsumer (pool: Pool): Promise<Map<string, number>> {
   const { rows } = await pool.query<{ name: string, rate: number }>(`
     SELECT substr(name, 8) AS name, sum(count)::float8 / 60 AS rate FROM ledger.minute_counts

@@ -1,4 +1,4 @@
-// What operators do about parked events: the same from the command line and over HTTP, told in the same words.
+// What operators do about parked events, with the same messages on the command line and over HTTP.
 import type { Projection } from '../../projections/engine/projection.js'
 import { projectionNamed } from '../../projections/engine/operations.js'
 import { closeBreakers } from '../../projections/engine/circuit-breaker.js'
@@ -9,7 +9,7 @@ import { dispatching } from '../../workers/dispatch/dispatch.js'
 import { DispatchEffects } from '../../workers/dispatch/effects.js'
 
 /**
- * Projects what is parked of a stream: all of it or nothing. `name` is a projection, or `dispatcher`.
+ * Projects the parked events of a stream, all or none. `name` is a projection, or `dispatcher`.
  * @throws ParkingRefused
  */
 export async function retryParked (backEnds: BackEnds, name: string, stream: string): Promise<string> {
@@ -20,7 +20,7 @@ export async function retryParked (backEnds: BackEnds, name: string, stream: str
   return `${done}; none of its events is parked any more.`
 }
 
-/** The dispatcher sends nothing where it reads parked events again. */
+/** A dispatcher that reads parked events again sends nothing. */
 const consumerNamed = (name: string) =>
   name === dispatcher ? dispatching(new DispatchEffects()) : projectionNamed(name)
 
@@ -28,7 +28,7 @@ const consumerNamed = (name: string) =>
 export async function skipParked (
   backEnds: BackEnds, name: string, stream: string, revision: bigint, reason: string
 ): Promise<string> {
-  if (name === dispatcher) await parkedEvent(backEnds, undefined, stream, revision) // it is never rebuilt
+  if (name === dispatcher) await parkedEvent(backEnds, undefined, stream, revision) // never rebuilt: it must be parked
   const outcome = await skipEvent(backEnds, consumerNamed(name), stream, revision, reason)
   if (name === dispatcher) return `The dispatcher goes on without ${stream}@${revision}.`
   return `${name} skips ${stream}@${revision} from now on, in rebuilds too. ${whatBecame(outcome)}`
@@ -39,7 +39,7 @@ function whatBecame ({ events, parked, refused }: Reprojected): string {
   return events === 0 ? 'No event of the stream was parked.' : 'No event of the stream is parked any more.'
 }
 
-/** Lets a projection go on that stands still because it refused too many streams. @throws ParkingRefused */
+/** Restarts a projection that stopped because it refused too many streams. @throws ParkingRefused */
 export async function closeBreaker ({ pool }: Pick<BackEnds, 'pool'>, projection: Projection): Promise<string> {
   const { name } = projection
   if (await closeBreakers(pool, projection) > 0) return `${name} goes on within seconds, and parks what it refuses.`

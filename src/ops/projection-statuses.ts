@@ -1,4 +1,4 @@
-// How the projections and the webhook dispatcher are, as operators see it from any process.
+// The status of the projections and of the webhook dispatcher, as operators see it from any process.
 import type { Pool } from 'pg'
 import { projections } from '../../projections/index.js'
 import type { Projection } from '../../projections/engine/projection.js'

@@ -62,7 +62,7 @@ export function addProjections (app: App, deps: OpsServices): void {
     if (!isAction(action)) throw new Rejection('not-found', `There is no action ${action}: choose one of ${actions.join(', ')}.`)
     const projection = projectionNamed(name)
     const { accept_differences: acceptDifferences, generation } = body
-    const isNamed = action === 'drop' && generation !== undefined // what is offered drops all retained ones
+    const isNamed = action === 'drop' && generation !== undefined // `whyNot` is about a drop of all retained ones
     if (!isNamed) {
       const reason = whyNot(action, projection, await ownedGenerations(projection, deps.pool))
       if (reason !== undefined) throw new Rejection('not-ready', reason)
@@ -155,7 +155,7 @@ const isAction = (text: string): text is Action => (actions as readonly string[]
 
 const isProjection = (name: string) => projections.some((known) => known.name === name)
 
-/** What cannot be done is told in the words of the command line. @throws Rejection */
+/** Refuses in the words of the command line. @throws Rejection */
 async function told (work: () => Promise<string>): Promise<{ message: string }> {
   try {
     return { message: await work() }

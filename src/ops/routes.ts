@@ -1,5 +1,5 @@
-// The API for operators: projections and webhooks have files of their own; here is the service as a whole: what waits,
-// the last day, durable work, settings, and what the doctor finds.
+// The API for operators. Here is the service as a whole: what waits, the last day, durable work, settings, and what the
+// doctor finds. Projections and webhooks have files of their own.
 import { listWork } from '../../workers/work/requests.js'
 import type { App } from '../http/app-types.js'
 import { answered, One } from '../http/docs/describe.js'
@@ -10,7 +10,7 @@ import type { OpsServices } from './services.js'
 
 const mostWork = 200
 
-/** With a token of the role `ops`. */
+/** Needs a token of the role `ops`. */
 export function addOps (app: App, deps: OpsServices): void {
   for (const add of [addProjections, addWebhooks, addService]) add(app, deps)
 }

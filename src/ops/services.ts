@@ -8,17 +8,17 @@ import type { Day, Finding, Queue } from './answers.js'
 import { commandDay } from './minute-counts.js'
 import { projectionStatuses } from './projection-statuses.js'
 
-/** The last 24 hours change slowly; other looks are shared by operators who look at the same time. */
+/** The last 24 hours change slowly; operators who look at the same time share the other results. */
 const dayEveryMs = 60_000
 const lookEveryMs = 1_000
 const checkEveryMs = 10_000
 
 export type OpsServices = ReturnType<typeof opsServices>
 
-/** The services of the process, and what the routes need besides. */
+/** The services of the process, and what else the routes need. */
 export function opsServices (
   services: Services,
-  /** @returns the id of the action; nothing while another one runs on that projection */
+  /** @returns the id of the action; undefined while another one runs on that projection */
   startAction: (action: Action, projection: string, input: OperationInput) => Promise<string | undefined>,
   /** What the doctor finds. */
   checks: () => Promise<Finding[]>

@@ -1,4 +1,4 @@
-// Spans to OpenTelemetry. Where they go, how many, and as what: its own variables, OTEL_…, say it.
+// Sends spans by OpenTelemetry. Its own variables, OTEL_…, say where to, how many and as what.
 import { diag, DiagLogLevel, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Context } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
@@ -10,22 +10,22 @@ const kinds = {
 }
 
 interface OpenTracer extends Tracer {
-  /** Sends what is left. */
+  /** Sends the spans that are left. */
   stop (): Promise<void>
 }
 
 interface TracerOptions {
   version: string
-  /** Told when spans could not be sent. */
+  /** Called when spans could not be sent. */
   onProblem? (): void
-  /** Sends them over OTLP when absent. */
+  /** Absent, it sends them over OTLP. */
   processor?: SpanProcessor
 }
 
 /** Reads the environment of the process, as every program with OpenTelemetry does. */
 export function openTelemetry ({ version, onProblem = () => {}, processor }: TracerOptions): OpenTracer {
   const quiet = () => {}
-  const problem = () => { onProblem() } // its words may hold the address, and what is in that
+  const problem = () => { onProblem() } // its message may hold the address, and secrets in that
   diag.setLogger({ error: problem, warn: problem, info: quiet, debug: quiet, verbose: quiet }, DiagLogLevel.WARN)
   const own = resourceFromAttributes({ 'service.name': 'ringledger', 'service.version': version })
   const provider = new BasicTracerProvider({

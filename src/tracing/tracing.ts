@@ -1,10 +1,10 @@
-// What traces, when tracing is on: spans of OpenTelemetry without its types, so that nothing of it is loaded otherwise.
+// Tracing without the types of OpenTelemetry, so that nothing of it is loaded while tracing is off.
 
 type Attributes = Record<string, string | number>
 
 export interface SpanOptions {
   kind: 'server' | 'client' | 'producer' | 'consumer'
-  /** The span that led to this one; it begins a trace of its own without. */
+  /** The `traceparent` of the span that led to this one. Absent, it begins a trace of its own. */
   parent?: string | undefined
   attributes?: Attributes
 }
@@ -13,16 +13,16 @@ export interface Span {
   /** As W3C Trace Context writes it: for headers, and for the metadata of events. */
   traceparent: string
   set (attributes: Attributes): void
-  /** With what went wrong: of an error only its name is told, as messages may hold data. A second end does nothing. */
+  /** Takes what went wrong, but sends only the name of an error: messages may hold data. A second end does nothing. */
   end (error?: unknown): void
 }
 
 export interface Tracer { start (name: string, options: SpanOptions): Span }
 
-/** `tracing.tracer?.start(…)` costs one look where tracing is off: its arguments are not even made. */
+/** `tracing.tracer?.start(…)` costs one check while tracing is off: its arguments are not even made. */
 export const tracing: { tracer?: Tracer | undefined } = {}
 
-/** What came as a traceparent, if it is one of version 00: of callers, and in events of other writers. */
+/** The given traceparent, if it is one of version 00. Callers and other writers of events may send anything. */
 export function traceParent (given: unknown): string | undefined {
   return typeof given === 'string' && given.length === 55 && pattern.test(given) ? given : undefined
 }
