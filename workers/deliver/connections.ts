@@ -1,5 +1,5 @@
-// Connections to receivers. They are kept for the next webhooks, since to open one costs more than to send, most of all
-// over TLS; of those that fail, some were stale, which costs a request but no attempt, and some had begun to answer.
+// Connections to receivers. They are kept for the next webhooks, since opening one costs more than sending, most of all
+// over TLS. A stale connection costs a request but no attempt. If one breaks in an answer, the beginning still counts.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -9,12 +9,12 @@ import { maxCachedSessions } from './guard.js'
 
 export type OpenAgent = (connect: buildConnector.connector, keepAliveTimeout: number) => Dispatcher
 
-/** Where the receiver does not say itself for how long it keeps them. */
+/** Unless the receiver says how long it keeps them. */
 export const keptMs = 60_000
-/** While this many are open: receivers that are called once each must not use up what a process may open. */
+/** From so many on, `hurriedMs` applies: receivers that are called once must not use up the process's sockets. */
 const mostKept = 500
 export const hurriedMs = 4_000
-/** Of an answer, in bytes: its status line counts, whatever else is in them. */
+/** In bytes. Generous, because the status line of an answer counts, whatever else its headers have. */
 const maxHeaderSize = 64 * 1024
 const keepAtMost = 16 * 1024
 
@@ -28,14 +28,14 @@ const usualAgent: OpenAgent = (connect, keepAliveTimeout) =>
   new Agent({ connect, allowH2: false, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout })
 
 /**
- * Connections are opened by `connect`, and kept for a minute; for some seconds while `most` or more are open. Sockets
- * are watched: undici reports some errors without a connection, and all of them without a request.
+ * `connect` opens connections, which are kept for a minute, or for some seconds while `most` or more are open. It
+ * watches the sockets, because undici reports some errors without a connection, and all of them without a request.
  */
 export function openConnections (
   connect: buildConnector.connector, openAgent: OpenAgent = usualAgent, most = mostKept
 ) {
   let open = 0
-  // undici resumes the TLS session of a host as long as nobody collects it: it holds none itself.
+  // undici resumes the TLS session of a host but holds it weakly: this cache keeps it from garbage collection.
   const sessions = new LRUCache<string, Buffer>({ max: maxCachedSessions })
   const exchanges = new WeakMap<Socket, Exchange | undefined>()
   const failed = new WeakMap<object, Exchange & { isStale: boolean }>()
@@ -58,7 +58,7 @@ export function openConnections (
   const hurried = openAgent(watching, hurriedMs)
   subscribe(sendHeaders, note)
   return {
-    /** Sends the next request. */
+    /** The dispatcher of the next request. */
     next: () => open < most ? patient : hurried,
     /** Whether `error` ended a request without any answer, on a connection that had answered other requests. */
     isStale: (error: unknown) => failureOf(error)?.isStale ?? false,

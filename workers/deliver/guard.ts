@@ -21,14 +21,13 @@ export class Blocked extends Error {
   override readonly name = 'Blocked'
 }
 
-/** A name could not be resolved. */
 export class NameNotResolved extends Error {
   override readonly name = 'NameNotResolved'
 }
 
 const longestUrl = 2_048
 const connectTimeoutMs = 5_000
-/** Of TLS, by host: the next connection to it needs no new keys. */
+/** TLS sessions, by host: the next connection to it resumes one. */
 export const maxCachedSessions = 1_000
 // Node's default of 250 ms gives up on distant receivers that have more than one address.
 const perAddressMs = 2_000
@@ -53,7 +52,7 @@ export function blockedReason (ip: string, allowCidrs: readonly string[]): strin
   return isBlocked ? `${ip} is a private or reserved address` : undefined
 }
 
-/** Without a zone and dots: ipaddr.js takes ::a.b.c.d for the mapped ::ffff:a.b.c.d, which is another address. */
+/** Removes zone and dots: ipaddr.js mistakes ::a.b.c.d for the mapped ::ffff:a.b.c.d, which is another address. */
 function inHex (ip: string): string {
   return bare(new URL(`http://[${ip.replace(/%.*/, '')}]/`).hostname)
 }
@@ -65,7 +64,7 @@ function isInside (address: ipaddr.IPv4 | ipaddr.IPv6, cidr: string): boolean {
 
 /**
  * Why `url` may not be stored as a webhook URL, as words that follow the name of the field; nothing when it may.
- * Names are not resolved: that is done, and checked, at every connection.
+ * It does not resolve names: every connection does that, and checks the addresses.
  */
 export function webhookUrlProblem (url: string, { allowHttp, allowCidrs }: UrlRules): string | undefined {
   const absolute = allowHttp ? 'must be an absolute https or http URL' : 'must be an absolute https URL'

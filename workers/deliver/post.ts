@@ -56,8 +56,8 @@ async function send (connections: Connections, { url, headers, body, timeoutMs, 
 }
 
 /**
- * Its signal is aborted at its deadline, or when the worker hurries. `AbortSignal.any` would leave an entry with the
- * signal of the worker for each attempt, for as long as the process lives, until no further one fits.
+ * Its signal is aborted at its deadline, or when the worker hurries. `AbortSignal.any` would leak an entry in the
+ * worker's signal for each attempt, for as long as the process lives, until no further one fits.
  */
 function startAttempt (timeoutMs: number, hurry: AbortSignal) {
   const controller = new AbortController()
@@ -80,7 +80,7 @@ function startAttempt (timeoutMs: number, hurry: AbortSignal) {
   }
 }
 
-/** undici obeys a signal only when it is connected, after up to five seconds; this obeys it before that. */
+/** undici obeys a signal only once it is connected, which takes up to five seconds; this obeys it at once. */
 async function unlessAborted<Answer> (signal: AbortSignal, answer: Promise<Answer>): Promise<Answer> {
   return await new Promise((resolve, reject) => {
     const abort = () => reject(new Error('aborted'))
@@ -89,7 +89,7 @@ async function unlessAborted<Answer> (signal: AbortSignal, answer: Promise<Answe
   })
 }
 
-/** undici refuses an answer with these for its headers, such as two lengths. */
+/** Errors by which undici refuses the headers of an answer, for instance two lengths. */
 const unreadable = new Set(['HTTPParserError', 'ResponseContentLengthMismatchError'])
 
 /** The status line counts, whatever comes after it. */
@@ -112,7 +112,7 @@ async function excerptOf (
   return { excerpt, truncated: !read.isWhole || Math.max(read.bytes.length, bytes.length) > keepAtMost }
 }
 
-/** Until there is more than `most`, or it breaks. */
+/** Reads until it has more than `most` bytes, or the source breaks. */
 async function readSome (source: AsyncIterable<Buffer>, most: number): Promise<{ bytes: Buffer, isWhole: boolean }> {
   const chunks: Buffer[] = []
   let size = 0
@@ -134,7 +134,7 @@ const unpackers = new Map([
   ['br', () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH })]
 ])
 
-/** As much of it as is kept, and a piece more where there is more; as it came where it cannot be unpacked. */
+/** Unpacks as much as is kept, and a bit more if there is more. Returns `bytes` if they cannot be unpacked. */
 async function unpacked (bytes: Buffer, encoding?: string | string[]): Promise<Buffer> {
   const unpacker = unpackers.get(String(encoding ?? '').trim().toLowerCase())?.()
   if (!unpacker) return bytes

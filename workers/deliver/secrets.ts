@@ -4,7 +4,7 @@ import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy
 import { iso } from '../deliveries/read.js'
 import { newSecret } from './sign.js'
 
-/** Whose secrets: those of an assistant, or without one the user's. */
+/** An assistant, or without one the user. */
 export interface SecretOwner {
   userId: string
   assistantId?: number | undefined
@@ -21,7 +21,7 @@ const mostFormer = 2
 const defaultOverlapHours = 24
 const lockSpace = 0x77_6a // any number that nothing else uses for advisory locks with two keys
 
-/** The user's current secret, made now when there is none; concurrent callers get the same one. */
+/** Creates the user's secret if there is none; concurrent callers get the same one. */
 export async function currentSecret (db: Database, keys: SecretKeys, userId: string): Promise<string> {
   return (await userSecrets(db, keys, userId)).secret
 }
@@ -45,15 +45,15 @@ export async function assistantSecrets (
   const users = await userSecrets(db, keys, userId)
   if (!current) return { ...users, previous: shown(former) ?? users.previous, own: false }
   const { secret, beside } = current
-  const isUsersLast = beside !== null && former?.beside !== beside // it took the place of the user's, not of an own one
+  const isUsersLast = beside !== null && former?.beside !== beside // it replaced the user's secret, not an own one
   return { secret, previous: isUsersLast ? { secret: users.secret, expires_at: beside } : shown(former), own: true }
 }
 
 /**
- * Makes a new secret of the user current; what signed before signs on for so many hours, and with 0 not once more. A
- * second rotation within that time does not end that: each former secret signs for its own time, so that no receiver
- * breaks that has one of them.
- * @returns nothing when two former secrets sign already: more signatures would only make requests longer
+ * Makes a new secret of the user current. The former one keeps signing for `overlapHours`; with 0 it stops at once. A
+ * second rotation does not shorten that: each former secret signs for its own time, so that no receiver that has one of
+ * them breaks.
+ * @returns nothing if two former secrets sign already: more signatures would only make requests longer
  */
 export async function rotateUserSecret (
   tx: PoolClient, keys: SecretKeys, userId: string, overlapHours = defaultOverlapHours
@@ -62,7 +62,7 @@ export async function rotateUserSecret (
   return await rotate(tx, keys, { userId }, overlapHours) ? await userSecrets(tx, keys, userId) : undefined
 }
 
-/** The same for an assistant. Its first secret takes the place of the user's, which sign beside it for that time. */
+/** The same for an assistant. Its first secret replaces the user's, which keep signing for that time. */
 export async function rotateOwnSecret (
   tx: PoolClient, keys: SecretKeys, { userId, id }: { userId: string, id: number }, overlapHours = defaultOverlapHours
 ): Promise<AssistantSecrets | undefined> {
@@ -86,7 +86,7 @@ async function rotate (tx: PoolClient, keys: SecretKeys, owner: SecretOwner, ove
   return true
 }
 
-/** Signs for the assistant with the user's secrets again, and for 24 hours with its own beside them. */
+/** The user's secrets sign for the assistant again; its own ones keep signing for 24 hours. */
 export async function dropOwnSecret (
   tx: PoolClient, keys: SecretKeys, userId: string, assistantId: number
 ): Promise<AssistantSecrets> {
@@ -99,7 +99,7 @@ async function lockSecretsOf (tx: PoolClient, { userId, assistantId }: SecretOwn
   await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, `${userId} ${assistantId ?? ''}`])
 }
 
-/** `beside`: until when the user's secrets sign beside it. Both times in ISO 8601. */
+/** `beside`: until when the user's secrets sign as well. Both times in ISO 8601. */
 interface Signing { secret: string, expires_at: string | null, beside: string | null }
 
 /** The secrets of the owner that sign; former ones the newest first. */
@@ -119,7 +119,7 @@ async function signing (
 const shown = (former: Signing | undefined) =>
   former?.expires_at ? { secret: former.secret, expires_at: former.expires_at } : null
 
-/** The current one signs on for so many hours; with 0 the former ones end, too. */
+/** The current secret keeps signing for `overlapHours`; with 0 the former ones stop too. */
 async function endSecrets (tx: PoolClient, { userId, assistantId = 0 }: SecretOwner, overlapHours: number) {
   await tx.query(`
     UPDATE ledger.webhook_secrets SET expires_at = now() + $3 * interval '1 hour'

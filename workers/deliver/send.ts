@@ -20,7 +20,7 @@ export interface SendOptions {
   version: string
 }
 
-/** Of what ended its workers. */
+/** Timeout of attempts that crashed their workers. */
 const suspectMs = 5_000
 
 /** @throws when `signal` is aborted, or when this process has a fault of its own */
@@ -38,7 +38,7 @@ export async function send (attempt: Attempt, signal: AbortSignal, options: Send
   }
 }
 
-/** No address: it is the user's, and may hold secrets. */
+/** Leaves out the URL, which may hold secrets of the user. */
 const spanOptions = ({ deliveryId, trigger, n, traceparent }: Attempt): SpanOptions => ({
   kind: 'client',
   parent: traceparent ?? undefined,

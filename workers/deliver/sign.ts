@@ -1,5 +1,5 @@
-// What the request of an attempt carries, signed by Standard Webhooks: so receivers know who sent it, when, and that
-// nothing was changed.
+// The headers of an attempt, signed by Standard Webhooks: receivers can check who sent it, when, and that nothing was
+// changed.
 import { createHmac, randomBytes } from 'node:crypto'
 
 interface NumberedAttempt {
@@ -25,7 +25,7 @@ const attemptHeaders = ({ id, attempt, at }: NumberedAttempt) => ({
   'webhook-attempt': String(attempt)
 })
 
-/** All but the signature, as its user is shown them. @param version of Ringledger */
+/** All headers but the signature, as the user may see them. @param version of Ringledger */
 export const requestHeaders = (attempt: NumberedAttempt, version: string) => ({
   'content-type': 'application/json',
   'user-agent': `Ringledger/${version}`,
@@ -39,7 +39,7 @@ export function signedHeaders ({ id, attempt, body, at, secrets }: Signable): Re
   return { ...headers, 'webhook-signature': secrets.map((secret) => signature(secret, prefix, body)).join(' ') }
 }
 
-/** By the HMAC of node: that of the package `standardwebhooks` is JavaScript, and takes 6 ms for 256 KiB. */
+/** Uses the HMAC of Node: that of the package `standardwebhooks` is JavaScript, and takes 6 ms for 256 KiB. */
 function signature (secret: string, prefix: string, body: Buffer): string {
   const [, key] = /^whsec_([A-Za-z0-9+/]+=*)$/.exec(secret) ?? []
   if (key === undefined) throw new Error('a webhook secret is not `whsec_` and base64')

@@ -1,4 +1,4 @@
-// Which attempts a worker makes next: it claims due rows of assistants, with all that it needs to send them. Claims of
+// Claims the attempts that a worker makes next: due rows of assistants, with everything that sending needs. Claims of
 // one user are serial, so the bounds are exact.
 import type { Pool, QueryResult } from 'pg'
 import type { SealedRow } from '../../src/privacy/sealed-text.js'
@@ -7,7 +7,7 @@ import { onConnection } from '../../src/postgres/transaction.js'
 /** What starts an attempt: the schedule, a redelivery (`manual`), a test or a probe. Each numbers its own attempts. */
 export type Trigger = 'schedule' | 'manual' | 'test' | 'probe'
 
-/** An attempt that this worker, and no other one, may send. */
+/** An attempt that only this worker may send. */
 export interface Attempt {
   deliveryId: string
   trigger: Trigger
@@ -18,7 +18,7 @@ export interface Attempt {
   assistantId: string
   userId: string
   url: string
-  /** Of the webhook: what becomes of an attempt counts against the same one. */
+  /** Of the webhook: an outcome counts only against the same revision. */
   revision: string
   body: Buffer
   /** Failed attempts of its schedule, and milliseconds since that began. */
@@ -29,19 +29,19 @@ export interface Attempt {
   /** The user's own, encrypted. */
   headers: SealedRow | null
   traceparent?: string | null
-  /** Of the user's own headers, once they are sent. */
+  /** Names of the user's own headers, set when they are sent. */
   headerNames?: readonly string[] | undefined
-  /** It ended its workers, and others like it wait for it. */
+  /** It crashed its workers, so no other such attempt runs beside it. */
   isSuspect?: boolean
 }
 
 export interface Claim {
   attempts: Attempt[]
-  /** Somebody else claims for their users, or changes their webhooks: ask again soon. */
+  /** Assistants whose user or webhook somebody else has locked: ask again soon. */
   busy: string[]
-  /** They have more that this worker has no room for. */
+  /** Assistants with more than this worker has room for. */
   left: string[]
-  /** They have more, which a pause or a rate puts off. */
+  /** Assistants with more, which a pause or a rate limit delays. */
   later: Array<{ assistantId: string, inMs: number }>
 }
 
@@ -52,20 +52,20 @@ export interface Claiming {
   bytes: number
   /** Most attempts of one user that run in this worker. */
   ofUser: number
-  /** Claims only what ended its workers twice in a row. */
+  /** Claims only attempts that crashed their workers twice in a row. */
   suspects?: boolean
 }
 
-/** Bounds on attempts that run at a time. Beyond `shared` of a user, an assistant gets only its first two. */
+/** Bounds on concurrent attempts. Once a user has `shared` of them, an assistant gets only its first two. */
 export const bounds = { ofAssistant: 10, ofUser: 50, shared: 30, firstOnes: 2, ofFailing: 1 }
-/** After so many crashes in a row a worker sends a delivery with no other such one; after so many it is held. */
+/** Crashes in a row after which a worker sends a delivery with no other such one, and after which it is held. */
 export const [suspectAfter, heldAfter] = [2, 4]
 
 const lockSpace = 0x77_68 // any number that nothing else uses for advisory locks with two keys
 
 /**
- * Claims what is due of these assistants: two statements in one message, which is one transaction. The first one locks
- * users and notes of whom; the second one's snapshot is younger, so it sees what the last holder of a lock has written.
+ * Claims due attempts of these assistants by two statements in one message, which is one transaction. The first one
+ * locks users and notes their assistants. The second has a newer snapshot: it sees what the last lock holder wrote.
  */
 export async function claim (pool: Pool, assistants: readonly string[], claiming: Claiming): Promise<Claim> {
   const { worker, room, bytes, ofUser, suspects } = claiming
@@ -76,7 +76,7 @@ export async function claim (pool: Pool, assistants: readonly string[], claiming
     try {
       if (!prepared.has(client.connection)) await client.query(preparing)
       prepared.add(client.connection)
-      // pg answers several statements with a result each, and its types do not say so.
+      // pg returns one result for each statement, which its types do not say.
       return await client.query(text) as unknown as [QueryResult<Record<'open' | 'busy', string[]>>, QueryResult<ClaimRow>]
     } catch (error) {
       isBroken(error as Error) // it may be committed: the sender begins anew
@@ -97,12 +97,12 @@ export async function claim (pool: Pool, assistants: readonly string[], claiming
 interface ClaimRow extends Omit<Attempt, 'deliveryId' | 'body'> {
   wantsRoom: boolean
   waitMs: number | null
-  /** Null where nothing was claimed of the assistant. */
+  /** Null if nothing was claimed for the assistant. */
   deliveryId: string | null
   body: string
 }
 
-/** When the schedule of delivery `d` began: what its webhook `w` was before does not count. */
+/** When the schedule of delivery `d` began. A restart of its webhook `w` begins it anew. */
 export const beginning = (d: string, w: string) => `greatest(${d}.created_at, ${d}.recovered_at, ${w}.restarted_at)`
 /** Failures of the schedule of `d`. */
 export const failuresOf = (d: string, w: string) =>
@@ -112,8 +112,8 @@ export const failuresOf = (d: string, w: string) =>
 export const isOpen = (w: string, now = 'now()') =>
   `(${w}.off_since IS NULL AND ${w}.suspended_at IS NULL AND coalesce(${w}.paused_until <= ${now}, true))`
 
-// While somebody has a snapshot open, as a backup does, no vacuum removes from the indexes what has ended. So claims
-// look for what runs no further back than an attempt lasts, and for what is due from `due_from` on.
+// While somebody holds a snapshot open, as a backup does, vacuum cannot remove dead rows from the indexes. So claims
+// look for running attempts no further back than an attempt lasts, and for due ones only from `due_from` on.
 export const runs = (d: string) => `(${d}.worker IS NOT NULL AND ${d}.started_at > now() - interval '11 minutes')`
 
 const dueOf = (which: string, most: string) => `
@@ -122,18 +122,18 @@ const dueOf = (which: string, most: string) => `
       WHERE assistant_id = o.assistant_id AND worker IS NULL AND ${which} AND due_at <= o.now
       ORDER BY due_at LIMIT ${most} FOR UPDATE SKIP LOCKED) found`
 
-/** What was delivered, cancelled or erased meanwhile may still have a due row, which goes. */
+/** A delivery that was delivered, cancelled or erased meanwhile may still have a due row, which a claim deletes. */
 const isToSend = (due: string, d: string) =>
   `(${d}.body IS NOT NULL AND ${d}.erased_at IS NULL AND (${due}.trigger <> 'schedule' OR ${d}.status = 'scheduled'))`
 
 const scheduled = (column = 'trigger') => `${column} = 'schedule'`
 
-// Nobody waits for anybody here: what is locked is left out, and asked for again. `turn` counts the attempts of an
-// assistant with those that it gets, `nth_of_user` those of its user; all of them get a first turn before any gets a
-// second one. Where others of a user wait for room, one gets a single attempt. One due row more is looked at than may
-// be claimed, to know whether any is left. (SELECT …) hides the length of an array, so that one plan serves all.
-// `= ANY(ARRAY(…))` looks rows up by their ids: statistics say that a queue has none, and a join would read all that
-// is dead in an index, as while a backup runs.
+// A claim waits for no lock: it skips locked rows, and the worker asks again. `turn` numbers the attempts of an
+// assistant, running and new ones; `nth_of_user` those of its user. Every assistant gets a first turn before any gets a
+// second. If other assistants of a user wait for room, one gets a single attempt. The claim looks at one due row more
+// than it may take, to know whether any is left. (SELECT …) hides the length of an array, so that one plan serves all.
+// `= ANY(ARRAY(…))` looks rows up by id: statistics say that a queue is empty, and a join would read all dead entries
+// of an index, for instance while a backup runs.
 const noted = 'ringledger.users_locked'
 const opened = `(SELECT current_setting('${noted}')::bigint[])::bigint[]`
 
@@ -216,7 +216,7 @@ const takenSql = (which: string, since: string) => `
       AND (due.delivery_id, due.trigger) = (nothing.delivery_id, nothing.trigger)
   )`
 
-/** Those of the user sign unless the assistant has one of its own that needs them beside it no more. */
+/** The user's secrets sign, unless the assistant has a secret of its own whose overlap with them is over. */
 function secretsOf (row: string): string {
   return `
     SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)
@@ -228,7 +228,7 @@ function secretsOf (row: string): string {
           AND coalesce(own.beside_user_until, '-infinity') <= now())))`
 }
 
-/** @param isUsual whether all that waits was looked at, from the first on */
+/** @param isUsual whether the claim looked at everything that waits, from the first row on */
 const restSql = (isUsual: boolean) => `
   rest AS MATERIALIZED (
     SELECT opened.assistant_id, count(t.delivery_id) FILTER (WHERE ${scheduled('c.trigger')}) AS scheduled,
@@ -279,5 +279,5 @@ const suspectsSql = `WITH ${openedSql}, ${takenSql(`crashes >= ${suspectAfter}`,
 const preparing = `PREPARE claim_users (bigint[]) AS ${usersSql};
 ${['claim', 'claim_suspects'].map((name, nth) =>
   `PREPARE ${name} (bigint, bigint, bigint, bigint) AS ${[usualSql, suspectsSql][nth]}`).join(';\n')}`
-/** Connections whose sessions know the statements by their names. */
+/** Connections whose sessions have the prepared statements. */
 const prepared = new WeakSet<object>()

@@ -1,5 +1,5 @@
-// Notifies the workers that something of assistants is due. A lost notification costs time only: the reconciler
-// finds it.
+// Notifies the workers that assistants have something due. A lost notification costs only time, because the reconciler
+// finds them.
 import type { Pool, PoolClient } from 'pg'
 import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 

@@ -1,4 +1,4 @@
-// What a user set for the webhook of an assistant beside its URL. Headers are encrypted, bound to their user.
+// Options of an assistant's webhook besides its URL. Headers are encrypted and bound to their user.
 import type { Pool, PoolClient } from 'pg'
 import {
   shownHeaders, type OwnHeaders, type WebhookOptions, type WebhookOptionsBody
@@ -21,7 +21,7 @@ export const openHeaders = (keys: SecretKeys, userId: string, row: SealedRow | n
 const toOptions = (keys: SecretKeys, { user_id, max_per_second, headers }: OptionsRow): WebhookOptions =>
   ({ headers: shownHeaders(openHeaders(keys, user_id, headers)), max_per_second })
 
-/** Nothing where no webhook of that assistant is known. Only operators leave the user out. */
+/** Nothing if no webhook of that assistant is known. Only operators leave the user out. */
 export async function findOptions (
   db: Pool | PoolClient, keys: SecretKeys, assistantId: number, userId?: string, lock: '' | 'FOR UPDATE' = ''
 ): Promise<WebhookOptions | undefined> {
@@ -31,7 +31,7 @@ export async function findOptions (
   return row && toOptions(keys, row)
 }
 
-/** Changes what is given. Nothing where no webhook of that assistant is known. */
+/** Changes only given options. @returns nothing if no webhook of that assistant is known */
 export async function changeOptions (
   tx: PoolClient, keys: SecretKeys, whose: { assistantId: number, userId: string }, given: WebhookOptionsBody
 ): Promise<WebhookOptions | undefined> {

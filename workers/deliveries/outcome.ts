@@ -1,5 +1,5 @@
-// What becomes of attempts that have ended: one statement for all since the last one. It may be repeated, and whatever
-// else runs meanwhile, it changes only what its attempts had.
+// Records the outcomes of attempts: one statement for all that ended since the last one. It may be repeated, and it
+// changes only what its attempts still hold, whatever else runs meanwhile.
 import type { Pool } from 'pg'
 import type { Judgement, Outcome } from '../../src/features/webhooks/outcome.js'
 import { beginning, bounds, failuresOf, heldAfter, isOpen, runs, suspectAfter, type Attempt } from './claim.js'
@@ -25,20 +25,20 @@ export interface Notice {
 }
 
 export interface Recorded {
-  /** Those whose outcome is kept: others had been closed as `unknown`, or come for the second time. */
+  /** Attempts whose outcome was stored. Others had been closed as `unknown`, or come a second time. */
   kept: Ended[]
-  /** Assistants that have something due now, of the users of these attempts. */
+  /** Assistants of the same users that have something due now. */
   next: string[]
   notices: Notice[]
 }
 
-/** Of a webhook that only fails for so long the next failure suspends it. */
+/** If a webhook has only failed for so long, the next failure suspends it. */
 const suspendAfter = '5 days'
 const failuresUntilTold = 3
-/** A connection that is dead must not delay for longer what the next one can write. */
+/** A dead connection must not delay for longer what the next one can write. */
 const answerWithinMs = 5_000
 
-/** Records how attempts ended. Two of one delivery may come together. */
+/** Two attempts of one delivery may come together. */
 export async function recordOutcomes (pool: Pick<Pool, 'query'>, ended: readonly Ended[]): Promise<Recorded> {
   const values = [JSON.stringify(ended.map(toRow))]
   const query = { name: 'record-outcomes', text: outcomeSql(givenSql), values, query_timeout: answerWithinMs }
@@ -48,8 +48,8 @@ export async function recordOutcomes (pool: Pick<Pool, 'query'>, ended: readonly
 }
 
 /**
- * Closes what workers had that are gone as `unknown`: it is made again at once. What ends its workers is held.
- * @returns whether that was all
+ * Closes attempts of workers that are gone as `unknown`. They are made again at once, or held after too many crashes.
+ * @returns `isAll`: whether no others are left
  */
 export async function closeLost (
   pool: Pick<Pool, 'query'>
@@ -89,7 +89,7 @@ const toRow = ({ attempt, judgement: { verdict, usesAttempt, fails, pause }, ...
   is_crash: false
 })
 
-/** Text of Postgres has no NUL, and no half of a pair. */
+/** Postgres text can hold neither NUL nor half of a surrogate pair. */
 const storable = (text: string | null) => text === null ? null : Buffer.from(text.replaceAll('\0', '')).toString()
 
 const ids = `nth integer, delivery_id uuid, trigger text, n integer, worker bigint, started_at timestamptz,
@@ -100,7 +100,7 @@ const told = `revision bigint, url text, header_names text, outcome text, status
 
 const givenSql = `SELECT *, now() AS now FROM json_to_recordset($1) AS e (${ids}, ${told})`
 
-// A revision that no webhook has: what is unknown says nothing of it.
+// No webhook has revision 0, because an unknown outcome says nothing about the webhook.
 const lost = {
   ...{ revision: 0, outcome: 'unknown', error: 'the worker did not tell the outcome', truncated: false },
   ...{ verdict: 'retry', in_ms: 0, uses_attempt: false, fails: false, is_crash: true }
@@ -113,13 +113,13 @@ const lostSql = `
     WHERE worker IS NOT NULL AND NOT EXISTS (SELECT FROM ledger.webhook_workers w WHERE w.id = d.worker)
     LIMIT ${mostAtOnce}`
 
-/** Of a webhook, in the order in which they ended. */
+/** The earlier attempts of a webhook, in the order in which they ended. */
 const before = 'PARTITION BY assistant_id ORDER BY ended_at, nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING'
 const isHeld = (r: string) => `${r}.is_crash AND ${r}.crashes >= ${heldAfter - 1}`
 
 /**
- * Assistants of a user with so many attempts that wait until it has room, the longest unserved first, as many as there
- * is room for. @param running the attempts of each of them
+ * Assistants that wait for room of their user, the longest unserved first, as many as there is room for.
+ * @param count running attempts of the user @param running a relation with those of each assistant
  */
 export const waitingSql = (user: string, count: string, running: string) => `
       SELECT w.assistant_id FROM ledger.webhooks w LEFT JOIN ${running} own USING (user_id, assistant_id)
@@ -129,7 +129,7 @@ export const waitingSql = (user: string, count: string, running: string) => `
       ORDER BY w.waits_since
       LIMIT greatest(0, CASE WHEN ${count} < ${bounds.shared} THEN ${bounds.shared} ELSE ${bounds.ofUser} END - ${count})`
 
-/** Of the assistant `e` with the webhook `w` something is due, or was put back by this statement. */
+/** The assistant `e` with the webhook `w` has something due, or this statement puts something back. */
 const isDue = (sign: '=' | '<>') => `(
       (SELECT true FROM ledger.webhook_due d WHERE d.assistant_id = e.assistant_id AND d.worker IS NULL
         AND d.crashes < ${suspectAfter} AND d.trigger ${sign} 'schedule' AND d.due_at <= now()
@@ -137,10 +137,10 @@ const isDue = (sign: '=' | '<>') => `(
       OR EXISTS (SELECT FROM again a
         WHERE a.assistant_id = e.assistant_id AND a.trigger ${sign} 'schedule' AND a.due_at <= clock_timestamp()))`
 
-// Rows are locked in the order webhooks, deliveries, due, by id: each of these waits for the one before. A healthy
-// webhook that succeeds is not locked, so outcomes and claims of it do not meet.
-// `is_ours`: the due row is still this attempt's. `is_present`: so is the webhook; a 410 or a last failure of another
-// revision is about a former one.
+// Lock order: webhooks, deliveries, due rows, by id; each of these CTEs waits for the one before. A healthy webhook
+// that succeeds is not locked, so its outcomes and claims do not wait for each other.
+// `is_ours`: the due row is still this attempt's. `is_present`: the webhook still has the attempt's revision; a 410 or
+// a last failure of another revision is about a former webhook.
 const lockedSql = `
   hook AS MATERIALIZED (
     SELECT w.* FROM ledger.webhooks w WHERE w.assistant_id IN (SELECT assistant_id FROM ended)

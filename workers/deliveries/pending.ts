@@ -1,5 +1,5 @@
-// Deliveries as they come and go beside their attempts: those that somebody asks for, that begin anew or are not sent
-// any more. Each statement changes at most 1,000 deliveries.
+// Changes of deliveries besides outcomes: attempts on demand, restarts, cancellations, erasures, removal of payloads.
+// Each statement changes at most 1,000 deliveries.
 import type { Pool, PoolClient } from 'pg'
 import { suspectAfter, type Trigger } from './claim.js'
 import { mostAtOnce } from './webhooks.js'
@@ -7,8 +7,8 @@ import { mostAtOnce } from './webhooks.js'
 type Database = Pick<Pool | PoolClient, 'query'>
 
 /**
- * Asks for one more attempt beside the schedule: a redelivery, a test or a probe. What was asked for and is not made
- * yet is made once more. @returns the assistant; nothing where there is nothing to send
+ * Asks for one more attempt besides the schedule: a redelivery, a test or a probe. Requests add up until they are made.
+ * @returns the assistant; nothing if there is nothing to send
  */
 export async function askForAttempt (
   tx: Database, id: string, trigger: Exclude<Trigger, 'schedule'>, userId?: string
@@ -29,8 +29,8 @@ export async function askForAttempt (
 }
 
 /**
- * Begins the schedule of these deliveries anew, due now: of those that wait for a retry, too, and not of those that are
- * delivered, erased, without a body, or under way. @returns them
+ * Restarts the schedule of these deliveries, due now, even of those that wait for a retry. It leaves out those that are
+ * delivered, erased, without a body, or being sent. @returns the restarted ones
  */
 export async function beginAnew (
   tx: Database, ids: readonly string[]
@@ -56,8 +56,8 @@ export async function beginAnew (
 }
 
 /**
- * Cancels what the relation `picked` (delivery_id) has and nobody is sending. `= ANY(ARRAY(…))` looks rows up by their
- * ids, whatever statistics say of how many there are.
+ * Cancels the deliveries in the relation `picked` (delivery_id) that nobody is sending. `= ANY(ARRAY(…))` looks rows up
+ * by id, whatever statistics say about their number.
  */
 const cancellingSql = (picked: string, reason: string) => `
   WITH picked AS MATERIALIZED (${picked}
@@ -75,7 +75,7 @@ const cancellingSql = (picked: string, reason: string) => `
   UPDATE ledger.webhook_deliveries SET status = 'cancelled', reason = '${reason}', finished_at = clock_timestamp()
   WHERE id = ANY(ARRAY(SELECT delivery_id FROM gone))`
 
-/** Of webhooks that stay as they are meanwhile, what was due longest. */
+/** Locks the webhooks, so that they stay as they are, and picks what was due longest. */
 const heldSql = (webhooks: string, due = 'true') => `
     SELECT due.delivery_id FROM ledger.webhooks w CROSS JOIN LATERAL (
       SELECT delivery_id FROM ledger.webhook_due
@@ -94,7 +94,7 @@ const heldReasons = [
      LIMIT ${mostAtOnce} FOR NO KEY UPDATE SKIP LOCKED) AND status = 'held'`
 ]
 
-/** Cancels what is held for too long, or of a deleted assistant: some of it. @returns how many */
+/** Cancels some deliveries that are held too long or belong to a deleted assistant. @returns how many */
 export async function cancelHeld (db: Database): Promise<number> {
   let cancelled = 0
   for (const text of heldReasons) cancelled += (await db.query(text)).rowCount ?? 0
@@ -102,8 +102,8 @@ export async function cancelHeld (db: Database): Promise<number> {
 }
 
 /**
- * After a restore: cancels some of what was pending, also what ran then. Nothing may be claimed or closed meanwhile.
- * @returns how many deliveries; nothing when it has ended
+ * After a restore: cancels some pending deliveries, even those that were being sent. Nothing may be claimed or closed
+ * meanwhile. @returns how many deliveries; nothing once none are left
  */
 export async function cancelRestored (db: Database): Promise<number | undefined> {
   const { rows: [done] } = await db.query<{ gone: number, cancelled: number }>(`
@@ -135,8 +135,8 @@ export async function cancelRestored (db: Database): Promise<number | undefined>
 }
 
 /**
- * Keeps nothing of these calls, 1,000 at most, but that there was a webhook. What runs ends, and its answer goes. The
- * rows are locked first: then nothing of them is made due meanwhile.
+ * Erases everything about these calls, 1,000 at most, but that there was a webhook. Running attempts end, but nobody
+ * keeps their answers. It locks the rows first, so that nobody makes them due meanwhile.
  */
 export async function eraseDeliveries (tx: PoolClient, callIds: readonly string[]): Promise<void> {
   const { rows } = await tx.query<{ id: string }>(`
@@ -161,7 +161,7 @@ export async function eraseDeliveries (tx: PoolClient, callIds: readonly string[
     WHERE id = ANY($1::uuid[])`, [rows.map(({ id }) => id)])
 }
 
-/** Whether an attempt of an erased call of the user runs: its receiver may get it still. */
+/** Whether an attempt of an erased call of the user still runs: its receiver may get it. */
 export async function areErasedInFlight (db: Database, userId: string): Promise<boolean> {
   const { rows: [found] } = await db.query<{ is_there: boolean }>(`
     SELECT EXISTS (SELECT FROM ledger.webhook_due due JOIN ledger.webhook_deliveries d ON d.id = due.delivery_id
@@ -170,8 +170,8 @@ export async function areErasedInFlight (db: Database, userId: string): Promise<
 }
 
 /**
- * Removes payloads of some deliveries that are so many days old and wait for nothing; tests go with their rows. Rows
- * are locked first: then no attempt of them can be asked for, and each that was is seen. @returns how many
+ * Removes payloads of some deliveries that are so many days old and wait for nothing, and whole rows of tests. It locks
+ * the rows first: it sees every attempt that was asked for, and nobody can ask for another. @returns how many
  */
 export async function removePayloads (tx: PoolClient, days: number): Promise<number> {
   const { rows } = await tx.query<{ id: string }>(`

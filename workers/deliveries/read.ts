@@ -1,5 +1,5 @@
-// Deliveries and notices as their owners and operators read them. What waits for a webhook that is off or suspended is
-// shown as held, though nothing changed in its row.
+// Deliveries and notices as their owners and operators read them. A delivery that waits for a webhook that is off or
+// suspended is shown as held, though its row does not change.
 import type { Pool, PoolClient } from 'pg'
 import type { HourCount } from '../../projections/calls.js'
 import type { Delivery, DeliveryRequest, DeliverySummary, Notice } from '../../src/features/webhooks/model.js'
@@ -17,7 +17,7 @@ export interface DeliveryFilter {
   /** Of the attempt that ended last. */
   outcome?: Outcome | undefined
   statusCode?: number | undefined
-  /** How the URL begins that its webhook goes to. */
+  /** Beginning of the URL of its webhook. */
   url?: string | undefined
   /** ISO 8601. */
   createdFrom?: string | undefined
@@ -28,7 +28,7 @@ export interface DeliveryFilter {
 export const isClosed = (w: string) => `(${w}.off_since IS NOT NULL OR ${w}.suspended_at IS NOT NULL)`
 /** A test does not wait for its webhook. */
 const isPending = "d.status = 'scheduled' AND d.call_id IS NOT NULL"
-/** Whether the delivery `d` is shown as held, beside those whose row says so. */
+/** Whether the delivery `d` is shown as held although its row does not say so. */
 export const isHeld = `(${isPending} AND EXISTS (
   SELECT FROM ledger.webhooks w WHERE w.assistant_id = d.assistant_id AND ${isClosed('w')}))`
 const heldReason = `CASE WHEN ${isPending} THEN (
@@ -42,7 +42,7 @@ function statusFilter (status: Delivery['status'] | undefined): Filter {
   return [status === 'scheduled' ? `(d.status = ? AND NOT ${isHeld})` : 'd.status = ?', status]
 }
 
-/** Of all users so many are looked at: no index has what filters ask for in the order of the list. */
+/** Bounds of a list of all users: no index has filtered rows in the order of the list. */
 const [mostFiltered, mostCounted] = [50_000, 10_001]
 
 const partsOfAll = ["(body IS NULL OR status IN ('scheduled', 'held'))", "body IS NOT NULL AND status NOT IN ('scheduled', 'held')"]
@@ -64,7 +64,7 @@ function newestOfAll (isFiltered: boolean, parts: readonly string[]): Search {
   }
 }
 
-/** Whose it is; null when the assistant is unknown. */
+/** Null if the assistant is unknown. */
 export interface OfUser { user_id: string | null }
 
 /** A page of deliveries without their attempts, newest first, each with its user. */
@@ -92,10 +92,7 @@ export async function listDeliveries (
   }, page)
 }
 
-/**
- * Webhooks of calls and tests by the hour that they were made in, from `from` and before `to`: the newest of them, one
- * more than `most`.
- */
+/** Counts deliveries by the hour in which they were made, from <= time < to. It counts only the newest `most` + 1. */
 export async function countDeliveries (
   pool: Pool, userId: string, from: Date, to: Date, most: number
 ): Promise<HourCount[]> {
@@ -115,12 +112,11 @@ export async function countDeliveries (
   return rows
 }
 
-/** Whether `text` may be the id of a delivery. */
 export const isDeliveryId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
 /**
  * The delivery with its newest attempts, oldest first; without a user, that of any user.
- * @param longestExcerpt of what receivers answered, in characters; all that is kept when absent
+ * @param longestExcerpt characters of each answer; all that are kept when absent
  */
 export async function findDelivery (
   db: Pool | PoolClient, userId: string | undefined, id: string, longestExcerpt = keptExcerpt
@@ -134,7 +130,7 @@ export async function findDelivery (
   return rows.map(({ delivery, user_id }) => ({ ...delivery, user_id }))[0]
 }
 
-/** The webhooks of the user's call with their newest attempts; empty when there are none, or none yet. */
+/** The deliveries of the user's call with their newest attempts; empty if there are none, or none yet. */
 export async function findDeliveries (pool: Pool, userId: string, callId: string): Promise<Delivery[]> {
   const { rows } = await pool.query<{ delivery: Delivery }>({
     name: 'find-deliveries', text: deliveriesSql(isOfCall), values: [callId, userId, keptExcerpt]
@@ -142,7 +138,7 @@ export async function findDeliveries (pool: Pool, userId: string, callId: string
   return rows.map((row) => row.delivery)
 }
 
-/** The same with what was sent: `body` is null when it is no longer kept. Each may have a megabyte. */
+/** Like `findDeliveries`, with `body`, which is null once it is no longer kept. Each may have a megabyte. */
 export async function findWholeDeliveries (
   db: PoolClient, userId: string, callId: string
 ): Promise<Array<Delivery & { body: string | null }>> {
@@ -154,7 +150,7 @@ export async function findWholeDeliveries (
 /** UTC with milliseconds, as every time in an answer. */
 export const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** Where a delivery `d` went last or will go, and what came of it. A query may hold a secret. */
+/** Where a delivery `d` went last or will go, and its last error. Without the query, which may hold a secret. */
 const last = `(
   SELECT json_build_object('url', coalesce(a.url, substring(w.url FROM '^[^?#]*')), 'error', a.error)
   FROM (SELECT) one
@@ -163,7 +159,7 @@ const last = `(
     FROM ledger.webhook_attempts WHERE delivery_id = d.id ORDER BY started_at DESC LIMIT 1) a ON true
   LEFT JOIN ledger.webhooks w ON w.assistant_id = d.assistant_id WHERE d.status <> 'skipped')`
 
-/** What is shown of a delivery `d`. What is due waits until a pause is over. */
+/** The columns of a delivery `d`. `due_at` is never before the end of a pause. */
 const columns = `d.id, d.call_id, d.assistant_id, d.type, d.status, d.reason, d.attempt_count, d.created_at,
   ${heldReason} AS held, ${last} AS last, CASE WHEN ${isPending} THEN (
     SELECT greatest(due.due_at, CASE WHEN w.paused_until > now() THEN w.paused_until END)
@@ -183,13 +179,13 @@ const summary = `
   'url', page.last ->> 'url',
   'last_error', page.last ->> 'error'`
 
-/** More characters than are kept of an answer: its bytes are. */
+/** So many bytes are kept of an answer, and never more characters. */
 const keptExcerpt = 16_384
 
-/** Each may hold 16 KiB of an answer, and a user may ask for as many as they like. The schedule makes ten. */
+/** Each may hold 16 KiB of an answer, and a user may ask for any number of attempts. The schedule makes ten. */
 const mostAttempts = 50
 
-/** Those that have ended, run, or were asked for. */
+/** Attempts that have ended, are running, or were asked for. */
 const attempts = `
   SELECT coalesce(json_agg(json_build_object(
     'n', a.n,
@@ -226,8 +222,8 @@ const newestAttempt = `
 interface RequestRow extends Record<'body' | 'url' | 'header_names', string | null> { n: number, started_at: Date }
 
 /**
- * What was sent last, as its owner is shown it: the request of the newest attempt that was started; null before the
- * first. @param version of Ringledger
+ * The request of the newest attempt that was started, as its owner may see it; null before the first.
+ * @param version of Ringledger
  */
 export async function findRequest (pool: Pool, id: string, version: string): Promise<DeliveryRequest | null> {
   const { rows: [row] } = await pool.query<RequestRow>({
@@ -251,7 +247,7 @@ function withoutQuery (text: string): string {
   return url.origin + url.pathname
 }
 
-/** What a notice `n` is made of, as JSON. */
+/** The arguments of `json_build_object` for a notice `n`. */
 export const noticeOf = (n: string) => `
   'id', ${n}.id, 'type', ${n}.type, 'assistant_id', ${n}.assistant_id, 'delivery_id', ${n}.delivery_id,
   'reason', ${n}.reason, 'at', ${iso(`${n}.at`)}`

@@ -1,6 +1,6 @@
-// Finds what has no job: the queue may have lost everything. It steps from assistant to assistant that has something
-// due, so a million deliveries of one cost no more than one. It alone looks at what was due before `due_from`: at what
-// took longer than a minute to be committed.
+// Finds assistants that have something due but no job, as the queue may have lost everything. It steps from assistant
+// to assistant, so a million deliveries of one cost no more than one. It alone looks at rows that were due before
+// `due_from`: their transaction took longer than a minute.
 import type { Pool } from 'pg'
 import { bounds, isOpen } from './claim.js'
 import { mostAtOnce } from './webhooks.js'
@@ -24,7 +24,7 @@ const theseOnes = `
     SELECT first.*, 1 FROM unnest($1::bigint[]) AS asked (id) JOIN ledger.webhooks asked_of ON asked_of.assistant_id = asked.id
     CROSS JOIN LATERAL (${firstDue('= asked.id AND due_at >= asked_of.due_from')}) first`
 
-/** Of the assistants with something due those that a claim would serve. */
+/** The assistants with something due that a claim would serve. */
 export const servableSql = (pending: string) => `
   WITH RECURSIVE pending (assistant_id, due_at, nth) AS (${pending}
   ), running AS MATERIALIZED (
@@ -58,7 +58,7 @@ const stepSql = `${servableSql(nextOnes)}, marked AS (
     (SELECT json_agg(json_build_object('id', assistant_id::text, 'userId', user_id) ORDER BY nth)
      FROM servable WHERE nth <= ${bounds.ofUser} - count) AS found`
 
-/** Assistants that a claim would serve now: of each user the longest unserved, as many as have room. Others wait. */
+/** Assistants that a claim would serve now: the longest unserved of each user, as many as have room. Others wait. */
 export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSignal): Promise<string[]> {
   const { rows: onDemand } = await pool.query<{ id: string }>(`
     SELECT DISTINCT assistant_id::text AS id FROM ledger.webhook_due
@@ -80,8 +80,8 @@ export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSign
 }
 
 /**
- * Which of these assistants a claim would serve now: of what comes while one has a job, the queue tells nobody. Whoever
- * waits for room is named when there is some.
+ * Those of these assistants that a claim would serve now, as the queue ignores what comes while one has a job. An
+ * outcome names those that wait for room, once there is some.
  */
 export async function findAgain (pool: Pick<Pool, 'query'>, assistants: readonly string[]): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({

@@ -38,13 +38,13 @@ async function removeNotices (pool: Pool): Promise<number> {
   return rowCount ?? 0
 }
 
-// The attempts of a month have a table of their own, which costs nothing to drop; one table catches what has none.
+// Each month of attempts is a partition, which costs nothing to drop; the default partition has the rest.
 const parent = 'ledger.webhook_attempts'
 
 /**
- * Adds the tables of this month, in UTC, and the next three, and drops those that are over for so many days. A month of
- * which the rest has attempts gets no table.
- * @returns the tables that were dropped
+ * Adds the partitions of this month, in UTC, and the next three, and drops those that ended so many days ago. A month
+ * whose attempts are already in the default partition gets none.
+ * @returns the dropped tables
  */
 export async function keepMonths (pool: Pool, days: number): Promise<string[]> {
   return await inTransaction(pool, async (tx) => {

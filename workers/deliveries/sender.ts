@@ -1,5 +1,5 @@
-// A worker of the delivery log: a job names an assistant, the worker claims what is due of it, sends that, and records
-// what came of it. Jobs are short; attempts go on when theirs have ended.
+// A worker of the delivery log. A job names an assistant; the worker claims its due attempts, sends them and records
+// their outcomes. Jobs are short: attempts go on after their job has ended.
 import type { Pool } from 'pg'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
@@ -24,37 +24,37 @@ export interface SenderOptions {
   holder: string
   /** Waits before each attempt, in milliseconds. */
   schedule: readonly number[]
-  /** Notes the user's headers by their names. @throws where `signal` is aborted, or this process has a fault */
+  /** Sets `headerNames` of the attempt. @throws if `signal` is aborted, or this process has a fault */
   send (attempt: Attempt, signal: AbortSignal): Promise<Result>
-  /** Nothing is claimed while this says no. */
+  /** While this is false, the worker claims nothing. */
   maySend (): boolean
-  /** Told of each attempt whose outcome counts. */
+  /** Called for each attempt whose outcome counts. */
   onAttempt?: ((ended: Ended) => void) | undefined
-  /** Told of how many deliveries get no further attempt. */
+  /** Called with the number of deliveries that get no further attempt. */
   onExhausted?: ((count: number) => void) | undefined
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
   heartbeatMs?: number
   reconcileEveryMs?: number | undefined
 }
 
-/** Attempts at a time: as many as forty users may have whose receivers all hang. A claim takes no more than a part. */
+/** Concurrent attempts: enough for forty users whose receivers all hang. One claim takes only a part of them. */
 const room = { ofAll: 2_000, ofClaim: 250, bytes: 64 * 2 ** 20, largestBody: 256 * 2 ** 10 }
 const jobsAtOnce = 50
-/** Who had the job of an assistant serves it for so long without another one, while it has few attempts. */
+/** A worker that had an assistant's job serves it for so long without another job, while it runs few attempts. */
 const [warmMs, mostWarm, fewRunning] = [30_000, 10_000, 100]
 const [claimTogether, recordTogether] = [100, 200]
 const busyMs = 50
 const mostSkewMs = 30_000
-/** Longer waits can bear the reconciler's period. */
+/** The reconciler takes care of longer waits. */
 const longestTimerMs = 75_000
 const timerMarginMs = 5
-/** Of the wait after an attempt that we could not make: it doubles each time. */
+/** Backoff after an attempt that we could not make; it doubles each time. */
 const ourFaultMs = { first: 60_000, longest: 3_600_000 }
-/** Nobody is told of what comes while its assistant has a job. An outcome finds it, or a look after so long. */
+/** The queue ignores an assistant that has a job. An outcome finds what came meanwhile, or a look after this time. */
 const slowMs = 1_000
 const [firstPauseMs, longestPauseMs, refusedForMs, lastWriteMs] = [50, 1_000, 30_000, 2_000]
 
-/** Begins an incarnation, and works. */
+/** Begins an incarnation, and takes jobs. */
 export async function openSender (options: SenderOptions): Promise<Sender> {
   const sender = new Sender(options)
   await sender.begin()
@@ -63,24 +63,24 @@ export async function openSender (options: SenderOptions): Promise<Sender> {
 
 class Sender {
   #worker = ''
-  /** Aborted when what runs is not this worker's any more, or has to be handed over. */
+  /** Aborted when this worker has lost its running attempts, or must hand them over. */
   #incarnation = new AbortController()
   readonly #running = new Set<Promise<void>>()
   #bytes = 0
   #isStopped = false
-  /** Nobody knows of something that this incarnation has: a claim was not answered, or an outcome cannot be written. */
+  /** This incarnation may hold attempts unknowingly: a claim got no answer, or an outcome could not be written. */
   #isInDoubt = false
-  /** Incarnations that only end what they have. */
+  /** Incarnations that only finish what they have. */
   readonly #former = new Set<string>()
   #suspecting: Promise<void> | undefined
-  /** The workers that there were when lost attempts were closed last. */
+  /** The workers that existed when lost attempts were closed last. */
   #lookedAt = ''
   readonly #waking = new Set<string>()
   readonly #active = new Set<string>()
   readonly #again = new Set<string>()
-  /** Until when this worker serves an assistant without another job. */
+  /** Assistants that this worker still serves without another job. */
   readonly #warm = new LRUCache<string, true>({ max: mostWarm, ttl: warmMs })
-  /** Their claims found nothing. */
+  /** Assistants whose claims found nothing. */
   readonly #empty = new Set<string>()
   #isPaused = false
   readonly #timers = new Set<NodeJS.Timeout>()
@@ -136,7 +136,7 @@ class Sender {
     }
   }
 
-  /** It had the job of the assistant a moment ago, and has little to do: it needs no other job. */
+  /** The worker had the assistant's job a moment ago and has little to do, so it needs no other job. */
   #isWarm (assistantId: string): boolean {
     return this.#running.size < fewRunning && this.#warm.has(assistantId)
   }
@@ -155,7 +155,7 @@ class Sender {
     await this.#claim(assistantId)
   }
 
-  /** The queue ignores what is added while the job is there. */
+  /** The queue ignored whatever was added while the job existed, so this looks again. */
   #free (assistantId: string): void {
     this.#active.delete(assistantId)
     this.#warm.set(assistantId, true)
@@ -184,7 +184,7 @@ class Sender {
     })
   }
 
-  /** What the former incarnation knows of ends in it. Then its row goes, and what it does not know of is made again. */
+  /** The former incarnation finishes what it knows of. Then its row goes, and the attempts left over are made again. */
   async #beginAnew (): Promise<void> {
     const { pool, holder } = this.options
     const former = this.#worker
@@ -193,11 +193,11 @@ class Sender {
     if (this.#incarnation.signal.aborted && !this.#isStopped) this.#incarnation = new AbortController()
     this.#former.add(former)
     void Promise.allSettled([this.#suspecting, ...this.#running]).then(() => dismiss(pool, former))
-      .catch(() => {}) // it falls silent
+      .catch(() => {}) // its heartbeat ends anyway
       .finally(() => this.#former.delete(former))
   }
 
-  /** Takes no more jobs until an attempt has ended; these are added again then. */
+  /** Takes no jobs until an attempt has ended, then adds these again. */
   #pauseWith (assistants: string[]): void {
     if (!this.#isPaused) this.options.jobs.pause()
     this.#isPaused = true
@@ -272,7 +272,7 @@ class Sender {
     return { attempt, judgement, outcome: 'unknown', statusCode: null, durationMs, error, excerpt: null, truncated: false }
   }
 
-  /** Until it is written. There are never more of them than attempts: while Postgres is away nothing is claimed. */
+  /** Retries until it is written. Memory stays bounded, because nothing is claimed while Postgres is away. */
   async #persist (ended: Ended): Promise<boolean> {
     const startedAt = performance.now()
     let stoppedAt: number | undefined
@@ -313,7 +313,7 @@ class Sender {
     else if (heard) await this.#sendSuspects(heard.suspects)
   }
 
-  /** One at a time, and others go on beside it: the next crash is laid to it, not to what else ended its workers. */
+  /** Sends suspects one at a time, while other attempts go on: so the next crash counts against a single suspect. */
   async #sendSuspects (assistants: string[]): Promise<void> {
     if (assistants.length === 0 || this.#suspecting || !this.options.maySend()) return
     const sending = async () => {
@@ -328,7 +328,7 @@ class Sender {
     await this.#suspecting
   }
 
-  /** What one worker of many does again and again, while it may send. */
+  /** Periodic tasks for one worker of many, while it may send. */
   get tasks (): Periodic[] {
     const { pool, reconcileEveryMs: everyMs = 10_000 } = this.options
     return [
@@ -349,17 +349,17 @@ class Sender {
     this.#follow(recorded)
   }
 
-  /** Cuts off what runs: it is made again. */
+  /** Aborts running attempts, which others make again. */
   handOver (): void {
     this.#incarnation.abort(new Error('the worker stops'))
   }
 
-  /** Claims nothing more, waits so long for what runs, and hands over the rest. */
+  /** Claims nothing more, waits up to `graceMs` for running attempts, and hands over the rest. */
   async stop (graceMs: number): Promise<void> {
     this.#isStopped = true
     for (const timer of this.#timers) clearTimeout(timer)
     const ending = async () => {
-      await this.#claim('').catch(() => {}) // after the claim that runs
+      await this.#claim('').catch(() => {}) // waits for the claim that runs
       await Promise.all(this.#running)
     }
     if (!await endsWithin(graceMs, ending())) this.handOver()
@@ -370,7 +370,7 @@ class Sender {
   }
 }
 
-/** One `work` serves all assistants that are named while the one before runs. */
+/** Batches calls: one `work` serves all assistants that are named while the one before runs. */
 const together = (work: (assistants: string[]) => Promise<void>, limit: number) => batcher<string, void>({
   runBatch: (assistants) => work(assistants).then(() => new Map()),
   runOne: async () => {},

@@ -1,5 +1,5 @@
-// Webhooks of assistants: what their users change, and what ends or tells a suspension. A change is one row, and makes
-// at most 1,000 due rows due with it; the rest follows.
+// Webhooks of assistants: changes by their users, and the end and report of interruptions. A change is one row and
+// hastens at most 1,000 due rows at once; `continueHastening` does the rest.
 import type { Pool, PoolClient } from 'pg'
 import type { Interruption } from '../../src/features/webhooks/model.js'
 import { beginning } from './claim.js'
@@ -22,7 +22,7 @@ export interface WebhookChange {
 /** Most due rows of one statement. */
 export const mostAtOnce = 1_000
 
-// A new URL, switching on and off, and resuming make another revision. All but switching off begin the schedules anew.
+// A new URL, switching on or off, and resuming raise the revision. All but switching off restart the schedules.
 const changeSql = `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1) AS g (
@@ -52,7 +52,7 @@ const changeSql = `
   )
   SELECT assistant_id::text AS id FROM changed WHERE is_restarted`
 
-/** The former receiver's failures are not the new one's, and a suspension for failing begins anew. */
+/** A new receiver does not inherit failures, and after a suspension the time of failing begins anew. */
 function restarting (when: string, isMoved: string): string {
   const unless = (column: string) => `${column} = CASE WHEN NOT (${when} OR ${isMoved}) THEN w.${column} END`
   return `
@@ -62,14 +62,14 @@ function restarting (when: string, isMoved: string): string {
         is_hastening = ${when} OR w.is_hastening`
 }
 
-/** Before deliveries of other webhooks are locked in the same transaction. */
+/** Call it before the same transaction locks deliveries of other webhooks. */
 export async function lockWebhooks (tx: PoolClient, changes: readonly WebhookChange[]): Promise<void> {
   if (changes.length === 0) return
   await tx.query('SELECT FROM ledger.webhooks WHERE assistant_id = ANY($1::bigint[]) ORDER BY assistant_id FOR NO KEY UPDATE',
     [changes.map(({ assistant_id }) => assistant_id)])
 }
 
-/** Follows the settings of assistants. @returns those of which something may be due now */
+/** Applies the settings of assistants. @returns those that may have something due now */
 export async function changeWebhooks (tx: PoolClient, changes: readonly WebhookChange[]): Promise<string[]> {
   if (changes.length === 0) return []
   const { rows } = await tx.query<{ id: string }>(changeSql, [JSON.stringify(changes)])
@@ -79,9 +79,9 @@ export async function changeWebhooks (tx: PoolClient, changes: readonly WebhookC
 }
 
 /**
- * Ends the suspension or the pause of an assistant's webhook: what waits for a retry is due. Operators name no user.
- * @param to where it has to go: a former URL gets nothing of what waits for a new one, which resumes by itself
- * @returns how many deliveries were held, at most `mostAtOnce`; nothing where it is neither suspended nor paused
+ * Ends the suspension or pause of an assistant's webhook, and hastens waiting deliveries. Operators name no user.
+ * @param to the URL that the webhook must still have; a new URL has ended the interruption already
+ * @returns how many deliveries were held, at most `mostAtOnce`; nothing if it is neither suspended nor paused
  */
 export async function endInterruption (
   tx: PoolClient, assistantId: string, userId?: string, to?: string
@@ -105,7 +105,7 @@ export async function endInterruption (
   return resumed.held
 }
 
-/** Whose an assistant's webhook is and where it goes, as the dispatcher knows by now. */
+/** The owner and URL of an assistant's webhook, as far as the dispatcher has read the log. */
 export async function findWebhook (
   pool: Pool, assistantId: number
 ): Promise<{ user_id: string, url: string | null } | undefined> {
@@ -128,7 +128,7 @@ export interface TroubledWebhook {
   /** When a pause ends. */
   until: string | null
   last_error: string | null
-  /** Deliveries that wait for it; 1,000 where there are more. */
+  /** Deliveries that wait for it; 1,000 if there are more. */
   waiting: number
 }
 
@@ -156,7 +156,7 @@ export async function findInterruption (
   return found
 }
 
-// Of the deliveries that wait, those that have failed are due last.
+// Waiting deliveries that have failed are due last, so the last ten have the last error.
 const waits = "d.assistant_id = w.assistant_id AND d.worker IS NULL AND d.crashes < 2 AND d.trigger = 'schedule'"
 const lastError = `
   CASE suspended_reason WHEN 'gone' THEN 'the receiver answered 410' ELSE (
@@ -188,7 +188,7 @@ export async function troubledWebhooks (
   return rows
 }
 
-// Deliveries whose last failure was before the schedule began anew. One that has failed since waits as it says.
+// Deliveries whose last failure was before the restart of the schedule. One that has failed since keeps its wait.
 const hastenSql = `
   WITH hook AS MATERIALIZED (
     SELECT * FROM ledger.webhooks WHERE assistant_id = $1 FOR NO KEY UPDATE
@@ -211,13 +211,13 @@ const hastenSql = `
   )
   SELECT count(*)::integer AS count FROM waiting`
 
-/** Makes due now what waits for a retry, so many at most. @returns how many */
+/** Makes deliveries that wait for a retry due now, at most so many. @returns how many */
 async function hasten (db: Database, assistantId: string, most: number): Promise<number> {
   const { rows: [row] } = await db.query<{ count: number }>({ name: 'hasten', text: hastenSql, values: [assistantId, most] })
   return row?.count ?? 0
 }
 
-/** One step of what changes have left to do. @returns the assistants of which something is due now */
+/** One step of the hastening that changes have left. @returns the assistants with something due now */
 export async function continueHastening (pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     'SELECT assistant_id::text AS id FROM ledger.webhooks WHERE is_hastening ORDER BY assistant_id LIMIT 100')

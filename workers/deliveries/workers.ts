@@ -1,5 +1,5 @@
-// Workers that send: each incarnation has a row with a heartbeat, by the clock of Postgres. What a worker had whose row
-// is gone is closed and made again.
+// Workers that send. Each incarnation has a row with a heartbeat, by the clock of Postgres. Once a row is gone, the
+// attempts of that incarnation are closed and made again.
 import type { Pool } from 'pg'
 import { isOpen, suspectAfter } from './claim.js'
 
@@ -15,8 +15,8 @@ export async function enlist (pool: Pick<Pool, 'query'>, holder: string): Promis
 }
 
 /**
- * @returns false where the row is gone: others make again what this worker had, so it must send nothing more of it.
- * `suspects`: of these assistants something is due that ended its workers; of failing ones last
+ * @returns false if the row is gone: others make this worker's attempts again, so it must send nothing more of them.
+ * `suspects`: assistants with due attempts that crashed their workers, those of failing webhooks last
  */
 export async function heartbeat (pool: Pick<Pool, 'query'>, id: string): Promise<{ suspects: string[] } | false> {
   const { rows: [row] } = await pool.query<{ suspects: string[] }>({
@@ -35,9 +35,9 @@ export async function heartbeat (pool: Pick<Pool, 'query'>, id: string): Promise
 }
 
 /**
- * Removes workers that are silent. Only one whose own heartbeats came in time all the while may judge: where Postgres
- * was away, or froze in the middle of this, everybody was silent.
- * @returns which there are, and how many there were: as before where none has gone
+ * Removes silent workers. Only a worker whose own heartbeats were on time all the while may judge: if Postgres was
+ * away, or froze in the middle of this, everybody was silent.
+ * @returns text that changes when a worker comes or goes
  */
 export async function removeSilent (pool: Pick<Pool, 'query'>, id: string): Promise<string> {
   const { rows: [row] } = await pool.query<{ present: string }>({
@@ -56,7 +56,7 @@ export async function removeSilent (pool: Pick<Pool, 'query'>, id: string): Prom
   return row?.present ?? ''
 }
 
-/** Ends an incarnation: what it still had is closed as if it had died. */
+/** Ends an incarnation: attempts that it still has are closed as if it had died. */
 export async function dismiss (pool: Pick<Pool, 'query'>, id: string): Promise<void> {
   await pool.query('DELETE FROM ledger.webhook_workers WHERE id = $1', [id])
 }
