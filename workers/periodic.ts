@@ -1,4 +1,4 @@
-// What one worker of many does again and again: a list of tasks under one lease.
+// Runs periodic tasks on one worker of many, under one lease.
 import type { Pool } from 'pg'
 import { isOfOutage } from '../src/log/errors.js'
 import { endsWithin, pause } from '../src/timing.js'
@@ -6,9 +6,9 @@ import { wheneverLeased } from '../src/subscriptions/lease.js'
 
 export interface Periodic {
   name: string
-  /** Or ten times as long as the pass took. One that failed is repeated within ten seconds. */
+  /** The pause, or ten times the length of the pass if longer. A failed pass is repeated within ten seconds. */
   everyMs: number
-  /** A pass that takes longer is given up with the lease: it may wait for a connection that is dead. */
+  /** A longer pass is given up, with the lease: it may wait for a dead connection. */
   passWithinMs?: number
   /** @param signal aborted when the pass is given up: then it must begin nothing more */
   run (signal: AbortSignal): Promise<unknown>
@@ -24,13 +24,13 @@ export interface PeriodicOptions {
 }
 
 const longestPassMs = 60_000
-/** However much a task has to look at, it takes a tenth of one connection's time at most, up to this pause. */
+/** A long pass is followed by a pause, so that it takes at most a tenth of a connection's time, up to this pause. */
 const [pauseOfPass, longestPauseMs] = [10, 60_000]
-/** Before the lease is tried again: an outage ends by itself, and then everybody waits. */
+/** Short, because after an outage everybody waits for the periodic work. */
 const leaseBackoffMs = 2_000
 const longestBackoffMs = 10_000
 
-/** Repeats the tasks beside each other until `signal` is aborted. One that fails backs off alone. */
+/** Repeats the tasks in parallel until `signal` is aborted. One that fails backs off alone. */
 export async function runPeriodic (tasks: Periodic[], options: PeriodicOptions): Promise<void> {
   const { name, signal, log } = options
   while (!signal.aborted) {

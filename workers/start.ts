@@ -14,7 +14,7 @@ import { type Periodic, runPeriodic } from './periodic.js'
 import { openTasks, type AlertHook } from './operate/upkeep.js'
 import { refuseLostKeys, tellNeededKeys } from './operate/reseal.js'
 
-/** `pool` is for attempts: what is not answered within seconds is tried again on another connection. */
+/** `pool` is for attempts: a statement without an answer within seconds is retried on another connection. */
 export interface WorkerDeps extends Omit<QueueOptions, 'log'>,
   Pick<SenderOptions, 'onAttempt' | 'onExhausted' | 'reconcileEveryMs'>,
   Pick<Services, 'streams' | 'logGuard' | 'notifications' | 'holder' | 'keys'>,
@@ -33,7 +33,7 @@ export interface WorkerDeps extends Omit<QueueOptions, 'log'>,
   version: string
   /** The operator's hook, where there is one. */
   alert?: AlertHook | undefined
-  /** Of others, which one worker of many does while it may send. */
+  /** Further periodic tasks, which one worker of many runs while it may send. */
   tasks?: Periodic[]
   /** How long a stop waits for running attempts before they are handed over, in milliseconds. */
   graceMs?: number
@@ -43,7 +43,7 @@ export interface WorkerDeps extends Omit<QueueOptions, 'log'>,
 export interface Workers {
   /** Resolves when deliveries are made; rejects when this process must not start, for instance with a lost key. */
   ready: Promise<void>
-  /** @throws when it does not do its work, as the queue does not answer */
+  /** @throws if the queue does not answer, so that no work is done */
   assertAlive (): void
   assertAnswers (): Promise<void> // now: it asks the queue
   handOver (): void // cuts off attempts that are under way: they are made again
@@ -54,7 +54,7 @@ export interface Workers {
 const usualGraceMs = 17_000
 /** A batch that is under way ends by then, or its connection is dead. */
 const batchWithinMs = 11_000
-/** For a last marker and last jobs: others make up for both. */
+/** For a last marker and last jobs; if they fail, other workers make up for both. */
 const lastWordsMs = 2_000
 
 /** Starts the worker role. The clients stay the caller's; the queue's connections are made and closed here. */

@@ -1,4 +1,4 @@
-// Imports of leads, as requests in the background: part by part, rows of different contacts side by side.
+// Imports leads as durable work: part by part, rows of different contacts in parallel.
 import { takesLeads } from '../../projections/catalog.js'
 import type { Blacklists } from '../../src/commands/phone-numbers.js'
 import type { HandleCommand } from '../../src/commands/handle.js'
@@ -17,7 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export const leadImportKind = 'lead-import'
 
-/** Days that an import and what became of its rows can be read after its end. */
+/** Days that an import and the results of its rows stay readable after its end. */
 const importDays = 30
 
 export interface ImportInput { upload_id: string, campaign_id: number }
@@ -25,7 +25,7 @@ export interface ImportInput { upload_id: string, campaign_id: number }
 /** As `GET /user/lead-import/{id}` shows it. */
 export interface ImportProgress extends ImportCounts {
   processed: number
-  /** Of the errors of its rows, in bytes. */
+  /** Bytes of stored errors of its rows. */
   kept?: number
 }
 
@@ -34,11 +34,11 @@ export interface ImportWork extends Pick<Services, 'pool' | 'consumerPool' | 'st
   handle: HandleCommand
   ids: Ids
   blacklists: Blacklists
-  /** Told what became of the rows of a part, once it is kept. */
+  /** Called with the outcomes of a part's rows once they are stored. */
   onRows (outcomes: ReadonlyArray<RowOutcome['outcome']>): void
 }
 
-/** An import goes on without readers after so long: the projector may be away. */
+/** An import waits no longer for the read model, as the projector may be away. */
 const readersWithinMs = 2_000
 
 const noRows: Omit<ImportProgress, 'total'> = { processed: 0, created: 0, duplicates: 0, invalid: 0 }
@@ -76,7 +76,7 @@ export function leadImports (imports: ImportWork): BackgroundKind<ImportInput, I
   }
 }
 
-/** Its ids are kept before its first row is begun: what is repeated finds its events, and names the same leads. */
+/** Stores the ids before the first row begins, so that a repeated row finds its events and gets the same ids. */
 async function importPart (
   imports: ImportWork, { importId, userId, uploadId }: Record<'importId' | 'userId' | 'uploadId', string>, part: Part,
   done: ImportProgress, turn: Turn<ImportProgress>
@@ -91,7 +91,7 @@ async function importPart (
     commandId: uuidV5(importId, `row ${number}`), importId, userId, submitted, listed, ids, isRetry
   }), turn.signal)
   const last = written.reduce((latest, { position = 0n }) => position > latest ? position : latest, 0n)
-  if (last > 0n) await positions.reached('leads', last, readersWithinMs) // nobody else's reads fall behind an import
+  if (last > 0n) await positions.reached('leads', last, readersWithinMs) // back-pressure: others' reads stay current
   const { outcomes, bytes } = withinBytes(written.map(({ outcome }) => outcome), done.kept ?? 0)
   const next = { ...counted(done, outcomes), kept: bytes }
   await turn.keep(next, async (tx) => {
@@ -102,10 +102,10 @@ async function importPart (
   return next
 }
 
-/** The lead's, and one for each secondary contact; none for what is refused anyway. */
+/** One for the lead and one for each secondary contact; none for a refused row. */
 const idsFor = ({ body: { secondary_contacts = [] }, refused }: SentLead) => refused ? 0 : 1 + secondary_contacts.length
 
-/** Ids may be left over, where an erasure has refused a row since they were counted. */
+/** Ids may be left over if an erasure has refused a row since they were counted. */
 function rowsOf (leads: readonly SentRow[], ids: readonly number[], isRetry: boolean): Row[] {
   let taken = 0
   return leads.map((lead) => {
@@ -131,22 +131,22 @@ export interface Row {
   number: number
   lead: SentLead
   ids: number[]
-  /** It may be in the log: an earlier try was begun. */
+  /** An earlier try began, so its events may be in the log. */
   isRetry: boolean
 }
 
 /**
- * Rows that are begun together: they share commits of the event store, and the batches of those who follow the log. The
- * more there are, the cheaper is each, and the longer others wait for the CPU.
+ * Rows in flight at once. They share commits of the event store and batches of the projections. The more there are, the
+ * cheaper is each, and the longer others wait for the CPU.
  */
 const atOnce = 24
-/** After them an import rests for this part of the time that they took, so where others are busy it rests longer. */
+/** The import then pauses for this part of the time that they took, so it pauses longer on a busy machine. */
 const rest = 1 / 2
 const longestRestMs = 250
 
 /**
- * What came of each row, in their order. When one throws, no further one is begun; it throws when those that were
- * begun have ended.
+ * @returns the result of each row, in order. If one throws, no further row begins, and this throws once the running
+ * ones have ended.
  */
 export async function importRows<Result> (
   rows: readonly Row[], work: (row: Row) => Promise<Result>, signal: AbortSignal

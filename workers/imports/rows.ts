@@ -1,4 +1,4 @@
-// The rows of imports: those that wait, written as a body is read and removed as they are done; what became of each.
+// The rows of imports: waiting ones, which are written while a body is read and removed once done, and their results.
 import type { Pool, PoolClient } from 'pg'
 import type { CreateLeadBody } from '../../src/features/leads/decide.js'
 import type { Submitted, FieldErrors } from '../../src/domain/rejection.js'
@@ -14,11 +14,11 @@ export type SentRow = SentLead & { row: number }
 export interface Part {
   firstRow: number
   leads: SentRow[]
-  /** What was reserved when it was begun before; then its rows may be in the log. */
+  /** Reserved by an earlier try, whose rows may be in the log. */
   ids: number[] | undefined
 }
 
-/** Of an upload whose request was not prepared within this time nobody knows any more. */
+/** If an upload's request was not prepared within this time, its process has died. */
 const orphanedAfter = '1 hour'
 
 /** A body of a user that is being read. */
@@ -32,7 +32,6 @@ export async function addPart (
   [id, userId, firstRow, JSON.stringify(leads)])
 }
 
-/** The first one that waits. */
 export async function nextPart (pool: Pool, uploadId: string): Promise<Part | undefined> {
   const { rows: [part] } = await pool.query<{ first_row: number, leads: SentRow[], ids: string[] | null }>(`
     SELECT first_row, leads, ids FROM ledger.lead_import_parts WHERE upload_id = $1 ORDER BY first_row LIMIT 1`, [uploadId])
@@ -40,7 +39,7 @@ export async function nextPart (pool: Pool, uploadId: string): Promise<Part | un
 }
 
 /**
- * Keeps the ids for the part, unless it has some: from now on its rows stay as they are.
+ * Stores the ids for the part unless it has some. From now on its rows do not change.
  * @returns the ids that it has, and its leads: an erasure may have refused some since they were read
  */
 export async function beginPart (
@@ -58,8 +57,8 @@ export async function removePart (tx: PoolClient, uploadId: string, firstRow: nu
 }
 
 /**
- * Removes what is left of an upload, unless the import has it: a request that is repeated sends its rows again, and
- * needs them once.
+ * Removes what is left of an upload, unless the import uses it: a repeated request uploads its rows again, but one copy
+ * is enough.
  */
 export async function removeUnused (pool: Pool, uploadId: string, importId?: string): Promise<void> {
   await pool.query(`
@@ -67,7 +66,7 @@ export async function removeUnused (pool: Pool, uploadId: string, importId?: str
       SELECT FROM ledger.work WHERE id = $2 AND input ->> 'upload_id' = $1::text)`, [uploadId, importId ?? null])
 }
 
-/** Removes what processes that died had read of bodies. */
+/** Removes the rows of bodies whose process died. */
 export async function removeOrphans (pool: Pool): Promise<void> {
   await pool.query(`
     DELETE FROM ledger.lead_import_parts WHERE upload_id IN (
@@ -81,10 +80,9 @@ export async function removeOrphans (pool: Pool): Promise<void> {
 export type RowOutcome =
   | { outcome: 'created', lead_id: number }
   | { outcome: 'duplicate' }
-  /** No errors where too many bytes of them are kept already. */
+  /** `errors` is null once too many bytes of errors are stored. */
   | { outcome: 'invalid', errors: FieldErrors | null }
 
-/** As it is read. */
 export interface RowResult {
   row: number
   outcome: RowOutcome['outcome']
@@ -92,10 +90,10 @@ export interface RowResult {
   errors: FieldErrors | null
 }
 
-/** Of the errors of an import, in bytes. */
+/** For one import. */
 export const mostErrorBytes = 20 * 2 ** 20
 
-/** Without the errors that are too many. @param kept bytes of errors that are kept already */
+/** Drops errors beyond `most` bytes. @param kept bytes that are stored already */
 export function withinBytes (outcomes: readonly RowOutcome[], kept: number, most = mostErrorBytes) {
   let bytes = kept
   const within = outcomes.map((each): RowOutcome => {
@@ -127,7 +125,7 @@ const results = {
   item: "json_build_object('row', row, 'outcome', outcome, 'lead_id', lead_id, 'errors', errors)"
 }
 
-/** A page in the order of the rows. The import is the caller's, who has looked. */
+/** In the order of the rows. The caller has checked whose import it is. */
 export async function listResults (pool: Pool, importId: string, page: Page): Promise<Paged<RowResult>> {
   return await readPage<RowResult>(pool, {
     ...results,
@@ -137,7 +135,7 @@ export async function listResults (pool: Pool, importId: string, page: Page): Pr
   }, page)
 }
 
-/** All of them, part by part, from one snapshot. */
+/** Visits all results, part by part, in one snapshot. */
 export async function eachResult (
   pool: Pool, importId: string, visit: (results: RowResult[]) => Promise<void>, signal: AbortSignal
 ): Promise<void> {
@@ -145,7 +143,7 @@ export async function eachResult (
   await inSnapshot(pool, (snapshot) => eachPart(snapshot, query, visit, signal))
 }
 
-/** A row is a key within its import alone. @param importId a UUID, which the caller has looked up */
+/** `row` is a key only within an import. @param importId a UUID that the caller has looked up */
 const fromOf = (importId: string) => {
   if (!/^[0-9a-f-]{36}$/.test(importId)) throw new RangeError('an import has a UUID')
   return `(SELECT * FROM ledger.lead_import_results WHERE import_id = '${importId}') AS results`

@@ -6,7 +6,7 @@ import type { Liveness } from './liveness.js'
 /** `Connection` tells BullMQ where its jobs are. */
 export interface BackEnd<Connection> {
   factory: BackendFactory<IQueueBackend, Connection>
-  /** It is away, which was said once for all queues. */
+  /** It is away, which the log says once for all queues. */
   isTold? (): boolean
   producer: Connection
   worker: Connection
@@ -19,7 +19,7 @@ export interface BackEnd<Connection> {
 export interface Patience {
   /** A connection whose answer takes longer is dead: it is closed, and another one is opened. */
   answerWithinMs: number
-  /** Between two questions whether the queue is there. */
+  /** Interval between health checks. */
   askEveryMs: number
   /** A queue that has answered nothing for so long is dead. */
   deadAfterMs: number
@@ -28,17 +28,17 @@ export interface Patience {
 export const usualPatience: Patience = { answerWithinMs: 5_000, askEveryMs: 2_500, deadAfterMs: 10_000 }
 
 const pauseMs = 1_000
-/** A worker that could not take a job waits no longer before it tries again, in seconds. */
+/** Longest wait of a worker that could not take a job. */
 const triesAgainSeconds = 1
 
-/** Watches what a worker asks: the job that is next, and to be told of one. */
+/** Watch the two requests of a worker: take the next job, and wait for one. */
 export interface Watches { taking: Liveness, waiting: Liveness }
 
 /**
- * BullMQ asks for the next job again at once when it was refused, for instance by a server that is full or read-only:
- * thousands of times a second. `factory` makes a back end that pauses first. And once a wait for a job has failed,
- * BullMQ waits as long as the back end lets it, which is an hour on Postgres: no wait takes longer than
- * `lookEverySeconds` here, so that a worker works again soon after an outage, however long that was.
+ * If a server refuses the next job, for instance because it is full or read-only, BullMQ asks again at once, thousands
+ * of times a second. This back end pauses first. After a wait for a job has failed, BullMQ waits as long as the back
+ * end allows, which is an hour on Postgres. Here no wait takes longer than `lookEverySeconds`, so that a worker works
+ * again soon after an outage, however long that was.
  */
 export function watched<Connection> (
   factory: BackendFactory<IQueueBackend, Connection>, { taking, waiting }: Watches, lookEverySeconds: number

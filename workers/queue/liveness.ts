@@ -1,11 +1,10 @@
-// Whether what a connection was asked is answered, and since when it is not.
+// Tracks whether a connection answers its requests, and since when it does not.
 
-/** Watches the questions of one connection. */
 export class Liveness {
   readonly #asked = new Set<{ at: number }>()
   #failingSince: number | undefined
 
-  /** What `work` does, which may take `mayTakeMs` when all is well. An error counts as no answer. */
+  /** An error counts as no answer. @param mayTakeMs how long `work` may take when all is well */
   async watch<Answer> (work: () => Promise<Answer>, mayTakeMs = 0): Promise<Answer> {
     const question = { at: performance.now() + mayTakeMs }
     this.#asked.add(question)
@@ -21,7 +20,7 @@ export class Liveness {
     }
   }
 
-  /** Something else was answered on the connection, while a question is under way that takes its time. */
+  /** The connection answered something else while a long request is under way. */
   answered (): void {
     this.#failingSince = undefined
   }
@@ -29,9 +28,9 @@ export class Liveness {
   /** The last answer was an error. */
   get isFailing (): boolean { return this.#failingSince !== undefined }
 
-  /** For how long nothing was answered that was asked, in milliseconds; 0 when all is well. */
+  /** How long requests have had no answer, in milliseconds; 0 when all is well. */
   silentMs (): number {
-    const [oldest] = this.#asked // a Set keeps the order in which they came
+    const [oldest] = this.#asked // a Set keeps insertion order
     const since = Math.min(oldest?.at ?? Infinity, this.#failingSince ?? Infinity)
     return since === Infinity ? 0 : Math.max(0, performance.now() - since)
   }

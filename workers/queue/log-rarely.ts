@@ -1,4 +1,4 @@
-// Logs errors of a broken connection, which come at every try, once in a while.
+// Limits how often the errors of a broken connection are logged, as each try gives one.
 
 const quietMs = 10_000
 

@@ -9,7 +9,7 @@ import type { BackEnd } from './back-end.js'
 
 const schema = 'queue'
 
-/** At most, of a worker, for attempts; one more listens. */
+/** Most connections of a worker to the queue; one more listens. */
 export const connectionsOfQueue = { producer: 2, worker: 8 }
 
 /** Makes the tables of the queue first. */
@@ -21,7 +21,7 @@ export async function postgresBackEnd (
     isBroken(new Error('the search path of this session was changed'))
     await runMigrations(client, schema)
   })
-  const ofQueue = new URL(databaseUrl) // a name in it would count for more than one beside it
+  const ofQueue = new URL(databaseUrl) // a name in the URL would override a separate option
   ofQueue.searchParams.set('application_name', 'ringledger queue')
   const connection = (max: number) => ({
     connectionString: ofQueue.href,
@@ -45,7 +45,7 @@ export async function postgresBackEnd (
   return backEnd
 }
 
-/** A connection that listens and has answered is believed to live for so long, in milliseconds. */
+/** How long a listening connection counts as alive after an answer. */
 const aliveMs = 1_000
 
 class QueueConnection extends PostgresConnection {
@@ -54,12 +54,12 @@ class QueueConnection extends PostgresConnection {
   #answeredAt = -Infinity
 
   /**
-   * Asks nothing: the tables are there. BullMQ would keep the answer for ever, and after a failure its worker would
-   * ask for it again without a pause, so that nothing else of the process would ever run again.
+   * Does nothing, as the tables exist. BullMQ would cache the result for ever: after a failure its worker would retry
+   * without a pause, so that nothing else in the process would ever run again.
    */
   override async waitUntilReady (): Promise<void> {}
 
-  /** The connection that listens, once it has answered: nothing is heard on a dead one, and nobody is told of that. */
+  /** Asks the listening connection first: a dead one gets no notifications, and reports no error. */
   override async getListenClient (): ReturnType<PostgresConnection['getListenClient']> {
     const client = await super.getListenClient()
     if (client === this.#listening && performance.now() - this.#answeredAt < aliveMs) return client
@@ -77,7 +77,7 @@ class QueueConnection extends PostgresConnection {
 
 type ListenClient = Awaited<ReturnType<PostgresConnection['getListenClient']>>
 
-/** BullMQ takes its listeners away when it closes: an error that comes after that would end the process. */
+/** BullMQ removes its listeners when it closes; a later error would end the process without one of ours. */
 async function end (client: ListenClient, socket: Socket, cause: unknown): Promise<void> {
   client.on('error', () => {})
   const closed = new Promise((resolve) => { socket.once('close', resolve) })

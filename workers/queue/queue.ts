@@ -1,5 +1,5 @@
-// Assistants of which something is due, each a job: BullMQ on Redis or on Postgres. It may lose everything at any time,
-// as the delivery log does not.
+// The queue, BullMQ on Redis or Postgres: each assistant with something due is a job. It may lose everything at any
+// time, because the delivery log does not.
 import { Queue, Worker, type IQueueBackend, type Job } from 'bullmq'
 import type { Pool } from 'pg'
 import { endsWithin, withTimeout } from '../../src/timing.js'
@@ -26,19 +26,19 @@ type Consumer<Connection> = Worker<Load, void, string, IQueueBackend, never, Con
 
 const name = 'assistants'
 const [goodbyeMs, lastMs] = [2_000, 1_000]
-/** BullMQ tells nothing of the end of a job that is gone meanwhile, as where Redis was emptied. */
+/** BullMQ emits no event at the end of a job that vanished, for instance because Redis was emptied. */
 const toldWithinMs = 2_000
-/** The job of a killed worker is given up after 10 to 20 s; BullMQ's own values make it a minute. */
+/** The job of a killed worker is given up after 10 to 20 s; with BullMQ's defaults it would be a minute. */
 const stalled = { lockDuration: 10_000, stalledInterval: 5_000 }
-/** For how long a worker waits to be told of a job before it looks by itself. */
+/** How long a worker waits for a notification of a job before it polls. */
 const lookEverySeconds = 5
-/** On Postgres many jobs pass through temporary tables, which takes ten times as long as one job. */
+/** On Postgres, a bulk insert goes through temporary tables, which takes ten times as long as one job. */
 const mostAlone = 8
 
 /** Opens the queue; on Postgres it makes its tables first. Redis may be down: the queue works as soon as it is up. */
 export async function openQueue (options: QueueOptions) {
   const { redisUrl, databaseUrl, pool, log, patience: { answerWithinMs } = usualPatience } = options
-  // Others may use the same Redis: the queue is of this database alone.
+  // Others may use the same Redis, so the name of the queue is unique to this database.
   const { rows: [row] } = await pool.query<{ id: string }>('SELECT id FROM ledger.this_database')
   const queueName = `${name}-${row?.id}`
   return redisUrl === undefined
@@ -71,7 +71,7 @@ class BullQueue<Connection> {
     this.#asking = setInterval(() => void this.assertAnswers().catch(() => {}), this.#patience.askEveryMs)
   }
 
-  /** An assistant that has a job already gets none. @throws when the queue does not answer */
+  /** An assistant that has a job gets no second one. @throws if the queue does not answer */
   async add (assistants: string[]): Promise<void> {
     const jobs = assistants.map((id) => ({ name, data: {}, opts: { jobId: `a${id}` } }))
     await this.#ask(() => jobs.length > mostAlone
@@ -126,7 +126,7 @@ class BullQueue<Connection> {
     await endsWithin(lastMs, this.#worker?.close(true)) // else it would extend locks for ever in a queue that is silent
   }
 
-  /** @throws when what was asked of the queue was not answered for ten seconds */
+  /** @throws if the queue has not answered requests for ten seconds */
   assertAlive (): void {
     const { taking, waiting } = this.#watches
     const silentMs = Math.max(...[this.#producing, taking, waiting].map((each) => each.silentMs()))

@@ -1,11 +1,11 @@
-// What is wrong with Redis, in words, with what mends it: a start and the doctor say the same.
+// Explains trouble with Redis and how to mend it; a start and the doctor say the same.
 import { placeOf } from '../../src/log/client-url.js'
 
 export interface Trouble { found: string, mend: string }
 
 type Log = { warn (details: object, message: string): void }
 
-/** BullMQ works from this one on. */
+/** The oldest version that BullMQ supports. */
 const oldest = [6, 2] as const
 
 /** Why the Redis of REDIS_URL did not answer. */
@@ -32,7 +32,7 @@ const reasonOf = (error: Error): string => error instanceof AggregateError
   ? error.errors.map((each: Error) => each.message).join(', ')
   : error.message || codeOf(error)
 
-/** What `INFO` shows that costs jobs. */
+/** Trouble in the answer to `INFO`. */
 export function troubleIn (info: string): { version?: Trouble | undefined, policy?: Trouble | undefined } {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? ''
   const [version, policy] = [field('redis_version'), field('maxmemory_policy')]
@@ -46,11 +46,11 @@ export function troubleIn (info: string): { version?: Trouble | undefined, polic
   }
 }
 
-/** A Redis that comes and goes is not told of more often. */
+/** A Redis that comes and goes is logged no more often. */
 const quietMs = 60_000
 
 interface Teller {
-  /** It cannot be reached: one line until it is there again, for all connections of a process. */
+  /** It cannot be reached: logs one line for all connections of a process until it is back. */
   away (error: unknown): void
   /** It answers. */
   there (info?: string): void

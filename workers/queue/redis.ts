@@ -7,7 +7,7 @@ import { endsWithin } from '../../src/timing.js'
 import { redisTeller } from './redis-trouble.js'
 
 const firstConnectionMs = 2_000
-/** A worker that waits for a job is answered after five seconds at the latest, with or without one. */
+/** A worker that waits for a job gets an answer within five seconds, with or without a job. */
 const waitsForJobsMs = 15_000
 
 /** Redis may be down: then the queue works as soon as Redis is up. */
@@ -21,7 +21,7 @@ export async function redisBackEnd (
     socketTimeout: answerWithinMs, // a connection that says nothing is closed, and another one opened
     reconnectOnError: (error) => error.message.startsWith('READONLY') ? 2 : false // the primary is another server now
   }
-  // A producer fails at once when Redis is down; a worker waits for Redis without an end.
+  // When Redis is down, a producer fails at once, and a worker waits without end.
   const producer = new Redis(url, {
     ...always, enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: answerWithinMs
   })
@@ -44,8 +44,8 @@ export async function redisBackEnd (
 }
 
 /**
- * BullMQ blocks on a copy of the worker's connection, and cannot drop that copy while Redis is down. Nothing is said on
- * a copy while it waits for a job.
+ * BullMQ blocks on a copy of the worker's connection, and cannot drop that copy while Redis is down. While it waits for
+ * a job, a copy is silent, so its timeout is longer.
  */
 function rememberCopies (connection: Redis): Redis[] {
   const copies: Redis[] = []

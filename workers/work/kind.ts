@@ -1,4 +1,4 @@
-// What a kind of request says of itself: how it is worked on, and how it ends.
+// A kind of durable work: how its requests are worked on, and how they end.
 //
 // A request that takes longer than an answer is a row of ledger.work. How to add a kind:
 //
@@ -14,8 +14,8 @@
 // 3. Its name and the object go to `kinds` in src/services/worker.ts. Everything else (lease, turns, retries, what a
 //    killed worker leaves, removal after `keepDays`) is in run.ts.
 //
-// Tables of a kind refer to the request with ON DELETE CASCADE. `input` is emptied when a request is finished. Of a
-// user one request of a kind is worked on at a time: the oldest that neither waits nor has failed a moment ago.
+// Tables of a kind refer to the request with ON DELETE CASCADE. `input` is emptied when a request is finished. A user
+// has one request of a kind in work at a time: the oldest that neither waits nor has just failed.
 import type { PoolClient } from 'pg'
 
 /** `Input` and `Progress` are kept as JSON. */
@@ -26,7 +26,7 @@ export interface BackgroundRequest<Input extends object = object, Progress exten
   input: Input
   /** As `turn.keep` kept it last; an empty object before. */
   progress: Partial<Progress>
-  /** Turns in a row before this one that kept nothing, but for those that an outage ended. */
+  /** Earlier turns in a row that kept nothing, not counting those that an outage ended. */
   failures: number
   createdAt: Date
 }
@@ -44,7 +44,7 @@ export interface Turn<Progress extends object = object> {
   keep (progress: Progress, write?: (tx: PoolClient) => Promise<void>): Promise<void>
 }
 
-/** For others, so long: meanwhile the user's next request of the kind has its turns. It is no failure. */
+/** It waits for others for `inMs`; meanwhile the user's next request of the kind has its turns. Not a failure. */
 export interface Waiting { state: 'waiting', inMs: number }
 
 /** `reason` is shown to the user. */
@@ -57,11 +57,11 @@ export interface BackgroundKind<Input extends object = object, Progress extends 
   isLong?: boolean
   /** A part of the work, safe to repeat. What it throws is logged, and it is tried again after a while. */
   work (request: BackgroundRequest<Input, Progress>, turn: Turn<Progress>): Promise<'again' | Waiting | Ended>
-  /** Comes before the end is written, at least once: appends the event that tells it. `at` is ISO 8601. */
+  /** Called at least once before the end is written: appends the last event. `at` is ISO 8601. */
   finish? (request: BackgroundRequest<Input, Progress>, ended: Ended, at: string): Promise<void>
   /** Whether the log has the event of a request whose acceptance was not written in time. */
   wasAccepted? (id: string): Promise<boolean>
-  /** Comes with each pass of the reconciler: removes what belongs to no request. */
+  /** Called in each pass of `tidying`: removes what belongs to no request. */
   tidy? (): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// The rows of requests as their routes see them: prepared, accepted, read, counted; and how workers hear of them.
+// Rows of durable work, for routes: prepares, accepts, reads and counts requests, and notifies workers.
 import type { Pool, PoolClient } from 'pg'
 import { type Page, type Paged, readPage } from '../../src/postgres/page.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
@@ -12,11 +12,10 @@ export interface NewRequest {
   input: object
   /** What is shown before anything was done; an empty object when absent. */
   progress?: object
-  /** Those that are completed count as well, as long as they are kept. */
+  /** Completed requests count too, as long as they are kept. */
   countsKept?: boolean
 }
 
-/** How a request stands. */
 export interface RequestStatus<Progress extends object = object> {
   id: string
   kind: string
@@ -29,16 +28,16 @@ export interface RequestStatus<Progress extends object = object> {
 
 const lockSpace = 0x62_67 // any number that nothing else uses for advisory locks with two keys
 
-/** Whoever counts what is under way before adding to it comes one after the other: a limit is no estimate. */
+/** Serialises callers that count unfinished work before they add to it, so that a limit is exact. */
 export async function lockForCount (tx: PoolClient, kind: string, owner: string): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, `${kind} ${owner}`])
 }
 
 /**
- * Keeps what is asked for, before its event is appended. A retry replaces what an earlier try prepared, and leaves what
- * was accepted as it is.
+ * Stores a request before its event is appended. A retry replaces a request that is only prepared, and leaves an
+ * accepted one alone.
  * @param most requests of this kind that a user may have
- * @returns false when the user has so many others, and this is none that an earlier try prepared
+ * @returns false if the user has that many others, unless an earlier try prepared this one
  */
 export async function prepareRequest (
   pool: Pool, { id, kind, userId, input, progress = {}, countsKept = false }: NewRequest, most: number
@@ -59,7 +58,7 @@ export async function prepareRequest (
   })
 }
 
-/** An estimate, before anything is prepared. @returns nothing where the user's Idempotency-Key is known */
+/** An estimate, before anything is prepared. @returns nothing if the user's Idempotency-Key is known */
 export async function countUnfinished (
   pool: Pool, kind: string, [userId, method, route, key]: readonly [string, string, string, string | undefined]
 ): Promise<number | undefined> {
@@ -72,19 +71,19 @@ export async function countUnfinished (
   return row?.is_known ? undefined : row?.count
 }
 
-/** The command was refused after all: what was prepared goes. */
+/** For a command that was refused after `prepareRequest`. */
 export async function dropPrepared (pool: Pool, id: string): Promise<void> {
   await pool.query("DELETE FROM ledger.work WHERE id = $1 AND state = 'prepared'", [id])
 }
 
-/** Its event is in the log: from now on it is worked on. Again, it changes nothing. */
+/** Call it once the event is in the log; workers may then begin. Safe to repeat. */
 export async function acceptRequest (db: Pool | PoolClient, id: string): Promise<void> {
   const { rowCount } = await db.query(`
     UPDATE ledger.work SET state = 'accepted', due_at = now() WHERE id = $1 AND state = 'prepared'`, [id])
   if (rowCount === 1) await db.query(`NOTIFY ${channel}`)
 }
 
-/** Work that no event asks for. @param isAlone adds none while the user has some of this kind */
+/** Adds work that has no event. @param isAlone adds none while the user has work of this kind */
 export async function addWork (
   db: Pool | PoolClient, kind: string, userId: string, input: object, isAlone = false
 ): Promise<void> {
@@ -95,7 +94,7 @@ export async function addWork (
   await db.query(`NOTIFY ${channel}`)
 }
 
-/** How far it is, where it will be worked on, or is. */
+/** The progress of a request that has not ended. */
 export async function progressOf<Progress extends object> (
   pool: Pool, id: string
 ): Promise<Partial<Progress> | undefined> {
@@ -114,7 +113,7 @@ export async function findRequest<Progress extends object> (
   return found
 }
 
-/** Imports of this user that were accepted, the newest first: an index has those alone. */
+/** Accepted imports of this user, the newest first. They have an index of their own. */
 export async function listImports<Progress extends object> (
   pool: Pool, userId: string, page: Page
 ): Promise<Paged<RequestStatus<Progress>>> {
@@ -139,7 +138,7 @@ export interface ListedWork {
   kind: string
   user_id: string
   state: 'prepared' | 'accepted' | 'failed'
-  /** Turns that it has had, and those in a row that kept nothing. */
+  /** All turns so far, and the last ones in a row that kept nothing. */
   turns: number
   failures: number
   waits_for: string | null
@@ -150,7 +149,7 @@ export interface ListedWork {
   finished_at: Date | null
 }
 
-/** What has not ended, the oldest first; behind it what failed within a day. */
+/** Unfinished work, the oldest first, then work that failed within a day. */
 export async function listWork (pool: Pool, most: number): Promise<ListedWork[]> {
   const { rows } = await pool.query<ListedWork>(`
     SELECT id, kind, user_id, state, turn::float8 AS turns, failures, progress ->> 'waits_for' AS waits_for,
@@ -169,7 +168,7 @@ export interface UnfinishedRequests {
   oldestSeconds: number
 }
 
-/** By kind. A user has few unfinished ones, and an index has no others. */
+/** Cheap: a user has few unfinished requests, and an index has only those. */
 export async function unfinishedByKind (pool: Pool): Promise<UnfinishedRequests[]> {
   const { rows } = await pool.query<UnfinishedRequests>(`
     SELECT kind, count(*)::integer AS count, count(*) FILTER (WHERE failures > 1)::integer AS failing,

@@ -1,4 +1,4 @@
-// Runs durable work: takes what is due, gives it turns under a lease, and mends what a crash left.
+// Runs durable work: takes due requests, gives them turns under a lease, and settles what a crash left.
 import { type Pool, DatabaseError } from 'pg'
 import { isOfOutage } from '../../src/log/errors.js'
 import type { Notifications } from '../../src/postgres/notifications.js'
@@ -10,22 +10,22 @@ import type { BackgroundKind, BackgroundKinds, BackgroundRequest, Ended, Turn } 
 import { acceptRequest, dropPrepared, listenForWork } from './requests.js'
 
 export interface WorkOptions extends Pick<TurnOptions, 'kinds' | 'log' | 'holder'> {
-  /** For transactions that a frozen process cannot hold. */
+  /** Times out idle transactions, so that a frozen process holds none. */
   pool: Pool
   notifications: Notifications
-  /** Nothing is done while this says no: the database is behind the log. */
+  /** While this is false, nothing runs: the database is behind the log. */
   mayWork: () => boolean
-  /** Requests that this process works on side by side. */
+  /** Requests that this process works on at once. */
   concurrency?: number
   /** How long a turn lasts, in milliseconds. */
   turnMs?: number
-  /** Between two looks at what is due, in milliseconds; a request that is accepted is noticed at once. */
+  /** Polling interval in milliseconds; a notification announces accepted requests at once. */
   lookEveryMs?: number
   retryMs?: number
 }
 
 export interface Work {
-  /** Begins no step; what is under way ends, or is done again by others. */
+  /** Begins no further step. A running one ends, or others repeat it. */
   stop (): Promise<void>
 }
 
@@ -91,8 +91,8 @@ export function startWork (options: WorkOptions): Work {
 const leasePrefix = 'work '
 
 /**
- * Of each user and kind the oldest, those first that wait longest. The next of a user goes on while the one before
- * waits for others, or is tried again because it failed by itself; an outage stops all alike.
+ * The oldest request of each user and kind, those that wait longest first. A user's next request may run while the one
+ * before waits for others or backs off after a failure of its own, but not after an outage.
  */
 async function findDue (pool: Pool, kinds: string[], most: number): Promise<{ id: string, kind: string }[]> {
   if (kinds.length === 0) return []
@@ -129,7 +129,7 @@ export class TurnLost extends Error {
   override readonly name = 'TurnLost'
 }
 
-/** A request that ends its worker again and again, or keeps failing without an outage, is given up. */
+/** A request that keeps crashing its worker, or keeps failing without an outage, is given up. */
 const mostFailures = 12
 const longestWaitMs = 5 * 60_000
 
@@ -208,7 +208,7 @@ function waitAfter (error: unknown, failures: number, { retryMs, signal }: TurnO
   return { failures: failures + 1, inMs: Math.min(longestWaitMs, retryMs * 2 ** failures) }
 }
 
-/** A server that says what is wrong with a statement is there: what else Postgres fails with passes. */
+/** If Postgres reports an error in a statement, it is up, so that is no outage. Its other failures pass. */
 function isOutage (error: unknown): boolean {
   if (isOfOutage(error) || error instanceof LeaseLost) return true
   if (error instanceof DatabaseError) return /^(08|53|57|25006)/.test(error.code ?? '')
@@ -219,7 +219,7 @@ const outageWords = /ECONN|timeout|Connection terminated|NotKnownYet|NotCaughtUp
 
 const longestError = 500
 
-/** Others have their turn, then it has another one. The error is for operators. */
+/** Ends the turn, so that others have theirs. The error is for operators. */
 async function release (
   pool: Pool, { id, turn }: Begun, { failures, inMs, error }: { failures: number, inMs: number, error?: unknown }
 ): Promise<void> {
@@ -241,7 +241,7 @@ async function end (pool: Pool, { id, turn }: Begun, ended: Ended, at: string): 
 
 export interface TidyOptions extends Pick<WorkOptions, 'pool' | 'kinds'> {
   everyMs?: number
-  /** The age from which a request that was prepared has nobody who accepts it, in milliseconds. */
+  /** Age in milliseconds from which nobody will accept a prepared request. */
   orphanedAfterMs?: number
 }
 
@@ -249,7 +249,7 @@ const usualTidyMs = 10_000
 const usualOrphanMs = 15 * 60_000
 const atOnce = 100
 
-/** What one worker of many does: it settles what was prepared, removes what is over, and lets each kind tidy up. */
+/** For one worker of many: settles prepared requests, removes expired ones, and lets each kind tidy up. */
 export function tidying (
   { pool, kinds, everyMs = usualTidyMs, orphanedAfterMs = usualOrphanMs }: TidyOptions
 ): Periodic {
@@ -276,7 +276,7 @@ async function settleOrphans (pool: Pool, kinds: BackgroundKinds, orphanedAfterM
   }
 }
 
-/** With what refers to them: some of each pass. */
+/** Removes one request of each kind in a pass, with the rows that refer to it. */
 async function removeExpired (pool: Pool, kinds: BackgroundKinds): Promise<void> {
   const kept = Object.entries(kinds).map(([kind, { keepDays }]) => ({ kind, days: keepDays }))
   await pool.query(`
