@@ -1,4 +1,4 @@
-// Whether every call in the log has its row: counted in the log by a read of its own, not by what the dispatcher says.
+// Audits that every call in the log has its row. It counts by its own read of the log, not by the dispatcher's.
 import type { Pool } from 'pg'
 import { callIdOf } from '../../src/features/calls/events.js'
 import { typeInLog } from '../../src/domain/sealed.js'
@@ -10,7 +10,7 @@ interface Audit {
   calls: number
   /** Rows of calls in the delivery log at that checkpoint. */
   rows: number
-  /** The difference: always 0, or calls were lost or made up. */
+  /** The difference. If it is not 0, calls were lost or made up. */
   unaccounted: number
 }
 
@@ -32,8 +32,8 @@ export async function audit (options: AuditOptions): Promise<Audit> {
 const usualStepMs = 10_000
 
 /**
- * Goes on counting the log from where the last count has ended, in whatever process that was, for so long at most. Then
- * it compares with all rows of the delivery log, so that it notices a row that vanishes. One process at a time.
+ * Goes on counting the log from where the last count ended, in whatever process that was, for at most `stepMs`. At the
+ * end it compares with all rows of the delivery log, so that it notices a row that vanished. One process at a time.
  * @returns nothing while the log is not counted to the end
  */
 export async function continueAudit (options: AuditOptions, stepMs = usualStepMs): Promise<Audit | undefined> {
@@ -60,7 +60,7 @@ export async function lastUnaccounted (pool: Pool): Promise<number | undefined> 
 }
 
 interface KeptCount extends Count {
-  /** It was begun for a difference: what it finds is told. */
+  /** A difference made it begin anew, so its result is final. */
   isCountedAnew: boolean
 }
 
@@ -68,8 +68,8 @@ const nothing: KeptCount =
   { position: 0n, calls: 0, beganAt: 0n, hasErased: false, metErased: false, isCountedAnew: false }
 
 /**
- * A difference that calls erased meanwhile may have made is counted anew before it is told. A delivery log that was
- * restored, or follows another log, is counted anew as well.
+ * If calls that were erased meanwhile may explain a difference, the count begins anew before it is reported. It also
+ * begins anew if the delivery log was restored or follows another log.
  */
 async function countSome (
   { pool, streams, signal }: AuditOptions, { isCountedAnew, ...before }: KeptCount, stepMs: number
@@ -102,7 +102,7 @@ type CountedLog = Pick<Streams, 'followStored' | 'read' | 'head'>
 
 /** How far a count has come. */
 interface Count {
-  /** Of the log: everything up to here is counted. */
+  /** The log is counted up to here. */
   position: bigint
   calls: number
   /**
@@ -110,7 +110,7 @@ interface Count {
    * may have taken its report. One that was erased later has counted at its report.
    */
   beganAt: bigint
-  /** Calls were erased before: the stream of each that was reported before is looked at. */
+  /** Calls were erased before it, so the stream of each call that was reported before it must be read. */
   hasErased: boolean
   /** Calls were erased later. If a scavenge was quicker than the count, their report was not counted. */
   metErased: boolean
@@ -124,7 +124,7 @@ async function newCount ({ head }: Pick<CountedLog, 'head'>, hasErased = false):
 const report = 'CallCompleted'
 const erasure = 'CallErased'
 
-/** Goes on up to `end`, part by part; each is the whole count so far. It may have begun again. */
+/** Goes on up to `end`. Each part yields the whole count so far, which may have begun anew. */
 async function * countOn (
   streams: CountedLog, from: Count, end: bigint, signal: AbortSignal
 ): AsyncGenerator<Count> {
@@ -152,7 +152,7 @@ async function * countOn (
 /** Hardly any stream of a call has more events, or begins with another one. */
 const mostBefore = 100
 
-/** Nothing is remembered of a call: its stream shows whether it counts at this event. */
+/** Needs no memory of calls: the stream of the call shows whether it counts at this event. */
 async function isCounted ({ read }: CountedLog, event: StoredEvent, count: Count): Promise<boolean> {
   const { stream, revision, position } = event
   if (isErasure(event)) return position <= count.beganAt && (await read(stream, 0n, 1))[0]?.id === event.id
@@ -166,6 +166,6 @@ async function isCounted ({ read }: CountedLog, event: StoredEvent, count: Count
   return !earlier.some((event) => !isOther(event) && event.revision < revision)
 }
 
-/** A report that nobody can read any more is one all the same. */
+/** By the type in the log: a report that nobody can read still counts as one. */
 const isErasure = (event: StoredEvent) => typeInLog(event) === erasure
 const isOther = (event: StoredEvent) => typeInLog(event) !== report

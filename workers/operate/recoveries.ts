@@ -1,4 +1,4 @@
-// Sends again what was not delivered: what users asked for, batch by batch between other work, and what operators name.
+// Sends undelivered webhooks again: for users batch by batch between other work, and for operators at once.
 import type { PoolClient, Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Streams } from '../../src/log/event-log.js'
@@ -9,12 +9,12 @@ import type { BackgroundKind } from '../work/kind.js'
 import { addWork, lockForCount } from '../work/requests.js'
 import { buildSkippedBodies } from './skipped-bodies.js'
 
-/** What is recovered where nobody says which; `scheduled` ones only wait for a retry. */
+/** Recovered by default; `scheduled` ones only wait for a retry. */
 export const lostStatuses = ['exhausted', 'cancelled', 'skipped', 'held'] as const
 export const recoverable = [...lostStatuses, 'scheduled'] as const
 export type Recoverable = typeof recoverable[number]
 
-/** ISO 8601; `until` is now where it is absent. */
+/** ISO 8601; `until` is now when absent. */
 export interface RecoveryRequest {
   userId: string
   assistantId: number
@@ -34,9 +34,9 @@ const isDue = `EXISTS (
   WHERE due.delivery_id = d.id AND due.trigger = 'schedule' AND (due.worker IS NOT NULL OR due.due_at <= clock_timestamp()))`
 
 /**
- * A condition on a delivery `d` of the assistant, by its status as it is shown; `$3` are statuses. A call that
- * was not to be sent can be sent where its user had only switched the webhook off. Other payloads must still be there,
- * and what is due already needs nothing.
+ * A condition on a delivery `d` of the assistant, by its status as it is shown; `$3` are statuses. A skipped call can
+ * be sent if its user had only switched the webhook off. Other deliveries need their payload, and those that are due
+ * need no recovery.
  */
 const isRecoverable = (assistant = '$2') => `EXISTS (
   SELECT FROM ledger.webhook_deliveries one WHERE one.id = d.id AND call_id IS NOT NULL
@@ -52,7 +52,7 @@ interface Input {
   statuses: readonly Recoverable[]
   since: string
   until: string
-  /** These alone, 1,000 at most. */
+  /** Only these, 1,000 at most. */
   ids?: readonly string[]
 }
 interface Progress {
@@ -61,7 +61,7 @@ interface Progress {
   waits_for?: string
 }
 
-/** Notes what is to be sent again. @returns how many deliveries that is, or why nothing was noted */
+/** Notes a recovery. @returns how many deliveries it has, or why it was refused */
 export async function requestRecovery (tx: PoolClient, request: RecoveryRequest): Promise<Requested> {
   const { userId, assistantId, since, until = null, statuses } = request
   const { rows: [counted] } = await tx.query<{ until: string, count: number }>(`
@@ -79,7 +79,7 @@ export async function requestRecovery (tx: PoolClient, request: RecoveryRequest)
   return await note(tx, userId, { assistant_id: assistantId, statuses, since, until: counted.until }, count)
 }
 
-/** The same of deliveries by their ids, whatever their assistants. Those of others are passed over. */
+/** The same by ids, for deliveries of any assistant of the user. It passes over those of other users. */
 export async function requestRecoveryOf (tx: PoolClient, userId: string, ids: readonly string[]): Promise<Requested> {
   const { rows } = await tx.query<{ assistant_id: number, ids: string[], since: string, until: string }>(`
     SELECT assistant_id::float8 AS assistant_id, json_agg(id) AS ids, min(created_at)::text AS since, max(created_at)::text AS until
@@ -93,7 +93,7 @@ export async function requestRecoveryOf (tx: PoolClient, userId: string, ids: re
   return { count: rows.reduce((sum, found) => sum + found.ids.length, 0) }
 }
 
-/** Until this transaction ends no other one of the assistant is noted. */
+/** Takes a lock: until this transaction ends, nobody else notes a recovery of the assistant. */
 async function note (tx: PoolClient, userId: string, input: Input, count: number): Promise<Requested> {
   await lockForCount(tx, recoveryKind, String(input.assistant_id))
   const { rows: [counted] } = await tx.query<{ running: number }>(`
@@ -107,9 +107,9 @@ async function note (tx: PoolClient, userId: string, input: Input, count: number
 
 const lookedAt = 1_000
 const batchSize = 100
-/** More of the assistant's that are due already would only wait, and calls of now behind them. */
+/** If more are due, further ones would only wait, and new calls after them. */
 const mostPending = 200
-/** A webhook that fails gets one at a time. */
+/** A failing webhook gets one attempt at a time. */
 const lookAgainMs = { usually: 1_000, ofFailing: 60_000 }
 
 export function recoveries (
@@ -139,7 +139,7 @@ export function recoveries (
   }
 }
 
-/** How long to wait for those that are due; 0 where they are few, or nothing is sent meanwhile. */
+/** How long to wait for those that are due; 0 if they are few, or nothing is sent meanwhile. */
 async function waitsMs (pool: Pool, assistantId: number): Promise<number> {
   const { rows: [found] } = await pool.query<{ due: number, is_failing: boolean }>(`
     SELECT failing_since IS NOT NULL AS is_failing, (SELECT count(*)::integer FROM (
@@ -175,7 +175,7 @@ export interface RecoverOptions {
   assistantId?: number | undefined
   /** Stops after the batch that is under way. */
   signal: AbortSignal
-  /** Told of the share of the delivery log that was looked through, and how much was found in it. */
+  /** Called with the part of the delivery log that was searched, 0 to 1, and the number found. */
   onProgress? (progress: { found: number, done: number }): void
   /** Deliveries that are looked at in one transaction, 1,000 at most. */
   batchSize?: number
@@ -187,8 +187,8 @@ export interface Recovered { scheduled: number, held: number, off: number }
 interface LostRow { id: string, becomes: keyof Recovered }
 
 /**
- * Schedules everything that is not delivered for now, with all its attempts before it. Each batch is a transaction and
- * shows in its rows: a call that was broken off goes on when it is repeated.
+ * Makes everything that is not delivered due now, with a new schedule. Each batch is a transaction and shows in its
+ * rows, so a call that broke off goes on when it is repeated.
  */
 export async function recover (options: RecoverOptions): Promise<Recovered> {
   const { pool, since, userId, assistantId, signal, onProgress = () => {}, batchSize = lookedAt } = options

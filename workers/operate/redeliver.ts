@@ -19,7 +19,7 @@ type Kind = 'manual' | 'test'
 /** For each assistant and kind. */
 const perMinute = 10
 
-/** Of each answer that is shown: what answers a request for an attempt is kept with its Idempotency-Key. */
+/** Characters of each answer that is shown, because the response is stored with its Idempotency-Key. */
 const longestExcerpt = 1_024
 
 /** Asks for one more attempt of a delivery, at once. Operators name no user and have no limit. */

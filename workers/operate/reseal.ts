@@ -1,4 +1,4 @@
-// The keys that encrypted what is stored: which of them are needed, and leaving the former ones behind.
+// The keys that encrypted stored texts: finds which are still needed, and encrypts anew with the current one.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { keyId, seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
@@ -18,12 +18,12 @@ interface Place {
   sealed: string
   /** What its texts are bound to. */
   owner: string
-  /** How both are set, where they are no columns. */
+  /** Sets `keyId` and `sealed` if they are not columns. */
   assign?: string
 }
 
 const secrets: Place = { table: 'ledger.webhook_secrets', key: 'id', keyId: 'key_id', sealed: 'sealed', owner: 'user_id' }
-/** Of users, that their webhooks carry. */
+/** Users' own headers of webhooks. */
 const headers: Place = { table: 'ledger.webhooks', key: 'assistant_id', keyId: 'headers_key_id', sealed: 'headers', owner: 'user_id' }
 /** Kept for a day: one whose key is lost is no reason to stop. */
 const answers: Place = {
@@ -44,7 +44,7 @@ const others = [headers, answers, exports, asked]
 /** Rewrapped in the log, by `resealKeys`; here they are only counted. */
 const personKeys = { table: 'ledger.person_keys', keyId: 'wrapped_by' }
 
-/** The ids of the former keys. The current one may stand among them: it leaves nothing behind. */
+/** `previous` may contain the current key, which needs no reseal. */
 const formerIds = ({ current, previous }: SecretKeys) => previous.map(keyId).filter((id) => id !== keyId(current))
 
 /** How many texts each key encrypted, by the id of the key. */
@@ -66,7 +66,7 @@ export async function refuseLostKeys (pool: Pool, { current, previous }: SecretK
 }
 
 export interface NeededKey {
-  /** In the list of former keys, from 1. A key itself is never told. */
+  /** In the list of former keys, from 1. A key itself is never shown. */
   place: number
   texts: number
   /** Keys of persons in the log, as far as the ledger knows them. */
@@ -86,7 +86,7 @@ export async function neededKeys (pool: Pool, keys: SecretKeys): Promise<NeededK
   })
 }
 
-/** Tells which of the former keys are still needed, once it has gone through the keys of persons in the log. */
+/** Logs which of the former keys are still needed, after it has read the keys of persons in the log. */
 export async function tellNeededKeys (
   options: Omit<WalkOptions, 'onProgress'> & { keys: SecretKeys, log: KeyLog }
 ): Promise<void> {
@@ -106,8 +106,8 @@ const needs = 'a key of SECRET_KEY_PREVIOUS is still needed: `ringledger secrets
 const free = 'a key of SECRET_KEY_PREVIOUS is not needed any more'
 
 /**
- * Encrypts with the current key what a former key encrypted, in small batches: one that was broken off goes on when it
- * is repeated. @returns how many texts @throws Error when none of the keys decrypts a secret
+ * Encrypts with the current key what a former key encrypted, in small batches: a call that broke off goes on when it is
+ * repeated. @returns how many texts @throws Error if no key decrypts a secret
  */
 export async function reseal (
   { pool, keys, batchSize = 500, onProgress = () => {} }:
@@ -125,12 +125,12 @@ export async function reseal (
   return resealed
 }
 
-/** Of the database, and of the persons in the log. */
+/** Call it once the texts in the database and the keys of persons in the log are done. */
 export async function noteResealed (pool: Pool, { current }: SecretKeys): Promise<void> {
   await pool.query('UPDATE ledger.this_database SET resealed_with = $1', [keyId(current)])
 }
 
-/** Whether the last reseal that came to its end was with the current key. */
+/** Whether the last reseal that was finished used the current key. */
 export async function isResealed (pool: Pool, { current }: SecretKeys): Promise<boolean> {
   const { rowCount } = await pool.query('SELECT FROM ledger.this_database WHERE resealed_with = $1', [keyId(current)])
   return rowCount === 1

@@ -15,8 +15,8 @@ export interface Resumed {
 
 /**
  * Calls up to the last marker are recorded as `skipped`, pending deliveries are `cancelled`, both for the reason
- * `restored`; later calls are sent as ever. Running workers notice within seconds. Broken off, it goes on when it is
- * repeated: until its last step nothing is sent.
+ * `restored`; later calls are sent as usual. Running workers notice within seconds. A call that broke off goes on when
+ * it is repeated: before its last step nothing is sent.
  * @returns nothing when webhooks may be sent already
  */
 export async function resumeWebhooks (pool: Pool, streams: MarkedLog): Promise<Resumed | undefined> {

@@ -1,4 +1,4 @@
-// Bodies of calls that were not to be sent when they ended: built from the log, with what is known by now.
+// Builds the bodies of calls that were skipped when they ended, from the log and with what is known by now.
 import type { PoolClient } from 'pg'
 import { type CallCompleted, callStream } from '../../src/features/calls/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
@@ -15,8 +15,8 @@ const atOnce = 10
 const mostBefore = 20
 
 /**
- * Gives the skipped deliveries of these calls their bodies, which makes them `cancelled`: as good as any other that can
- * begin anew. A call that cannot be read, or that its assistant sends none of, stays skipped.
+ * Gives the skipped deliveries of these calls their bodies and makes them `cancelled`, so that they can begin anew like
+ * any other. A call stays skipped if nobody can read it, or if its assistant sends no such calls.
  */
 export async function buildSkippedBodies (
   tx: PoolClient, streams: Pick<Streams, 'read'>, callIds: string[]

@@ -17,16 +17,16 @@ export async function webhookStats (pool: Pool) {
 }
 
 export interface Due {
-  /** Attempts that workers could make now: what a receiver or a user may not have yet does not count. */
+  /** Attempts that workers could make now, within the bounds of receivers and users. */
   waiting: number
   running: number
-  /** Since when the attempt that waits longest is due, and how long that is. */
+  /** When the attempt that waits longest became due, and how long ago that is. */
   oldest: Date | null
   oldestSeconds: number
   /** Webhooks that nothing is sent to, and others that failed three times or more since their last success. */
   suspended: number
   failing: number
-  /** Events of the dispatcher. */
+  /** Parked events of the dispatcher. */
   parked: number
 }
 
@@ -101,15 +101,15 @@ export async function countRecentAttempts (pool: Pool): Promise<{ outcome: strin
   return rows
 }
 
-/** More are not read for a chart: of a larger log it is drawn from a sample. */
+/** A chart reads no more; it samples a larger log. */
 const mostAttempts = 100_000
 
 interface Row { hour: Date, outcomes: Record<string, number> | null, p50: number | null, p99: number | null }
 
 /**
- * By the hour, attempts that were started in it, by outcome, and the seconds from the row of a call to the end of the
- * attempt that delivered it. By an estimate of how many attempts there are, all of them are read or a `share`, and then
- * numbers are estimates. `TABLESAMPLE` takes no sub-select, so the share is a number in the text.
+ * For each hour, the attempts that started in it, by outcome, and the seconds from the row of a call to the end of the
+ * attempt that delivered it. It reads all attempts, or a `share` if there seem to be too many; numbers are then
+ * estimates. `TABLESAMPLE` takes no sub-select, so the share is a number in the text.
  */
 export async function deliveryDay (pool: Pool) {
   const share = Math.min(1, mostAttempts / Math.max(await estimatedAttempts(pool), 1))
@@ -124,7 +124,7 @@ export async function deliveryDay (pool: Pool) {
   }
 }
 
-/** Of the months that the last 24 hours are in, as far as Postgres knows. */
+/** By Postgres's statistics of the months that the last 24 hours are in. */
 async function estimatedAttempts (pool: Pool): Promise<number> {
   const { rows: [found] } = await pool.query<{ attempts: number | null }>(`
     SELECT sum(greatest(reltuples, 0))::float8 AS attempts FROM pg_class

@@ -1,4 +1,4 @@
-// What a worker does now and then for all users: months, probes of suspended webhooks, the audit, alerts.
+// Periodic tasks for all users: months, retention, probes of suspended webhooks, the audit, alerts.
 import type { Pool } from 'pg'
 import type { Streams } from '../../src/log/event-log.js'
 import { keepMonths, removeExpired } from '../deliveries/retention.js'
@@ -12,7 +12,7 @@ import type { Notice } from '../../src/features/webhooks/model.js'
 import { noticeOf } from '../deliveries/read.js'
 import { requestHeaders, signedHeaders } from '../deliver/sign.js'
 
-/** Where operators are told what users are told. */
+/** The operators' hook, which gets the notices of all users. */
 export interface AlertHook {
   url: string
   /** `whsec_…` */
@@ -22,7 +22,7 @@ export interface AlertHook {
 export interface TaskOptions {
   pool: Pool
   streams: Pick<Streams, 'read' | 'followStored' | 'head'>
-  /** There is none unless operators want to be told. */
+  /** Absent unless operators want alerts. */
   alert?: AlertHook | undefined
   /** How long payloads and attempts are kept. */
   retentionDays: number
@@ -37,7 +37,7 @@ const usuallyMs = 10_000
 const rarelyMs = 60_000
 const hourlyMs = 3_600_000
 
-/** `sending` not in a restored database: what it has to tell may be told already. */
+/** `sending` must not run in a restored database, which may have sent the same before. */
 export function openTasks ({ alert, retentionDays, reconcileEveryMs: everyMs = usuallyMs, ...options }: TaskOptions) {
   const { pool, log } = options
   const poster = openPoster({ allowCidrs: ['0.0.0.0/0', '::/0'] }) // operators may reach what is theirs
@@ -90,16 +90,16 @@ export type AlertOptions = AlertHook & Pick<TaskOptions, 'pool' | 'version' | 's
 interface DueNotice { notice: Notice & { user_id: string }, attempt: number, now: Date }
 
 const alertsAtOnce = 10
-/** Shorter than a lease is held for a pass. */
+/** Shorter than the longest pass of a periodic task. */
 const longestMs = 30_000
 const timeoutMs = 5_000
 const firstWaitSeconds = 5
 const longestWaitSeconds = 600
-/** A hook that is set up, or repaired, later than that is not told of what is long past. */
+/** Older notices are dropped: a hook that is set up or repaired late gets none that are long past. */
 const longestLife = '1 day'
 
 /**
- * Tells the operator's hook what users are told: one POST a notice, signed as webhooks are; for half a minute at most.
+ * Sends the notices of users to the operators' hook: one POST each, signed like webhooks, for half a minute at most.
  * @returns how many the hook took
  */
 export async function sendAlerts (options: AlertOptions): Promise<number> {
@@ -124,7 +124,7 @@ export async function sendAlerts (options: AlertOptions): Promise<number> {
   return taken
 }
 
-/** Each is claimed until its next attempt: a process that dies meanwhile leaves it to that. */
+/** Claims each until its next attempt, which is made even if this process dies meanwhile. */
 async function claimDue (pool: Pool): Promise<DueNotice[]> {
   const { rows } = await pool.query<DueNotice>(`
     WITH due AS (
