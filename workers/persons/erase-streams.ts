@@ -1,4 +1,4 @@
-// Takes a person out of streams: appends what is left of each, and hides what is before. Every step may be repeated.
+// Erases a person from streams: appends an event with what is left, and hides what is before. Steps may be repeated.
 import type { findContacts, findLeadsOn, findReport } from '../../projections/persons.js'
 import { proposed } from '../../src/commands/handle.js'
 import { tryDecode, type DomainEvent, type EventType } from '../../src/domain/events.js'
@@ -15,12 +15,12 @@ import { uuidV5 } from '../../src/log/stored.js'
 
 export interface ErasingOptions {
   streams: Pick<Streams, 'visit' | 'append' | 'truncate'>
-  /** For whom, and of which request: what each event names as its cause. */
+  /** The user and the request that each event names as its cause. */
   userId: string
   requestId: string
   /** ISO 8601. */
   now: string
-  /** Forgets what these commands answered. Their retries are refused: their events may not be found any more. */
+  /** Forgets the answers of these commands. Their retries are refused, because their events may be gone. */
   forget? (commandIds: readonly string[]): Promise<void>
 }
 
@@ -28,9 +28,9 @@ type LeadsToErase = Awaited<ReturnType<typeof findLeadsOn>>
 type ContactsToErase = Awaited<ReturnType<typeof findContacts>>[number]
 
 /**
- * All leads, or all do-not-call entries, of a stream. What is sealed of leads stays, as its key is gone.
- * @param untold whatever the stream does not say yet of what is to be erased
- * @returns false when there is nothing to tell of; otherwise it is to be looked at again, with a new key too
+ * Erases all leads, or all do-not-call entries, of a stream. Sealed data of leads stays, as its key is gone.
+ * @param untold gives the erasure events that the stream still lacks
+ * @returns false if it lacks none; otherwise look at the stream again, as there may also be a new key
  */
 export async function eraseStream (
   options: ErasingOptions, stream: string, untold: (seen: Seen) => Promise<DomainEvent[]>
@@ -43,7 +43,7 @@ export async function eraseStream (
   return true // also where somebody else appended meanwhile
 }
 
-/** @param known what readers have, once they have passed the position of what was seen */
+/** @param known rows of read models that have passed the position of `seen` */
 export function erasedLeads (
   { userId: user_id, now }: ErasingOptions, { erased, leads }: Seen, campaign_id: number, known: LeadsToErase
 ): LeadErasedEvent[] {
@@ -56,7 +56,7 @@ export function erasedLeads (
   })
 }
 
-/** Secondary contacts of a lead that stays: what is before stays too, as it is another person's. */
+/** Erases secondary contacts of a lead that stays. Earlier events stay too, as they are another person's. */
 export async function eraseContacts (
   options: ErasingOptions, { stream, lead_id, campaign_id, contact_ids }: ContactsToErase
 ): Promise<void> {
@@ -69,8 +69,8 @@ export async function eraseContacts (
 }
 
 /**
- * All that is in the stream goes, also where no report of it can be read.
- * @param found as readers have the call, without a report where only the log has one
+ * Erases the whole stream, even if nobody can read a report in it.
+ * @param found the call in the read model, without a report if only the log has one
  */
 export async function eraseCall (
   options: ErasingOptions, callId: string, found: Awaited<ReturnType<typeof findReport>>
@@ -86,7 +86,7 @@ export async function eraseCall (
   }
 }
 
-/** Or what is plain in it. */
+/** The first report in the stream, or its plain part if its key is gone. */
 async function reportIn (streams: Pick<Streams, 'visit'>, stream: string): Promise<EraseCall['report'] | undefined> {
   let report: EraseCall['report'] | undefined
   await streams.visit(stream, 0n, (stored) => {
@@ -97,8 +97,8 @@ async function reportIn (streams: Pick<Streams, 'visit'>, stream: string): Promi
 }
 
 /**
- * @param events nothing where none can be read: then one without data stands for them
- * @returns whether it was done; nothing is hidden that nothing stands for
+ * @param events nothing if none can be read: then one without data stands for them
+ * @returns whether it was done; events are hidden only after one that stands for them
  */
 async function replace (
   options: ErasingOptions, stream: string, seen: Seen, events: DomainEvent[] | undefined
@@ -110,7 +110,7 @@ async function replace (
   return true
 }
 
-/** @returns the revision of the first one; nothing when somebody else was first */
+/** @returns the revision of the first event; nothing if somebody else appended first */
 async function appendErasing (
   { streams, userId, requestId, forget }: ErasingOptions, stream: string, { revision, commandIds }: Seen,
   events: DomainEvent[] | undefined
@@ -128,24 +128,24 @@ async function appendErasing (
   }
 }
 
-/** What is known of a stream, without what it says of the person. */
+/** Facts about a stream, without personal data. */
 export interface Seen {
   revision: bigint
   position: bigint
   commandIds: Set<string>
-  /** Whether it says of everything in it that it is erased. */
+  /** Whether erasure events cover everything in it. */
   isClean: boolean
-  /** Leads that it says of that they are erased. */
+  /** Leads that have an erasure event. */
   erased: Set<number>
-  /** Leads that it tells of, those that were erased too, with their contacts. */
+  /** All its leads, even erased ones, with their contacts. */
   leads: Map<number, number[]>
-  /** Of its first event of an erasure with nothing personal after it. */
+  /** Revision of the first erasure event that has nothing personal after it. */
   erasedAt: bigint | undefined
 }
 
 const isOfLead = (stream: string) => stream.startsWith('lead-')
 
-/** Of a long stream nothing is kept but what erasures have left. */
+/** Visits event by event, so that a long stream is never in memory. */
 async function look (streams: Pick<Streams, 'visit'>, stream: string): Promise<Seen | undefined> {
   let seen: Seen | undefined
   await streams.visit(stream, 0n, (stored) => {
@@ -160,12 +160,12 @@ async function look (streams: Pick<Streams, 'visit'>, stream: string): Promise<S
     if (isOfLead(stream)) return seeLead(seen, stored)
     if (isImpersonal(stored)) return
     seen.isClean = false
-    seen.erasedAt = undefined // it was said once more
+    seen.erasedAt = undefined // personal data came after it
   })
   return seen
 }
 
-/** What is sealed may stay before what says that it is erased: nobody can read it once the key is gone. */
+/** Sealed events may stay before the erasure event: nobody can read them once the key is gone. */
 function seeLead (seen: Seen, stored: StoredEvent): void {
   if (ofLeads.has(typeInLog(stored))) seen.isClean = false
   const { event } = tryDecode(stored)
@@ -180,12 +180,12 @@ function seeLead (seen: Seen, stored: StoredEvent): void {
 const ofLeads: ReadonlySet<string> =
   new Set(['LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadDeleted'] satisfies EventType[])
 
-/** Also a lead whose events readers could not take. */
+/** Includes leads whose events the read models could not project. */
 function see ({ leads }: Seen, lead: number, contacts: number[]): void {
   leads.set(lead, [...new Set([...leads.get(lead) ?? [], ...contacts])])
 }
 
-/** An entry that was erased is deleted without its number. */
+/** The deletion of an erased entry has no number. */
 function isImpersonal (stored: StoredEvent): boolean {
   const { type, data } = stored
   if (isErasing(stored)) return true

@@ -1,4 +1,4 @@
-// What the ledger has of an erasure, and takes from a person: the delivery log follows the events.
+// Rows of the ledger that an erasure needs, and those that it erases. The delivery log follows the events instead.
 import type { Pool } from 'pg'
 import type { Person } from '../../projections/persons.js'
 import { seal, type SecretKeys, unseal, type SealedRow } from '../../src/privacy/sealed-text.js'
@@ -15,12 +15,12 @@ import { listingKey } from '../dispatch/known.js'
 export const erasureKind = 'person-erasure'
 export const exportKind = 'person-export'
 
-/** A user has at most so many unfinished erasures, and so many exports that are made or kept: each has megabytes. */
+/** Most unfinished erasures of a user, and most exports that are being made or kept: each has megabytes. */
 export const mostOfUser = 100
 
 interface WaitingRequest { id: string, type: string, waits_for: string }
 
-/** Those that cannot go on, the oldest first. */
+/** Requests that cannot go on, the oldest first. */
 export async function waitingRequests (pool: Pool): Promise<WaitingRequest[]> {
   const { rows } = await pool.query<WaitingRequest>(`
     SELECT id, substr(kind, 8) AS type, progress ->> 'waits_for' AS waits_for FROM ledger.work
@@ -29,8 +29,8 @@ export async function waitingRequests (pool: Pool): Promise<WaitingRequest[]> {
 }
 
 /**
- * Comes before its event; after that it is accepted. Only this row has the number at rest, encrypted.
- * @returns false when the user has so many that no other may be
+ * Call it before the event is appended; after that, accept the request. Only this row stores the number, encrypted.
+ * @returns false if the user has too many requests
  */
 export async function preparePersonRequest (
   pool: Pool, keys: SecretKeys, kind: PersonRequestType, { id, userId, phoneNumber }: Person & { id: string }
@@ -42,7 +42,7 @@ export async function preparePersonRequest (
 
 type LedgerServices = Pick<Services, 'pool' | 'streams' | 'keys' | 'phoneHash'>
 
-/** @returns what is under way that has the person: look again */
+/** @returns what still runs with data of the person; then look again */
 export async function eraseLedger (services: LedgerServices, person: Person): Promise<string | undefined> {
   const { pool } = services
   if (await areErasedInFlight(pool, person.userId)) return 'an attempt to send a webhook'
@@ -55,9 +55,9 @@ export async function eraseLedger (services: LedgerServices, person: Person): Pr
 const unmade = `user_id = $1 AND kind = '${exportKind}' AND state IN ('prepared', 'accepted')`
 
 /**
- * A copy that is being made may be of a state before, also one for another person, who answered calls of this one: it
- * ends first. A copy for the person is waited for even when nobody has begun it. A copy of anything else that was read
- * before finds its request changed: it is made anew.
+ * An export that is being made may be of an earlier state, even one for another person who answered this one's calls:
+ * it must end first. So must an export for the person, even if nobody has begun it. Other requests are changed here, so
+ * that an export which read an earlier state fails and is made anew.
  */
 async function isBeingCopied ({ pool, keys }: LedgerServices, { userId, phoneNumber }: Person): Promise<boolean> {
   const { rows } = await pool.query<SealedRow & { is_begun: boolean }>(`
@@ -70,7 +70,7 @@ async function isBeingCopied ({ pool, keys }: LedgerServices, { userId, phoneNum
   return rows.some((row) => row.is_begun || unseal(keys, userId, row) === phoneNumber)
 }
 
-/** Copies for the person, and others that have calls of the person. */
+/** Removes exports for the person, and others that have erased calls. */
 async function removeCopies (
   { pool, streams, phoneHash }: LedgerServices, { userId, phoneNumber }: Person
 ): Promise<void> {
@@ -90,16 +90,16 @@ async function hasErasedCalls (pool: Pool, userId: string, requestId: string): P
   return rowCount === 1
 }
 
-// Answers that Idempotency-Keys keep, and that tell of an erased person. Their retries must not make the person anew.
+// Empties stored answers about an erased person. The keys stay, so that retries cannot create the person again.
 const forgotten = "request_hash = '', answer_key_id = NULL, answer = NULL"
 
-/** Of all that tells of these streams. */
+/** Forgets all answers about these streams. */
 export async function forgetAnswers (pool: Pool, userId: string, streams: readonly string[]): Promise<void> {
   await pool.query(
     `UPDATE ledger.idempotency_keys SET ${forgotten} WHERE user_id = $1 AND about && $2::text[]`, [userId, streams])
 }
 
-/** Also where no answer was kept yet, or it was lost. */
+/** Covers commands whose answer was not stored yet, or was lost. */
 export async function forgetCommands (pool: Pool, userId: string, commandIds: readonly string[]): Promise<void> {
   await pool.query(
     `UPDATE ledger.idempotency_keys SET ${forgotten} WHERE user_id = $1 AND command_id = ANY ($2::uuid[])`, [userId, commandIds])
@@ -114,7 +114,7 @@ async function forgetRedeliveries (pool: Pool, userId: string): Promise<void> {
       WHERE call_id = substr(kept.about[1], 6) AND user_id = $1 AND erased_at IS NOT NULL)`, [userId])
 }
 
-/** The dispatcher may hold a listed number in memory: it reads anew what stands beside its checkpoint. */
+/** The dispatcher may have cached a listed number: the touched checkpoint makes it read its rows again. */
 export async function forgetDispatched (pool: Pool, { userId, phoneNumber }: Person): Promise<void> {
   const values = [userId, phoneNumber]
   const those = 'WHERE user_id = $1 AND phone_number = $2'
@@ -137,9 +137,9 @@ interface WaitingPart { upload_id: string, first_row: number, leads: WaitingLead
 const partsAtOnce = 100
 
 /**
- * Rows of imports that wait: those that name an erased person are refused, in their place, when their turn comes. Also
- * those of a body that is still being sent, or whose process died: no request names them.
- * @returns false while a part with the number is being done: its leads are to be looked for once it is
+ * Replaces waiting rows of imports that name an erased person by rows that are refused when their turn comes. Also rows
+ * of a body that is still being sent, or whose process died: no request names them.
+ * @returns false while a part with the number is in work: look for its leads once it is done
  */
 export async function erasePendingRows (pool: Pool, person: Person): Promise<boolean> {
   for (;;) {
@@ -149,7 +149,7 @@ export async function erasePendingRows (pool: Pool, person: Person): Promise<boo
   }
 }
 
-/** Those that are begun come last, and stay as they are. */
+/** Parts that have begun come last, and do not change. */
 async function refuseSome (pool: Pool, { userId, phoneNumber }: Person): Promise<WaitingPart[]> {
   return await inTransaction(pool, async (tx) => {
     const { rows } = await tx.query<WaitingPart>(`
@@ -171,14 +171,14 @@ async function refuseSome (pool: Pool, { userId, phoneNumber }: Person): Promise
 const names = (lead: WaitingLead, phoneNumber: string) => JSON.stringify(lead).includes(JSON.stringify(phoneNumber))
 const refused: Omit<WaitingLead, 'row'> = { body: {}, refused: { phone_number: ['was erased before its turn came'] } }
 
-/** Everything of the person is truncated or deleted, and still in the files of the event store. Idempotent. */
+/** The person's data is truncated or deleted, but still in the files of the event store. Idempotent. */
 export async function noteUnscavenged (pool: Pool, requestId: string): Promise<void> {
   await pool.query('INSERT INTO ledger.unscavenged_erasures (request_id) VALUES ($1) ON CONFLICT DO NOTHING', [requestId])
 }
 
 export interface Unscavenged { count: number, oldest: Date | undefined }
 
-/** @param scavengedAt what was erased before is known to be gone, and is forgotten */
+/** @param scavengedAt erasures before it are known to be gone from the files, so their notes are deleted */
 export async function unscavenged (pool: Pool, scavengedAt: Date | undefined): Promise<Unscavenged> {
   await pool.query('DELETE FROM ledger.unscavenged_erasures WHERE erased_at < $1', [scavengedAt ?? null])
   const { rows: [found] } = await pool.query<{ count: string, oldest: Date | null }>(

@@ -1,10 +1,10 @@
-// Erasures of persons, as requests in the background: step by step, each safe to repeat.
+// Erases persons as durable work: step by step, each safe to repeat.
 //
-// It waits until readers have all that the log has of the person: what is parked would be lost. Then the key of the
-// person ends, so that nobody can read what is sealed under it. Then every stream that tells of
-// the person gets an event that stands for what was before, and that is hidden; readers and the dispatcher follow these
-// events. What came meanwhile, under another key, is found by the next round: the last one finds nothing. Calls
-// that are reported later are erased without anybody asking again.
+// First it waits until the read models have everything that the log has of the person, as parked events would be lost.
+// Then it deletes the person's key, so that nobody can read what is sealed under it. Then it appends to every stream
+// about the person an event that stands for the earlier ones, and hides those; read models and the dispatcher follow
+// these events. The next round finds what came meanwhile under another key; the last round finds nothing. Calls that
+// are reported later are erased without another request.
 import { calls } from '../../projections/calls.js'
 import {
   activeGeneration, outdated, checkpointOf, generationsOf, isFed, leaseOf, schemaOf, type Generation
@@ -30,12 +30,12 @@ import type { Projection } from '../../projections/engine/projection.js'
 import { drop } from '../../projections/engine/operations.js'
 import { ReplayRefused } from '../../projections/engine/replay.js'
 
-/** Days that the row of one is kept after its end; its events stay. */
+/** Days that the row of an erasure is kept after its end; its events stay. */
 const keepDays = 1
 
 export interface ErasureWork extends NamedServices, Pick<Services, 'keys' | 'personKeys'> {
   log: { warn (details: object, message: string): void }
-  /** After so many milliseconds no process uses a key that was ended. */
+  /** Milliseconds after which no process uses a deleted key. */
   settleMs?: number
   behind?: typeof areBehind
 }
@@ -47,16 +47,16 @@ export interface ErasureProgress {
   round: number
   /** Until when the step waits, in milliseconds since 1970. */
   until: number
-  /** Of all rounds: their calls are found by them when their rows have no number any more. */
+  /** Of all rounds: they find the calls once the rows of the leads have no number. */
   leads: number[]
-  /** Of read models, that this round looks through. */
+  /** Generations of the read models that this round searches. */
   generations: number[]
-  /** Calls that may be half erased, and up to which one this round has come. */
+  /** Calls that may be half erased, and the last one that this round has done. */
   calls: string[]
   after: string
   /** Whether this round found anything. */
   hasFound: boolean
-  /** Why the last look had to wait, in words for its user; absent where it went on. */
+  /** For the user: why the last look had to wait; absent if it went on. */
   waits_for?: string | undefined
 }
 
@@ -97,7 +97,7 @@ interface Waits { waitsFor: string, inMs: number }
 
 const lookAgainMs = 500
 
-/** Whoever asks for the request is told why, and its operator is, once. */
+/** Shows the reason to whoever reads the request, and logs it once. */
 async function waiting (
   { log }: ErasureWork, request: string, done: ErasureProgress, { waitsFor, inMs }: Waits, turn: Turn<ErasureProgress>
 ) {
@@ -110,7 +110,7 @@ async function waiting (
   return 'again'
 }
 
-/** What is kept when the step is done; why it waits, or nothing where that takes moments. */
+/** @returns the progress after the step, or why it waits; nothing if the wait takes moments */
 async function stepOf (
   work: ErasureWork, id: string, person: Person, done: ErasureProgress, { signal }: Turn<ErasureProgress>
 ): Promise<ErasureProgress | Waits | undefined> {
@@ -120,18 +120,18 @@ async function stepOf (
       const waits = await isUnread(work, id, person)
       if (waits) return waits
       const { settleMs = keyTrustedMs } = work
-      // Without the key they cannot be answered any more.
+      // Without the key, retries of these commands cannot be answered.
       await forgetAnswers(work.pool, person.userId, await streamsOf(work, person))
       const wasThere = await work.personKeys.erase(person.userId, person.phoneNumber)
       return { ...done, step: 'settle', until: wasThere || done.round === 1 ? Date.now() + settleMs : 0 }
     }
     case 'settle':
       await pause(Math.max(0, done.until - Date.now()), signal)
-      // What an import has begun is to be in the log before its leads are looked for.
+      // The rows that an import has begun must be in the log before this looks for their leads.
       if (signal.aborted) return undefined
       return await isImported(work, person) ?? await areAway(work) ?? { ...done, step: 'leads' }
     case 'leads': {
-      // This step finds all that these take in the log, and erases it. What comes after it stays, and is whole.
+      // The log has everything that these answers are about, and this round erases it. Later answers stay valid.
       await forgetAnswers(work.pool, person.userId, await streamsOf(work, person))
       await forgetDispatched(work.pool, person)
       const away = await areAway(work)
@@ -153,7 +153,7 @@ async function stepOf (
       for (const callId of done.calls) await eraseCallOf(work, callId, person.userId, id)
       return { ...done, step: 'calls', calls: [], after: done.calls.at(-1) ?? done.after }
     case 'ledger':
-      // What the events of this erasure say is parked, too, where others came between: they are waited for there.
+      // Events of this erasure are parked, too, if their stream has parked events. The next round waits for them.
       if ((await parkedOf(work, person, id)).length > 0) return anotherRound(done)
       return await eraseRest(work, person, done, signal)
     case 'scavenge':
@@ -170,7 +170,7 @@ async function areAway (work: ErasureWork): Promise<Waits | undefined> {
   return names.length > 0 ? { waitsFor: `who is behind the log: ${names.join(', ')}`, inMs: 0 } : undefined
 }
 
-/** What waits of imports is refused. */
+/** Refuses waiting rows of imports. */
 async function isImported (work: ErasureWork, person: Person): Promise<Waits | undefined> {
   const isRefused = await erasePendingRows(work.pool, person)
   return isRefused ? undefined : { waitsFor: 'an import that has begun a row with the number', inMs: 0 }
@@ -178,7 +178,7 @@ async function isImported (work: ErasureWork, person: Person): Promise<Waits | u
 
 const parkedAgainMs = 10_000
 
-/** Comes before the key ends: what readers have not taken by then they never will. */
+/** Runs before the key is deleted: what read models have not projected by then, they never will. */
 async function isUnread (work: ErasureWork, id: string, person: Person): Promise<Waits | undefined> {
   const away = await areAway(work)
   if (away) return away
@@ -187,7 +187,7 @@ async function isUnread (work: ErasureWork, id: string, person: Person): Promise
   return { waitsFor: parkedEventsOf(parked), inMs: parkedAgainMs }
 }
 
-/** What is left beside the log and the rows that readers saw in this round. */
+/** Erases what is left besides the log and the generations that this round has searched. */
 async function eraseRest (
   work: ErasureWork, person: Person, done: ErasureProgress, signal: AbortSignal
 ): Promise<ErasureProgress | Waits> {
@@ -198,17 +198,17 @@ async function eraseRest (
   return await erasePendingRows(work.pool, person) ? { ...done, step: 'scavenge' } : anotherRound(done)
 }
 
-/** Those that have rows of persons. */
+/** The read models that have rows of persons. */
 const readModels = [{ projection: leads, keysIn: leadKeys }, { projection: calls, keysIn: callKeys }]
 
 /**
- * Whether no other generation has more of the person than those that this round has looked through; nothing where
- * readers see others by now.
+ * Whether no other generation has more of the person than those that this round has searched; nothing if readers see
+ * others by now.
  *
- * Other generations that are fed follow the log, too, and so will one of a replay that is under way. A generation that
- * still has data of the person was built while it could be read, and is dropped. So is a generation that nobody feeds:
- * one of other code that was kept to go back to, one of a replay that broke off, and one whose drop broke off. While
- * one of them is behind, or not dropped yet, the answer is no.
+ * Other generations that are fed follow the log, too, and so will that of a running replay. If a generation still has
+ * data of the person, it was built while the key existed, and is dropped. So is a generation that nobody feeds: one of
+ * other code that was kept for a rollback, one of a replay that broke off, and one whose drop broke off. While one of
+ * them is behind, or not dropped yet, the answer is no.
  */
 async function areOnlyIn (
   { pool, streams }: ErasureWork, { userId, phoneNumber }: Person, { generations, leads }: ErasureProgress,
@@ -230,7 +230,7 @@ async function areOnlyIn (
   return areOnly
 }
 
-/** Whether it has keys that readers do not see. Nothing while that cannot be said. */
+/** Whether it has keys that readers do not see; nothing while that is unknown. */
 async function hasMore (
   pool: Pool, projection: Projection, [each, active]: [Generation, number], head: bigint,
   keys: (generation: number) => string, values: unknown[]
@@ -245,12 +245,12 @@ async function hasMore (
     FROM ${checkpointOf(projection, generation)} kept CROSS JOIN ${checkpointOf(projection, active)} seen`, values)
     .catch(otherColumns)
   if (!found?.has_more) return found && false
-  return found.is_ahead ? undefined : true // what came just now is in both, soon
+  return found.is_ahead ? undefined : true // new rows will soon be in both
 }
 
 const undefinedColumn = '42703'
 
-/** Of other code. */
+/** The generation of another code version may lack a column; then it counts as having more. */
 function otherColumns (error: unknown) {
   if (!(error instanceof DatabaseError) || error.code !== undefinedColumn) throw error
   return { rows: [{ has_more: true, is_ahead: false }] }
@@ -278,14 +278,14 @@ async function eraseCallOf (
   await eraseCall({ streams, userId, requestId, now }, callId, await findReport(pool, callId))
 }
 
-/** Takes out of the store what is hidden, or notes that its operator has to. */
+/** Scavenges hidden events from the store, or notes that an operator must. */
 async function scavengeFor ({ streams, pool }: LogAndRows, requestId: string): Promise<void> {
   if (!await streams.scavenge()) await noteUnscavenged(pool, requestId)
 }
 
 /**
- * Which readers have not passed yet what the log has now, or the dispatcher. Nor have those whose rows are of a former
- * release: they lack what an erasure looks for.
+ * The read models (or the dispatcher) that have not reached the present end of the log. Read models with rows of a
+ * former release count as behind: they lack what an erasure looks for.
  */
 export async function areBehind (
   { pool, streams, positions }: Pick<Services, 'pool' | 'streams' | 'positions'>
@@ -299,10 +299,9 @@ const lateCallKind = 'late-call-erasure'
 
 type LateServices = Pick<Services, 'pool' | 'streams' | 'positions'>
 
-/** As the user of calls that have none. */
+/** Stands for the user of calls that have none. */
 const nobody = ''
 
-/** Who has such calls. */
 export async function usersOfLateCalls (services: LateServices): Promise<string[]> {
   const users = await findUsersOfLateCalls(services.pool)
   return (await nobodys(services)).length > 0 ? [...users, nobody] : users

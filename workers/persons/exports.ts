@@ -1,5 +1,5 @@
-// Exports of persons, as requests in the background: each is made in one transaction, and kept for a day in parts, each
-// encrypted by itself and bound to its place.
+// Exports persons as durable work. One transaction makes an export, which is kept for a day in parts; each part is
+// encrypted on its own and bound to its place.
 import type { Pool, PoolClient } from 'pg'
 import { digested, findPerson, type Person } from '../../projections/persons.js'
 import { endRequest, findRequest } from '../../src/commands/person-requests.js'
@@ -12,7 +12,7 @@ import type { BackgroundKind } from '../work/kind.js'
 import { parkedEventsOf, parkedOf } from './of-person.js'
 
 export interface ExportWork extends Pick<Services, 'pool' | 'streams' | 'positions' | 'keys' | 'phoneHash'> {
-  /** What has to have come as far as a request. */
+  /** These must have reached the position of the request. */
   sources?: readonly string[]
   find?: typeof findPerson
 }
@@ -44,7 +44,7 @@ export function personExports (work: ExportWork): BackgroundKind<SealedRow, { wa
   }
 }
 
-/** An erasure waits for the lock of the row; one that came since the snapshot has changed the row: it is made anew. */
+/** An erasure waits for the row lock. If one came after the snapshot, it changed the row: this fails and repeats. */
 async function exportPerson (
   { pool, keys, phoneHash, find = findPerson }: ExportWork, asked: Person & { id: string }, signal: AbortSignal
 ): Promise<void> {
@@ -58,7 +58,7 @@ async function exportPerson (
 }
 
 type Visit<Item> = (items: Item[]) => Promise<void>
-/** @param ofCall which the text tells of, unless it is erased */
+/** @param ofCall the call that the text is about, unless it is erased */
 type Write = (text: string, ofCall?: string) => Promise<void>
 
 async function writeDocument (
@@ -92,18 +92,18 @@ async function writeList<Item extends object> (
 
 export interface ExportPlace { id: string, userId: string }
 
-/** Of a part before it is encrypted, in characters: what a process holds of an export. */
+/** Characters of a part before it is encrypted: a process holds no more of an export. */
 const partLength = 256 * 1024
-/** Ids of calls beside a part. */
+/** Most ids of calls that are stored with a part. */
 const mostCalls = 10_000
 
-/** SQL and code say alike what a part is bound to. */
+/** What a part is bound to: the SQL and `ownerOf` must agree. */
 export const ownerOfPart = "user_id || ' ' || request_id || ' ' || part"
 const ownerOf = ({ id, userId }: ExportPlace, part: number) => `${userId} ${id} ${part}`
 
 /**
- * Writes the text of an export that takes the place of one that was begun. `end` writes what is left. Its
- * calls are noted beside it: others may have answered them, who are erased while it is kept.
+ * Writes the text of an export, which replaces one that was begun. `end` writes what is left. Each part notes its
+ * calls, because other persons who answered them may be erased while the export is kept.
  */
 export async function beginExport (tx: PoolClient, keys: SecretKeys, place: ExportPlace) {
   await tx.query('DELETE FROM ledger.person_exports WHERE request_id = $1', [place.id])
@@ -130,14 +130,13 @@ export async function beginExport (tx: PoolClient, keys: SecretKeys, place: Expo
   }
 }
 
-/** Whether the export is there. */
 export async function hasExport (pool: Pool, { id, userId }: ExportPlace): Promise<boolean> {
   const { rowCount } = await pool.query(
     'SELECT FROM ledger.person_exports WHERE request_id = $1 AND user_id = $2 AND part = 0', [id, userId])
   return rowCount === 1
 }
 
-/** The text of the export, part by part as its reader takes it. @throws Error where it was removed meanwhile */
+/** The text of the export, part by part as its reader takes it. @throws Error if it was removed meanwhile */
 export async function * readExport (pool: Pool, keys: SecretKeys, place: ExportPlace): AsyncGenerator<string, void> {
   for (let part = 0, isLast = false; !isLast; part += 1) {
     const { rows: [row] } = await pool.query<SealedRow & { is_last: boolean }>(`

@@ -1,5 +1,5 @@
-// What stands under the number of a person: leads, contacts, do-not-call entries, and parked events. Of those nothing
-// can be erased: readers do not know them yet, and once the key of the person has ended they never will.
+// Finds and erases what is under a person's number: leads, contacts and do-not-call entries. Parked events cannot be
+// erased: read models do not have them yet, and after the person's key is deleted they never will.
 import {
   digested, findCampaignIds, findContacts, findEntries, findHalfKnown, findLeadIds, findLeadsOn, findOwnCalls,
   findOwner, findParked, findUnowned, type ParkedStream, type Person, type Unowned
@@ -23,13 +23,13 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 
 export type NamedServices = Pick<Services, 'pool' | 'streams' | 'positions' | 'phoneHash'>
 
-/** Of the user, that stand for the number. */
+/** The user's streams that stand for the number. */
 export async function streamsOf (services: NamedServices, person: Person): Promise<string[]> {
   const leads = await leadStreams(services, person)
   return [entryStream(services, person), ...leads.map(({ stream }) => stream)]
 }
 
-/** Of leads and contacts with the number. */
+/** Ids of leads and contacts with the number. */
 export async function leadIdsOf (services: NamedServices, person: Person): Promise<number[]> {
   const { pool, phoneHash } = services
   return await findLeadIds(pool, digested(person, phoneHash), await streamsOf(services, person))
@@ -37,7 +37,7 @@ export async function leadIdsOf (services: NamedServices, person: Person): Promi
 
 /**
  * Erases leads, do-not-call entries, and contacts.
- * @param leadIds that are known: contacts who came meanwhile stay, as their calls can only be found by these
+ * @param leadIds known ids: contacts who came meanwhile stay for now, as only these ids find calls
  * @returns whether anything was there, or somebody else appended meanwhile
  */
 export async function eraseNamed (
@@ -68,7 +68,7 @@ export async function eraseNamed (
   return hasFound
 }
 
-/** @throws Error while they are behind: it is tried again */
+/** @throws Error while they are behind; the turn is then tried again */
 async function readersAt ({ positions }: NamedServices, position: bigint): Promise<void> {
   if ((await positions.late(['leads', 'calls'], position)).length === 0) return
   throw new Error('the read models of leads and calls are behind the log')
@@ -83,15 +83,15 @@ const entryStream = ({ phoneHash }: NamedServices, person: Person) => digested(p
 
 type BackEnds = Pick<Services, 'pool' | 'streams'>
 
-/** No more streams than these are named at once. */
+/** Most streams that are named at once. */
 const mostNamed = 5
 
-/** What whoever needs them waits for, in words. */
+/** For people: what a request waits for. */
 export const parkedEventsOf = (streams: readonly string[]) =>
   `${parkedEvents}, which an operator retries or skips (ringledger projections quarantine): ${streams.join(', ')}`
 export const parkedEvents = 'parked events'
 
-/** @param requestId events that the request itself has appended are the person's too @returns names of streams */
+/** @param requestId events that this request appended count as the person's, too @returns names of streams */
 export async function parkedOf (
   services: NamedServices, person: Person, requestId: string
 ): Promise<string[]> {
@@ -124,7 +124,7 @@ export async function parkedOf (
   return [...new Set(found)]
 }
 
-/** Calls of which the log tells of the person, though no row says so. */
+/** Calls whose events in the log name the person, though no row does. */
 export async function halfKnown (
   services: BackEnds, person: Person, leadIds: readonly number[]
 ): Promise<string[]> {
@@ -145,7 +145,7 @@ async function isNamed ({ pool, streams }: BackEnds, stream: string, from: bigin
   return false
 }
 
-/** Where an event says whose it is, or of which assistant, and that is somebody else. */
+/** Whether the event names a user or an assistant, and that is somebody else's. */
 async function isOfAnother (pool: BackEnds['pool'], data: unknown, { userId }: Person): Promise<boolean> {
   if (!isFields(data)) return false
   const owner = typeof data.user_id === 'string' ? data.user_id : await findOwner(pool, data.assistant_id)
@@ -158,8 +158,8 @@ async function parkedNow (pool: Services['pool']): Promise<ParkedStream[]> {
 }
 
 /**
- * Calls of an assistant that the log does not have before them: nobody will ever know whose they are. One that readers
- * have parked, or had, is somebody's.
+ * Calls whose assistant the log does not have before them: nobody will ever know whose they are. A call is somebody's
+ * if it or its assistant is parked.
  */
 export async function nobodys ({ pool, streams }: BackEnds): Promise<string[]> {
   const unowned = await findUnowned(pool)
@@ -181,7 +181,7 @@ async function nobodysAmong (
   return unowned.filter((call) => isNobodys(call) && !parked.has(callStream(call.id))).map(({ id }) => id)
 }
 
-/** Whatever its shape is, as a parked event may be malformed. What an erasure has left names nobody. */
+/** Searches the text, as a parked event may be malformed. Events of erasures name nobody. */
 function isAbout (
   stored: StoredEvent, { person: { phoneNumber }, leadIds, requestId }: About
 ): boolean {
