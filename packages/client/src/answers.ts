@@ -1,6 +1,6 @@
-// What is done with answers: refusals as errors, and lists item by item.
+// Turns answers into data: refusals become errors, and lists yield item by item.
 
-/** As a method of the client answers. */
+/** The answer of a method of the client. */
 export interface Answered<Data> {
   data?: Data
   error?: { message: string, errors?: Record<string, string[]> }
@@ -26,8 +26,8 @@ export function orThrow<Data> ({ data, error, response }: Answered<Data>): Data 
 interface Page<Item> { data: Item[], meta: { next: string | null } }
 
 /**
- * Every item of a list, page by page: `ask` gets the page behind `after`, which is empty for the first one. None is
- * missed or met twice while others are added. @throws Refused
+ * Yields every item of a list, page by page. `ask` gets the page after the cursor `after`, which is empty for the first
+ * page. Concurrent inserts neither hide nor repeat items. @throws Refused
  */
 export async function * items<Item> (
   ask: (after: string) => Promise<Answered<Page<Item>>>

@@ -1,4 +1,4 @@
-// A client with the types of the API document, which repeats what failed and reads what it wrote.
+// A client with the types of the API document. It retries failed requests and reads its own writes.
 import createClient, { type Client as OpenApiClient } from 'openapi-fetch'
 import type { paths } from './api.js'
 import { retrying, type RetryOptions } from './retrying.js'
@@ -11,7 +11,7 @@ export interface ConnectOptions extends RetryOptions {
   url: string
   /** A JWT or an API key; a function is asked before every request. */
   token: string | (() => string | Promise<string>)
-  /** What sends a request: `fetch` of the platform when absent. */
+  /** Sends a request; the platform's `fetch` when absent. */
   fetch?: (request: Request) => Promise<Response>
 }
 

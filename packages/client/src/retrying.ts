@@ -1,12 +1,11 @@
-// Requests that are repeated until they were answered. What changes something carries the same Idempotency-Key each
-// time, so that it happens once.
+// Retries requests until they are answered. A write keeps its Idempotency-Key over all retries, so it happens once.
 
 export interface RetryOptions {
   /** How often a request is sent at most; 5 when absent, 1 for no retries. */
   attempts?: number
-  /** The first wait, in milliseconds; 250 when absent. Each later one is twice as long, half of it by chance. */
+  /** The first backoff, in milliseconds; 250 when absent. It doubles each time, and half of it is random. */
   waitMs?: number
-  /** The longest wait, in milliseconds; 30 s when absent. An answer that asks for a longer one is handed back. */
+  /** The longest wait, in milliseconds; 30 s when absent. An answer that asks for a longer one is returned. */
   mostWaitMs?: number
 }
 
@@ -48,7 +47,7 @@ function isTransient (outcome: Outcome): boolean {
   return [429, 503].includes(outcome.status) || (outcome.status === 409 && outcome.headers.has('retry-after'))
 }
 
-/** What the answer asks for, in milliseconds. */
+/** `Retry-After`, in milliseconds. */
 function waitAfter (outcome: Outcome): number | undefined {
   const seconds = outcome instanceof Response ? outcome.headers.get('retry-after') : null
   return seconds !== null && /^\d+$/.test(seconds) ? Number(seconds) * 1_000 : undefined

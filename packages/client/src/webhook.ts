@@ -1,4 +1,4 @@
-// Whether a request comes from Ringledger: as https://www.standardwebhooks.com describes, by its own library.
+// Verifies that a request comes from Ringledger, with the library of https://www.standardwebhooks.com.
 import { Webhook as Verifier, WebhookVerificationError } from 'standardwebhooks'
 import type { components } from './api.js'
 
@@ -9,7 +9,7 @@ export type Webhook = components['schemas']['WebhookPayload'] | components['sche
 
 /**
  * The payload of a request. `body` is what arrived, byte for byte: text that was parsed and written again does not
- * verify. Of several secrets one is enough. @throws WebhookVerificationError
+ * verify. One matching secret is enough. @throws WebhookVerificationError
  */
 export function verifyWebhook (
   body: string | Buffer, headers: Headers | Record<string, string | string[] | undefined>, ...secrets: string[]
