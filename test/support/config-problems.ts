@@ -1,4 +1,4 @@
-// What is wrong with settings, by their names.
+// Finds problems of settings, by name.
 import type { Test } from 'tap'
 import { BadSettings, loadConfig } from '../../src/config.js'
 import type { FieldErrors } from '../../src/domain/rejection.js'
@@ -13,7 +13,7 @@ export function problems (environment: NodeJS.ProcessEnv): FieldErrors {
   }
 }
 
-/** Exactly these settings are wrong. */
+/** Asserts that exactly these settings are wrong. */
 export function refuses (t: Test, environment: NodeJS.ProcessEnv, ...names: string[]): void {
   t.strictSame(Object.keys(problems(environment)).sort(), names.sort(), JSON.stringify(environment))
 }

@@ -1,4 +1,4 @@
-// A service whose database and log are kept apart, so that either can be put back to an older state beside the other.
+// A service with a separate database and log, so that a test can restore an older state of only one of them.
 import pino from 'pino'
 import pg from 'pg'
 import type { Role } from '../../src/services/services.js'
@@ -52,10 +52,10 @@ export async function restorable (t: Teardown) {
     restore: () => copy(`${nowName}_backup`, nowName),
     /** An empty database instead. */
     lose: () => sql(`DROP DATABASE ${nowName} WITH (FORCE)`, `CREATE DATABASE ${nowName}`),
-    /** The same for the log; the event store is stopped meanwhile. */
+    /** The same for the log, while the event store is stopped. */
     backUpLog: () => whileStoreIsDown(() => copy(logName, `${logName}_backup`)),
     restoreLog: () => whileStoreIsDown(() => copy(`${logName}_backup`, logName)),
-    /** On the back ends, for as long as `work` takes. */
+    /** Opens connections to the back ends for `work`. */
     async withParts<Result> (work: (parts: Connections) => Promise<Result>): Promise<Result> {
       const parts = await openConnections(urls, keySettings, pino({ level: 'silent' }))
       return await work(parts).finally(() => parts.close())
@@ -80,7 +80,7 @@ async function start (t: Teardown, urls: Urls, roles: Role[]) {
   return {
     url: service.url,
     stop,
-    /** From `warn` on. */
+    /** Lines of level `warn` and above. */
     logged,
     createAssistant: async (url: string) => await call('POST', '/user/assistant', {
       ...await as('1'), body: newAssistant({ is_webhook_active: true, webhook_url: url })

@@ -1,4 +1,4 @@
-// The command line as an outside user meets it: `node bin/ringledger.js …`, in a process group of its own.
+// Runs the command line as a user does: `node bin/ringledger.js …`, in a process group of its own.
 import { spawn, execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -31,12 +31,12 @@ export interface Ringledger {
   pid: number
   stdout (): string
   stderr (): string
-  /** What `pick` finds in the output so far; rejects when the process ends, or `withinMs` pass, without that. */
+  /** Awaits what `pick` finds in the output so far; rejects if the process ends or `withinMs` pass first. */
   says<Found> (pick: (stdout: string, stderr: string) => Found | undefined, withinMs?: number): Promise<Found>
-  /** To the whole process group, as a terminal does it. */
+  /** Signals the whole process group, as a terminal does. */
   signal (name: NodeJS.Signals): void
   ended: Promise<Ended>
-  /** Every process that it started, directly or not, and that still runs; for itself as well. */
+  /** All running processes that it started, directly or not, including itself. */
   processes (): number[]
   /** Resolves when none of them is left. */
   gone (): Promise<void>
@@ -45,7 +45,7 @@ export interface Ringledger {
 export const bin = join(packageRoot, 'bin/ringledger.js')
 export const exampleCatalog = join(packageRoot, 'examples/catalog.json')
 
-/** What they write is a log, and no answer to a question. */
+/** Commands whose output is a log. */
 const logging = ['start', 'api', 'projector', 'worker']
 
 /** An empty directory, removed in `t.teardown`. Start what runs in it afterwards, so that it is stopped before. */
@@ -55,7 +55,7 @@ export function dataDir (t: Teardown): string {
   return folder
 }
 
-/** What is in a directory, and the clusters of its DATA_DIRs where Postgres' account cannot reach them in there. */
+/** Files in a directory, and clusters of its DATA_DIRs that are elsewhere because Postgres' account cannot reach it. */
 export function leftIn (folder: string): string[] {
   const notes = existsSync(STATE_DIR) ? readdirSync(STATE_DIR).map((name) => join(STATE_DIR, name, 'data-dir.txt')) : []
   return [
@@ -108,7 +108,7 @@ export function ringledger (t: Teardown, args: readonly string[], env: Environme
   }
 }
 
-/** As under npm: the process ends with the one that started it, should a test be killed before its teardown. */
+/** As under npm, so that the process ends with its parent if a test is killed before its teardown. */
 function variablesOf (env: Environment): Environment {
   const own = {
     npm_lifecycle_event: 'test',
@@ -120,7 +120,7 @@ function variablesOf (env: Environment): Environment {
 
 const texts = (env: Environment) => Object.entries(env).map(([name, value]) => `${name}=${value}`)
 
-/** What `find` answers, looked for again and again until the process has ended or the time is over. */
+/** Repeats `find` until it returns something, the process has ended, or the time is over. */
 async function foundBefore<Found> (
   ended: Promise<unknown>, find: () => Found | undefined, withinMs: number
 ): Promise<Found | undefined> {
@@ -148,8 +148,8 @@ interface Said { code: number, stdout: string, stderr: string }
 let warm: ((args: readonly string[], env: Environment) => Promise<Said>) | undefined
 
 /**
- * Runs a command in a process that ran others before, at a tenth of the cost of `run`: for rules of options, answers
- * and messages. That a process ends, and how it is signalled, takes one of its own.
+ * Runs a command in a process that ran others before, at a tenth of the cost of `run`: for rules about options, answers
+ * and messages. Rules about the end of a process, or signals, need `run`.
  */
 export async function runWarm (args: readonly string[], env: Environment = {}): Promise<Said & { ms: number }> {
   warm ??= startWarm()
@@ -163,20 +163,20 @@ function startWarm (): NonNullable<typeof warm> {
   const child = spawn('env', ['-i', ...texts(variablesOf({})), process.execPath, main], {
     stdio: ['pipe', 'inherit', 'inherit', 'pipe']
   })
-  // Node's types know three streams: the answers come on the fourth.
+  // Answers come on a fourth stream, but Node's types have three.
   const [input, , , output] = child.stdio as unknown as [Socket, null, null, Socket]
   const handles = [child, input, output]
   const answers = createInterface(output)
   let last: Promise<unknown> = Promise.resolve()
   const ended = once(child, 'exit').finally(() => { warm = undefined })
   for (const each of handles) each.unref()
-  process.once('disconnect', () => { // the last file is over: the runner counts what this process takes
+  process.once('disconnect', () => { // after the last file, so the runner counts this child's CPU time, too
     child.ref()
     input.end()
   })
   return async (args, env) => {
     const answer = last.then(async () => {
-      for (const each of handles) each.ref() // what is asked keeps this process, and nothing else does
+      for (const each of handles) each.ref() // only a running request keeps this process alive
       input.write(`${JSON.stringify({ args, env })}\n`)
       const line = await Promise.race([once(answers, 'line'), ended])
       for (const each of handles) each.unref()
@@ -187,7 +187,7 @@ function startWarm (): NonNullable<typeof warm> {
   }
 }
 
-// Children inherit the variable, whatever process group they are in; a zombie has none. Only Linux shows it.
+// Children inherit the variable in any process group; a zombie has none. Only Linux shows it.
 function processesWith (mark: string): number[] {
   const pids = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number) : []
   return pids.filter((pid) => {
@@ -199,33 +199,33 @@ function processesWith (mark: string): number[] {
   })
 }
 
-/** With the example catalogue. Half of the work of a first start is done: the cluster, the tables and the import. */
+/** Has the example catalogue. The cluster, tables and import exist, which is half of the work of a first start. */
 export async function startedDataDir (t: Teardown): Promise<string> {
   const folder = dataDir(t)
   await promisify(execFile)('cp', ['-a', `${await startedOnce()}/.`, folder]) // Postgres' account stays the owner
   return folder
 }
 
-/** What the copies are made of. */
+/** Makes the original of the copies. */
 export async function makeStartedDataDir (t: Teardown): Promise<string> {
   const folder = dataDir(t)
   const service = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn' })
   await service.says(listeningUrl)
   service.signal('SIGTERM')
   await service.ended
-  // Of shared memory nothing is left when a test is killed with its Postgres: it is in files of the cluster.
+  // Shared memory in files of the cluster, so that nothing is left if a test is killed with its Postgres.
   appendFileSync(join(findCluster(folder) ?? folder, 'postgresql.conf'), "dynamic_shared_memory_type = 'mmap'\n")
   return folder
 }
 
 /**
- * Starts it with these arguments; killed when the test of `t` ends. Its stdin closes with this process. `heapMb` is how
- * much memory its heap may take.
+ * Starts a module as a process, which is killed when the test of `t` ends. Its stdin closes with this process.
+ * @param heapMb limit of its heap
  */
 export function mainProcess<Said> (
   t: Teardown, module: URL, args: readonly string[], { heapMb }: { heapMb?: number } = {}
 ) {
-  // Without what the test runner puts into the environment.
+  // Without the test runner's environment.
   const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]
   const child = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, ...flags, fileURLToPath(module), ...args], {
     stdio: ['pipe', 'pipe', 'inherit']
@@ -241,13 +241,13 @@ export function mainProcess<Said> (
   return { said, ended, signal: (name: NodeJS.Signals) => void child.kill(name) }
 }
 
-/** Where it listens, by the whole output so far; nothing until it listens. */
+/** The URL in the output so far; nothing until the service listens. */
 export const listeningUrl = (stdout: string): string | undefined => /is listening on ([^\s"]+)/.exec(stdout)?.[1]
 
-/** Why a command ended, as it told people, or in the one line that a role writes. */
+/** Why a command ended: the text for people, or the message in the one log line of a role. */
 export const reasonIn = (stderr: string): string => stderr.startsWith('{') ? JSON.parse(stderr).msg : stderr
 
-/** Where the first of these is that is on the PATH. */
+/** The path of the first of these that is on the PATH. */
 export function onPath (...names: string[]): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter)
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path))

@@ -32,11 +32,11 @@ export interface RunningService {
 
 export interface ServiceOptions {
   env?: Environment
-  /** When absent: a copy of one on which it has run before, or an empty one where `env` names servers or keys. */
+  /** When absent: a copy of one on which it ran before, or an empty one if `env` names servers or keys. */
   dataDir?: string
 }
 
-/** Variables that let a receiver on this machine be reached, and fast. */
+/** Variables that allow receivers on this machine, with a short schedule. */
 export const localWebhooks = {
   WEBHOOK_SCHEDULE: '0s,1s', WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8'
 }
@@ -68,13 +68,13 @@ export async function startService (
 const isOfItsOwn = ({ DATABASE_URL: database, EVENTSTORE_URL: events, LEAD_DIGEST_KEY: key }: Environment) =>
   Boolean(database ?? events ?? key)
 
-/** Resolves when the service at `url` says that it is ready: an API gives out no id before, so it creates nothing. */
+/** Resolves when the service at `url` is ready. Before that, an API gives out no ids, so it creates nothing. */
 export async function untilReady (url: string): Promise<void> {
   const send = caller(url)
   await eventually(async () => (await send('GET', '/health/ready')).status === 200)
 }
 
-/** Calls the API at `url`; bodies that are no text are sent as JSON. */
+/** Calls the API at `url`; sends bodies that are not strings as JSON. */
 export function caller (url: string): Call {
   return async (method, path, { token, body, headers } = {}) => {
     const response = await request(`${url}${path}`, {
@@ -96,10 +96,10 @@ function headersOf (raw: Record<string, string | string[] | undefined>): Headers
     [value ?? []].flat().map((one): [string, string] => [name, one])))
 }
 
-/** Where the event store of the service listens that runs on `dataDir`. */
+/** URL of the event store of the service that runs on `dataDir`. */
 export const eventStoreOf = (dataDir: string): string => runFileOf(dataDir).eventStoreUrl
 
-/** Where its Postgres listens. */
+/** URL of its Postgres. */
 export const databaseUrlOf = (dataDir: string): string => runFileOf(dataDir).databaseUrl
 
 function runFileOf (dataDir: string): { eventStoreUrl: string, databaseUrl: string } {
@@ -130,7 +130,7 @@ export interface Answer {
 
 const leak = /node_modules|\.[jt]s\b|\bat \S+ \(|select |insert |postgres|ledger|stack|esdb|ECONN|FST_|127\.0\.0\.1/i
 
-/** The status, JSON, a message that tells nothing of the inside, and `errors` exactly where it is a 422. */
+/** Asserts status, JSON, a message that reveals no internals, and `errors` only in a 422. */
 export function isRefusal (t: Test, { status, headers, body }: Answer, expected: number, title: string): void {
   t.strictSame(
     {
@@ -150,7 +150,7 @@ export function isRefusal (t: Test, { status, headers, body }: Answer, expected:
     title)
 }
 
-/** The value of a series, which is named as it stands before the value. */
+/** @param series name and labels, exactly as they stand before the value */
 export function valueOf (text: string, series: string): number | undefined {
   const line = text.split('\n').find((one) => one.startsWith(`${series} `))
   return line === undefined ? undefined : Number(line.slice(series.length + 1))

@@ -1,4 +1,4 @@
-// The service inside a test's process: the roles that it wants, on a database and a log of its own.
+// Runs the service inside a test's process: chosen roles, on a database and a log of its own.
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { connect } from '@ringledger/embedded-event-store/testing'
 import type { Role } from '../../src/services/services.js'
@@ -27,17 +27,17 @@ export interface TestService {
   parts: Connections
   config: CompleteConfig
   token (user: string, role?: string): Promise<string>
-  /** Sends JSON as `user` ('1' when not given, and the engine as `engine`) and reads the JSON answer. */
+  /** Sends JSON as `user` (default '1'; `engine` gets the role of the engine) and reads the JSON answer. */
   call (
     method: string, path: string, body?: unknown, options?: { user?: string, headers?: Record<string, string> }
   ): Promise<Answer>
-  /** Texts that the test makes up: it fails when they stand in the log of the service from now on. */
+  /** The test fails if these texts come into the log of the service from now on. */
   neverLogs (...texts: string[]): void
   /** Starts further roles on the same back ends; they end with the test. */
   start (roles: Role[], environment?: Record<string, string>): Promise<{ url: string, stop (): Promise<unknown> }>
 }
 
-/** With the example catalogue; `environment` overrides settings. A Postgres that is given has been set up. */
+/** Has the example catalogue; `environment` overrides settings. A `given` Postgres must be set up already. */
 export async function testService (
   t: Teardown, roles: Role[] = ['api', 'projector'], environment: Record<string, string> = {}, given?: ScratchPostgres
 ): Promise<TestService> {
@@ -62,7 +62,7 @@ export async function testService (
   const { url } = await start(roles)
   const token = (user: string, role?: string) => signToken(config.jwt, { user, ttl: '1h', ...(role && { role }) })
   const send = caller(url)
-  const tokens = new Map<string, Promise<string>>() // to sign one takes as long as many a request
+  const tokens = new Map<string, Promise<string>>() // signing one takes as long as a request
   const call: TestService['call'] = async (method, path, body, { user = '1', headers } = {}) => {
     const known = tokens.get(user) ?? token(user, user === 'engine' ? user : undefined)
     tokens.set(user, known)
@@ -88,7 +88,7 @@ export const newAssistant = newAssistantBody()
 
 export type ApiProcess = Awaited<ReturnType<typeof apiProcess>>
 
-/** Starts it; `environment` overrides settings. Calls are those of user 1, unless another token is given. */
+/** `environment` overrides settings. Calls are from user 1 unless they have another token. */
 export async function apiProcess (
   t: Teardown, { urls, token }: TestService, environment: Environment = {}
 ) {
@@ -132,14 +132,14 @@ export async function behindProxies (
   return { call: asUser1, store, postgres }
 }
 
-/** The answer, and how long it took in milliseconds. */
+/** Adds the time of the answer in milliseconds. */
 export async function timed (answering: Promise<Answer>): Promise<Answer & { ms: number }> {
   const beganAt = performance.now()
   const answer = await answering
   return { ...answer, ms: Math.round(performance.now() - beganAt) }
 }
 
-/** The time until an answer has this status and does not wait for the read model, in milliseconds. */
+/** Milliseconds until an answer has this status and is not marked `X-Read-Model: pending`. */
 export async function backAfter (ask: () => Promise<Answer>, status: number): Promise<number> {
   const beganAt = performance.now()
   await eventually(async () => {
@@ -149,10 +149,10 @@ export async function backAfter (ask: () => Promise<Answer>, status: number): Pr
   return Math.round(performance.now() - beganAt)
 }
 
-/** Who is refused a connection does not wait for an answer until the deadline of 5 s, also beside other work. */
+/** Below the deadline of 5 s: a refused connection must be answered before it, even next to other work. */
 export const soonMs = 4_500
 
-/** Each is answered in time that nothing was changed, and when to try again. */
+/** Asserts that each answer comes in time, says that nothing was changed, and when to try again. */
 export async function saysAway (t: Test, answers: Array<Promise<Answer>>, withinMs: number): Promise<void> {
   for (const { status, headers, body, ms } of await Promise.all(answers.map(timed))) {
     t.equal(status, 503)

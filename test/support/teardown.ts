@@ -1,3 +1,3 @@
-// What a helper needs of a test: a place to say what undoes its set-up.
+// The part of a test that helpers need: it registers how to undo their set-up.
 
 export interface Teardown { teardown (undo: () => unknown): void }

@@ -1,4 +1,4 @@
-// API keys of a test: made with a token, sent instead of one.
+// API keys of a test: a token creates them, and requests then carry them instead.
 import type { Answer } from '../running-service.js'
 import type { TestService } from '../service.js'
 
@@ -6,7 +6,6 @@ export interface MadeKey { id: number, key: string }
 
 export const newKey = (...scopes: string[]) => ({ name: 'test', scopes })
 
-/** Makes keys, and sends requests with them. */
 export function apiKeys ({ call }: Pick<TestService, 'call'>) {
   return {
     async make (scopes: string[], user = '1', more: object = {}): Promise<MadeKey> {

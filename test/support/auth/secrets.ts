@@ -1,4 +1,4 @@
-// What a service on back ends of its own must be told.
+// Secrets for a service on back ends of its own.
 import type { KeySettings } from '../../../src/services/complete-config.js'
 
 export const secrets = {
@@ -7,7 +7,7 @@ export const secrets = {
   LEAD_DIGEST_KEY: 'a secret for tests that is long enough 3'
 }
 
-/** The same as a process has them. */
+/** The same as settings of a process. */
 export const keySettings: KeySettings = {
   secrets: { secretKey: secrets.SECRET_KEY, leadDigestKey: secrets.LEAD_DIGEST_KEY }, previousSecretKeys: []
 }

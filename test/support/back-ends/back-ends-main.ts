@@ -7,7 +7,7 @@ import { startEventStore, type RunningEventStore } from '@ringledger/embedded-ev
 import type { Template } from './back-ends.js'
 import { clusterData, freePort, madeDataVariable, postgresCluster } from '@ringledger/embedded-postgres/testing'
 
-/** Nothing of it has to last, and a vacuum would hold on to the templates. */
+/** The data need not survive a crash, and a vacuum would keep templates in use. */
 const settings = {
   max_connections: 500,
   shared_buffers: '128MB',
@@ -54,7 +54,7 @@ const routes: Record<string, (body: Record<string, string>) => Promise<object>> 
   }
 }
 
-/** No connection times out here, as it might while a test sends its next request on it. */
+/** Without a keep-alive timeout, which could hit while a test sends its next request. */
 const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
   answer(request).then(
     (body) => response.end(JSON.stringify(body)),

@@ -15,7 +15,7 @@ export const holderVariable = 'RINGLEDGER_TEST_BACK_ENDS'
 
 export interface Holder {
   url: string
-  /** Of its Postgres, whose user may make databases. */
+  /** URL of its Postgres; the user may create databases. */
   postgresUrl: string
   /** The data of an empty cluster, to be copied. */
   clusterData: string
@@ -26,7 +26,7 @@ export interface Holder {
 /** Starts a holder, which does not keep this process running. */
 export async function startHolder (): Promise<Holder> {
   const main = fileURLToPath(new URL('./back-ends-main.js', import.meta.url))
-  // Without what the test runner puts into the environment, and out of reach of Ctrl-C.
+  // Without the test runner's environment, and in a process group that Ctrl-C does not reach.
   const variables = ['PATH', 'TMPDIR', 'RINGLEDGER_CI_RUN'].map((name) => `${name}=${process.env[name] ?? ''}`)
   const kept = variables.filter((variable) => !variable.endsWith('='))
   const child = spawn('env', ['-i', ...kept, process.execPath, '--single-threaded-gc', main], {
@@ -65,14 +65,13 @@ async function ask<Answer> (path: string, body: object): Promise<Answer> {
   return answer
 }
 
-/** A database in the Postgres of the run, and how to drop it. */
 async function newDatabase (template: Template): Promise<{ url: string, drop (): Promise<void> }> {
   const { url } = await ask<{ url: string }>('/databases', { template })
   let dropped: Promise<void> | undefined
   return { url, drop: () => dropped ??= ask('/databases/drop', { url }) }
 }
 
-/** A DATA_DIR on which `start` has run once; to be copied, and left as it is. */
+/** A DATA_DIR on which `start` has run once. Copy it, and never change it. */
 export async function startedOnce (): Promise<string> {
   return (await ask<{ folder: string }>('/data-dirs', {})).folder
 }
@@ -95,7 +94,7 @@ export async function serveLog (
 
 export type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
 
-/** A copy of a template, made in milliseconds. To kill or restart Postgres, take `postgresCluster`. */
+/** A copy of a template, in milliseconds. To kill or restart Postgres, use `postgresCluster`. */
 export async function scratchPostgres (t: Teardown, template: Template = 'empty'): Promise<ScratchPostgres> {
   const { url, drop } = await newDatabase(template)
   t.teardown(drop)

@@ -1,4 +1,4 @@
-// What is in the databases that those of tests are copied from.
+// Fills the template databases that tests copy.
 import { runMigrations } from 'bullmq'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -23,8 +23,8 @@ export async function migrateLedger (databaseUrl: string): Promise<void> {
 }
 
 /**
- * The same with read models, a log of its own, and the example catalogue in both. All read models have come to the end
- * of the log: an API on a copy creates at once, also on a machine that is slow.
+ * The same with read models, a log of its own, and the example catalogue in both. All read models have reached the end
+ * of the log, so an API on a copy gives out ids at once, even on a slow machine.
  */
 export async function setUpService (databaseUrl: string): Promise<void> {
   await migrateLedger(databaseUrl)

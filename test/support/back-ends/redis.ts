@@ -43,7 +43,7 @@ export async function scratchRedis (t: Teardown, isKept = false) {
     },
     flush: async () => { await withClient(url, (client) => client.flushall()) },
     keys: (pattern: string) => withClient(url, (client) => client.keys(pattern)),
-    /** All that it has on disk, once it has written it there; nothing where it keeps nothing. */
+    /** Its files, after it has written everything; none if it keeps nothing. */
     async files () {
       if (isKept) await withClient(url, (client) => client.save())
       const found = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())

@@ -18,19 +18,19 @@ export interface ScratchEventStore {
 }
 
 export interface ScratchEventStoreOptions {
-  /** Where its events are; in a database of its own when absent. */
+  /** Holds its events; a database of its own when absent. */
   postgres?: ScratchPostgres
   schema?: string
 }
 
-/** As the service connects; it goes away with the test. */
+/** Connects as the service does; closed with the test. */
 export function connectionTo (t: Teardown, url: string, options?: { silentAfterMs?: number }): EventStoreConnection {
   const connection = new EventStoreConnection(url, options)
   t.teardown(() => connection.close())
   return connection
 }
 
-/** Starts it in the process that holds the back ends, where it is warm. */
+/** Starts it in the process that holds the back ends, whose code is warm. */
 export async function scratchEventStore (
   t: Teardown, { postgres: given, schema }: ScratchEventStoreOptions = {}
 ): Promise<ScratchEventStore> {
@@ -49,7 +49,7 @@ export async function headOf (client: EventStoreDBClient): Promise<bigint | unde
   return last?.event?.position?.commit
 }
 
-/** Every event after a position of $all, oldest first; those of the store itself are left out. */
+/** Every event after a position of $all, oldest first, without the store's own events. */
 export async function eventsAfter (client: EventStoreDBClient, position: bigint): Promise<StoredEvent[]> {
   const fromPosition = position === 0n ? START : { commit: position, prepare: position }
   const resolved = await collect(client.readAll({ direction: FORWARDS, fromPosition }))

@@ -1,4 +1,4 @@
-// A real file system that is small, to be filled: in memory, which takes the right to mount one.
+// A small file system in memory, to be filled. It takes the right to mount one.
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,8 +8,8 @@ import type { Teardown } from '../teardown.js'
 export type SmallDisk = Exclude<ReturnType<typeof smallDisk>, string>
 
 /**
- * Or why there is none, where this process may not mount. What runs on it is started later, and so stopped before.
- * `files` is how many files it has room for.
+ * @param files how many files it has room for
+ * @returns the disk, or why this process may not mount one. Start what runs on it afterwards, so that it stops first.
  */
 export function smallDisk (t: Teardown, megabytes: number, files = 100_000) {
   const path = mkdtempSync(join(tmpdir(), 'rl-disk-'))

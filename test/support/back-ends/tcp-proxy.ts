@@ -13,7 +13,7 @@ export async function tcpProxy (t: Teardown, targetPort: number): Promise<TcpPro
 
 export class TcpProxy {
   readonly port: number
-  /** How many came. */
+  /** How many were opened. */
   connections = 0
   readonly #sockets = new Set<Socket>()
   readonly #stranded = new WeakSet<Socket>()
@@ -38,7 +38,7 @@ export class TcpProxy {
     this.#lastWords = text
   }
 
-  /** From now on nothing passes in either direction, and nobody is told. */
+  /** From now on nothing passes in either direction, and no connection is closed. */
   freeze (): void {
     this.#passes = { requests: false, answers: false }
   }
@@ -49,7 +49,7 @@ export class TcpProxy {
     this.#pass()
   }
 
-  /** Nothing passes on the present connections from now on, and nobody is told; new ones pass. @returns how many */
+  /** Freezes the present connections without closing them; new ones pass. @returns how many it froze */
   strand (): number {
     for (const socket of this.#sockets) this.#stranded.add(socket)
     return this.#sockets.size / 2 // each has a socket on either side

@@ -1,4 +1,4 @@
-// Requests that the API accepts on the example catalogue, for tests that change what they are about.
+// Requests that the API accepts on the example catalogue. A test changes only the fields that it is about.
 import { customerNumber, frontDesk, ownNumber } from '../../../src/domain/examples.js'
 import type { AssistantSettings } from '../../../src/features/assistants/events.js'
 
@@ -7,7 +7,7 @@ export const newAssistant = (given: object = {}): object => ({ ...frontDesk, ...
 
 export const newLead = (given: object = {}): object => ({ phone_number: customerNumber, campaign_id: 1, ...given })
 
-/** What the engine tells of a call that ended. */
+/** The engine's report of a call that ended. */
 export const callReport = (assistantId: number, given: object = {}): object => ({
   assistant_id: assistantId,
   lead_id: null,

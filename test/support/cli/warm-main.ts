@@ -1,4 +1,4 @@
-// Runs the command line again and again in one process: most of what a command costs is to start it.
+// Runs many commands in one process, because starting one is most of its cost.
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Writable } from 'node:stream'
@@ -20,7 +20,7 @@ process.setMaxListeners(0)
 let exit: number | undefined
 process.exit = (code: number) => {
   exit = code
-  throw Object.assign(new Error(), { name: 'Interrupted' }) // of which the command line says nothing
+  throw Object.assign(new Error(), { name: 'Interrupted' }) // the command line prints nothing for it
 }
 
 let count = 0
@@ -34,4 +34,4 @@ for await (const line of createInterface(process.stdin)) {
   await import(program)
   writeSync(answerTo, `${JSON.stringify({ code: exit ?? process.exitCode ?? 0, ...said })}\n`)
 }
-process.kill(process.pid, 'SIGKILL') // whatever a command has left open
+process.kill(process.pid, 'SIGKILL') // a command may have left handles open

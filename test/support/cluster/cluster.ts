@@ -33,7 +33,7 @@ export async function eventStoreCluster (
     elect,
     /** Every member ends: connections are refused. */
     async stop () { for (const member of members) await member.stop() },
-    /** Every member is there again, with its ways. */
+    /** Every member is back, with the same settings. */
     async start () { for (const member of members) await member.start() }
   }
 }
@@ -54,7 +54,7 @@ export interface MemberOptions {
 type Denial = 'PERMISSION_DENIED' | 'UNAUTHENTICATED'
 type OpenCall = grpc.ServerWritableStream<never, never> | grpc.ServerDuplexStream<never, never>
 
-// Through a member: it may be behind, lack what it scavenged, and send checkpoints of its own.
+// A read through a member, which may be behind, lack what it scavenged, and send checkpoints of its own.
 type Call = grpc.ServerWritableStream<streams.ReadReq, streams.ReadResp>
 
 const nowhere = String(2n ** 64n - 1n)
@@ -70,7 +70,7 @@ function forwardRead (member: Member, call: Call): void {
   forwarding.catch((error: unknown) => { call.emit('error', error) })
 }
 
-/** What a read delivers that this member has; it counts itself, as it leaves events out. */
+/** Delivers the events of a read that this member has. It counts itself, as it leaves events out. */
 async function readOnce (member: Member, call: Call): Promise<void> {
   const options = call.request.getOptions()
   const count = BigInt(options?.getCount() ?? 0)
@@ -144,7 +144,7 @@ async function skippedAfter (member: Member, request: streams.ReadReq): Promise<
   return (position) => (skipped ??= position) === position
 }
 
-/** At the end of a catch-up 24.10.4 tells what it sent last, 2^64-1 if that is nothing; 23.10 sends no checkpoint. */
+/** After a catch-up, the checkpoint of 24.10.4 is what it sent last, or 2^64-1 for nothing; 23.10 sends none. */
 function lastCheckpoint (member: Member, request: streams.ReadReq): (answer: streams.ReadResp) => streams.ReadResp[] {
   let last = request.getOptions()?.getAll()?.getPosition()?.getCommitPosition() ?? nowhere
   let isCaughtUp = false
@@ -173,7 +173,7 @@ function finite (count: number): streams.ReadReq.Options {
     .setUuidOption(new streams.ReadReq.Options.UUIDOption().setString(new shared.Empty()))
 }
 
-/** Of an event, or of the checkpoint that a subscription tells. */
+/** The position of an event or of a checkpoint. */
 function positionOf (answer: streams.ReadResp): bigint | undefined {
   const position = answer.getEvent()?.getEvent()?.getCommitPosition() ?? answer.getCheckpoint()?.getCommitPosition()
   return position === undefined || position === nowhere ? undefined : BigInt(position)
@@ -257,15 +257,15 @@ export class Member {
   isUp = true
   login: string | undefined
   readonly denied: Partial<Record<CallKind, Denial>> = {}
-  /** Appends are written, and answered with Timeout, as by a leader that has just lost the others. */
+  /** Writes appends but answers Timeout, like a leader that has just lost the others. */
   timesOut = false
   /** How long an append that was written stays unanswered. */
   answersAfterMs = 0
   /** How many calls it took, by kind. */
   readonly taken = { read: 0, subscribe: 0, append: 0, gossip: 0 }
-  /** Appends that were sent on and are not answered. */
+  /** Appends that it forwarded and that have no answer yet. */
   unanswered = 0
-  /** How many catch-ups ended without a checkpoint that says how far they looked. */
+  /** How many catch-ups ended without a checkpoint of how far they read. */
   saidNothing = 0
   /** Positions whose events were scavenged. */
   readonly goneAt = new Set<bigint>()
@@ -316,7 +316,7 @@ export class Member {
     this.isUp = true
   }
 
-  /** It stands still, as a process under SIGSTOP: connections stay, and nothing is answered. */
+  /** Freezes it like SIGSTOP: connections stay open, and nothing is answered. */
   freeze (): void {
     this.#proxy.freeze()
   }
@@ -326,7 +326,7 @@ export class Member {
     this.#sees = position
   }
 
-  /** Whether it has what stands at this position: a leader has all. */
+  /** Whether it has the event at this position: a leader has all. */
   sees (position: bigint): boolean {
     return this.role === 'leader' || this.#sees === undefined || position <= this.#sees
   }
@@ -336,12 +336,12 @@ export class Member {
     this.goneAt.add(position)
   }
 
-  /** Ends the subscriptions that are open, as a server does that waits for a slow consumer. */
+  /** Ends open subscriptions, as a server does with a slow consumer. */
   dropSubscriptions (): void {
     this.#endCalls(refusal(grpc.status.ABORTED, 'Consumer too slow'), ['subscribe'])
   }
 
-  /** Ends every call that is open, as a server does when it is shut down. */
+  /** Ends every open call, as a server does when it shuts down. */
   reset (): void {
     this.#endCalls(refusal(grpc.status.INTERNAL, 'Received RST_STREAM with code 2'), ['read', 'subscribe', 'append'])
   }
@@ -352,7 +352,7 @@ export class Member {
     return refusalBy(this, kind, headers)
   }
 
-  /** Registers a call that is open. @returns what takes it back */
+  /** Registers an open call. @returns a function that removes it */
   opened (kind: CallKind, call: OpenCall): () => void {
     const open = { kind, end: (error: grpc.ServiceError) => { call.emit('error', error) } }
     this.#open.add(open)

@@ -1,4 +1,4 @@
-// Deciders as sentences: given these events, when this command comes, then these events follow, or a refusal.
+// Scenarios for deciders: given these events, when this command comes, then these events or a refusal follow.
 import type { Test } from 'tap'
 import { fold, type Decider } from '../../../src/domain/events.js'
 import type { TSchema } from 'typebox'
@@ -15,7 +15,7 @@ export function scenarios<State, Event extends { type: string }, Command extends
 ) {
   return (events: Event[]) => ({
     state: () => fold(decider, events),
-    /** The command, or what validates it: nothing is decided of a body that is refused. */
+    /** The command, or a function that validates a body into one and may refuse it. */
     when: (command: Command | (() => Command)) => ({
       /** Asserts exactly these events, or the refusal. */
       then (t: Test, expected: Event[] | Refusal): void {
@@ -28,7 +28,6 @@ export function scenarios<State, Event extends { type: string }, Command extends
   })
 }
 
-/** A refusal of fields. */
 export const invalid = (errors: FieldErrors): Refusal => ({ code: 'invalid', errors })
 
 function attempt<Event> (decide: () => Event[]): Event[] | Refusal {
@@ -40,7 +39,7 @@ function attempt<Event> (decide: () => Event[]): Event[] | Refusal {
   }
 }
 
-/** What a route makes of a body: by its schema, by the facts about what the schema took, and by the rules. */
+/** Validates a body as a route does: by its schema, facts about the fields that the schema accepts, and rules. */
 export function submitting<Body extends object, Facts, Made> (
   schema: TSchema, factsOf: (fields: Partial<Body>) => Facts,
   validate: (submitted: Submitted<Body>, facts: Facts) => Made

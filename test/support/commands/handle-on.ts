@@ -1,4 +1,4 @@
-// Commands as the tests send them, to a handler that stands for one process.
+// Commands of the tests, and a handler that stands for one process.
 import { randomUUID } from 'node:crypto'
 import type { ImportTools } from '../../../src/cli/catalog.js'
 import { commandHandler, type HandleCommand } from '../../../src/commands/handle.js'
@@ -19,16 +19,15 @@ import { requiredFields } from '../bodies/bodies.js'
 const circumstances = { userId: '1', now: '2026-01-31T12:00:00.000Z' }
 const originOf = (commandId: string, userId = '1') => ({ commandId, userId, correlationId: 'correlation-1' })
 
-/** What one process handles its commands with. */
 export const handleOn = (streams: Streams): HandleCommand => commandHandler(streams)
 
-/** What a catalogue is imported with, by the LEAD_DIGEST_KEY of the tests. */
+/** Imports a catalogue with the LEAD_DIGEST_KEY of the tests. */
 export function importingOn (streams: Streams): ImportTools {
   const handle = handleOn(streams)
   return { handle, claims: new PhoneClaims(handle, phoneHash(keyBytes(secrets.LEAD_DIGEST_KEY))) }
 }
 
-/** The same streams, with a look at what a handler asks: from which revisions it read, how often it appended. */
+/** The same streams, but records from which revisions a handler reads and how often it appends. */
 export function watched (streams: Streams): { observed: Streams, reads: bigint[], appends: () => number } {
   const reads: bigint[] = []
   let appends = 0

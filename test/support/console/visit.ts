@@ -1,11 +1,11 @@
-// Somebody at the console: a browser, what keeps people from using a page, and what went wrong on the way.
+// A visit to the console in a browser: opens pages, and finds barriers for people and errors of scripts.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { eventually } from '../eventually.js'
 
-/** A desktop in the light, and a phone in the dark. */
+/** A desktop in light mode, and a phone in dark mode. */
 export const screens = {
   wide: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
   phone: { viewport: { width: 390, height: 800 }, colorScheme: 'dark' }
@@ -20,15 +20,15 @@ export const hostileNames = [
 
 export interface Visit {
   page: Page
-  /** What the browser complained of: scripts that failed, and what the policy stopped. */
+  /** Complaints of the browser: failed scripts, and violations of the security policy. */
   problems: string[]
   /** Signs in by a link. */
   enter (token: string): Promise<void>
-  /** Opens the page, which lies behind `#/`, and waits for its heading and for what it shows. */
+  /** Opens the page at `#/` and this path, and waits for its heading and its data. */
   open (path: string): Promise<void>
-  /** What axe finds, all or what is critical, and whether the page is wider than the screen. */
+  /** Violations that axe finds, all or critical ones, and whether the page is wider than the screen. */
   barriers (which?: 'all' | 'critical'): Promise<string[]>
-  /** How far parts of the page have moved without anybody's doing since it was opened: 0.1 is seen (web.dev/cls). */
+  /** Layout shift since the page was opened, without user input; people notice 0.1 (web.dev/cls). */
   shift (): Promise<number>
   close (): Promise<void>
 }

@@ -1,4 +1,4 @@
-// docs/adding.md as who follows it reads it: the sentence before a block of code says where its lines go.
+// Reads docs/adding.md as a developer does: the sentence before a block of code says where its lines go.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { marked, type Token } from 'marked'
@@ -9,7 +9,7 @@ export type Step = Place & { text: string } | { commands: string }
 
 export interface Recipe { title: string, steps: Step[] }
 
-/** A file, which is new, made known by a link or named; or a place in the file before. */
+/** A file that is new, linked or named; or a place in the file that was named before. */
 const said = /new file `([^`]+)`|\]\(([^)#]+\.ts)\)|`((?:src|test|projections|workers)\/[^`]+\.ts)`|(after|before|instead of)\s+`([^`]+)`|(at the end)/g
 
 export function recipesIn (page: string): Recipe[] {
@@ -36,7 +36,7 @@ export function recipesIn (page: string): Recipe[] {
   })
 }
 
-/** Paragraphs and blocks of code in their order, also those of lists. */
+/** Paragraphs and blocks of code in order, even those inside lists. */
 const leavesOf = (tokens: Token[]): Token[] => tokens.flatMap((token) => token.type === 'list'
   ? token.items.flatMap((item: { tokens: Token[] }) => leavesOf(item.tokens))
   : [token])
@@ -45,7 +45,7 @@ function missing (text: string): never {
   throw new Error(`no sentence says where this goes:\n${text}`)
 }
 
-/** Does in the folder, a copy of the repository, what the step says. */
+/** Carries out the step in the folder, a copy of the repository. */
 export function follow ({ file, how, line = '', text }: Place & { text: string }, folder: string): void {
   const path = join(folder, file)
   if (how === 'new') {
@@ -63,7 +63,7 @@ export function follow ({ file, how, line = '', text }: Place & { text: string }
   writeFileSync(path, `${whole}\n`)
 }
 
-/** With names that join those of the same module. */
+/** Merges the names into the import of the same module, if there is one. */
 function withImport (source: string, names: string, from: string): string {
   const present = new RegExp(`^import \\{([^}]*)\\} from '${from.replaceAll('.', '[.]')}'$`, 'm')
   const own = present.exec(source)?.[1]?.trim()

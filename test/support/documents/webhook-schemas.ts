@@ -38,7 +38,7 @@ const checks = {
   'webhook.test': ajv.compile(receiverSchema('webhook.test'))
 }
 
-/** What is wrong with a body by the schema of its type; nothing when it fits. */
+/** Violations of the schema of the body's type. */
 export function webhookProblems (body: string | Buffer): string[] {
   const payload: { type: Type } = JSON.parse(String(body))
   const check = checks[payload.type]

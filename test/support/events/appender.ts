@@ -1,4 +1,4 @@
-// Appends events to their streams, each at the revision that its stream has come to.
+// Appends events to their streams, each at the present revision of its stream.
 import { noStream, type Streams } from '../../../src/log/event-log.js'
 import { proposed, type Told } from './call-events.js'
 import type { Pool } from 'pg'
@@ -6,7 +6,7 @@ import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import type { OpenConsumer } from '../../../src/subscriptions/run.js'
 
-/** Answers the position of the last event. */
+/** Returns the position of the last event. */
 export function appender (streams: Streams): (...told: Told[]) => Promise<bigint> {
   const revisions = new Map<string, bigint>()
   return async (...told) => {
@@ -21,7 +21,7 @@ export function appender (streams: Streams): (...told: Told[]) => Promise<bigint
   }
 }
 
-/** As one batch, from where the checkpoint is. */
+/** Writes the events as one batch from the checkpoint on. */
 export async function commitEvents (consumer: OpenConsumer, events: StoredEvent[], pool: Pool): Promise<void> {
   const from = await readCheckpoint(pool, consumer.checkpointTable)
   await consumer.write({ events, position: events.at(-1)?.position ?? from }, from, 0n)

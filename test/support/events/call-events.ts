@@ -9,13 +9,13 @@ import type { Proposed } from '../../../src/log/connection.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { requiredFields } from '../bodies/bodies.js'
 
-/** Anything that somebody may append; without metadata it is of the first version of its type. */
+/** An event that anybody may append; without metadata it has the first version of its type. */
 export interface Told {
   stream: string
   type: string
   data: object
   metadata?: Record<string, string>
-  /** When it was recorded, where the log is made up; a real one decides itself. */
+  /** When it was recorded, if the log is made up; a real log sets it. */
   created?: Date
 }
 
@@ -29,7 +29,7 @@ export const settings = (given: Partial<AssistantSettings> = {}): AssistantSetti
 export const tell = (stream: string, { type, data }: DomainEvent): Told =>
   ({ stream, type, data, metadata: { schema_version: currentVersion(type) } })
 
-/** To be appended as it was told: the first version of its type where it says none. */
+/** Appends keep the metadata as given; without it, the event has the first version of its type. */
 export const proposed = ({ type, data, metadata = {} }: Pick<Told, 'type' | 'data' | 'metadata'>): Proposed =>
   ({ id: randomUUID(), type, data, metadata })
 
@@ -102,7 +102,7 @@ export const call = (call_id: string, given: Partial<CallCompleted> = {}): CallC
 export const callCompleted = (call_id: string, given: Partial<CallCompleted> = {}) =>
   tell(callStream(call_id), { type: 'CallCompleted', data: call(call_id, given) })
 
-/** Gives events places in a log, one after the other. */
+/** Gives events consecutive positions in a made-up log. */
 export function logOf () {
   const revisions = new Map<string, bigint>()
   let position = 0n
@@ -128,7 +128,7 @@ export const callsOf = (assistant_id: number, count: number) =>
 const onLead = (lead_id: number, campaign_id: number, event: DomainEvent) =>
   tell(leadStream(campaign_id, String(lead_id)), event)
 
-/** Its contacts are replaced, where any are given. */
+/** Replaces the contacts if any are given. */
 export const leadUpdated = (
   lead_id: number, campaign_id: number, contacts?: number[], removed_contacts: number[] = [], user_id = '1'
 ) => onLead(lead_id, campaign_id, {

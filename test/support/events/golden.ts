@@ -1,4 +1,4 @@
-// The golden files: an event of each version that was ever written, as it was written.
+// The golden files: one event of each version that was ever written, as it was written.
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
@@ -6,7 +6,7 @@ import { packageRoot } from '../../../src/package-root.js'
 import { openEvent } from '../../../src/privacy/events.js'
 
 export interface Golden {
-  /** Of one that is sealed. */
+  /** Only of a sealed event. */
   id?: string
   stream: string
   type: string
@@ -27,11 +27,11 @@ function find (type: string, version: string): Golden {
   return found
 }
 
-/** Those that the golden events are sealed under, by id. */
+/** The keys that seal golden events, by id. */
 const keys = new Map(['1', '2', '3'].map((number) =>
   [`00000000-0000-4000-8000-00000000000${number}`, Buffer.alloc(32, number)]))
 
-/** The event as readers have it: what it says of persons is open. */
+/** The event as projections get it, with personal data unsealed. */
 export function opened (
   { id = '', stream, type, data, schema_version }: Omit<Golden, 'schema_version'> & { schema_version?: string }
 ): StoredEvent {

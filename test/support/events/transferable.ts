@@ -1,4 +1,4 @@
-// An event store that a transfer reads or writes, in a schema of a database that several of them share.
+// An event store for transfers to read or write, in a schema of a shared database.
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
 import { Store } from '@ringledger/event-transfer'

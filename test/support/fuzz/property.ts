@@ -1,4 +1,4 @@
-// Properties of fast-check: the same in every run of `npm test`, others each time when tests run at length.
+// Properties of fast-check: the same seed in every `npm test`, a new one each time when tests run at length.
 import fc from 'fast-check'
 import { seedOf } from '@ringledger/embedded-postgres/testing'
 

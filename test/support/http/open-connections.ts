@@ -27,7 +27,7 @@ interface Opened {
 interface Connection {
   kind: string
   onStop (): void
-  /** Resolves when the service has closed it: how many answers are missing, and bytes of one that is not whole. */
+  /** Resolves when the service has closed it, with the count of missing answers, and bytes of a broken one. */
   ended: Promise<{ missing: number, bytes: number }>
 }
 
@@ -154,7 +154,7 @@ function endOfAnswer (got: string, at: number): number | undefined {
   return end <= got.length ? end : undefined
 }
 
-/** Sends `bytes` as they are and reads until the server ends the connection, which the request must make it do. */
+/** Sends raw bytes and reads until the server closes the connection; the request must ask for that. */
 export async function sendRaw (url: string, bytes: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)

@@ -43,7 +43,7 @@ export interface Operation {
   responses: Record<string, Described>
 }
 
-/** Of an API below `/v1`. In `operations` shared parts stand where they are used. */
+/** For an API below `/v1`. `operations` have references to shared parts replaced by the parts. */
 export async function openApi () {
   const app = await appAlone({ basePath: '/v1' })
   const { body: text } = await app.inject('/v1/docs/json')
@@ -66,7 +66,7 @@ function operationsIn (document: { paths: Record<string, Record<string, Operatio
     ({ path, method, operation: withParts(document, operation), name: `${method} ${path}` }))
 }
 
-/** The value with parameters, headers and responses in place of the references to them; those to schemas stay. */
+/** Replaces references to parameters, headers and responses by their targets; those to schemas stay. */
 function withParts<Value> (document: object, value: Value): Value {
   return JSON.parse(JSON.stringify(value, (_key, part: unknown) => {
     const [, kind = '', name = ''] = /^#\/components\/(\w+)\/(.+)$/.exec(refOf(part)) ?? []
@@ -78,7 +78,7 @@ function withParts<Value> (document: object, value: Value): Value {
 const refOf = (part: unknown) =>
   typeof part === 'object' && part !== null && '$ref' in part ? String(part.$ref) : ''
 
-/** Without the probes. A path has `{id}` and `{call_id}` where something has to be named; `query`: by name. */
+/** All operations but probes. Paths have placeholders such as `{id}` and `{call_id}`. */
 export async function documentedOperations ({ call }: TestService) {
   const document = (await call('GET', '/docs/json')).body
   const choiceOf = ({ $ref = '' }) => document.components.schemas[$ref.slice('#/components/schemas/'.length)]
@@ -87,17 +87,17 @@ export async function documentedOperations ({ call }: TestService) {
       method,
       path,
       takesBody: requestBody !== undefined,
-      /** Nothing is wrong with an empty one, or none. */
+      /** An empty body, or none, is accepted. */
       isBodyOptional: requestBody?.required !== true,
       query: Object.fromEntries(parameters.filter((parameter) => parameter.in === 'query')
         .map(({ name, schema }): [string, Parameter['schema']] => [name, { ...schema, ...choiceOf(schema) }]))
     }))
 }
 
-/** Stands for what only a request or a scrape uses: it can be called, and each of its properties is the same again. */
+/** A stand-in for what only a request or a scrape uses: calls and properties of it return itself. */
 export const unused = new Proxy(() => {}, { apply: () => unused, get: (_target, name) => typeof name === 'symbol' ? undefined : unused }) as never
 
-/** Ask it by `inject`; it does not listen. */
+/** Does not listen; use `inject`. */
 export async function appAlone ({ basePath = '', publicUrl }: { basePath?: string, publicUrl?: string | undefined } = {}): Promise<App> {
   const logger = pino({ level: 'silent' })
   return await buildApp({

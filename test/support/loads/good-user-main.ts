@@ -1,4 +1,4 @@
-// The good user beside the hostile ones, in a process of their own: what those cost their own process is not measured.
+// The good user, in a separate process, so that the cost of the hostile clients themselves is not measured.
 process.once('message', ({ url, token, campaign, times, from }: GoodUser) => {
   void leads(url, { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, campaign, times, from)
 })

@@ -1,4 +1,4 @@
-// Clients that take what they can, beside a good user: a stranger, a user with uploads, and readers that do not read.
+// Hostile clients next to a good user: a stranger, a user with uploads, and readers that do not read.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -11,7 +11,7 @@ export interface HostileScene {
   pool: Pool
   /** A token of that user. */
   token (user: string): Promise<string>
-  /** Of each of the eight uploads. */
+  /** Rows of each of the eight uploads. */
   rows: number
   /** Requests of the good user in each round, alone and beside the others. */
   times: number
@@ -20,7 +20,7 @@ export interface HostileScene {
 
 export interface Outcome { statuses: number[], p99: number }
 
-/** What the good user met alone and beside the others, and what one export of theirs and the uploads were answered. */
+/** What the good user got alone and next to the others; and the statuses of one export of theirs and of the uploads. */
 export interface Round { alone: Outcome, beside: Outcome, exported: number, uploads: number[] }
 
 const readers = ['hostile-1', 'hostile-2', 'hostile-3']
@@ -60,7 +60,7 @@ async function hostileRound (
     const authorization = `Authorization: Bearer ${await token(reader)}`
     sockets.push(open(['GET /user/leads/export HTTP/1.1', 'Host: x', authorization], false))
   }
-  const heavy = await token(`heavy-${n}`) // imports of before have not ended
+  const heavy = await token(`heavy-${n}`) // imports of the earlier rounds may still run
   const to = await newCampaign(url, heavy)
   const uploads = Promise.all(Array.from({ length: 8 }, () => upload(url, heavy, to, rows)))
   const beside = await asGoodUser({ ...user, from: user.from + times })

@@ -1,4 +1,4 @@
-// What a process loaded that ran with `record-loads.js`.
+// The modules that a process loaded which ran with `record-loads.js`.
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { packageRoot } from '../../../src/package-root.js'
 /** For `node --import`. */
 export const recorder = pathToFileURL(join(packageRoot, 'test/support/loads/record-loads.js')).href
 
-/** URLs of modules. For a module of a program, which holds several of ours, those of its sources. */
+/** URLs of modules. A bundled program counts as its sources. */
 export function loadedIn (file: string): string[] {
   const urls = readFileSync(file, 'utf8').split('\n').filter(Boolean)
   return [...new Set(urls.flatMap((url) => url.includes('/dist/programs/') ? sourcesOf(url) : [url]))]

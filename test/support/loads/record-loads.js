@@ -1,4 +1,4 @@
-// For `node --import`: writes down every module of ours and of packages that the process loads, imported or required.
+// For `node --import`: records every module, ours or of a package, that the process imports or requires.
 import { appendFileSync } from 'node:fs'
 import { createRequire, register } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -14,6 +14,6 @@ export async function load (url, context, next) {
 
 if (isMainThread) {
   register(import.meta.url)
-  // What a module of the older kind requires passes by the hook.
+  // The hook does not see what CommonJS modules require.
   process.on('exit', () => write(Object.keys(createRequire(import.meta.url).cache).map((path) => pathToFileURL(path).href)))
 }

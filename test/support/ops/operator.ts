@@ -10,7 +10,7 @@ export function findChromium (): string | undefined {
   return found
 }
 
-// Without these it asks the internet for updates, which a test has no business with.
+// Without these flags it asks the internet for updates.
 const args = [
   '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync'

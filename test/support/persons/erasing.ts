@@ -1,4 +1,4 @@
-// Erasures in the process of the test, so that something comes at a step of them, and not by chance.
+// Runs erasures in the test's process, so that a test can act at an exact step.
 import { randomUUID } from 'node:crypto'
 import type { Connections } from '../../../src/services/connections.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
@@ -11,13 +11,13 @@ import type { TestService } from '../service.js'
 
 type Step = ErasureProgress['step']
 
-/** What comes once, when the step is the next one, of whichever round; `waits`: whenever it waits, with what for. */
+/** Called once, when the step comes next, in any round or a given one; `waits`: whenever it waits, with the reason. */
 export type Meanwhile = Partial<Record<Step | `${number} ${Step}` | 'waits', (waitsFor?: string) => Promise<unknown>>>
 
 /**
- * @param given what it does otherwise than a worker
- * @param settleMs waited for what is sealed under the key that ended: what comes after it is erased as well
- * @returns what erases a person of user 1, as another worker does, and ends when it is done
+ * @param given where it differs from a worker
+ * @param settleMs how long it waits for events sealed under the deleted key; it erases later ones as well
+ * @returns a function that erases a person of user 1, like another worker, and resolves when that is done
  */
 export function erasing (
   { parts }: TestService, on: Partial<Connections> = {}, settleMs = 50, given: Partial<ErasureWork> = {}
@@ -27,7 +27,7 @@ export function erasing (
     let progress: Partial<ErasureProgress> = {}
     const left = new Map(Object.entries(meanwhile))
     const failures: unknown[] = []
-    // The erasure would take a failure of the test for one of its own, and try again.
+    // Kept for the end: the erasure would take a failure of the test for its own, and retry.
     const run = async (next?: Meanwhile['waits']) => {
       await next?.(progress.waits_for).catch((error: unknown) => failures.push(error))
     }
@@ -61,7 +61,7 @@ export function erasing (
   }
 }
 
-/** Calls of persons who were erased before, as workers do it within ten seconds. */
+/** Erases late calls of erased persons at once; workers do it within ten seconds. */
 export async function eraseLate ({ parts }: Pick<TestService, 'parts'>): Promise<void> {
   const turn = { signal: new AbortController().signal, isOver: () => false, async keep () {} }
   for (const userId of await usersOfLateCalls(parts)) {

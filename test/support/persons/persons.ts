@@ -1,4 +1,4 @@
-// What has to be true of persons who were known, once they are erased.
+// Checks what must hold after persons are erased.
 import type { Test } from 'tap'
 import { secrets } from '../auth/secrets.js'
 import type { TestService } from '../service.js'
@@ -16,7 +16,7 @@ import { unseal, type SealedRow } from '../../../src/privacy/sealed-text.js'
 import { ownerOfPart } from '../../../workers/persons/exports.js'
 import type { ScratchRedis } from '../back-ends/redis.js'
 
-/** Also where the log hides it. Requests that came later, and their copies, have it sealed. */
+/** Looks at hidden events, too. Later requests and their exports may have the text sealed. */
 export async function hasNothingOf (t: Test, service: TestService, text: string): Promise<void> {
   const found = await findEverywhere(service, [text])
   t.strictSame(found.filter((place) => !place.endsWith(', sealed')), [], `nothing has ${text}`)
@@ -36,11 +36,11 @@ export class Sent {
   }
 }
 
-/** As positions name them. */
+/** The names that `Positions` uses. */
 export const readers = ['leads', 'calls', 'deliveries'] as const
 export type Reader = typeof readers[number]
 
-/** Once these have come as far as the log. */
+/** Resolves once these have reached the end of the log. */
 export async function haveCome (
   { parts: { positions, streams } }: Pick<TestService, 'parts'>, who: readonly string[] = readers
 ): Promise<void> {
@@ -57,7 +57,7 @@ const sealedRows = `
   UNION ALL SELECT 'ledger.idempotency_keys', user_id, answer_key_id, encode(answer, 'base64')
   FROM ledger.idempotency_keys WHERE answer IS NOT NULL`
 
-/** What readers see of persons is what the log says, also after a replay. */
+/** Asserts that the read models of persons are folds of the log, even after a replay. */
 export async function areFolds (t: Test, { urls }: Pick<TestService, 'urls'>): Promise<void> {
   const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl, DATA_DIR: dataDir(t) }
   for (const what of ['verify', 'replay', 'verify']) {
@@ -68,7 +68,7 @@ export async function areFolds (t: Test, { urls }: Pick<TestService, 'urls'>): P
   }
 }
 
-/** A word that ends with a digit is no part of a longer number. @returns the places that have any of the words */
+/** A word that ends in a digit does not match inside a longer number. @returns the places that have any of the words */
 export async function findEverywhere (
   service: TestService, words: readonly string[], redis?: ScratchRedis
 ): Promise<string[]> {

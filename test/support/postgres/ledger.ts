@@ -22,7 +22,7 @@ export async function scratchLedger (t: Teardown): Promise<ScratchLedger> {
   return { postgres, databaseUrl, pool, notifications: notificationsOf(t, databaseUrl) }
 }
 
-/** A log that keeps what was said, for a look when a test fails. */
+/** A log that keeps its lines, for when a test fails. */
 export function keepingLog () {
   const lines: { message: string, details: object }[] = []
   const keep = (details: object, message: string) => { lines.push({ message, details }) }
@@ -37,5 +37,5 @@ export function notificationsOf (
   return notifications
 }
 
-/** Hears of nothing. */
+/** Notifications that never arrive. */
 export const deaf = (t: Teardown): Notifications => notificationsOf(t, 'postgres://nobody@127.0.0.1:1/none')

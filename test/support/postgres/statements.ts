@@ -2,13 +2,13 @@
 import type { Pool, PoolClient } from 'pg'
 
 export interface Watching {
-  /** Awaited before a statement is sent; the statement fails with what it throws, and is not sent. */
+  /** Awaited before a statement is sent. If it throws, the statement is not sent and fails with that error. */
   before?: ((statement: string) => unknown) | undefined
-  /** Awaited when the answer is here; what it throws takes the place of the answer. */
+  /** Awaited after the answer has come. If it throws, its error replaces the answer. */
   after?: ((statement: string) => unknown) | undefined
 }
 
-/** The pool, with every statement of its connections watched. A statement is told in one line. */
+/** The pool, with every statement of its connections watched. Watchers get a statement as one line. */
 export function watchedPool<Sender extends Pool | PoolClient> (sender: Sender, watching: Watching): Sender {
   return new Proxy(sender, {
     get (target, name) {
@@ -43,12 +43,12 @@ export function beforeNth (
 /** Matches this statement and no other. */
 export const exactly = (statement: string) => `^${statement.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`
 
-/** The statements in the order in which they first came, each once, without those that come with time alone. */
+/** Each statement once, in the order of first use, without periodic ones such as renewals of leases. */
 export const distinct = (statements: string[]) =>
   [...new Set(statements)].filter((statement) => !isRenewal.test(statement))
 const isRenewal = /^UPDATE ledger.leases SET expires_at = clock_timestamp/
 
-/** A gate that holds from when it is closed, once, until it is opened. */
+/** A gate that blocks from its first `close` until `open`. */
 export class Gate {
   #open = () => {}
   #opened: Promise<void> | undefined

@@ -1,4 +1,4 @@
-// Listeners for positions, a projection of assistants that moves them, and a hand on the connection of a listener.
+// Listeners for positions, a projection of assistants that moves them, and means to cut a listener's connection.
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
@@ -15,7 +15,7 @@ import type { Notifications } from '../../../src/postgres/notifications.js'
 const hasListened = "AND state = 'idle' AND query <> ''"
 const ofListener = "application_name = 'ringledger notifications' AND datname = current_database()"
 
-/** The read model is empty, and its log begins anew, before each test. */
+/** Empties the read model and restarts its log before each test. */
 export async function positionRig (t: Test) {
   const { databaseUrl, pool } = await scratchLedger(t)
   let [current, place, lastId]: [Feed | undefined, ReturnType<typeof logOf>, number] = [undefined, logOf(), 0]
@@ -33,15 +33,15 @@ export async function positionRig (t: Test) {
     feed: (epoch: bigint) => feeding(assistants, pool, epoch),
     cutListener: () => pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`),
     async listening (t: Test, through: Pool = pool) {
-      await isGone() // the one of the test before
+      await isGone() // the listener of the previous test
       const positions = positionsOf(t, notificationsOf(t, databaseUrl), through)
-      await positions.passed('assistants').catch(() => {}) // it listens from the first question on
+      await positions.passed('assistants').catch(() => {}) // the first call makes it listen
       await isListening()
       return positions
     },
-    /** Projects one more assistant, and answers its position. */
+    /** Projects one more assistant, and returns its position. */
     projectOne: () => project(assistantCreated(++lastId)),
-    /** Of an assistant of its own, an event that cannot be projected; answers its position. */
+    /** Parks an event of a new assistant that cannot be projected, and returns its position. */
     parkOne: () => project({ stream: `assistant-${++lastId}`, type: 'AssistantUpdated', data: { nonsense: true } })
   }
 
@@ -53,7 +53,7 @@ export async function positionRig (t: Test) {
   }
 }
 
-/** Positions of a log that is empty, unless told otherwise, until the test ends. */
+/** Positions of a log that is empty by default, until the test ends. */
 export function positionsOf (
   t: Teardown, notifications: Notifications, pool: Pool, options: Partial<PositionsOptions> = {}
 ): Positions {

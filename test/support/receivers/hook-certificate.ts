@@ -1,4 +1,4 @@
-// A key and a self-signed certificate of `hook.example`, for the tests alone.
+// A key and a self-signed certificate of `hook.example`, only for tests.
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgR4mn9Fi1nUrXE3ga
 g5tJSzG74Mktz5GUvyp3IIN10hehRANCAARkGp2a6Kl+a9200ZUW7s63KCwe/ltY

@@ -1,4 +1,4 @@
-// A webhook receiver on loopback that remembers what arrived and answers as it is told.
+// A webhook receiver on loopback that remembers requests and answers as a test says.
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { Teardown } from '../teardown.js'
@@ -16,7 +16,7 @@ export type Answer = (response: ServerResponse, received: Received, count: numbe
 export interface Receiver {
   url: string
   received: Received[]
-  /** Connections that were opened, also those without a request. */
+  /** Connections that were opened, even without a request. */
   connections: () => number
   answer: Answer
 }

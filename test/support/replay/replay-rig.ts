@@ -20,10 +20,9 @@ import { mainProcess } from '../ringledger.js'
 
 export type ReplayDatabase = Awaited<ReturnType<typeof replayDatabase>>
 
-/** `isSealed`: what a process of the service is to read as well, which takes no person in plain. */
+/** `isSealed`: seals persons, for processes of the service, which accept no plain ones. */
 type RigOptions = Parameters<typeof scratchEventStore>[1] & { isSealed?: boolean }
 
-/** On back ends of its own, or on those given. */
 export async function replayRig (t: Teardown, given: RigOptions = {}) {
   const { postgres, store, connection } = await scratchEventStore(t, given)
   const raw = new EventLog(connection, { shared: { eventTypes: projections.flatMap(({ eventTypes }) => eventTypes) } })
@@ -33,7 +32,7 @@ export async function replayRig (t: Teardown, given: RigOptions = {}) {
     postgres,
     eventStoreUrl: store.url,
     streams,
-    /** Answers the position of the last one. */
+    /** Returns the position of the last event. */
     append: (told: Told[]) => append(...told),
     /** A migrated database of its own, with empty read models. */
     database: (t: Teardown, given?: DatabaseOptions) => replayDatabase(t, streams, given)
@@ -45,7 +44,7 @@ async function sealed (t: Teardown, raw: EventLog): Promise<Streams> {
   return openSealing(raw, pool, keySettings).streams
 }
 
-/** Two updates, a lead with a contact and a call of each of `count` assistants, with ids from `first` on. */
+/** For `count` assistants with ids from `first` on: two events, a lead with a contact, and a call. */
 export function history (count: number, first = 0): Told[] {
   return Array.from({ length: count }, (_, place): Told[] => {
     const [index, user] = [first + place, String(place % 3)]
@@ -59,13 +58,13 @@ export function history (count: number, first = 0): Told[] {
 }
 
 interface DatabaseOptions {
-  /** Told of every statement of projectors and replays. */
+  /** Gets every statement of projectors and replays. */
   watching?: Watching
-  /** Where the log ends while the read models are made: beyond 0 they have to be filled from it. */
+  /** Where the log ends when the read models are made; above 0, a first fill must run. */
   head?: bigint
 }
 
-/** So that projectors see soon which generations there are. */
+/** Short, so that projectors notice new generations soon. */
 export const checkEveryMs = 50
 
 /** A migrated database with empty read models. */
@@ -83,13 +82,13 @@ async function replayDatabase (t: Teardown, streams: Streams, { watching = {}, h
     async reached ({ name }: Projection, position: bigint) {
       if (!await positions.reached(name, position, 60_000)) throw new Error(`${name} did not reach ${position}`)
     },
-    /** What readers of the projection are past; nothing while it is filled. */
+    /** The position that readers have passed; nothing during the first fill. */
     passed: ({ name }: Projection) => positions.passed(name),
     /** For replays and their like; `said` is the output for people. */
     options: (given: Partial<BuildOptions> = {}) => ({ ...replayOptions(watched, streams), ...given }),
-    /** By themselves they expire four seconds after their owners have died. */
+    /** Without this, they expire four seconds after their owners have died. */
     expireLeases: () => pool.query("UPDATE ledger.leases SET expires_at = '-infinity'"),
-    /** The generations there are, as `2 active`. */
+    /** The generations, for instance `2 active`. */
     async generations (projection: Projection) {
       return (await generationsOf(pool, projection)).map(({ generation, state }) => `${generation} ${state}`)
     }
@@ -120,7 +119,7 @@ function replayOptions (pool: Pool, streams: Streams): BuildOptions & { said: st
 
 export type Command = 'replay' | 'rollback' | 'drop' | 'project'
 
-/** Where it signals itself: before the nth statement like this. */
+/** The process signals itself before the nth statement like `at`. */
 interface SignalAt { signal: NodeJS.Signals, at: string, nth?: number }
 
 /** Starts a command. It prints the statement at which it signals itself, or all of them, and then its error. */

@@ -1,9 +1,9 @@
-// What must never stand in a log, and logs that are read for it: every service that a test runs has one.
+// Texts that a log must never have, and a log that checks for them; every service of a test writes to one.
 import pino, { type Level, type Logger, type StreamEntry } from 'pino'
 import { secrets } from '../auth/secrets.js'
 import type { Teardown } from '../teardown.js'
 
-/** Users' data and ours, whatever the test that makes it. */
+/** Personal data and secrets, for every test. */
 const forbidden: Record<string, RegExp> = {
   'a phone number': /(?<![\w./-])\+[1-9]\d{7,14}(?!\d)/,
   'a phone number in a URL': /%2B[1-9]\d{7,14}/i,
@@ -15,7 +15,7 @@ const forbidden: Record<string, RegExp> = {
   'a secret of the service': new RegExp(Object.values(secrets).join('|'))
 }
 
-/** Each line that holds what it must not, with what that is. `more` are texts that this test makes up. */
+/** The lines that have a forbidden text, each with its kind. @param more texts that this test makes up */
 export function leaksIn (log: string, more: readonly string[] = []): string[] {
   return log.split('\n').flatMap((line) => {
     const found = Object.entries(forbidden).flatMap(([what, pattern]) => pattern.test(line) ? [what] : [])
@@ -24,7 +24,7 @@ export function leaksIn (log: string, more: readonly string[] = []): string[] {
   })
 }
 
-/** Fails the test of `t` when the output of something that logs holds what it must not. */
+/** @throws if the output has a forbidden text */
 export function assertClean (name: string, log: string, more: readonly string[] = []): void {
   const leaks = leaksIn(log, more)
   if (leaks.length > 0) throw new Error(`${name} logs what it must not:\n${leaks.slice(0, 5).join('\n')}`)
@@ -32,7 +32,7 @@ export function assertClean (name: string, log: string, more: readonly string[] 
 
 /**
  * A log of all levels but the finest. It goes nowhere unless LOG_LEVEL is set, and fails a test that leaks.
- * @param more as of `leaksIn`; what is added is looked for from then on
+ * @param more as of `leaksIn`; texts that a test adds later count from then on
  */
 export function readLog (t: Teardown, more: readonly string[] = []): Logger {
   const leaks: string[] = []

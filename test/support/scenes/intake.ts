@@ -21,7 +21,7 @@ export async function intake (t: Teardown) {
   const create = async (path: string, body: object, user = '1'): Promise<number> =>
     (await service.call('POST', path, body, { user })).body.data.id
   const assistant = await create('/user/assistant', newAssistant(on))
-  /** Of another user. */
+  /** A lead of another user. */
   const strange = await create('/user/lead', newLead({ campaign_id: 3 }), '2')
   const append = await byteAppender(t, service.urls.eventStoreUrl)
   const appendLead = async (stream: string, data: object) => {
@@ -33,7 +33,7 @@ export async function intake (t: Teardown) {
     service.call('POST', `/engine/calls/${callId}/completed`, body, { user: 'engine' })
   const outcomes = outcomesOf(service, hook)
 
-  /** A healthy call after the others: once it has arrived, they have all been dispatched and projected. */
+  /** Reports a healthy call. Once it has arrived, all earlier calls have been dispatched and projected. */
   async function isFed (): Promise<void> {
     const callId = randomUUID()
     await report(callId)
@@ -43,7 +43,7 @@ export async function intake (t: Teardown) {
   return { service, hook, on, assistant, strange, append, appendLead, report, post, isFed, ...outcomes }
 }
 
-/** Appends the very bytes, as any client could. */
+/** Appends exact bytes, as any client could. */
 async function byteAppender (t: Teardown, eventStoreUrl: string): Promise<Append> {
   const store = new Store(lentClient(eventStoreUrl))
   t.teardown(() => store.close())
@@ -59,7 +59,7 @@ async function byteAppender (t: Teardown, eventStoreUrl: string): Promise<Append
   }
 }
 
-/** What became of a call: its row, its webhook, its place in the read model, and what operators see of it. */
+/** The outcome of a call: its row, its webhook, its row in the read model, and its parked events. */
 function outcomesOf ({ call, parts: { pool } }: TestService, hook: Receiver) {
   return {
     rowOf: async (callId: string) => (await pool.query(`

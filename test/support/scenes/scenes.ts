@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { callReport, newAssistant } from '../bodies/bodies.js'
 import { eventually } from '../eventually.js'
 
-/** As answers give a time. */
+/** The format of times in answers. */
 export const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /** The second attempt of a webhook is an hour after the first. */
@@ -21,7 +21,7 @@ export async function readScene (t: Teardown) {
   return {
     service,
     call,
-    /** Takes every webhook. */
+    /** Answers every webhook with 200. */
     hook: await receiver(t),
     get: (path: string, user = '1'): Promise<Answer> => call('GET', path, undefined, { user }),
     /** The id of a new assistant. */
@@ -39,7 +39,7 @@ export async function readScene (t: Teardown) {
 
 type IsDone = (delivery: { status: string, attempts: Array<{ outcome: unknown }> }) => boolean
 
-/** So many attempts have ended. */
+/** Whether at least so many attempts have ended. */
 export const tried = (count: number): IsDone => ({ attempts }) =>
   attempts.filter(({ outcome }) => outcome !== null).length >= count
 
@@ -48,7 +48,7 @@ export async function webhookService (t: Teardown) {
   const { call } = service
   const get = async (path: string, user = '1') => (await call('GET', path, undefined, { user })).body
 
-  /** An assistant whose webhook goes there, or is off. @returns its id */
+  /** Creates an assistant whose webhook goes there, or is off. @returns its id */
   async function create (webhook_url: string | null, user = '1'): Promise<number> {
     const body = newAssistant({ is_webhook_active: webhook_url !== null, webhook_url })
     return (await call('POST', '/user/assistant', body, { user })).body.data.id
@@ -59,7 +59,7 @@ export async function webhookService (t: Teardown) {
     return isDone(data) && data
   })
 
-  /** Completes a call, and answers its delivery once `isDone`. */
+  /** Completes a call, and returns its delivery once `isDone`. */
   async function complete (assistantId: number, isDone: IsDone, user = '1') {
     const callId = randomUUID()
     const { headers } =
@@ -80,7 +80,7 @@ export function imports ({ url, call, token }: Pick<TestService, 'url' | 'call' 
   const status = async (id: string) => (await call('GET', `/user/lead-import/${id}`, undefined, { user })).body.data
   return {
     sendJson: (body: object, headers: Record<string, string> = {}) => call('POST', '/user/leads/import', body, { user, headers }),
-    /** Sends CSV to campaign 1, or as the query string says. */
+    /** Sends CSV to campaign 1 by default. */
     async sendCsv (text: string | Uint8Array, query = 'campaign_id=1', headers: Record<string, string> = {}): Promise<Answer> {
       const response = await fetch(`${url}/user/leads/import?${query}`, {
         method: 'POST',
@@ -90,7 +90,7 @@ export function imports ({ url, call, token }: Pick<TestService, 'url' | 'call' 
       return { status: response.status, headers: response.headers, body: await response.json() }
     },
     status,
-    /** The import when it has ended. */
+    /** Resolves with the import when it has ended. */
     async ended (id: string, withinMs = 90_000) {
       await eventually(async () => (await status(id))?.status !== 'processing', withinMs)
       return await status(id)
@@ -105,7 +105,7 @@ export const numberOf = (n: number) => `+1555${String(n).padStart(7, '0')}`
 export const refusal = (errors: Record<string, string[]>) =>
   ({ status: 422, body: { message: 'The given data was invalid.', errors } })
 
-/** What an assertion compares of an answer. */
+/** The parts of an answer that assertions compare. */
 export const told = ({ status, body }: Answer) => ({ status, body })
 
 /** A value, short enough for the name of an assertion. */

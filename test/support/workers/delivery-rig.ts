@@ -1,4 +1,4 @@
-// The dispatcher and the sender on a real database and a real queue; the dispatcher gets its events from the test.
+// The dispatcher and the sender on a real database and queue; the test gives the dispatcher its events.
 import type { Test } from 'tap'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
@@ -19,13 +19,13 @@ export type Rig = Awaited<ReturnType<typeof deliveryRig>>
 
 const usualWaits = [0, 50, 50]
 
-/** What the dispatcher makes of events, on a database of its own. */
+/** The dispatcher alone, on a database of its own. */
 export async function dispatchRig (t: Teardown) {
   const r = await senderRig(t)
   return { ...r, ...await dispatching(r, usualWaits, () => {}), ...reading(r) }
 }
 
-/** The same, and a sender whose periodic work is done when `reconcile` is called. */
+/** The same with a sender. `reconcile` runs its periodic work. */
 export async function deliveryRig (t: Teardown, options: SendingOptions = {}) {
   const { waits = usualWaits, timeoutMs = 2_000 } = options
   const r = await senderRig(t)
@@ -52,7 +52,7 @@ async function dispatching (
   }
 }
 
-/** Rows as they are shown: `held` is also what waits for a webhook that is off or suspended. */
+/** Rows as users see them: `held` includes deliveries that wait for a webhook that is off or suspended. */
 const deliveriesSql = `
   SELECT d.*, w.url, due.due_at, due.started_at, CASE WHEN NOT waits THEN d.status ELSE 'held' END AS status,
          CASE WHEN NOT waits THEN d.reason WHEN w.off_since IS NOT NULL THEN 'webhook_off' ELSE 'endpoint_suspended' END AS reason
@@ -64,7 +64,7 @@ const deliveriesSql = `
 
 const reading = ({ pool }: SenderRig) => ({
   deliveries: async () => (await pool.query<Row>(deliveriesSql)).rows,
-  /** Those that have ended. */
+  /** Attempts that have ended. */
   attempts: async () => (await pool.query<Row>(
     'SELECT * FROM ledger.webhook_attempts ORDER BY delivery_id, started_at, n')).rows
 })

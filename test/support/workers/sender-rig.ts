@@ -1,4 +1,4 @@
-// The delivery log, statement by statement, on a real Postgres. Who claims an attempt here has sent it.
+// The delivery log, statement by statement, on a real Postgres. A claimed attempt counts as sent here.
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import type { Test } from 'tap'
@@ -43,7 +43,7 @@ export async function senderRig (t: Teardown) {
 
 const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_attempts', 'webhook_workers', 'webhook_notices']
 
-/** A rig for the rules of a file: the delivery log is empty when one begins. */
+/** A rig for the rules of a file. Each rule begins with an empty delivery log. */
 export async function ruleRig (t: Test) {
   const r = await senderRig(t)
   function rule (name: string, check: (t: Test) => Promise<void>): void {
@@ -127,11 +127,11 @@ export interface SendingOptions {
   /** Ranges that may be reached; this machine when absent. */
   allowCidrs?: string[]
   patience?: QueueOptions['patience']
-  /** Where a proxy before the queue's server listens. */
+  /** Port of a proxy in front of the queue's server. */
   queuePort?: number | undefined
 }
 
-/** A worker with a queue and real requests. Its periodic work is done when `reconcile` is called. */
+/** A worker with a queue and real requests. `reconcile` runs its periodic work. */
 export async function sending (t: Teardown, { pool, databaseUrl }: Pick<SenderRig, 'pool' | 'databaseUrl'>, options: SendingOptions = {}) {
   const { redis, waits = [0, 50, 50], timeoutMs = 30_000, allowCidrs = ['127.0.0.0/8'], patience, queuePort } = options
   const log = keepingLog()

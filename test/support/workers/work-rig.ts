@@ -33,7 +33,7 @@ export async function workRig (t: Teardown) {
         await Promise.all([started.stop(), passing])
       })
     },
-    /** A request to count that was accepted. @returns its id */
+    /** Accepts a request to count. @returns its id */
     async ask (to: number, userId = '1') {
       const id = randomUUID()
       await prepareRequest(pool, { id, kind: 'counting', userId, input: { to } }, 100)
@@ -45,7 +45,7 @@ export async function workRig (t: Teardown) {
       const state = (await status(id, userId))?.state
       return state === 'completed' || state === 'failed'
     }, 60_000),
-    /** The steps that were kept, in their order. */
+    /** The stored steps, in order. */
     async steps (id: string) {
       const { rows } = await pool.query<{ step: number }>('SELECT step FROM counted WHERE request = $1 ORDER BY n', [id])
       return rows.map(({ step }) => step)

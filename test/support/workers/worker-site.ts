@@ -1,4 +1,4 @@
-// What workers need beside them: a database and a log of their own.
+// What workers need: a database and a log of their own.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { openLogGuard, type LogGuard, type LogGuardOptions } from '../../../src/recovery/log-guard.js'
 import { noStream, EventLog } from '../../../src/log/event-log.js'
@@ -10,7 +10,7 @@ import type { Teardown } from '../teardown.js'
 
 export type WorkerSite = Awaited<ReturnType<typeof workerSite>>
 
-/** With another database beside its log a worker would send nothing. */
+/** Log and database belong together; otherwise a worker would send nothing. */
 export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}) {
   const ledger = await scratchLedger(t)
   const { connection } = await scratchEventStore(t, { postgres: ledger.postgres })
@@ -31,7 +31,7 @@ export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}) 
   return { deps, tell: (told: Told) => streams.append(told.stream, [proposed(told)], noStream) }
 }
 
-/** Compares again and again until the test ends, as a process does. */
+/** Compares periodically until the test ends, as a process does. */
 export function keptGuard (t: Teardown, options: LogGuardOptions): LogGuard {
   const guard = openLogGuard(options)
   t.teardown(guard.keepChecking())
