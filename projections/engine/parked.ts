@@ -19,7 +19,7 @@ export async function skippedEvents (db: Pool, names: readonly string[]): Promis
   return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
 }
 
-/** A retry or skip cannot be done; the message says why. */
+/** A request about parked events cannot be done; the message says why. */
 export class ParkingRefused extends Error {
   override readonly name = 'ParkingRefused'
 }
