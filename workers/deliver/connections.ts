@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { Agent, type buildConnector, type Dispatcher } from 'undici'
 import { maxCachedSessions } from './guard.js'
 
-export type OpenAgent = (connect: buildConnector.connector, keepAliveTimeout: number) => Dispatcher
+type OpenAgent = (connect: buildConnector.connector, keepAliveTimeout: number) => Dispatcher
 
 /** Unless the receiver says how long it keeps them. */
 export const keptMs = 60_000

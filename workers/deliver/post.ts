@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { request, type Dispatcher } from 'undici'
 import { Blocked, NameNotResolved, guardedConnector, type GuardOptions, type Resolve } from './guard.js'
-import { openConnections, type Connections, type OpenAgent } from './connections.js'
+import { openConnections, type Connections } from './connections.js'
 import type { Result, Stage } from '../../src/features/webhooks/outcome.js'
 
 export interface Post {
@@ -22,8 +22,8 @@ const keepAtMost = 16 * 1024
 export type Poster = ReturnType<typeof openPoster>
 
 /** The client of all attempts: HTTP/1.1, no redirects, no proxy of the environment, checked addresses only. */
-export function openPoster (guard: GuardOptions, resolve?: Resolve, openAgent?: OpenAgent) {
-  const connections = openConnections(guardedConnector(guard, resolve), openAgent)
+export function openPoster (guard: GuardOptions, resolve?: Resolve) {
+  const connections = openConnections(guardedConnector(guard, resolve))
   return { post: (message: Post) => send(connections, message), close: () => connections.close() }
 }
 
