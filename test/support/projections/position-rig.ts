@@ -30,7 +30,6 @@ export async function positionRig (t: Test) {
   const isListening = () => eventually(async () => await sessions(hasListened) === 1)
   return {
     ...{ databaseUrl, pool, isGone, isListening, deafPool },
-    feed: (epoch: bigint) => feeding(assistants, pool, epoch),
     cutListener: () => pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`),
     async listening (t: Test, through: Pool = pool) {
       await isGone() // the listener of the previous test
