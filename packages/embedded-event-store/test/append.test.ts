@@ -377,7 +377,7 @@ t.test('streams of a former server are no new ones, alone and among new ones', a
 
 t.test('of very many events at once all are there or none, while others read and append', async (t) => {
   const [large, other] = [randomUUID(), randomUUID()]
-  const length = 12_000
+  const length = 4_000
   const writing = client.appendToStream(large, events(length), { expectedRevision: NO_STREAM })
   const found = async () => (await collect(client.readStream(large)).catch(() => [])).length
   for (let isOver = false; !isOver;) {

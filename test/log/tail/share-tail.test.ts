@@ -23,16 +23,6 @@ t.test('those at the end have one subscription, and each gets its types in log o
   await eventually(() => counted.open() === 0)
 })
 
-t.test('an event is read once, and is one object for all', async (t) => {
-  const { streams } = shared()
-  const after = await direct.head()
-  const one = follower(t, streams, { eventTypes: ['A'], after })
-  const other = follower(t, streams, { eventTypes: ['A'], after })
-  await happen(direct, ['A'])
-  await eventually(() => typesOf(one) === 'A' && typesOf(other) === 'A')
-  t.equal(one.events[0], other.events[0])
-})
-
 t.test('events of others are passed at once when somebody waits, and in a while else', async (t) => {
   const { streams } = shared()
   const each = follower(t, streams, { eventTypes: ['A'], after: await direct.head() })
@@ -56,16 +46,6 @@ t.test('a deferred event comes with one that is not, or a moment later', async (
   t.equal(each.positions.length, 1)
   await happen(direct, ['A'])
   await eventually(() => typesOf(each) === 'AABA')
-})
-
-t.test('a reader of many events rests for a moment, and goes on', async (t) => {
-  const { streams } = shared()
-  const each = follower(t, streams, { eventTypes: ['A', 'B'], isDeferred: ({ type }) => type === 'B', after: await direct.head() })
-  await happen(direct, ['A', 'A', 'A', 'A'])
-  await eventually(() => typesOf(each) === 'AAAA')
-  await happen(direct, ['B', 'A'])
-  await eventually(() => typesOf(each) === 'AAAABA')
-  t.equal(each.positions.length, 2)
 })
 
 t.test('an event that cannot be opened fails those who take it, and no other', async (t) => {

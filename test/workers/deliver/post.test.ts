@@ -130,10 +130,13 @@ t.test('the deadline begins with the name and goes on through TLS and a body tha
   for (const [url, body] of [
     ['http://mute.example:8080/', '{}'], [deaf.url.replace('http:', 'https:'), '{}'], [deaf.url, whole]
   ] as const) {
-    const from = performance.now()
-    const result = await by.post({ url, headers: {}, body: Buffer.from(body), timeoutMs: 200, signal: never })
-    t.same(result, { kind: 'failure', stage: 'timeout', message: 'no answer within 200 ms' })
-    t.ok(performance.now() - from < 4_000, 'and not after the five seconds that connecting may take')
+    const stop = new AbortController()
+    const post = { url, headers: {}, body: Buffer.from(body), timeoutMs: 200, signal: never }
+    const patient = by.post({ ...post, timeoutMs: 60_000, signal: stop.signal }).catch(() => 'stopped')
+    const result = await Promise.race([by.post(post), patient])
+    t.same(result, { kind: 'failure', stage: 'timeout', message: 'no answer within 200 ms' }, 'before connecting is over')
+    stop.abort()
+    await patient
   }
 })
 
