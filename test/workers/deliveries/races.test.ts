@@ -94,105 +94,35 @@ const statements: Record<string, (pool: Pool) => Promise<unknown>> = {
 
 interface Pair { first: string, second: string, where: 'start' | 'end', isKilled: boolean }
 
-/** A pool of one connection that can stop: in its first statement that asks for the time, or before it commits. */
-class Stoppable {
-  client: pg.Client | undefined
-  pid = 0
-  #reached = () => {}
-  #goOn = Promise.resolve()
-
-  constructor (private readonly url: string) {}
-
-  async open (): Promise<pg.Client> {
-    if (this.client) return this.client
-    const client = new pg.Client({ connectionString: this.url })
-    client.on('error', () => {})
-    await client.connect()
-    await client.query("SET search_path = race, pg_catalog; SET deadlock_timeout = '100ms'") // before it prepares anything
-    const { rows: [row] } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-    this.pid = row?.pid ?? 0
-    return this.client = client
-  }
-
-  stopBeforeCommit (): { reached: Promise<void>, goOn: () => void } {
-    let goOn = () => {}
-    this.#goOn = new Promise((resolve) => { goOn = resolve })
-    return { reached: new Promise((resolve) => { this.#reached = resolve }), goOn }
-  }
-
-  /** Every statement is in a transaction, as it may stop before its end. */
-  asPool (): Pool {
-    const query = async (client: pg.Client, ...asked: unknown[]): Promise<unknown> => {
-      if (asked[0] === 'COMMIT') await this.#stop()
-      return await Reflect.apply(client.query.bind(client), undefined, asked)
-    }
-    const transaction = async (client: pg.Client, ...asked: unknown[]) => {
-      try {
-        await client.query('BEGIN')
-        const answer = await query(client, ...asked)
-        await query(client, 'COMMIT')
-        return answer
-      } catch (error) {
-        await client.query('ROLLBACK').catch(() => {})
-        throw error
-      }
-    }
-    return Object.assign(Object.create(pg.Pool.prototype) as Pool, {
-      query: async (...asked: unknown[]) => await transaction(await this.open(), ...asked),
-      connect: async () => {
-        const client = await this.open()
-        const stopping = Object.create(client) as pg.PoolClient
-        const isWhole = (text: unknown) => String(text).startsWith('EXECUTE')
-        return Object.assign(stopping, {
-          query: (...asked: unknown[]) => (isWhole(asked[0]) ? transaction : query)(client, ...asked), release: () => {}
-        })
-      }
-    })
-  }
-
-  async #stop (): Promise<void> {
-    this.#reached()
-    await this.#goOn
-    this.#goOn = Promise.resolve()
-    this.#reached = () => {}
-  }
-
-  async close (): Promise<void> {
-    await this.client?.end().catch(() => {})
-    this.client = undefined
-  }
+function begin (name: string, pool: Pool): Promise<unknown> {
+  const begun = statements[name]?.(pool) ?? Promise.reject(new Error(name))
+  begun.catch(() => {}) // told when it has ended
+  return begun
 }
 
-/** Two connections, and a third one that stops the first. */
-class Races {
-  readonly one: Stoppable
-  readonly other: Stoppable
+const pidOf = async (pool: Pool) =>
+  (await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid
 
-  constructor (url: string, private readonly pool: Pool, private readonly control: pg.PoolClient) {
-    this.one = new Stoppable(url)
-    this.other = new Stoppable(url)
-  }
+/** Two connections, each of a pool, and a third one that holds the gate before the first. */
+class Races {
+  constructor (
+    private readonly one: Pool, private readonly other: Pool, private readonly pool: Pool,
+    private readonly control: pg.PoolClient
+  ) {}
 
   /** @returns what went wrong */
   async race ({ first, second, where, isKilled }: Pair): Promise<string | undefined> {
     await this.control.query(state)
     sent = []
-    await Promise.all([this.one.open(), this.other.open()])
-    const { reached, goOn } = where === 'end' ? this.one.stopBeforeCommit() : { reached: undefined, goOn () {} }
-    await this.one.client?.query(`SET race.gate = '${where === 'start' ? 'shut' : 'open'}'`)
-    if (where === 'start') await this.control.query(`SELECT pg_advisory_lock(${gate})`)
-    const begun = statements[first]?.(this.one.asPool()) ?? Promise.reject(new Error(first))
-    begun.catch(() => {})
-    await (reached ? Promise.race([reached, begun.catch(() => {})]) : this.#settled(begun, this.one.pid))
-    const between = statements[second]?.(this.other.asPool()) ?? Promise.reject(new Error(second))
-    between.catch(() => {})
-    await this.#settled(between, this.other.pid)
-    if (isKilled) {
-      await this.control.query('SELECT pg_terminate_backend($1, 1000)', [this.one.pid])
-      this.one.client = undefined
-    }
-    goOn()
-    if (where === 'start') await this.control.query(`SELECT pg_advisory_unlock(${gate})`)
+    const [one, other] = await Promise.all([this.one, this.other].map(pidOf))
+    await this.one.query(`SET race.gate = '${where}'`)
+    await this.control.query(`SELECT pg_advisory_lock(${gate})`)
+    const begun = begin(first, this.one)
+    await this.#settled(begun, one ?? 0)
+    const between = begin(second, this.other)
+    await this.#settled(between, other ?? 0)
+    if (isKilled) await this.control.query('SELECT pg_terminate_backend($1, 1000)', [one])
+    await this.control.query(`SELECT pg_advisory_unlock(${gate})`)
     const [ended, passed] = await Promise.allSettled([begun, between])
     if (ended.status === 'rejected' && !isKilled) return `${first}: ${ended.reason}`
     if (passed.status === 'rejected') return `${second}: ${passed.reason}`
@@ -268,21 +198,30 @@ class Races {
 
 t.test('no statement of the delivery log harms another one', async (t) => {
   const { pool, databaseUrl } = await senderRig(t)
+  const tables = ['webhooks', 'webhook_deliveries', 'webhook_due', 'webhook_workers', 'webhook_notices']
   await pool.query(`
     CREATE SCHEMA race;
-    CREATE FUNCTION race.pass() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
-      IF current_setting('race.gate', true) = 'shut' THEN
+    CREATE FUNCTION race.pass(place text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+      IF current_setting('race.gate', true) = place THEN
         PERFORM pg_advisory_lock_shared(${gate}), pg_advisory_unlock_shared(${gate});
       END IF;
     END $$;
     CREATE FUNCTION race.now() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN
-      PERFORM race.pass(); RETURN pg_catalog.now(); END $$;
+      PERFORM race.pass('start'); RETURN pg_catalog.now(); END $$;
     CREATE FUNCTION race.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN
-      PERFORM race.pass(); RETURN pg_catalog.clock_timestamp(); END $$;`)
+      PERFORM race.pass('start'); RETURN pg_catalog.clock_timestamp(); END $$;
+    CREATE FUNCTION race.at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM race.pass('end'); RETURN NULL; END $$;
+    ${tables.map((table) => `
+      CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT OR UPDATE OR DELETE ON ledger.${table}
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION race.at_commit()`).join(';')}`)
   const control = await pool.connect()
-  const races = new Races(databaseUrl, pool, control)
+  const options = '-c search_path=race,pg_catalog -c deadlock_timeout=100ms'
+  const [one, other] = [1, 2].map(() => new pg.Pool({ connectionString: databaseUrl, max: 1, options })) as [Pool, Pool]
+  for (const each of [one, other]) each.on('error', () => {})
+  const races = new Races(one, other, pool, control)
   t.teardown(async () => {
-    await Promise.all([races.one.close(), races.other.close()])
+    await Promise.all([one.end(), other.end()])
     control.release()
   })
   const names = Object.keys(statements)
