@@ -106,21 +106,15 @@ async function until (
   })
 }
 
-/** Deliveries by receiver and state, leases and their holders, and the last output of the roles. */
+/** Deliveries by receiver and state, and the last output of the roles. */
 async function whereItStands ({ stack: { pool, roles }, targets }: Scene): Promise<string> {
-  const rows = async (text: string): Promise<Array<Record<string, unknown>>> =>
-    await pool.query(text).then(({ rows }) => rows, (error: Error) => [{ error: error.message }])
-  const deliveries = await rows(`
+  const { rows } = await pool.query(`
     SELECT d.assistant_id, status, reason, started_at IS NOT NULL AS started, due_at <= clock_timestamp() AS due,
       crashes >= 2 AS suspect, count(*), min(call_id) AS one
     FROM ledger.webhook_deliveries d LEFT JOIN ledger.webhook_due due ON due.delivery_id = d.id
-    GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1`)
-  const workers = await rows('SELECT holder, beat_at, steady_since FROM ledger.webhook_workers')
-  const leases = await rows('SELECT name, holder, expires_at FROM ledger.leases ORDER BY name')
-  const checkpoint = await rows('SELECT position, epoch, updated_at FROM ledger.dispatcher_checkpoint')
+    GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1`).catch((error: Error) => ({ rows: [{ error: error.message }] }))
   return [
-    ...deliveries.map((row) => `${targets.get(Number(row.assistant_id))?.kind}: ${JSON.stringify(row)}`),
-    ...[...workers, ...leases, ...checkpoint].map((row) => JSON.stringify(row)),
+    ...rows.map((row) => `${targets.get(Number(row.assistant_id))?.kind}: ${JSON.stringify(row)}`),
     ...roles.map(({ role, words }) => `${role} said: ${words()}`)
   ].join('\n')
 }
