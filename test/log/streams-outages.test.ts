@@ -91,14 +91,14 @@ t.test('a store that hangs is given up in bounded time', async (t) => {
 })
 
 t.test('a read that is not answered is given up in bounded time', async (t) => {
-  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 200 })
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 1_000 })
   proxy.freeze()
   await t.rejects(streams.read(name()), EventStoreUnavailable)
   await t.rejects(streams.head(), EventStoreUnavailable)
 })
 
 t.test('after a silence an append asks first: to a store that hangs it is never sent', async (t) => {
-  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 200, quietAfterMs: -1 })
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 1_000, quietAfterMs: -1 })
   const stream = name()
   proxy.freeze()
   await t.rejects(streams.append(stream, [proposed()], noStream), EventStoreUnavailable)

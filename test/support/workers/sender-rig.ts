@@ -81,10 +81,11 @@ export const driving = (pool: Pool) => ({
   async rows (table: string, where = 'true') {
     return (await pool.query<Record<string, unknown>>(`SELECT * FROM ledger.${table} WHERE ${where}`)).rows
   },
+  /** `due_in` is rounded to five seconds. */
   async delivery (id: string) {
     const { rows: [row] } = await pool.query<Record<string, unknown>>(`
       SELECT d.status, d.reason, d.attempt_count, d.failures,
-             round(extract(epoch FROM due.due_at - clock_timestamp()))::integer AS due_in
+             5 * round(extract(epoch FROM due.due_at - clock_timestamp()) / 5)::integer AS due_in
       FROM ledger.webhook_deliveries d LEFT JOIN ledger.webhook_due due ON due.delivery_id = d.id AND due.trigger = 'schedule'
       WHERE d.id = $1`, [id])
     return row

@@ -90,7 +90,7 @@ onEachQueue(t, {
     const { sender } = await sending(t, { ...r, pool }, { redis })
     added = true
     sender.wake(['1'])
-    await eventually(() => hook.received.length === 2, 4_000)
+    await eventually(() => hook.received.length === 2, 20_000) // that one may take 30 s
   },
 
   async 'a worker that stops hands over what runs, and another one sends it' (t, redis) {

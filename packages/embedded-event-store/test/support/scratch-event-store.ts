@@ -23,9 +23,10 @@ export async function scratchEventStore (t: Teardown, options: ScratchOptions = 
   return { postgres, store, client: connect(t, store.url) }
 }
 
-/** A client of the official kind that goes away with the test. */
+/** A client of the official kind that goes away with the test, and waits for a machine that stands still for a while. */
 export function connect (t: Teardown, url: string): EventStoreDBClient {
-  const client = EventStoreDBClient.connectionString(url)
+  const patience = 'keepAliveInterval=600000&keepAliveTimeout=600000&defaultDeadline=60000'
+  const client = EventStoreDBClient.connectionString(`${url}&${patience}`)
   // dispose() waits for streams, and without an end when their server is gone.
   t.teardown(() => Promise.race([client.dispose(), delay(500, undefined, { ref: false })]))
   return client
