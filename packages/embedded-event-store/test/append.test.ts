@@ -120,7 +120,7 @@ function errorOf (reply: streams.BatchAppendResp | undefined) {
 
 const { client, store } = await scratchEventStore(t)
 
-/** Letters are events that stand in a stream, and events that are sent, at an expected revision, and what is answered. */
+/** Letters are events: those of a stream, then those that are sent to it. */
 const decisions: Array<[before: string, sent: string, expected: AppendExpectedRevision, answer: bigint | 'wrong']> = [
   ['', 'a', 0n, 'wrong'], ['', 'a', STREAM_EXISTS, 'wrong'], ['', '', 3n, 'wrong'],
   ['abc', 'd', NO_STREAM, 'wrong'], ['abc', 'd', 1n, 'wrong'], ['abc', 'd', 5n, 'wrong'], ['abc', 'd', 2n, 3n],

@@ -23,7 +23,7 @@ export async function scratchEventStore (t: Teardown, options: ScratchOptions = 
   return { postgres, store, client: connect(t, store.url) }
 }
 
-/** A client of the official kind that goes away with the test, and waits for a machine that stands still for a while. */
+/** A client of the official kind that goes away with the test. It waits for a machine that stands still. */
 export function connect (t: Teardown, url: string): EventStoreDBClient {
   const patience = 'keepAliveInterval=600000&keepAliveTimeout=600000&defaultDeadline=60000'
   const client = EventStoreDBClient.connectionString(`${url}&${patience}`)
