@@ -69,7 +69,7 @@ export const parts: Part[] = [
     name: 'persons-generations',
     files: ['test/long/persons-generations'],
     guards: ['workers/persons', 'projections/engine'],
-    minutes: 12
+    minutes: 9
   },
   {
     name: 'persons-odd',

@@ -3,7 +3,6 @@
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { calls } from '../../../projections/calls.js'
-import { generationsOf as allGenerations, leaseOf } from '../../../projections/engine/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
@@ -12,15 +11,13 @@ import { numberOf } from '../../support/scenes/scenes.js'
 import { newAssistant, type TestService } from '../../support/service.js'
 import { randomUUID } from 'node:crypto'
 import type { Projection } from '../../../projections/engine/projection.js'
-import { ReplayRefused, BrokenOff, type BuildOptions, verify } from '../../../projections/engine/replay.js'
+import { ReplayRefused, type BuildOptions, verify } from '../../../projections/engine/replay.js'
 import { rollback, replay } from '../../../projections/engine/operations.js'
 import { openSealing } from '../../../src/services/connections.js'
-import { EventLog, type Streams } from '../../../src/log/event-log.js'
+import { EventLog } from '../../../src/log/event-log.js'
 import { connectionTo } from '../../support/back-ends/scratch-event-store.js'
 import { keepingLog } from '../../support/postgres/ledger.js'
 import type { Teardown } from '../../support/teardown.js'
-import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { Gate, watchedPool } from '../../support/postgres/statements.js'
 
 const webhook = { is_webhook_active: true, webhook_url: 'https://hooks.example.com/calls' }
 const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
@@ -119,91 +116,5 @@ export function generationsOf (t: Teardown, { config, parts, urls }: TestService
     /** Swapped in also where rows differ from those that readers see. */
     replayed: both((projection, options) => replay(projection, { ...options, acceptDifferences: true })),
     rolledBack: both(rollback)
-  }
-}
-
-/**
- * `half`: the first event of the person is written, the others are not read yet. `compared`: before the swap. `ready`:
- * a reader keeps others from being led to it.
- */
-export const points = ['half', 'compared', 'ready'] as const
-export type Point = typeof points[number]
-
-export interface Held {
-  goOn (): Promise<void>
-  /** Why it was refused or broke off, if so. */
-  ended: Promise<string | undefined>
-}
-
-interface HeldOptions {
-  at: Point
-  /** It knows nothing of its lease being over; until it goes on nothing of it is answered. */
-  isFrozen: boolean
-  /** One of the person's events, with others behind it. */
-  isFirst (event: StoredEvent): boolean
-}
-
-export function replaysHeld (t: Teardown, service: TestService) {
-  const { config, urls, parts: { pool, consumerPool } } = service
-  const connection = connectionTo(t, urls.eventStoreUrl)
-  /** Begins a replay. @returns once it is held */
-  return async (projection: Projection, { at, isFrozen, isFirst }: HeldOptions): Promise<Held> => {
-    const gate = new Gate()
-    const { streams } = openSealing(new EventLog(connection), pool, config)
-    if (at === 'half') streams.followStored = oneByOne(streams.followStored, gate, isFirst)
-    const letGo = at === 'ready' ? await reading(pool, projection) : async () => gate.open()
-    const watched = (of: Pool) => watchedPool(of, { before: () => gate.pass() })
-    const replaying = replay(projection, {
-      pool: watched(pool),
-      consumerPool: isFrozen ? watched(consumerPool) : consumerPool,
-      streams,
-      holder: `test ${randomUUID()}`,
-      signal: new AbortController().signal,
-      log: keepingLog(),
-      limits: at === 'half' ? { events: 1 } : undefined,
-      leaseTimes: isFrozen ? { renewEvery: 500, expiresAfter: 3_600_000, tryEvery: 500 } : undefined,
-      onProgress ({ doing }) {
-        if (at === 'compared' && doing === 'indexes') gate.close()
-      }
-    })
-    const newest = async () => (await allGenerations(pool, projection)).at(-1)
-    await (at === 'ready' ? eventually(async () => (await newest())?.state === 'ready') : gate.arrived)
-    if (isFrozen) {
-      await pool.query("UPDATE ledger.leases SET expires_at = '-infinity' WHERE name = $1",
-        [leaseOf(projection, (await newest())?.generation ?? 0)])
-    }
-    return { goOn: letGo, ended: problemOf(replaying) }
-  }
-}
-
-async function problemOf (replaying: Promise<unknown>): Promise<string | undefined> {
-  try {
-    await replaying
-    return undefined
-  } catch (error) {
-    if (error instanceof ReplayRefused || error instanceof BrokenOff) return error.message
-    throw error
-  }
-}
-
-/** A reader, whom no swap pushes aside. @returns what ends it */
-export async function reading (pool: Pool, { tables: [table] }: Projection): Promise<() => Promise<void>> {
-  const reader = await pool.connect()
-  await reader.query(`BEGIN; SELECT FROM read_model.${table?.name} LIMIT 1`)
-  let ended: Promise<unknown> | undefined
-  return async () => { await (ended ??= reader.query('ROLLBACK').finally(() => reader.release())) }
-}
-
-/** Each event is a batch: behind the first one of the person comes the next one once the gate opens. */
-function oneByOne (follow: Streams['follow'], gate: Gate, isFirst: HeldOptions['isFirst']): Streams['follow'] {
-  return async function * (options) {
-    for await (const { events, position } of follow(options)) {
-      for (const event of events) {
-        await gate.pass()
-        yield { events: [event], position: event.position }
-        if (isFirst(event)) gate.close()
-      }
-      yield { events: [], position }
-    }
   }
 }

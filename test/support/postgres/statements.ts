@@ -47,18 +47,3 @@ export const exactly = (statement: string) => `^${statement.replaceAll(/[.*+?^${
 export const distinct = (statements: string[]) =>
   [...new Set(statements)].filter((statement) => !isRenewal.test(statement))
 const isRenewal = /^UPDATE ledger.leases SET expires_at = clock_timestamp/
-
-/** A gate that blocks from its first `close` until `open`. */
-export class Gate {
-  #open = () => {}
-  #opened: Promise<void> | undefined
-  #arrive = () => {}
-  readonly arrived = new Promise<void>((resolve) => { this.#arrive = resolve })
-
-  close (): void { this.#opened ??= new Promise((resolve) => { this.#open = resolve }) }
-  open (): void { this.#open() }
-  async pass (): Promise<void> {
-    if (this.#opened) this.#arrive()
-    await this.#opened
-  }
-}
