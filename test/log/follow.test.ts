@@ -7,7 +7,6 @@ import { nextEvents, take, until } from './following.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { fc } from '../support/fuzz/property.js'
-import { eventually } from '../support/eventually.js'
 
 const { store, connection } = await scratchEventStore(t)
 const direct = new EventLog(connection)
@@ -100,39 +99,4 @@ t.test('a lost connection is an error, so that the caller starts again from its 
   await t.rejects(waiting)
   const { position } = await append(type)
   t.strictSame((await take(streams, [type], value?.position ?? 0n, 1)).positions, [position])
-})
-
-// Following a log that stands still costs little, and a reader that waits for it is not kept waiting.
-/** How often the service has asked anything of the leader, as it does for the end of the log. */
-let looks = 0
-const idle = connectionTo(t, store.url)
-const onLeader = idle.onLeader.bind(idle)
-idle.onLeader = async (work) => {
-  looks += 1
-  return await onLeader(work)
-}
-
-const streams = new EventLog(idle)
-
-t.test('who follows a log that stands still looks at it ever more seldom', async (t) => {
-  void streams.follow({ after: await streams.head(), eventTypes: ['Never'], signal: until(t).signal }).next()
-  looks = 0
-  const from = performance.now()
-  await eventually(() => looks >= 4)
-  t.ok(performance.now() - from > 3_000, `four looks in ${performance.now() - from} ms`)
-})
-
-t.test('when somebody waits, an event that no filter lets through is passed at once', async (t) => {
-  const batches = streams.follow({ after: await streams.head(), eventTypes: ['Never'], signal: until(t).signal })
-  const next = batches.next()
-  let passed = -1n
-  void next.then(({ value }) => { passed = value?.position ?? -1n })
-  looks = 0
-  await eventually(() => looks >= 4) // the pauses are long by now
-  const event = { id: randomUUID(), type: 'Other', data: {}, metadata: {} }
-  const { position } = await streams.append(`test-${randomUUID()}`, [event], noStream)
-  const from = performance.now()
-  streams.lookNow?.()
-  await eventually(() => passed >= position)
-  t.ok(performance.now() - from < 900, `after ${performance.now() - from} ms`)
 })

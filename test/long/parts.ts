@@ -26,7 +26,7 @@ export const parts: Part[] = [
     files: ['test/flow/kill.test.ts', 'test/long/kill'],
     env: { CHAOS_ROUNDS: '20' },
     guards: ['src/commands', 'src/services', 'src/log', 'src/http', 'src/subscriptions'],
-    minutes: 10
+    minutes: 7
   },
   {
     name: 'webhooks',
@@ -57,7 +57,7 @@ export const parts: Part[] = [
     name: 'imports',
     files: ['test/long/imports'],
     guards: ['src/http/csv.ts', 'workers/imports', 'workers/work', 'src/features/leads/import.ts'],
-    minutes: 20
+    minutes: 12
   },
   {
     name: 'persons-meanwhile',
@@ -69,7 +69,7 @@ export const parts: Part[] = [
     name: 'persons-generations',
     files: ['test/long/persons-generations'],
     guards: ['workers/persons', 'projections/engine'],
-    minutes: 9
+    minutes: 7
   },
   {
     name: 'persons-odd',

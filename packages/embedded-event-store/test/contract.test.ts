@@ -171,19 +171,6 @@ async function answerTo (bytes: string | Buffer): Promise<string> {
 
 const health = async () => (await fetch(`http://127.0.0.1:${store.port}/health/live`)).status
 const request = (line: string) => `${line}\r\nHost: a\r\nConnection: close\r\n\r\n`
-const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
-
-t.test('the first bytes may come one by one', async (t) => {
-  const socket = connectSocket(store.port, '127.0.0.1')
-  t.teardown(() => socket.destroy())
-  socket.setNoDelay(true)
-  const answered = once(socket, 'data')
-  for (const character of request('PUT /health/live HTTP/1.1')) {
-    await new Promise<void>((resolve) => { socket.write(character, () => { setImmediate(resolve) }) })
-  }
-  const [answer] = await answered as [Buffer]
-  t.equal(statusOf(answer.toString()), 404)
-})
 
 t.test('a connection that asks slowly ends, however often it sends something', async (t) => {
   const listener = await listen({ host: '127.0.0.1', port: 0, patienceMs: 300 }, idle, () => {})

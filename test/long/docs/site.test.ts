@@ -7,7 +7,6 @@ import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { buildSite } from '../../../docs/site/build-site.js'
-import { linksBetween } from '../../../docs/site/links.js'
 import { findChromium, openBrowser } from '../../support/ops/operator.js'
 import { dataDir } from '../../support/ringledger.js'
 
@@ -43,15 +42,6 @@ t.test('a page loads nothing from elsewhere, and what it loads is there', async 
     for (const to of loaded) t.ok(files.includes(posix.join(posix.dirname(name), to)), `${name}: ${to}`)
     t.notMatch(text, /<script(?! defer src)|<style|\son\w+=|\sstyle=/, name)
   }
-})
-
-t.test('a link to a file that is not there is named, and one to a file that is no page is none', async (t) => {
-  const { hrefFrom, broken } = linksBetween(['README.md', 'docs/operations.md'], process.cwd())
-  const href = hrefFrom('docs/operations.md')
-  t.equal(href('../README.md#commands'), '../index.html#commands')
-  t.equal(href('../package.json'), undefined)
-  t.equal(href('gone.md'), undefined)
-  t.same(broken, ['docs/operations.md: gone.md'])
 })
 
 const chromium = findChromium()

@@ -10,10 +10,10 @@ import { twoWorkers } from '../killed-workers.js'
 const rows = 20_000
 /** A list counts so far. */
 const mostCounted = 10_000
-const kills = 20
+const kills = 10
 t.setTimeout(600_000)
 
-t.test('twenty kills of workers lose and double no row', async (t) => {
+t.test('ten kills of workers lose and double no row', async (t) => {
   const service = await testService(t, ['api', 'projector'])
   const { pool } = service.parts
   const { sendCsv, status, results } = imports(service)

@@ -58,7 +58,7 @@ async function keptMore ({ gone }: ReadPerson): Promise<void> {
   await replayed()
 }
 
-for (const step of [undefined, ...steps]) {
+for (const step of [undefined, 'leads', '2 leads', 'ledger', 'done'] as const) {
   t.test(`in the kept one alone, and led back to it ${step === undefined ? 'never' : `before the step ${step}`}`, async (t) => {
     const known = await person()
     await keptMore(known)

@@ -2,7 +2,7 @@
 // entry of an index, or its events are many; and which events are malformed, and which only look like it.
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { loadSkipped, loadParked } from '../../../projections/engine/writer.js'
+import { loadParked } from '../../../projections/engine/writer.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import {
   assistantCreated, assistantUpdated, logOf, type Told, callCompleted, leadCreated
@@ -39,22 +39,6 @@ t.test('a RangeError of a single event is a bug of ours, and parks nothing', asy
   const endless = { ...assistants, project () { throw new RangeError('Maximum call stack size exceeded') } }
   await t.rejects((await feeding(endless, pool)).batch(logOf()([assistantCreated(1), assistantCreated(2)])), RangeError)
   t.strictSame(await parkedEvents(pool, assistants), [])
-})
-
-t.test('a skipped event is passed over, and the rest of its stream goes on', async (t) => {
-  const log = logOf()([
-    assistantCreated(1), malformed('assistant-1'), assistantUpdated(1, { assistant_name: 'In time' }),
-    malformed('assistant-1')
-  ])
-  await pool.query(`
-    INSERT INTO ledger.skipped_events (projection, stream, revision, reason)
-    VALUES ('assistants', 'assistant-1', 1, 'nonsense')`)
-  await (await feeding(assistants, pool)).batch(log)
-  t.match((await rowsOf(pool, assistants)).get(1), { name: 'In time', revision: 2 })
-  t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-1', revision: 3 }])
-  const skips = await loadSkipped(pool, 'assistants')
-  t.strictSame(log.map((event) => skips.has(event)), [false, true, false, false])
-  t.equal((await loadSkipped(pool, 'leads')).has({ stream: 'assistant-1', revision: 1n }), false)
 })
 
 t.test('an id that is too near to 2^53 is malformed, and no sequence follows it', async (t) => {
