@@ -101,26 +101,17 @@ const plan = (read: (db: Pool) => Promise<unknown>) => planOf(pool, read)
 
 for (const userId of ['1', '7']) {
   for (const [where, page] of Object.entries(pages)) {
-    for (const [name, filter] of Object.entries(leadFilters)) {
-      t.test(`leads of user ${userId}, ${name}, ${where} page`, async (t) => {
-        const nodes = await plan((db) => findLeads(db, { userId, ...filter }, page('5000')))
-        t.ok(nodes.some((node) => node.endsWith(' on leads')), 'leads are read')
-        t.notOk(nodes.includes('Seq Scan on leads'), nodes.join(', '))
-      })
-    }
-    for (const [name, filter] of Object.entries(callFilters)) {
-      t.test(`calls of user ${userId}, ${name}, ${where} page`, async (t) => {
-        const nodes = await plan((db) => findCalls(db, { userId, ...filter }, page('500000')))
-        t.ok(nodes.some((node) => node.endsWith(' on calls')), 'calls are read')
-        t.notOk(nodes.some((node) => /^Seq Scan on (calls|leads)/.test(node)), nodes.join(', '))
-      })
-    }
-    for (const [name, filter] of Object.entries(deliveryFilters)) {
-      t.test(`deliveries of user ${userId}, ${name}, ${where} page`, async (t) => {
-        const nodes = await plan((db) => listDeliveries(db, { userId, ...filter }, page(someDelivery)))
-        t.ok(nodes.some((node) => node.endsWith(' on webhook_deliveries')), 'deliveries are read')
-        t.notOk(nodes.includes('Seq Scan on webhook_deliveries'), nodes.join(', '))
-      })
+    for (const [table, find, filters, key] of [
+      ['leads', findLeads, leadFilters, '5000'], ['calls', findCalls, callFilters, '500000'],
+      ['webhook_deliveries', listDeliveries, deliveryFilters, someDelivery]
+    ] as const) {
+      for (const [name, filter] of Object.entries(filters)) {
+        t.test(`${table} of user ${userId}, ${name}, ${where} page`, async (t) => {
+          const nodes = await plan((db) => find(db, { userId, ...filter }, page(key)))
+          t.ok(nodes.some((node) => node.endsWith(` on ${table}`)), 'they are read')
+          t.notOk(nodes.some((node) => /^Seq Scan on (leads|calls|webhook_deliveries)/.test(node)), nodes.join(', '))
+        })
+      }
     }
   }
 }

@@ -2,12 +2,11 @@
 // so are those that a verification compares.
 import t from 'tap'
 import { leads } from '../../../projections/leads.js'
-import { replay } from '../../../projections/engine/operations.js'
 import { eventually } from '../../support/eventually.js'
-import { callCompleted, leadCreated, logOf, type Told } from '../../support/events/call-events.js'
+import { callCompleted, leadCreated } from '../../support/events/call-events.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { mainProcess } from '../../support/ringledger.js'
-import { emptyReadModels, feeding, rowsOf } from '../../support/projections/projected.js'
+import { emptyReadModels } from '../../support/projections/projected.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'
 
 for (const [kind, table] of [
@@ -26,46 +25,6 @@ for (const [kind, table] of [
     t.equal(found.count, 120)
   })
 }
-
-/** Leads of 1 MiB in all their contacts, so that four of them are the most at once, and calls of each. */
-function largeHistory (): Told[] {
-  const notes = 'x'.repeat(2 ** 19)
-  const created = Array.from({ length: 12 }, (_, index): Told => {
-    const { data, ...rest } = leadCreated(index * 10 + 1_000, 10, [index * 10 + 1_001], String(index % 3))
-    return { ...rest, data: { ...data, variables: { customer_name: '', email: '', notes } } }
-  })
-  const calls = [0, 1].flatMap((round) => created.map((_, index) => callCompleted(`large-${round}-${index}`, {
-    assistant_id: index % 3 + 1,
-    lead_id: index * 10 + 1_000,
-    lead_status: round === 0 ? 'processing' : 'rescheduled',
-    ended_at: `2026-01-31T12:0${round + 1}:00.000Z`
-  })))
-  return [...created, ...calls]
-}
-
-t.test('rows are the same, whether a batch is written in parts or event by event, and after a replay', async (t) => {
-  const rig = await replayRig(t)
-  const told = [...history(3), ...largeHistory(), ...history(3, 3)]
-  const head = await rig.append(told)
-  const db = await rig.database(t)
-  db.project(t, leads)
-  await db.reached(leads, head)
-  const live = await rowsOf(db.pool, leads)
-  t.equal(live.get(1_110)?.status, 'rescheduled')
-  await replay(leads, db.options())
-  t.strictSame(await rowsOf(db.pool, leads), live)
-
-  const { pool } = await scratchLedger(t)
-  const events = logOf()(told)
-  const tables: unknown[] = []
-  for (const batches of [[events], events.map((event) => [event])]) {
-    await emptyReadModels(pool)
-    const { batch } = await feeding(leads, pool)
-    for (const each of batches) await batch(each)
-    tables.push(await rowsOf(pool, leads))
-  }
-  t.strictSame(tables[0], tables[1])
-})
 
 t.test('a small heap outlives the verification of many calls of large leads', async (t) => {
   const rig = await replayRig(t)

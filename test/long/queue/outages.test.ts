@@ -44,17 +44,6 @@ onEachQueue(t, {
     await eventually(() => isAlive(rig), withinMs)
   },
 
-  async 'after an outage it is looked at again within seconds, though nobody queues anything' (t, redis) {
-    const { proxy, rig } = await behindProxy(t, redis)
-    const hook = await receiver(t)
-    await rig.tell(assistantTo(hook.url), callCompleted('before'))
-    await settled(rig, 'delivered')
-    await proxy.close()
-    await eventually(() => silentMs(rig) > 4_000) // a job could not be taken, then a wait for one has failed
-    await proxy.accept()
-    await eventually(() => isAlive(rig), 20_000)
-  },
-
   async 'a queue that hangs is refused in time, and works when it does again' (t, redis) {
     const { proxy, rig } = await behindProxy(t, redis)
     const hook = await receiver(t)
@@ -132,16 +121,6 @@ async function untilSilent (rig: Rig): Promise<() => void> {
     return reason !== undefined
   })
   return () => { throw reason }
-}
-
-/** How long the queue says that it has not answered. */
-function silentMs ({ queue }: Rig): number {
-  try {
-    queue.assertAlive()
-    return 0
-  } catch (error) {
-    return Number(/\d+/.exec(String(error))?.[0])
-  }
 }
 
 function isAlive ({ queue }: Rig): boolean {
