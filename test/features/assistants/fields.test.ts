@@ -30,7 +30,6 @@ function text (longest?: number): FieldCase {
 /** Zero-width space and joiner, soft hyphen, mark of direction, Hangul filler, blank of Braille, tag, control. */
 const invisible = ['\u200b', '\u200d\u200c', '\u00ad', '\u202e ', '\u3164', '\u2800', '\u{e0041}', '\u0001', '\ufe0f']
 
-/** A text that people know something by. */
 function label (longest: number): FieldCase {
   const { good, bad } = text(longest)
   const blank = notA('must not be blank', ' ', '   ', '\n', '\t \u00a0', '\u2003', ...invisible)

@@ -17,12 +17,6 @@ const add = (id: number, reason: string | null = null) =>
   ({ type: 'add' as const, phone_number, reason, ids: [id], userId: '1', now })
 const remove = (blacklist_id: number, userId = '1') => ({ type: 'delete' as const, blacklist_id, ids: [], userId, now })
 
-t.test('a number has one entry at a time, and the first one stays as it is', async (t) => {
-  given([]).when(add(1, 'why')).then(t, [event(1, 'why')])
-  given([event(1)]).when(add(2, 'another reason')).then(t, [])
-  given([event(1), deleted(1)]).when(add(2)).then(t, [event(2)])
-})
-
 const known = { blacklist_id: 1, user_id: '1', created_at: now, isDeleted: false }
 const erased: BlacklistEvent =
   { type: 'BlacklistEntryErased', data: { blacklist_id: 1, user_id: '1', created_at: now, erased_at: now } }

@@ -63,10 +63,6 @@ t.test('a call is erased once, and keeps what is not personal', async (t) => {
   given([completed(), erased]).when(complete({ duration: 61 })).then(t, { code: 'call-differs' })
 })
 
-t.test('the first report counts: a later event in the stream is a duplicate', async (t) => {
-  given([completed(), completed({ duration: 1 })]).when(complete()).then(t, [])
-})
-
 t.test('the assistant must exist, and the lead must be its owner’s', async (t) => {
   given([]).when(complete({}, { facts: { assistantExists: false } }))
     .then(t, invalid({ assistant_id: ['must be an existing assistant'] }))

@@ -5,7 +5,6 @@ import { newLead } from '../../support/bodies/bodies.js'
 import { submitting } from '../../support/commands/given.js'
 import { brief } from '../../support/scenes/scenes.js'
 
-// Bodies of leads that are refused, each with its errors.
 type RefusedLead = [given: object, errors: Record<string, string[]>]
 
 const noNumber = 'must be a phone number in E.164 format, such as +15551230001'
@@ -17,7 +16,6 @@ const badNumbers = [
   ' +12', '0015551230001', 'tel:+15551230001'
 ]
 
-/** One field with each of these values. */
 const each = (field: string, message: string, ...values: unknown[]): RefusedLead[] =>
   values.map((value) => [{ [field]: value }, { [field]: [message] }])
 
@@ -78,7 +76,6 @@ const severalErrors = (twice: object[]): RefusedLead[] => [
 ]
 
 let last = 0
-/** A phone number that no other lead has. */
 const fresh = () => `+4930${String(++last).padStart(7, '0')}`
 const freshLead = (given: object = {}) => newLead({ phone_number: fresh(), ...given })
 const ofUser1 = ({ campaign_id: id }: Partial<CreateLeadBody>) =>

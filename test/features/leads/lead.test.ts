@@ -7,7 +7,7 @@ import {
 import {
   type LeadCreatedEvent, type LeadErasedEvent, type LeadEvent, type LeadStatus, leadStatuses, type LeadUpdatedEvent
 } from '../../../src/features/leads/events.js'
-import { afterCall, describeLead, type Lead, leadOf, withCalling } from '../../../src/features/leads/model.js'
+import { afterCall, type Lead, withCalling } from '../../../src/features/leads/model.js'
 import { invalid, scenarios, type Refusal } from '../../support/commands/given.js'
 
 /** Of all leads with the number in the campaign, and of lead 100 alone. */
@@ -86,20 +86,6 @@ t.test('a deleted number is created anew, as often as it was deleted', async (t)
   for (const events of [[created(), deleted, other], [created(), other, deleted], [created(), moved('completed')]]) {
     all(events).when(create()).then(t, duplicate)
   }
-})
-
-t.test('the lead is described with exactly the documented keys, in UTC, seconds cut off', async (t) => {
-  const event = alone({ secondary_contacts: [contact(101)] })
-  const fresh = { status: 'created', created_at: '2026-02-01 12:00:00', updated_at: '2026-02-01 12:00:00' }
-  t.strictSame(describeLead(leadOf(event), 'Spring'), {
-    id: 100,
-    phone_number: number(0),
-    variables: none,
-    ...fresh,
-    campaign_id: 5,
-    campaign: { id: 5, name: 'Spring' },
-    secondary_contacts: [{ ...contact(101), ...fresh }]
-  })
 })
 
 t.test('a call moves the lead to the status the engine gives; a completed call without one completes it', async (t) => {

@@ -3,7 +3,6 @@ import t from 'tap'
 import {
   defaultSchedule, judge, outcomeOf, parseSchedule, type Result, type Stage, withJitter
 } from '../../../src/features/webhooks/outcome.js'
-import { fc } from '../../support/fuzz/property.js'
 
 const now = Date.UTC(2026, 0, 31, 12)
 const minute = 60_000
@@ -15,40 +14,24 @@ const hour = 60 * minute
 const circumstances = { schedule, failures: 0, ageMs: 0, now, random: 0.5 }
 const judged = (result: Result, failures = 0) => judge(result, { ...circumstances, failures }).verdict
 
-t.test('2xx delivers, whatever else is said', async (t) => {
-  for (const status of [200, 201, 202, 204, 299]) t.same(judged(answer(status, '3600')), { status: 'delivered' })
-})
-
-t.test('410 ends the delivery', async (t) => {
-  t.same(judged(answer(410)), { status: 'cancelled', reason: 'gone' })
-  t.equal(outcomeOf(answer(410)), 'gone')
-})
-
-t.test('a redirect, a client error and a server error are failures that are tried again', async (t) => {
-  for (const status of [300, 301, 302, 307, 308, 400, 401, 404, 500, 503]) {
-    t.same(judged(answer(status)), { status: 'retry', inMs: 5_000 })
-    t.equal(outcomeOf(answer(status)), 'rejected')
+t.test('what comes of an attempt: delivered, ended, or tried again after the next wait of the schedule', async (t) => {
+  const next = { status: 'retry', inMs: 5_000 }
+  const [answered, stages] = [[300, 302, 308, 400, 401, 404, 500, 503], ['blocked', 'dns', 'connect', 'tls', 'connection'] as const]
+  for (const [result, failures, verdict, outcome] of [
+    ...[200, 202, 204, 299].map((status) => [answer(status, '3600'), 0, { status: 'delivered' }, 'delivered'] as const),
+    ...answered.map((status) => [answer(status), 0, next, 'rejected'] as const),
+    ...stages.map((stage) => [failure(stage), 0, next, stage] as const),
+    ...[answer(502), answer(504), failure('timeout')].flatMap((slow) => [
+      [slow, 0, { status: 'retry', inMs: minute }], [slow, 1, { status: 'retry', inMs: 5 * minute }]
+    ] as const),
+    [answer(410), 0, { status: 'cancelled', reason: 'gone' }, 'gone'],
+    [answer(500), 2, { status: 'retry', inMs: 24 * 60 * minute }],
+    [answer(500), 3, { status: 'exhausted', reason: 'attempts_used_up' }],
+    [answer(200), 3, { status: 'delivered' }]
+  ] as const) {
+    t.same(judged(result, failures), verdict)
+    if (outcome) t.equal(outcomeOf(result), outcome)
   }
-})
-
-t.test('a failure without an answer is named by where it happened and tried again', async (t) => {
-  for (const stage of ['blocked', 'dns', 'connect', 'tls', 'connection'] as const) {
-    t.same(judged(failure(stage)), { status: 'retry', inMs: 5_000 })
-    t.equal(outcomeOf(failure(stage)), stage)
-  }
-})
-
-t.test('502, 504 and a time-out wait a minute at least', async (t) => {
-  for (const result of [answer(502), answer(504), failure('timeout')]) {
-    t.same(judged(result), { status: 'retry', inMs: minute })
-    t.same(judged(result, 1), { status: 'retry', inMs: 5 * minute })
-  }
-})
-
-t.test('the last attempt of the schedule exhausts the delivery', async (t) => {
-  t.same(judged(answer(500), 2), { status: 'retry', inMs: 24 * 60 * minute })
-  t.same(judged(answer(500), 3), { status: 'exhausted', reason: 'attempts_used_up' })
-  t.same(judged(answer(200), 3), { status: 'delivered' })
 })
 
 t.test('what uses an attempt, and what fails', async (t) => {
@@ -104,24 +87,6 @@ t.test('a Retry-After that is not readable is none', async (t) => {
   for (const header of odd) t.same(judged(answer(503, header)), { status: 'retry', inMs: 5_000 }, header)
 })
 
-const fractions = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
-
-t.test('every wait is finite: of the schedule, or a pause', async () => {
-  const anyResult = fc.oneof(
-    fc.record({
-      status: fc.integer({ min: 100, max: 599 }),
-      retryAfter: fc.oneof(fc.string(), fc.bigInt().map(String), fc.constant(undefined))
-    }).map(({ status, retryAfter }) => answer(status, retryAfter)),
-    fc.constantFrom(...(['blocked', 'dns', 'connect', 'tls', 'connection', 'timeout'] as const)).map(failure))
-  fc.assert(fc.property(anyResult, fc.nat(2), fractions, (result, failures, random) => {
-    const { verdict, pause } = judge(result, { ...circumstances, failures, random })
-    if (verdict.status !== 'retry') return true
-    if (pause) return verdict.inMs >= 1_000 && verdict.inMs <= 15 * minute
-    const base = schedule[failures + 1] ?? 0
-    return verdict.inMs >= Math.floor(0.8 * base) && verdict.inMs <= Math.max(1.2 * base, minute)
-  }))
-})
-
 t.test('the default schedule is the one of Standard Webhooks: ten attempts over 75 h 35 min and 5 s', async (t) => {
   const waits = parseSchedule(defaultSchedule)
   t.equal(waits.length, 10)
@@ -134,9 +99,6 @@ t.test('a schedule lists waits with a unit', async (t) => {
   for (const text of wrong) t.throws(() => parseSchedule(text), /^must /, text.slice(0, 20))
 })
 
-t.test('jitter stays within 20 % to either side', async () => {
-  fc.assert(fc.property(fc.nat(86_400_000), fractions, (ms, random) => {
-    const jittered = withJitter(ms, random)
-    return jittered >= Math.floor(ms * 0.8) && jittered <= Math.ceil(ms * 1.2)
-  }))
+t.test('jitter moves a wait by up to 20 % to either side', async (t) => {
+  t.same([0, 0.5, 0.999].map((random) => withJitter(10_000, random)), [8_000, 10_000, 11_996])
 })

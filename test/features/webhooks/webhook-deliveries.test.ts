@@ -1,13 +1,30 @@
 // What users see of their webhooks, and what they can do about them, over HTTP and from end to end.
 import t from 'tap'
-import { isRefusal } from '../../support/running-service.js'
+import { isRefusal, valueOf } from '../../support/running-service.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, callOf, receiver } from '../../support/receivers/receiver.js'
 import { tried, webhookService } from '../../support/scenes/scenes.js'
 
 const service = await webhookService(t)
-const { call, get, create, complete, delivery, parts } = service
+const { call, get, create, complete, delivery, parts, token, url } = service
 const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+t.test('attempts are counted by trigger and outcome, and what was delivered has its latency', async (t) => {
+  const authorization = `Bearer ${await token('op', 'ops')}`
+  const measured = async (name: string) =>
+    valueOf(await (await fetch(`${url}/metrics`, { headers: { authorization } })).text(), `ringledger_webhook_${name}`)
+  const hook = await receiver(t)
+  const assistant = await create(hook.url)
+  await complete(assistant, ({ status }) => status === 'delivered')
+  hook.answer = answers(500)
+  await complete(assistant, ({ attempts }) => attempts.some(({ outcome }) => outcome === 'rejected'))
+  await call('POST', `/user/assistant/${assistant}/webhook-test`)
+  await eventually(async () => await measured('attempts_total{trigger="test",outcome="rejected"}') === 1)
+  t.equal(await measured('attempts_total{trigger="schedule",outcome="delivered"}'), 1)
+  t.equal(await measured('attempts_total{trigger="schedule",outcome="rejected"}'), 1)
+  t.equal(await measured('delivery_latency_seconds_count'), 1, 'of the schedule alone')
+  t.ok((await measured('delivery_latency_seconds_sum') ?? 0) > 0)
+})
 
 t.test('deliveries are listed newest first, by assistant, call and status, and only to their owner', async (t) => {
   const [hook, off] = [await create((await receiver(t)).url), await create(null)]
@@ -47,11 +64,10 @@ t.test('deliveries are listed by what came of their newest attempt, with its URL
   t.match(skipped, { url: null, last_error: null })
 })
 
-t.test('a redelivery is accepted, shown as waiting, and made within moments', async (t) => {
+t.test('a redelivery is accepted, shown as waiting, and made', async (t) => {
   const hook = await receiver(t, answers(500))
   const { id } = await complete(await create(hook.url), tried(1))
   hook.answer = answers(200)
-  const from = Date.now()
   const { status, body } = await call('POST', `/user/webhook-deliveries/${id}/redeliver`)
   t.equal(status, 202)
   const waits = { trigger: 'manual', n: 1, started_at: null, finished_at: null, outcome: null }
@@ -61,7 +77,6 @@ t.test('a redelivery is accepted, shown as waiting, and made within moments', as
     next_attempt_at: null,
     attempts: [{}, { trigger: 'manual', n: 1, started_at: at, outcome: 'delivered', status_code: 200 }]
   })
-  t.ok(Date.now() - from < 9_000, 'told by a notification, not found by the reconciler')
 })
 
 t.test('what cannot be sent is a 409 that says why', async (t) => {

@@ -9,7 +9,7 @@ import { importCatalog } from '../../../src/cli/catalog.js'
 import { importingOn } from '../../support/commands/handle-on.js'
 
 const { service, call, get, create, complete, hook, createLead } = await readScene(t)
-const { pool, streams } = service.parts
+const { streams } = service.parts
 const deleted = { message: 'Assistant deleted successfully' }
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
@@ -275,7 +275,9 @@ t.test('an import claims what it brings, takes nothing from others and brings ba
   await importing(1, 9_000, first)
   t.strictSame((await add(first, { user: '2' })).body, taken)
   await add(other, { user: '2' })
-  await t.rejects(importing(1, 9_001, other), { code: 'catalog-conflict' })
+  for (const [user, id, number] of [[1, 9_001, other], [1, 9_000, newNumber()], [2, 9_000, first]] as const) {
+    await t.rejects(importing(user, id, number), { code: 'catalog-conflict' })
+  }
   const position = await importing(1, 9_000, first)
   t.equal(position, (await streams.last('phonenumber-9000'))?.position)
   await call('GET', '/user/phone-numbers', undefined, { headers: { 'x-read-position': String(position) } })
@@ -283,26 +285,4 @@ t.test('an import claims what it brings, takes nothing from others and brings ba
   await importing(1, 9_000, first)
   t.notMatch(JSON.stringify(await owned('1')), first)
   t.equal((await add(first, { user: '2' })).status, 201)
-})
-
-t.test('a history tells the former value, however long ago it was given', async (t) => {
-  const id = await create()
-  for (let n = 0; n < 30; n++) {
-    const changes = n % 10 ? { assistant_name: `Name ${n}` } : { speech_speed: (105 + n / 2) / 100 }
-    await call('PUT', `/user/assistant/${id}`, changes)
-  }
-  const { body } = await call('GET', `/user/assistant/${id}/history?per_page=1&page=10`)
-  t.equal(body.meta.total, 31)
-  t.match(body.data, [{ revision: 21, changes: [{ field: 'speech_speed', from: 1.1, to: 1.15 }] }])
-  const { body: { data: oldest } } = await call('GET', `/user/assistant/${id}/history?per_page=1&page=30`)
-  t.match(oldest, [{ revision: 1, changes: [{ field: 'speech_speed', from: 1, to: 1.05 }] }])
-})
-
-t.test('while the read model is that of an older release, without histories, the answer is a 503', async (t) => {
-  const id = await create()
-  await pool.query('ALTER VIEW read_model.assistant_history RENAME TO elsewhere')
-  t.equal((await call('GET', `/user/assistant/${id}/history`)).status, 503)
-  t.equal((await call('GET', `/user/assistant/${id}`)).status, 200)
-  await pool.query('ALTER VIEW read_model.elsewhere RENAME TO assistant_history')
-  t.equal((await call('GET', `/user/assistant/${id}/history`)).status, 200)
 })

@@ -151,7 +151,13 @@ t.test('a revocation arrives before the read model has it', async (t) => {
   t.equal(await status(key, late.url), 401, 'a process that starts looks')
 })
 
-t.test('a key ends when it expires', async (t) => {
+t.test('a key ends when it expires, and what is wrong with one that is asked for is said by field', async (t) => {
+  const wrong = { name: ' ', scopes: ['read', 'read'], expires_at: new Date().toISOString() }
+  t.match((await call('POST', '/user/api-key', wrong)).body.errors, {
+    name: ['must not be blank'], scopes: ['must not have one twice'], expires_at: ['must be in the future']
+  })
+  const far = await call('POST', '/user/api-key', { ...newKey('read'), expires_at: '2999-02-01T14:00:01+01:00' })
+  t.equal(far.body.data.expires_at, '2999-02-01T13:00:01.000Z')
   const expires_at = new Date(Date.now() + 3_000).toISOString()
   const { key } = await keys.make(['read'], '1', { expires_at })
   await eventually(async () => await status(key) === 401)
