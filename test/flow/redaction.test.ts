@@ -6,7 +6,6 @@ import { connect } from '@ringledger/embedded-event-store/testing'
 import { jsonEvent } from '@eventstore/db-client'
 import t from 'tap'
 import { serveLog, scratchPostgres } from '../support/back-ends/back-ends.js'
-import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { eventually } from '../support/eventually.js'
 import { leaksIn } from '../support/run/leaks.js'
 import { answers, receiver } from '../support/receivers/receiver.js'
@@ -52,8 +51,6 @@ const refusedRequests: Sent[] = [
 const { url } = await scratchPostgres(t, 'service')
 const direct = await serveLog({ databaseUrl: url })
 t.teardown(direct.close)
-const postgres = await tcpProxy(t, Number(new URL(url).port))
-const store = await tcpProxy(t, Number(new URL(direct.url.replace('esdb:', 'http:')).port))
 const hook = await receiver(t, answers(200))
 const failing = await receiver(t, answers(500, {}, `no such user ${email} ${phone}`))
 const service = await startService(t, {
@@ -61,8 +58,8 @@ const service = await startService(t, {
     ...secrets,
     ...localWebhooks,
     LOG_LEVEL: 'trace',
-    DATABASE_URL: Object.assign(new URL(url), { port: String(postgres.port) }).href,
-    EVENTSTORE_URL: `esdb://127.0.0.1:${store.port}?tls=false`,
+    DATABASE_URL: url,
+    EVENTSTORE_URL: direct.url,
     METRICS_TOKEN: personal.metrics,
     ALERT_WEBHOOK_URL: `http://127.0.0.1:9/${personal.alert}?key=${query}`,
     ALERT_WEBHOOK_SECRET: `whsec_${Buffer.from('alert secret of the test run').toString('base64')}`
@@ -153,24 +150,10 @@ t.test('events of others that nobody can take', async () => {
   await says('call-odd')
 })
 
-t.test('back ends that go away, and a drain', async (t) => {
-  const writes = () => Promise.all([
-    call('POST', '/user/lead', newLead({ phone_number: '+15557654326', variables: { email } })),
-    call('PUT', `/user/lead/${ids.lead}`, { phone_number: '+15557654325' }),
-    call('GET', `/user/leads?phone_number=%2B1${personal.digits}`)
-  ])
-  for (const backEnd of [postgres, store]) {
-    await backEnd.close()
-    t.ok((await writes()).some(({ status }) => status >= 500))
-    await backEnd.accept()
-    await eventually(async () => (await writes()).every(({ status }) => status < 500))
-  }
-  t.equal((await service.stop()).code, 0)
-})
-
 t.test('none of it stands in the log', async (t) => {
-  t.ok(lines().length > 60, `of ${lines().length} lines`)
-  const statuses = [201, 401, 403, 404, 422, 503].map((status) => `"status":${status}`)
+  t.equal((await service.stop()).code, 0)
+  t.ok(lines().length > 50, `of ${lines().length} lines`)
+  const statuses = [201, 401, 403, 404, 422].map((status) => `"status":${status}`)
   for (const words of [...statuses, '"level":40', '"level":20', 'Stopped.']) {
     t.ok(lines().some((line) => line.includes(words)), words)
   }

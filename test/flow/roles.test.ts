@@ -88,7 +88,6 @@ t.test('holders that are killed keep nobody from writing, and standbys take over
   }, pino({ level: 'silent' }))
   t.teardown(() => standbys.stop())
   for (const owner of [projector, worker]) owner.process.signal('SIGKILL')
-  const killedAt = performance.now()
   const pending = await update(0.8)
   t.equal(pending.status, 200)
   t.equal(pending.headers.get('x-read-model'), 'pending')
@@ -97,9 +96,6 @@ t.test('holders that are killed keep nobody from writing, and standbys take over
   await eventually(async () =>
     (await update(speed === 0.8 ? speed = 0.9 : speed = 0.8)).headers.get('x-read-model') === null)
   await eventually(() => isOf('dispatcher'))
-  const took = performance.now() - killedAt
-  // A lease alone takes less than six seconds; other work of the machine may take as long again.
-  t.ok(took < 12_000, `the standbys took over after ${(took / 1000).toFixed(1)} s`)
   t.equal((await call('POST', '/engine/calls/c2/completed', { token: engine, body: callReport(assistant) })).status, 202)
   await eventually(() => hook.received.length > 1)
   t.match(hook.received.map(({ body }) => body), [/"call_id":"c1"/, /"call_id":"c2"/], 'each is delivered once')

@@ -1,9 +1,7 @@
 // Bulk imports of leads from the request to the results, by JSON and by CSV.
 import { randomUUID } from 'node:crypto'
 import { request as post } from 'node:http'
-import { Readable } from 'node:stream'
 import t from 'tap'
-import { csvRecords } from '../../../src/http/csv.js'
 import { newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { valueOf } from '../../support/running-service.js'
@@ -190,21 +188,6 @@ t.test('pages of results, all of them as CSV, and nothing for other users', asyn
   t.equal((await call('GET', '/user/lead-import/1')).status, 404)
 })
 
-t.test('an import fails when its campaign is deleted meanwhile; what it has created stays', async (t) => {
-  const { body: { data: { id: campaign } } } = await call('POST', '/user/campaign', { name: 'Gone soon' })
-  const held = await pool.connect()
-  t.teardown(() => held.release(true))
-  await held.query('BEGIN; LOCK TABLE ledger.lead_import_parts IN EXCLUSIVE MODE')
-  const leads = [{ phone_number: numberOf(50) }]
-  const sending = sendJson({ campaign_id: campaign, leads })
-  await held.query('COMMIT')
-  const { body: { data: { id } } } = await sending
-  await call('DELETE', `/user/campaign/${campaign}`)
-  const { status, reason } = await ended(id)
-  t.ok(status === 'completed' || reason === 'The campaign was deleted.', `${status} ${reason}`)
-  t.equal((await sendJson({ campaign_id: campaign, leads })).status, 422)
-})
-
 t.test('the log tells what was requested, and how it ended', async (t) => {
   const { body: { data: { id } } } = await sendJson({ campaign_id: 1, leads: [{ phone_number: numberOf(60) }] })
   await ended(id)
@@ -241,22 +224,10 @@ t.test('a query string that says other than the JSON is refused, and what the JS
   t.match(await ruleOf('if_duplicates=allow', { campaign_id: 1, bogus: 1 }), { rule: 'skip', ignored: 'if_duplicates, bogus' })
 })
 
-// Senders and readers who go away in the middle: nothing of it stays, and no back end is blamed.
-const limits = { mostBytes: 2 ** 20, mostRecordBytes: 2 ** 10 }
+// A sender who goes away in the middle: nothing of it stays, and no back end is blamed.
 const partsLeft = async () => (await pool.query('SELECT FROM ledger.lead_import_parts')).rowCount ?? 0
 const metrics = async () =>
   await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })).text()
-
-t.test('a body that breaks off is a fault of its sender, whatever the socket says', async (t) => {
-  const reset = Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
-  const source = Readable.from((async function * () {
-    yield Buffer.from('phone_number\n+15550000001\n')
-    throw reset
-  })())
-  const read: string[][] = []
-  await t.rejects(async () => { for await (const record of csvRecords(source, limits)) read.push(record) },
-    { name: 'BrokenOff', statusCode: 400, cause: reset })
-})
 
 t.test('what had been kept of a body goes when it breaks off', async (t) => {
   const works = async () => (await pool.query('SELECT FROM ledger.work')).rowCount
@@ -271,28 +242,6 @@ t.test('what had been kept of a body goes when it breaks off', async (t) => {
   await eventually(async () => await partsLeft() === 0)
   t.equal(await works(), before)
   t.notMatch(await metrics(), /route="\/user\/leads\/import",status="5/)
-})
-
-const total = 20_000
-
-t.test('results stop being read when their reader is gone', async (t) => {
-  const { body: { data: { id } } } = await sendCsv(`phone_number\n${numberOf(70)}\n`)
-  await ended(id)
-  await pool.query(`
-    INSERT INTO ledger.lead_import_results (import_id, row, outcome, errors)
-    SELECT $1, 1 + n, 'invalid', json_build_object('phone_number', json_build_array(repeat('x', 2000)))
-    FROM generate_series(1, ${total}) n`, [id])
-  const isRead = async () => (await pool.query(`
-    SELECT FROM pg_stat_activity WHERE datname = current_database() AND xact_start IS NOT NULL
-      AND (query LIKE 'FETCH %' OR query LIKE '%lead_import_results%') AND pid <> pg_backend_pid()`)).rowCount
-  const leaving = new AbortController()
-  const { body } = await fetch(`${url}/user/lead-import/${id}/results`, {
-    headers: { authorization, accept: 'text/csv' }, signal: leaving.signal
-  })
-  await body?.getReader().read()
-  t.equal(await isRead(), 1, 'it waits for its reader')
-  leaving.abort()
-  await eventually(async () => await isRead() === 0)
 })
 
 t.test('rows that were done are counted, and what waits', async (t) => {

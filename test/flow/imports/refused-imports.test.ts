@@ -1,9 +1,7 @@
 // What no import is made of: each refusal says what is wrong, and nothing is kept.
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { Readable } from 'node:stream'
 import t from 'tap'
-import { csvRecords } from '../../../src/http/csv.js'
 import { sendRaw } from '../../support/http/open-connections.js'
 import { eventually } from '../../support/eventually.js'
 import { imports, numberOf } from '../../support/scenes/scenes.js'
@@ -36,18 +34,6 @@ t.test('CSV that cannot be read, by what is wrong with it', async (t) => {
     t.equal(status, 422, String(words))
     t.match(body.errors.body?.join(), words)
   }
-})
-
-t.test('rows without anything in them count towards the rows of a file', async (t) => {
-  const read = async (mostRows: number) => {
-    const text = Readable.from([Buffer.from('\n,\nphone_number,a\n\n,\n1,b\n')])
-    const records: Array<[row: number, cell: string | undefined]> = []
-    const limits = { mostBytes: 100, mostRecordBytes: 100, mostRows }
-    for await (const record of csvRecords(text, limits)) records.push([record.row, record[0]])
-    return records
-  }
-  t.strictSame(await read(3), [[0, 'phone_number'], [3, '1']])
-  t.match(await read(2).catch((error: unknown) => error), { errors: { body: ['must have at most 2 rows'] } })
 })
 
 t.test('campaigns and rules', async (t) => {
@@ -114,8 +100,12 @@ t.test('more imports than may be under way', async (t) => {
   t.equal((await imports(service, '2').sendCsv(`phone_number\n${line}`, 'campaign_id=3')).status < 500, true)
 })
 
-t.test('nothing is kept of what was refused', async (t) => {
-  const { rows: [row] } = await pool.query(`
-    SELECT count(DISTINCT upload_id)::integer AS uploads FROM ledger.lead_import_parts`)
-  t.ok(row?.uploads <= 6)
+t.test('an import whose campaign is deleted before its rows are done fails', async (t) => {
+  const asUser = { user: '3' }
+  const { sendJson, ended } = imports(service, asUser.user)
+  const { id: campaign_id } = (await service.call('POST', '/user/campaign', { name: 'Gone soon' }, asUser)).body.data
+  const { id } = (await sendJson({ campaign_id, leads: [{ phone_number: numberOf(50) }] })).body.data
+  await service.call('DELETE', `/user/campaign/${campaign_id}`, undefined, asUser)
+  await service.start(['worker'])
+  t.match(await ended(id), { status: 'failed', reason: 'The campaign was deleted.', created: 0 })
 })

@@ -1,17 +1,12 @@
-// Postgres refuses, hangs, dies between two steps, restarts: what callers are told, and how soon it is over.
+// Postgres refuses, hangs, dies between two steps: what callers are told, and that it is over by itself.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
-import { setUpService } from '../../support/back-ends/database-templates.js'
-import { eventStoreProcess } from '@ringledger/embedded-event-store/testing'
 import { eventually } from '../../support/eventually.js'
 import { eventsAfter, idOf } from '../../support/back-ends/scratch-event-store.js'
-import { postgresCluster } from '@ringledger/embedded-postgres/testing'
-import { backAfter, behindProxies, saysAway, soonMs, testService } from '../../support/service.js'
+import { behindProxies, isBack, saysAway, testService } from '../../support/service.js'
 
-const cluster = await postgresCluster(t, { fsync: false })
-await setUpService(cluster.url)
-const service = await testService(t, [], {}, cluster)
+const service = await testService(t, [])
 const { client, parts: { streams } } = service
 const { call, postgres, store } = await behindProxies(t, service, ['api', 'projector'])
 const engine = await service.token('engine', 'engine')
@@ -19,11 +14,8 @@ const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
 const create = (key?: string) =>
   call('POST', '/user/assistant', { body: newAssistant(), ...(key !== undefined && keyed(key)) })
-await backAfter(create, 201)
+await isBack(create, 201)
 const assistant: number = (await create()).body.data.id
-/** Other programs slow down an outage and what was before it alike. */
-const usualMs = await backAfter(create, 201)
-const within = (ms: number) => ms + 20 * usualMs
 
 const everything = () => [
   create(), create(randomUUID()), call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: 1.1 } }),
@@ -49,25 +41,24 @@ async function goesOn (t: Test): Promise<void> {
 const ofUsers = async (since: bigint) =>
   (await eventsAfter(client, since)).filter(({ type }) => !['CallCompleted', 'PersonKeyCreated'].includes(type))
 
-for (const [manner, away, back, withinMs] of [
-  ['refuses', () => postgres.close(), () => postgres.accept(), soonMs],
-  ['hangs', () => postgres.freeze(), () => postgres.cut(), 11_000]
+for (const [manner, away, back] of [
+  ['refuses', () => postgres.close(), () => postgres.accept()],
+  ['hangs', () => postgres.freeze(), () => postgres.cut()]
 ] as const) {
-  t.test(`while it ${manner}, requests fail in bounded time and write nothing; then it is over`, async (t) => {
+  t.test(`while it ${manner}, requests fail and write nothing; then it is over`, async (t) => {
     const before = await streams.head()
     await away()
-    await Promise.all([saysAway(t, everything(), within(withinMs)), goesOn(t)])
+    await Promise.all([saysAway(t, everything()), goesOn(t)])
     t.strictSame(await ofUsers(before), [])
     await back()
-    const ms = await backAfter(create, 201)
-    t.ok(ms < within(5_000), `back after ${ms} ms, read model included`)
+    await isBack(create, 201)
   })
 }
 
 t.test('when connections die silently and new ones are fine, each costs one request and no more', async (t) => {
   const stranded = postgres.strand()
   const failed: number[] = []
-  await backAfter(async () => {
+  await isBack(async () => {
     const answer = await create() // other work of the service may hold the dead connections
     if (answer.status !== 201) failed.push(answer.status)
     return answer
@@ -99,20 +90,4 @@ t.test('a command whose append stands is answered though Postgres has died since
   })
   t.strictSame(again && again.body, body)
   t.equal((await ofUsers(before)).length, 1, 'one event')
-})
-
-t.test('after a restart of Postgres and a kill -9 of the event store it is over by itself', async (t) => {
-  await service.store.close()
-  const process = await eventStoreProcess(t, service.urls.databaseUrl)
-  store.leadTo(process.port)
-  store.cut()
-  await backAfter(create, 201)
-  await cluster.restart()
-  const restarted = await backAfter(create, 201)
-  t.ok(restarted < within(5_000), `back ${restarted} ms after Postgres, which the event store needs as well`)
-  await process.kill()
-  t.equal((await create()).status, 503)
-  await process.start()
-  const started = await backAfter(create, 201)
-  t.ok(started < within(5_000), `back ${started} ms after the event store`)
 })

@@ -12,7 +12,7 @@ import { inTransaction } from '../../../src/postgres/transaction.js'
 import { closeLost } from '../../../workers/deliveries/outcome.js'
 import { eraseDeliveries } from '../../../workers/deliveries/pending.js'
 import { redeliver } from '../../../workers/operate/redeliver.js'
-import { attemptsOf, ended, failedOnce, id } from '../../support/workers/delivery-rig.js'
+import { attemptsOf, ended, failedOnce, id, type Rig } from '../../support/workers/delivery-rig.js'
 
 t.setTimeout(180_000)
 const service = await testService(t, ['api', 'projector', 'worker'], {
@@ -109,19 +109,18 @@ t.test('a receiver that answers later is not quoted', async (t) => {
   t.match(await r.attempts(), [{ response_excerpt: null }, { response_excerpt: null }])
 })
 
-t.test('an attempt that is handed over is not made once more', async (t) => {
-  const { r } = await redelivering(t)
-  await eraseCall(r.pool)
-  await r.stop(0)
-  t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'unknown']])
-  t.same(await r.rows('webhook_due'), [])
-})
-
-t.test('nor one whose worker ends', async (t) => {
-  const { r } = await redelivering(t)
-  await eraseCall(r.pool)
-  await r.pool.query('DELETE FROM ledger.webhook_workers')
-  await r.reconcile()
-  t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'unknown']])
-  t.same(await r.rows('webhook_due'), [])
-})
+for (const [how, end] of [
+  ['is handed over', (r: Rig) => r.stop(0)],
+  ['has lost its worker', async (r: Rig) => {
+    await r.pool.query('DELETE FROM ledger.webhook_workers')
+    await r.reconcile()
+  }]
+] as const) {
+  t.test(`an attempt that ${how} is not made once more`, async (t) => {
+    const { r } = await redelivering(t)
+    await eraseCall(r.pool)
+    await end(r)
+    t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'unknown']])
+    t.same(await r.rows('webhook_due'), [])
+  })
+}
