@@ -281,15 +281,3 @@ t.test('every POST about webhooks does its work once per key, and answers the sa
     call('DELETE', `/user/assistant/${id}/webhook-secret`, undefined, { user: '11', headers: { 'idempotency-key': key } })
   t.same((await dropped('gone')).body, (await dropped('gone')).body)
 })
-
-t.test('of many requests about webhooks with one key at once one does the work, and the others get its answer or a 409', async (t) => {
-  const { id, post } = await owned(t, '12')
-  const answers = await Promise.all(Array.from({ length: 12 }, () => post(`/user/assistant/${id}/webhook-secret`, 'together')))
-  const good = answers.filter(({ status }) => status === 200)
-  for (const { status, headers } of answers) t.ok(status === 200 || (status === 409 && headers.get('retry-after')))
-  t.equal(new Set(good.map(({ body }) => body.data.secret)).size, 1)
-  const { rows } = await pool.query(
-    "SELECT FROM ledger.webhook_secrets WHERE user_id = '12' AND assistant_id IS NOT NULL"
-  )
-  t.equal(rows.length, 1)
-})

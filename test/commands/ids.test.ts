@@ -16,13 +16,6 @@ t.test('ids of any number of processes and requests at once are different', asyn
   t.ok(taken.every((id) => Number.isSafeInteger(id) && id > 0))
 })
 
-t.test('assistants and leads count by themselves, and as many are given as were asked for', async (t) => {
-  const process = ids()
-  t.equal((await process.take('assistant')).length, 1)
-  t.equal((await process.take('assistant', 50)).length, 50, 'more than a block')
-  t.equal((await process.take('lead', 11)).length, 11)
-})
-
 t.test('no id is given before the projections have passed the head at the start; after that none asks', async (t) => {
   let asked = 0
   let isCaughtUp = false

@@ -1,7 +1,8 @@
-// Several users want one phone number at once: one gets it, in every order of their reads and appends, and
+// Several users want one phone number at once: one gets it, in every order of their reads and appends. The key that
+// hides phone numbers is chosen once for a log.
 import { randomUUID } from 'node:crypto'
 import { commandHandler } from '../../src/commands/handle.js'
-import { PhoneClaims, type Claimant, phoneHash } from '../../src/commands/phone-numbers.js'
+import { holdToLeadDigestKey, PhoneClaims, type Claimant, phoneHash } from '../../src/commands/phone-numbers.js'
 import { phoneNumberDecider, type NumberState } from '../../src/features/phone-numbers/model.js'
 import { phoneNumberStream } from '../../src/features/phone-numbers/events.js'
 import { Rejection } from '../../src/domain/rejection.js'
@@ -12,7 +13,7 @@ import { runs, seeded } from '@ringledger/embedded-postgres/testing'
 
 const { connection } = await scratchEventStore(t)
 const streams = new EventLog(connection)
-const digest = phoneHash(Buffer.alloc(32, 1))
+const [digest, other] = [phoneHash(Buffer.alloc(32, 1)), phoneHash(Buffer.alloc(32, 2))]
 
 class Killed extends Error {}
 
@@ -101,4 +102,14 @@ t.test('in any order, and with any of them killed, at most one adds the number, 
     if (!answers.includes(undefined)) t.ok(added.includes(true), about)
     t.equal(await claimingProcess().add(claimant('later')), !added.includes(true), about)
   }
+})
+
+t.test('the first start writes a fingerprint, also when many start at once; later ones are held to it', async (t) => {
+  await Promise.all(Array.from({ length: 5 }, () => holdToLeadDigestKey(streams, digest)))
+  await holdToLeadDigestKey(streams, digest)
+  const stored = await streams.read('ringledger-settings')
+  t.match(stored, [{ type: 'LeadDigestKeyChosen', data: { fingerprint: digest('LEAD_DIGEST_KEY') } }])
+  t.equal(stored.length, 1)
+  await t.rejects(holdToLeadDigestKey(streams, other), { name: 'OtherLeadDigestKey' })
+  t.equal((await streams.read('ringledger-settings')).length, 1)
 })
