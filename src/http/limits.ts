@@ -368,13 +368,7 @@ export function limitBodies (app: App, limits?: Limits): void {
 /** Lists and histories are large, an export takes as long as its reader; `item` is everything else. */
 export type ReadKind = 'list' | 'item' | 'export'
 
-interface ReadSlotOptions {
-  /** Per kind and user. A list takes 1 MiB, and several times that while it is made. */
-  most?: Partial<Record<ReadKind, number>> | undefined
-  /** How long a read waits for another one to end, in milliseconds. */
-  waitMs?: number | undefined
-}
-
+/** The user has too many reads under way: a 429. */
 export class TooManyReads extends Error {
   override readonly name = 'TooManyReads'
 }
@@ -427,12 +421,10 @@ class ExportPlaces {
   }
 }
 
-const usual: Record<ReadKind, number> = { list: 3, item: 20, export: 2 }
-
-export function registerReadSlots (app: FastifyInstance, options: ReadSlotOptions = {}): void {
-  const { most, waitMs = 5_000 } = options
-  const sharesOf = (kind: ReadKind) => new Shares(most?.[kind] ?? usual[kind], waitMs)
-  const slots = { list: sharesOf('list'), item: sharesOf('item'), export: sharesOf('export') }
+export function registerReadSlots (app: FastifyInstance): void {
+  const waitMs = 5_000
+  // A list holds 1 MiB here, and several times that while it is made.
+  const slots = { list: new Shares(3, waitMs), item: new Shares(20, waitMs), export: new Shares(2, waitMs) }
   app.decorate('exportPlaces', new ExportPlaces())
   const hold = whileAnswering(app)
   app.decorate('acquireReadSlot', async (kind, request, reply) => {

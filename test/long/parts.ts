@@ -96,8 +96,7 @@ export const parts: Part[] = [
   },
   {
     name: 'plans',
-    files: ['test/long/plans', 'test/http/lists/pages-read.test.ts'],
-    env: { PLAN_ROWS: '1000000' },
+    files: ['test/long/plans'],
     guards: ['src/features', 'migrations', 'projections/catalog.ts'],
     minutes: 20
   },

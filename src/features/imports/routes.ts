@@ -245,8 +245,8 @@ const wantsCsv = (accept = '') => /(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept)
 
 interface User { reading: number, turn: Promise<number> }
 
-/** Counts the uploads of each user that are being read, and gives them turns. */
-export class Uploads {
+/** How many files of a user are being read, and whose turn it is. */
+class Uploads {
   readonly #users = new Map<string, User>()
   readonly #bursts = new Bursts(8)
 

@@ -50,7 +50,6 @@ export async function guarded (t: Teardown, jwt: JwtSettings) {
   }
 }
 
-/** The same, with the keys that the issuer publishes. */
 export const guardedBy = (t: Teardown, { jwksUrl }: Issuer, cooldownMs = 300) =>
   guarded(t, { roleClaim: 'role', jwksUrl, issuer, audience, cooldownMs })
 
@@ -108,7 +107,6 @@ export async function tokenIssuer (t: Teardown) {
   if (typeof address !== 'object' || address === null) throw new Error('no port')
   const issuer = {
     jwksUrl: `http://127.0.0.1:${address.port}/jwks.json`,
-    /** The number of requests for the keys. */
     fetches: () => fetches,
     /** Answers instead of the issuer, while it is set. */
     answer: undefined as ((response: ServerResponse) => void) | undefined,

@@ -3,18 +3,14 @@
 import t from 'tap'
 import { noStream } from '../../../src/log/event-log.js'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
-import { assistantCreated, callCompleted, proposed } from '../../support/events/call-events.js'
+import { callCompleted, proposed } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { testService } from '../../support/service.js'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 const service = await testService(t)
 const { call } = service
 const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
 
-const variables = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`v${n}`, n]))
-const fields = (count: number) =>
-  Array.from({ length: count }, (_, n) => ({ name: `f${n}`, type: 'bool' as const, description: 'd' }))
 const zeros = (count: number) => Array<number>(count).fill(0)
 const tooMany = (most: number) =>
   `must hold at most ${most} values, with every object and array and everything in them`
@@ -64,17 +60,6 @@ t.test('the report of a call holds 50,000 values by HTTP, and any number as an e
   t.equal(read.body.data.input_variables.list.length, 60_000)
 })
 
-t.test('an assistant that an earlier release gave more is read, called and changed as ever', async (t) => {
-  const created = assistantCreated(7_000, { variables: variables(1_500), post_call_schema: fields(300) })
-  await service.parts.streams.append(created.stream, [proposed(created)], noStream)
-  const path = '/user/assistant/7000'
-  await eventually(async () => (await call('GET', path)).status === 200)
-  t.equal((await call('PUT', path, { assistant_name: 'Renamed' })).status, 200)
-  const { data } = (await call('GET', path)).body
-  t.equal(data.name, 'Renamed')
-  t.equal(data.settings.post_call_schema.length, 300)
-})
-
 const assistant = (fields: string) => JSON.stringify(newAssistant()).replace(/}$/, `,${fields}}`)
 const lead = (fields: string) => JSON.stringify(newLead({ phone_number: '+15551239990' })).replace(/}$/, `,${fields}}`)
 const many = (count: number, item: string) => `${`${item},`.repeat(count)}0`
@@ -107,15 +92,13 @@ const hostile: Record<string, Array<[title: string, fields: string, status: numb
 for (const [path, bodies] of Object.entries(hostile)) {
   for (const [title, fields, expected] of bodies) {
     t.test(title, async (t) => {
-      const delay = monitorEventLoopDelay({ resolution: 10 })
-      delay.enable()
+      const before = process.cpuUsage()
       const body = path === '/user/lead' ? lead(fields) : assistant(fields)
       const { status, body: answer } = await service.call('POST', path, body)
-      delay.disable()
-      t.comment(`${Math.round(delay.max / 1e6)} ms`)
+      const { user } = process.cpuUsage(before)
       t.equal(status, expected)
       t.ok(JSON.stringify(answer).length < 200_000, 'in few words')
-      t.ok(delay.max / 1e6 < 2_500, 'without holding up the others')
+      t.ok(user < 2_500_000, `${user} µs of CPU hold up the others`)
     })
   }
 }

@@ -48,7 +48,6 @@ function refusing (title: string, rule: (t: Test) => Promise<void>): void {
   })
 }
 
-/** The variables that were stored, as a read shows them. */
 async function stored ({ headers, body: { data } }: Answer): Promise<Record<string, unknown>> {
   const position = { 'x-read-position': headers.get('x-read-position') ?? '' }
   return (await service.call('GET', `${path}/${data.id}`, undefined, { headers: position })).body.data.settings.variables

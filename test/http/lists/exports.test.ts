@@ -1,8 +1,12 @@
-// Exports of leads and calls: whole, by id, of one instant, as their reader takes them.
+// Exports of leads and calls: whole, by id, of one instant, as their reader takes them. How many reads of one user are
+// answered at once: the others wait, and nobody else waits for them.
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import t from 'tap'
 import { eachLead, type LeadInCampaign } from '../../../projections/find-leads.js'
 import { eventually } from '../../support/eventually.js'
 import { readScene } from '../../support/scenes/scenes.js'
+import type { Teardown } from '../../support/teardown.js'
 
 const { service, call, createLead, create, complete } = await readScene(t)
 const { url, token, parts: { pool } } = service
@@ -107,8 +111,63 @@ t.test('a user has two exports at once, others go on', async (t) => {
   const readers = await Promise.all([1, 2].map(async () =>
     await fetch(`${impatient}/user/leads/export?campaign_id=2`, { headers: { authorization: bearer } })))
   const third = await fetch(`${impatient}/user/leads/export?campaign_id=2`, { headers: { authorization: bearer } })
-  t.equal(third.status, 429)
+  t.strictSame([third.status, third.headers.get('retry-after')], [429, '1'])
   const two = await fetch(`${impatient}/user/leads/export`, { headers: { authorization: `Bearer ${await token('2')}` } })
   t.equal(two.status, 200)
   await Promise.all(readers.map(async ({ body }) => await body?.cancel()))
+})
+
+/** Lists of leads wait from now on. @returns ends that */
+async function lockLeads (t: Teardown): Promise<() => Promise<unknown>> {
+  const lock = await pool.connect()
+  t.teardown(() => lock.release())
+  await lock.query('BEGIN; LOCK TABLE read_leads_g1.leads')
+  return () => lock.query('COMMIT')
+}
+
+async function waitingStatements (): Promise<number> {
+  const { rows: [row] } = await pool.query<{ count: number }>(`
+    SELECT count(*)::integer AS count FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database() AND query LIKE '%json_agg%'`)
+  return row?.count ?? 0
+}
+
+t.test('three lists of one user are read at once; those of others are read beside them', async (t) => {
+  const unlock = await lockLeads(t)
+  const lists = Array.from({ length: 8 }, () => call('GET', '/user/leads'))
+  const other = call('GET', '/user/leads', undefined, { user: '2' })
+  await eventually(async () => await waitingStatements() === 4)
+  t.equal((await call('GET', '/user/assistant/1')).status, 404, 'one thing has slots of its own')
+  await unlock()
+  t.strictSame((await Promise.all([...lists, other])).map(({ status }) => status), Array(9).fill(200))
+})
+
+const request = `GET /user/leads HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearer}\r\n\r\n`
+const asking = (times = 1) => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+  socket.write(request.repeat(times))
+  return socket
+}
+
+t.test('who hangs up and asks again has no more lists read at once', async (t) => {
+  const unlock = await lockLeads(t)
+  const sockets = Array.from({ length: 3 }, () => asking())
+  await eventually(async () => await waitingStatements() === 3)
+  for (const socket of sockets) socket.destroy()
+  const again = call('GET', '/user/leads')
+  const other = call('GET', '/user/leads', undefined, { user: '2' })
+  await eventually(async () => await waitingStatements() === 4)
+  await unlock()
+  t.strictSame([(await again).status, (await other).status], [200, 200])
+})
+
+t.test('a connection that ends while its requests wait behind one another leaves no slot taken', async (t) => {
+  const unlock = await lockLeads(t)
+  const socket = asking(6)
+  await eventually(async () => await waitingStatements() === 3)
+  socket.destroy()
+  await once(socket, 'close')
+  await unlock()
+  const lists = await Promise.all(Array.from({ length: 6 }, () => call('GET', '/user/leads')))
+  t.strictSame(lists.map(({ status }) => status), Array(6).fill(200))
 })
