@@ -1,11 +1,12 @@
-// Every command has `--json`, but for a few with a reason, and makes no stack where there is none.
+// Every command has `--json`, but for a few with a reason, and makes no stack where there is none. `ringledger person`
+// as an operator runs it.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import t, { type Test } from 'tap'
 import { commandLine } from '../../src/cli/commands.js'
 import { secrets } from '../support/auth/secrets.js'
-import { callReport } from '../support/bodies/bodies.js'
+import { callReport, newLead } from '../support/bodies/bodies.js'
 import { dataDir, exampleCatalog, runWarm } from '../support/ringledger.js'
 import { newAssistant, testService } from '../support/service.js'
 
@@ -47,7 +48,7 @@ t.test('every number of an option or an argument has a most', (t) => {
   t.end()
 })
 
-const { call, urls, parts } = await testService(t)
+const { call, token, urls, parts } = await testService(t)
 const folder = dataDir(t)
 
 function report (callId: string, assistant: number): string {
@@ -73,7 +74,6 @@ const required: Record<string, string[]> = {
   'projections quarantine skip': ['leads', 'lead-1', '0', '--reason', 'test']
 }
 
-/** The message of each command. */
 async function refusals (): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const [name, { registeredArguments }] of commandsOf(commandLine())) {
@@ -118,6 +118,8 @@ t.test('a catalogue file, a call and the migrations say how far they have come',
   const file = report('c-json', id)
   t.same(await json(t, ['calls', 'complete', file]), { call_id: 'c-json', appended: true })
   t.same(await json(t, ['calls', 'complete', file]), { call_id: 'c-json', appended: false })
+  writeFileSync(file, JSON.stringify({ call_id: 'c-json', ...callReport(id, { duration: 1 }) }))
+  t.match(await runWarm(['calls', 'complete', file], env), { code: 1, stderr: /already reported with another body/ })
   t.match(await json(t, ['migrate']), { newest_migration: /^\d{3}_/ })
 })
 
@@ -136,4 +138,39 @@ t.test('work in the background is listed, for people and for programs', async (t
     VALUES (gen_random_uuid(), 'lead-import', '7', 'accepted', '{}', 'connection lost', now() + interval '1 hour')`)
   t.match(await json(t, ['work', 'list']), [{ kind: 'lead-import', user_id: '7', state: 'accepted', turns: 0, last_error: 'connection lost' }])
   t.match((await runWarm(['work', 'list'], env)).stdout, /lead-import .* 7 .* accepted .* connection lost/)
+})
+
+const phone_number = '+15557654321'
+
+t.test('an export is printed, without a worker too', async (t) => {
+  const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
+  const lead = (await call('POST', '/user/lead', newLead({ phone_number }))).body.data
+  const headers = { authorization: `Bearer ${await token('engine', 'engine')}` }
+  await call('POST', '/engine/calls/c-1/completed', callReport(assistant, { from: phone_number }), { headers })
+  const { code, stdout, stderr } = await runWarm(['person', 'export', '--user', '1', phone_number], env)
+  t.equal(code, 0, stderr)
+  t.match(JSON.parse(stdout), { phone_number, leads: [{ id: lead.id }], calls: [{ call_id: 'c-1' }] })
+  t.notMatch(stderr, '5557654321')
+})
+
+t.test('one of the user’s own phone numbers is no person', async (t) => {
+  await call('POST', '/user/phone-number', { phone_number: '+15557654329' })
+  const refused = { code: 1, stderr: /<phone> is one of the phone numbers of user 1, and no person/ }
+  t.match(await runWarm(['person', 'erase', '--user', '1', '+15557654329'], env), refused)
+  t.match(await runWarm(['person', 'export', '--user', '1', '+15557654329'], env), refused)
+})
+
+t.test('what is no number, or no user, is refused', async (t) => {
+  t.match(await runWarm(['person', 'export', '--user', '1', '5557654321'], env), { code: 1, stderr: /E\.164/ })
+  t.match(await runWarm(['person', 'export', '--user', '', phone_number], env), { code: 1, stderr: /--user/ })
+})
+
+t.test('an erasure ends when it is done, without a worker too', async (t) => {
+  const lead = (await call('POST', '/user/lead', newLead({ phone_number: '+15557654322' }))).body.data
+  const { code, stdout, stderr } = await runWarm(['person', 'erase', '--user', '1', '+15557654322'], env)
+  t.match({ code, stdout }, { code: 0, stdout: /erased/ }, stderr)
+  t.notMatch(stdout + stderr, '5557654322')
+  t.equal((await call('GET', `/user/lead/${lead.id}`)).status, 404)
+  const again = await runWarm(['person', 'erase', '--user', '1', '+15557654322', '--json'], env)
+  t.match(JSON.parse(again.stdout), { id: String, status: 'completed' })
 })

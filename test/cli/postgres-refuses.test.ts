@@ -10,7 +10,6 @@ import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { reachablePostgres } from '../../src/services/back-end-unreachable.js'
 import { openPool, ping } from '../../src/postgres/pool.js'
 import { secrets } from '../support/auth/secrets.js'
-import { doctor } from './doctor/doctor.js'
 import { dataDir, run, runWarm } from '../support/ringledger.js'
 
 const rules = `
@@ -121,19 +120,6 @@ for (const [rule, databaseUrl, ...wanted] of cases) {
     t.notMatch(message, /did not answer|hunter2/)
   })
 }
-
-t.test('the doctor says the same in these words, and nothing else of Postgres that is not there', async (t) => {
-  for (const [databaseUrl, check, wanted] of [
-    [pooler, 'reachable', /A pooler stands before Postgres/], [to({ password: 'hunter2' }), 'reachable', /refuses the login/],
-    [to({ search: '?sslmode=verify-full&sslrootcert=/nowhere' }), 'reachable', /names cannot be read/],
-    [to({ username: 'old' }), 'version', /too old: it is Postgres 13/], [to({ username: 'reader' }), 'takes writes', /takes no writes/]
-  ] as const) {
-    const { findings } = await doctor(t, { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl })
-    const ofPostgres = findings.filter(({ part }) => part === 'Postgres' || part === 'Service')
-    t.match(ofPostgres.find((each) => each.check === check), { level: 'error', found: wanted, mend: /./ })
-    if (check === 'reachable') t.equal(ofPostgres.length, 1)
-  }
-})
 
 t.test('a start that a pooler lets in no further locks nothing', async (t) => {
   await tells(t, ['start'], pooler, /A pooler stands/)

@@ -1,7 +1,7 @@
 // `start` as an operator meets it: one at a time, joined by other commands, and gone without a trace after its stop.
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -50,10 +50,9 @@ const beside = (...args: string[]) => runWarm(args, { DATA_DIR: folder })
 /** What holds beside a running start, in this order: the last one ends it. */
 const rules: Record<string, (t: Test, service: RunningService) => Promise<void>> = {
   'a second start on its DATA_DIR is refused, by name': async (t, service) => {
-    const { code, stderr, ms } = await runWarm(['start'], { DATA_DIR: folder, PORT: '0' })
+    const { code, stderr } = await runWarm(['start'], { DATA_DIR: folder, PORT: '0' })
     t.equal(code, 1)
     t.match(stderr, `DATA_DIR ${folder} is in use by \`ringledger start\` (pid ${service.process.pid}`)
-    t.ok(ms < 15_000)
     await untilReady(service.url) // the first is none the worse
   },
 
@@ -78,18 +77,6 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     const engine = (await beside('token', '--user', 'pbx', '--role', 'engine', '--ttl', '5m')).stdout.trim()
     const reported = await service.call('POST', '/engine/calls/c1/completed', { token: engine, body: callReport(1) })
     t.equal(reported.status, 202)
-  },
-
-  'calls complete reports a call, once': async (t) => {
-    const file = join(folder, 'call.json')
-    const report = (given: object = {}) =>
-      writeFileSync(file, JSON.stringify({ call_id: 'by-file', ...callReport(1), ...given }))
-    report()
-    t.match(await beside('calls', 'complete', file), { code: 0, stderr: /Call by-file is in the log/ })
-    report({ duration: 1 })
-    t.match(await beside('calls', 'complete', file), {
-      code: 1, stderr: /Call by-file was already reported with another body/
-    })
   },
 
   'a role joins it, says in lines of JSON what it does, and ends by itself': async (t, service) => {

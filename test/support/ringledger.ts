@@ -38,7 +38,6 @@ export interface Ringledger {
   ended: Promise<Ended>
   /** All running processes that it started, directly or not, including itself. */
   processes (): number[]
-  /** Resolves when none of them is left. */
   gone (): Promise<void>
 }
 
@@ -135,7 +134,6 @@ async function foundBefore<Found> (
   }
 }
 
-/** Runs a command to its end. */
 export async function run (
   t: Teardown, args: readonly string[], env: Environment = {}
 ): Promise<Ended & { stdout: string, stderr: string }> {
@@ -151,11 +149,9 @@ let warm: ((args: readonly string[], env: Environment) => Promise<Said>) | undef
  * Runs a command in a process that ran others before, at a tenth of the cost of `run`: for rules about options, answers
  * and messages. Rules about the end of a process, or signals, need `run`.
  */
-export async function runWarm (args: readonly string[], env: Environment = {}): Promise<Said & { ms: number }> {
+export async function runWarm (args: readonly string[], env: Environment = {}): Promise<Said> {
   warm ??= startWarm()
-  const beganAt = performance.now()
-  const said = await warm(args, variablesOf(env))
-  return { ...said, ms: performance.now() - beganAt }
+  return await warm(args, variablesOf(env))
 }
 
 function startWarm (): NonNullable<typeof warm> {
@@ -206,7 +202,6 @@ export async function startedDataDir (t: Teardown): Promise<string> {
   return folder
 }
 
-/** Makes the original of the copies. */
 export async function makeStartedDataDir (t: Teardown): Promise<string> {
   const folder = dataDir(t)
   const service = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn' })

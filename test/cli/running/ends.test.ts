@@ -1,12 +1,10 @@
 // Somebody closes the window in which the service runs.
 import { spawn } from 'node:child_process'
-import { existsSync, closeSync, openSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { startedDataDir, bin, dataDir } from '../../support/ringledger.js'
+import { startedDataDir, bin } from '../../support/ringledger.js'
 import { eventually } from '../../support/eventually.js'
-import { pbkdf2 } from 'node:crypto'
-import { openLog, voiceOf } from '../../../src/cli/output.js'
 import { once } from 'node:events'
 import { packageRoot } from '../../../src/package-root.js'
 
@@ -37,18 +35,6 @@ function runs (pid: number): boolean {
     return false
   }
 }
-
-t.test('what was told is written once `written` has resolved, however busy the threads that write are', async (t) => {
-  const file = join(dataDir(t), 'log')
-  const target = openSync(file, 'w')
-  t.teardown(() => closeSync(target))
-  const voice = voiceOf(openLog('silent', target))
-  for (let thread = 0; thread < 4; thread++) pbkdf2('', '', 20_000, 64, 'sha512', () => {})
-  voice.say('Draining ...')
-  voice.say('Stopped.')
-  await voice.written()
-  t.match(readFileSync(file, 'utf8'), /"msg":"Draining ..."}\n.*"msg":"Stopped\."}\n$/)
-})
 
 const program = join(packageRoot, 'dist/test/cli/running/log-to-full-disk-main.js')
 const skip = existsSync('/dev/full') ? false : '/dev/full is not here'
