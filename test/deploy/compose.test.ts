@@ -28,7 +28,6 @@ const composeFile = join(packageRoot, 'docker-compose.yml')
 
 const { services }: { services: Record<string, Service> } = parse(readFileSync(composeFile, 'utf8'), { merge: true })
 
-/** The names of the settings that .env.example offers. */
 const offeredSettings = [...readFileSync(join(packageRoot, '.env.example'), 'utf8').matchAll(/^([A-Z_]+)=/gm)]
   .map(([, name = '']) => name)
 

@@ -33,7 +33,6 @@ const endOf = (command: string) => (/^(?:'[^']*'|"[^"]*"|[^|;&><)'"`]|\|(?=\w))*
 
 const program = commandLine()
 
-/** What is wrong with a command, in words. */
 const problemsWith = (command: string): string[] =>
   alternatives(command.split(/\s+/).slice(1)).flatMap((words) => problemsOf(program, words))
 

@@ -30,7 +30,6 @@ interface Schema {
   $defs?: Record<string, Schema>
 }
 
-/** Every property, wherever it is. */
 function * fieldsIn (value: unknown): Generator<[name: string, Schema]> {
   if (typeof value !== 'object' || value === null) return
   yield * Object.entries((value as Schema).properties ?? {})

@@ -5,12 +5,10 @@ import { signedHeaders } from '../../workers/deliver/sign.js'
 /** One request as a receiver gets it, and whether to believe it. */
 export interface Vector {
   name: string
-  /** The secret that the receiver has. */
   secret: string
   id: string
   timestamp: string
   signature: string
-  /** Sent as UTF-8. */
   body: string
   /** The receiver's clock, in seconds since 1970. */
   now: number
@@ -71,5 +69,4 @@ export const vectors: Vector[] = [
   forged('the right signature under another version', { signature: signature.replace('v1,', 'v2,') })
 ]
 
-/** The text of the file. */
 export const vectorText = () => `${JSON.stringify(vectors, null, 2)}\n`

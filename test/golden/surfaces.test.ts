@@ -17,7 +17,6 @@ import { appAlone, unused } from '../support/http/openapi.js'
 // What users, operators and call engines see, as text that compares well. No service has to run for it.
 const log = pino({ level: 'silent' })
 
-/** As the service answers it with the usual settings. */
 async function apiDocument (): Promise<object> {
   return (await (await appAlone()).inject('/docs/json')).json()
 }

@@ -44,13 +44,11 @@ export async function restorable (t: Teardown) {
   return {
     postgres,
     urls,
-    /** The variables of the command line for this database and log. */
     get env () { return { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl } },
     start: (roles: Role[] = ['api', 'projector', 'worker']) => start(t, urls, roles),
     /** Copies the database as it is, file by file; nobody may be connected. */
     backUp: () => copy(nowName, `${nowName}_backup`),
     restore: () => copy(`${nowName}_backup`, nowName),
-    /** An empty database instead. */
     lose: () => sql(`DROP DATABASE ${nowName} WITH (FORCE)`, `CREATE DATABASE ${nowName}`),
     /** The same for the log, while the event store is stopped. */
     backUpLog: () => whileStoreIsDown(() => copy(logName, `${logName}_backup`)),

@@ -24,7 +24,6 @@ export interface RunningService {
   process: Ringledger
   call: Call
   token (user: string, role?: string): Promise<string>
-  /** Signals it and waits for its end. */
   stop (signal?: NodeJS.Signals): Promise<Ended>
   /** kill -9 of its whole process group. */
   kill (): Promise<void>
@@ -96,10 +95,8 @@ function headersOf (raw: Record<string, string | string[] | undefined>): Headers
     [value ?? []].flat().map((one): [string, string] => [name, one])))
 }
 
-/** URL of the event store of the service that runs on `dataDir`. */
 export const eventStoreOf = (dataDir: string): string => runFileOf(dataDir).eventStoreUrl
 
-/** URL of its Postgres. */
 export const databaseUrlOf = (dataDir: string): string => runFileOf(dataDir).databaseUrl
 
 function runFileOf (dataDir: string): { eventStoreUrl: string, databaseUrl: string } {

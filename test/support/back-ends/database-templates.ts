@@ -13,7 +13,6 @@ import { eventually } from '../eventually.js'
 import { packageRoot } from '../../../src/package-root.js'
 import { migrate } from '../../../src/postgres/migrate.js'
 
-/** The ledger and the queue, migrated and empty. */
 export async function migrateLedger (databaseUrl: string): Promise<void> {
   await migrate(databaseUrl, packageRoot)
   const client = new pg.Client({ connectionString: databaseUrl })

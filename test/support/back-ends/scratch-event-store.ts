@@ -1,5 +1,5 @@
 // An event store of a test's own, with a client, in a database of the run; all gone with the test.
-import { BACKWARDS, END, type EventStoreDBClient, FORWARDS, START } from '@eventstore/db-client'
+import { type EventStoreDBClient, FORWARDS, START } from '@eventstore/db-client'
 import { EventStoreConnection } from '../../../src/log/connection.js'
 import { collect, connect } from '@ringledger/embedded-event-store/testing'
 import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
@@ -43,13 +43,7 @@ export async function scratchEventStore (
 /** A server for tests that stop it and start it themselves, on the port given or any. */
 export const eventStoreOn = (databaseUrl: string, port?: number): Promise<ServedLog> => serveLog({ databaseUrl, port })
 
-/** The position of the last event. */
-export async function headOf (client: EventStoreDBClient): Promise<bigint | undefined> {
-  const [last] = await collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }))
-  return last?.event?.position?.commit
-}
-
-/** Every event after a position of $all, oldest first, without the store's own events. */
+/** Every event after a position of $all, oldest first; those of the store itself are left out. */
 export async function eventsAfter (client: EventStoreDBClient, position: bigint): Promise<StoredEvent[]> {
   const fromPosition = position === 0n ? START : { commit: position, prepare: position }
   const resolved = await collect(client.readAll({ direction: FORWARDS, fromPosition }))

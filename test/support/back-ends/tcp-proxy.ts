@@ -13,7 +13,6 @@ export async function tcpProxy (t: Teardown, targetPort: number): Promise<TcpPro
 
 export class TcpProxy {
   readonly port: number
-  /** How many were opened. */
   connections = 0
   readonly #sockets = new Set<Socket>()
   readonly #stranded = new WeakSet<Socket>()
@@ -28,7 +27,6 @@ export class TcpProxy {
     this.port = port
   }
 
-  /** From now on requests still pass, and answers are lost. */
   loseAnswers (): void {
     this.#passes = { requests: true, answers: false }
   }
@@ -75,7 +73,6 @@ export class TcpProxy {
     this.#resets = true
   }
 
-  /** New connections lead to another port. */
   leadTo (port: number): void {
     this.#target = port
   }

@@ -7,7 +7,6 @@ export const newAssistant = (given: object = {}): object => ({ ...frontDesk, ...
 
 export const newLead = (given: object = {}): object => ({ phone_number: customerNumber, campaign_id: 1, ...given })
 
-/** The engine's report of a call that ended. */
 export const callReport = (assistantId: number, given: object = {}): object => ({
   assistant_id: assistantId,
   lead_id: null,

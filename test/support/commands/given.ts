@@ -17,7 +17,6 @@ export function scenarios<State, Event extends { type: string }, Command extends
     state: () => fold(decider, events),
     /** The command, or a function that validates a body into one and may refuse it. */
     when: (command: Command | (() => Command)) => ({
-      /** Asserts exactly these events, or the refusal. */
       then (t: Test, expected: Event[] | Refusal): void {
         const given = () => typeof command === 'function' ? command() : command
         const outcome = attempt(() => decider.decide(given(), fold(decider, events)))

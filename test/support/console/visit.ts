@@ -13,16 +13,10 @@ export const screens = {
 
 export const narrow = { ...screens.phone, viewport: { width: 360, height: 740 } }
 
-/** What users write to break pages, and what they write in good faith. */
-export const hostileNames = [
-  '<img src=x onerror="document.title=\'taken\'">', 'x'.repeat(255), 'مساعد الاستقبال‮gnirts', '😀'.repeat(40)
-]
-
 export interface Visit {
   page: Page
   /** Complaints of the browser: failed scripts, and violations of the security policy. */
   problems: string[]
-  /** Signs in by a link. */
   enter (token: string): Promise<void>
   /** Opens the page at `#/` and this path, and waits for its heading and its data. */
   open (path: string): Promise<void>

@@ -6,7 +6,6 @@ import { webhooks } from '../../../src/http/docs/openapi.js'
 
 type Type = keyof typeof webhooks
 
-/** File of each webhook's schema. */
 export const schemaFiles: Record<Type, string> = {
   'call.completed': 'docs/webhooks/call-completed.schema.json',
   'webhook.test': 'docs/webhooks/webhook-test.schema.json'
@@ -28,7 +27,6 @@ export function receiverSchema (type: Type): Record<string, unknown> {
   }, (key, value: unknown) => key.startsWith('x-') ? undefined : value).replaceAll('#/components/schemas/', '#/$defs/'))
 }
 
-/** The text of the file. */
 export const receiverSchemaText = (type: Type) => `${JSON.stringify(receiverSchema(type), null, 2)}\n`
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true })

@@ -21,7 +21,6 @@ export function appender (streams: Streams): (...told: Told[]) => Promise<bigint
   }
 }
 
-/** Writes the events as one batch from the checkpoint on. */
 export async function commitEvents (consumer: OpenConsumer, events: StoredEvent[], pool: Pool): Promise<void> {
   const from = await readCheckpoint(pool, consumer.checkpointTable)
   await consumer.write({ events, position: events.at(-1)?.position ?? from }, from, 0n)

@@ -116,7 +116,6 @@ export function logOf () {
   })
 }
 
-/** Settings of an assistant whose webhook leads to `url`. */
 export const webhookTo = (url: string) => ({ is_webhook_active: true, webhook_url: url })
 
 export const assistantTo = (url: string, id = 1, user = '1') => assistantCreated(id, webhookTo(url), user)

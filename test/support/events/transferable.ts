@@ -18,7 +18,6 @@ export async function transferable (t: Teardown, postgres: ScratchPostgres, sche
   return { client, store: opened(t, url), url, port }
 }
 
-/** Closed in `t.teardown`. */
 export function opened (t: Teardown, url: string): Store {
   const store = new Store(lentClient(url))
   t.teardown(() => store.close())

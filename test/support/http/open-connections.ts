@@ -19,7 +19,6 @@ interface Client extends Omit<Place, 'url'> {
 }
 
 interface Opened {
-  /** Called when the service has begun to stop. */
   onStop?: () => void
   answers: () => number
 }
@@ -129,7 +128,6 @@ export async function openConnections (t: Teardown, place: Place): Promise<Conne
 
 const isLast = (got: string) => /^connection: close\r$/im.test(got)
 
-/** Counts answers that have come whole. */
 function read (got: string): { whole: number, rest: string } {
   for (let [whole, at] = [0, 0]; ; whole++) {
     const next = endOfAnswer(got, at)

@@ -9,5 +9,4 @@ export const privateHosts = [
   '[64:ff9b:1::7f00:1]', '[2002:7f00:1::]', '[2001::1]', '[2001:db8::1]', '[fe80::1]', '[fd00:ec2::254]', '[ff02::1]'
 ]
 
-/** Spellings that a URL does not accept. */
 export const zoned = ['[::1%25lo]', '[::1%lo]', '[fe80::1%25eth0]', '[fe80::1%1]']

@@ -59,6 +59,5 @@ export async function receiver (
 export const stringsOf = (headers: IncomingHttpHeaders): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
-/** The call that a webhook is about. */
 export const callOf = ({ body }: Received) =>
   (JSON.parse(body.toString()) as { data: { call_id: string } }).data.call_id

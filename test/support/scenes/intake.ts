@@ -74,6 +74,5 @@ function outcomesOf ({ call, parts: { pool } }: TestService, hook: Receiver) {
   }
 }
 
-/** Rows of deliveries. */
 export const skipped = (reason: string, duplicates = 0) => [{ status: 'skipped', reason, duplicates }]
 export const delivered = (duplicates = 0) => [{ status: 'delivered', reason: null, duplicates }]

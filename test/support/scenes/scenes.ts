@@ -8,7 +8,6 @@ import { randomUUID } from 'node:crypto'
 import { callReport, newAssistant } from '../bodies/bodies.js'
 import { eventually } from '../eventually.js'
 
-/** The format of times in answers. */
 export const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /** The second attempt of a webhook is an hour after the first. */
@@ -24,7 +23,6 @@ export async function readScene (t: Teardown) {
     /** Answers every webhook with 200. */
     hook: await receiver(t),
     get: (path: string, user = '1'): Promise<Answer> => call('GET', path, undefined, { user }),
-    /** The id of a new assistant. */
     create: async (body: object = {}, user = '1'): Promise<number> =>
       (await call('POST', '/user/assistant', newAssistant(body), { user })).body.data.id,
     createLead: async (phone_number: string, contacts: string[] = []) => (await call('POST', '/user/lead', {
@@ -39,7 +37,6 @@ export async function readScene (t: Teardown) {
 
 type IsDone = (delivery: { status: string, attempts: Array<{ outcome: unknown }> }) => boolean
 
-/** Whether at least so many attempts have ended. */
 export const tried = (count: number): IsDone => ({ attempts }) =>
   attempts.filter(({ outcome }) => outcome !== null).length >= count
 
@@ -90,7 +87,6 @@ export function imports ({ url, call, token }: Pick<TestService, 'url' | 'call' 
       return { status: response.status, headers: response.headers, body: await response.json() }
     },
     status,
-    /** Resolves with the import when it has ended. */
     async ended (id: string, withinMs = 90_000) {
       await eventually(async () => (await status(id))?.status !== 'processing', withinMs)
       return await status(id)
@@ -105,7 +101,6 @@ export const numberOf = (n: number) => `+1555${String(n).padStart(7, '0')}`
 export const refusal = (errors: Record<string, string[]>) =>
   ({ status: 422, body: { message: 'The given data was invalid.', errors } })
 
-/** The parts of an answer that assertions compare. */
 export const told = ({ status, body }: Answer) => ({ status, body })
 
 /** A value, short enough for the name of an assertion. */
