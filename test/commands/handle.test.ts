@@ -182,18 +182,6 @@ t.test('a refused command does not hold up the ones behind it', async (t) => {
   t.strictSame(outcomes.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
 })
 
-t.test('a conflict with another process reads and decides again', async (t) => {
-  const processes = Array.from({ length: 4 }, () => handleOn(streams))
-  const contact = randomUUID()
-  const outcomes = await Promise.all(processes.flatMap((handle) =>
-    Array.from({ length: 5 }, () => handle(leadRequest(newId(), contact, true)))))
-  t.equal((await streams.read(`lead-1-${contact}`)).length, 20)
-  t.strictSame(
-    outcomes.map(({ revision }) => Number(revision)).sort((a, b) => a - b),
-    Array.from({ length: 20 }, (_, index) => index)
-  )
-})
-
 t.test('a command that stands already is the answer, wherever it is tried again', async (t) => {
   const [id, commandId] = [newId(), randomUUID()]
   const first = await handleOn(streams)(createRequest(id, {}, commandId))

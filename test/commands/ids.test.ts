@@ -3,15 +3,18 @@ import t from 'tap'
 import { IdsUsedUp, NotCaughtUp, openIds } from '../../src/commands/ids.js'
 import { largestId } from '../../src/domain/json.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
-import { newAssistant, testService } from '../support/service.js'
 
 const { pool } = await scratchLedger(t)
 const ids = () => openIds(pool, async () => true)
 
-t.test('ids of any number of processes and requests at once are different', async (t) => {
+t.test('ids of any number of processes and requests at once are different, also while a sequence is raised', async (t) => {
   const processes = [ids(), ids(), ids()]
-  const taken = (await Promise.all(processes.flatMap((process) =>
-    Array.from({ length: 50 }, (_, index) => process.take('lead', 1 + index % 7))))).flat()
+  const taking = Promise.all(processes.flatMap((process) =>
+    Array.from({ length: 50 }, (_, index) => process.take('lead', 1 + index % 7))))
+  const raising = Array.from({ length: 20 }, (_, index) =>
+    pool.query("SELECT ledger.raise_ids('ledger.lead_ids', $1)", [1_000 + index * 30]))
+  await Promise.all(raising)
+  const taken = (await taking).flat()
   t.equal(new Set(taken).size, taken.length)
   t.ok(taken.every((id) => Number.isSafeInteger(id) && id > 0))
 })
@@ -46,16 +49,6 @@ t.test('an id inside a block that was given out raises nothing', async (t) => {
   t.strictSame(await ids().take('assistant'), [first + 20])
 })
 
-t.test('raising and taking at once gives no id twice', async (t) => {
-  const process = ids()
-  const [seen = 0] = await process.take('assistant', 100)
-  const raising = Array.from({ length: 20 }, (_, index) =>
-    pool.query('SELECT ledger.raise_ids(\'ledger.assistant_ids\', $1)', [seen + 100 + index * 30]))
-  const taken = (await Promise.all(Array.from({ length: 40 }, () => ids().take('assistant')))).flat()
-  await Promise.all(raising)
-  t.equal(new Set(taken).size, taken.length)
-})
-
 t.test('a Postgres that is away costs the request that asked, and no id', async (t) => {
   const process = ids()
   await pool.query('ALTER FUNCTION ledger.take_ids RENAME TO elsewhere')
@@ -75,25 +68,4 @@ t.test('a block that reaches beyond the highest id is refused, however often it 
     (await pool.query("SELECT ledger.given_ids('ledger.lead_ids')::text AS given")).rows[0]?.given, String(largestId)
   )
   t.equal((await process.take('assistant')).length, 1, 'the other sequence goes on')
-})
-
-const service = await testService(t)
-
-t.test('an id whose stream exists already is passed over, and nobody else\'s assistant is touched', async (t) => {
-  const { call, parts: { pool, streams } } = service
-  const first = await call('POST', '/user/assistant', newAssistant)
-  // What an older Postgres beside a newer log looks like to another process.
-  await pool.query('SELECT setval(\'ledger.assistant_ids\', 1, false)')
-  const { url } = await service.start(['api'])
-  const response = await fetch(`${url}/user/assistant`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${await service.token('2')}`, 'content-type': 'application/json'
-    },
-    body: JSON.stringify(newAssistant)
-  })
-  t.equal(response.status, 201)
-  const { data } = JSON.parse(await response.text())
-  t.ok(data.id > first.body.data.id, `${data.id} is a new id`)
-  t.equal((await streams.read(`assistant-${first.body.data.id}`)).length, 1)
 })

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { behindProxies, isBack, saysAway, testService } from '../../support/service.js'
+import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
+import type { Call } from '../../support/running-service.js'
+import { apiProcess, behindProxies, isBack, saysAway, testService } from '../../support/service.js'
 import { eventsAfter, idOf } from '../../support/back-ends/scratch-event-store.js'
 
 const service = await testService(t, [])
@@ -137,4 +139,25 @@ t.test('a commit whose answer never came is a failure of unknown outcome, which 
   t.equal(resolved.headers.get('idempotent-replayed'), 'true')
   t.match(resolved.body, { data: { previous: { secret: first.secret } } }, 'it was rotated once')
   t.strictSame((await call('GET', '/user/webhook-secret')).body, resolved.body)
+})
+
+t.test('a process that is killed before its append did nothing, and a retry with the key takes the id that was kept', async (t) => {
+  const proxy = await tcpProxy(t, service.store.port)
+  const doomed = await apiProcess(t, service, { EVENTSTORE_URL: `esdb://127.0.0.1:${proxy.port}?tls=false` })
+  const create = (by: Call) => by('POST', '/user/assistant', { body: newAssistant(), ...keyed('killed') })
+  // so it has ids, and its next command goes straight to the event store
+  await eventually(async () => (await doomed.call('POST', '/user/assistant', { body: newAssistant() })).status === 201)
+  const before = await streams.head()
+  proxy.freeze()
+  const ended = create(doomed.call).then(() => 'answered', () => 'cut off')
+  const { ids: [kept] } = await eventually(async () =>
+    (await pool.query("SELECT ids FROM ledger.idempotency_keys WHERE key = 'killed'")).rows[0] ?? false)
+  await doomed.kill()
+  t.strictSame([await ended, await streams.head()], ['cut off', before])
+  await pool.query("UPDATE ledger.idempotency_keys SET leased_until = '-infinity' WHERE key = 'killed'")
+  const first = await create(call)
+  t.strictSame([first.status, first.headers.get('idempotent-replayed'), first.body.data.id], [201, null, Number(kept)])
+  const again = await create(call)
+  t.strictSame([again.headers.get('idempotent-replayed'), again.body], ['true', first.body])
+  t.strictSame((await eventsAfter(client, before)).map(idOf), [Number(kept)], 'one event')
 })

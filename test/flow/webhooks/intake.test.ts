@@ -1,14 +1,70 @@
 // Calls come in by event and by HTTP: whatever is wrong with one has an outcome of its own, and holds up no other.
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { callReport, newLead } from '../../support/bodies/bodies.js'
-import { assistantCreated, call, campaign, leadCreated } from '../../support/events/call-events.js'
+import { Store } from '@ringledger/event-transfer'
+import { reportCall } from '../../../docs/call-engine/report-call.js'
+import { lentClient } from '../../../src/log/connection.js'
+import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
+import { assistantCreated, call, campaign, leadCreated, webhookTo } from '../../support/events/call-events.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 import { eventually } from '../../support/eventually.js'
-import { delivered, intake, skipped } from '../../support/scenes/intake.js'
+import { callOf, receiver } from '../../support/receivers/receiver.js'
+import { localWebhooks } from '../../support/running-service.js'
+import { testService } from '../../support/service.js'
 
-const {
-  service, hook, on, assistant, strange, append, appendLead, report, post, isFed, rowOf, setAside, seen, dataOf
-} = await intake(t)
+const service = await testService(t, ['api', 'projector', 'worker'], localWebhooks)
+const { parts: { pool, streams } } = service
+const hook = await receiver(t)
+const on = webhookTo(hook.url)
+const assistant: number = (await service.call('POST', '/user/assistant', newAssistant(on))).body.data.id
+/** Of another user. */
+const strange: number = (await service.call('POST', '/user/lead', newLead({ campaign_id: 3 }), { user: '2' })).body.data.id
+const store = new Store(lentClient(service.urls.eventStoreUrl))
+t.teardown(() => store.close())
+const pipe = await store.openPipe(1)
+t.teardown(() => pipe.close())
+
+interface Options { type?: string, revision?: bigint, contentType?: string }
+
+/** Appends the very bytes, as any client could. */
+async function append (stream: string, data: object | string, options: Options = {}): Promise<void> {
+  const { type = 'CallCompleted', revision = 0n, contentType = 'application/json' } = options
+  const bytes = Buffer.from(typeof data === 'string' ? data : JSON.stringify(data))
+  const metadata = Buffer.alloc(0)
+  await pipe.append([{
+    stream, revision, id: randomUUID(), type, contentType, data: bytes, metadata, created: 0, position: 0n
+  }])
+  await pipe.drain()
+}
+
+async function appendLead (stream: string, data: object): Promise<void> {
+  await streams.append(stream, [{ id: randomUUID(), type: 'LeadCreated', data, metadata: {} }], -1n)
+}
+
+const report = (callId: string, given: object = {}) =>
+  append(`call-${callId}`, call(callId, { assistant_id: assistant, ...given }))
+const post = (callId: string, body: object | string) =>
+  service.call('POST', `/engine/calls/${callId}/completed`, body, { user: 'engine' })
+const rowOf = async (callId: string) => (await pool.query(`
+  SELECT status, reason, duplicates FROM ledger.webhook_deliveries WHERE call_id = $1`, [callId])).rows
+const setAside = async (stream: string) => (await pool.query(`
+  SELECT consumer, error FROM ledger.parked_events WHERE stream = $1 ORDER BY consumer`, [stream])).rows
+const seen = async (callId: string) => (await service.call('GET', `/user/call/${callId}`)).status
+const skipped = (reason: string, duplicates = 0) => [{ status: 'skipped', reason, duplicates }]
+const delivered = (duplicates = 0) => [{ status: 'delivered', reason: null, duplicates }]
+
+function dataOf (callId: string) {
+  const found = hook.received.find((received) => callOf(received) === callId)
+  return found && JSON.parse(found.body.toString()).data
+}
+
+/** A healthy call after the others: once it has arrived, they have all been dispatched and projected. */
+async function isFed (): Promise<void> {
+  const callId = randomUUID()
+  await report(callId)
+  await eventually(() => hook.received.some(({ body }) => body.includes(callId)))
+  await eventually(async () => await seen(callId) === 200)
+}
 
 t.test('an unknown assistant, also one that comes later, is recorded and nobody is told', async (t) => {
   await report('nobody', { assistant_id: 999_999 })
@@ -136,6 +192,24 @@ t.test('a call before its assistant or lead is refused; a campaign may come late
   t.same(['soon', 'later'].map((callId) => dataOf(callId).lead.campaign), [
     { id: 9_000, name: '' }, { id: 9_000, name: 'Late' }
   ])
+})
+
+t.test('a call is reported once, however often the sample repeats it; another report of it is told', async (t) => {
+  const { client } = service
+  const told = call('by-sample', { assistant_id: assistant })
+  t.equal(await reportCall(client, told), true)
+  t.equal(await reportCall(client, told), true, 'a repeat is a success')
+  await eventually(() => dataOf('by-sample') !== undefined)
+  await eventually(async () => (await rowOf('by-sample'))[0]?.status === 'delivered')
+  t.same(await rowOf('by-sample'), delivered(), 'and one webhook')
+
+  const { call_id: _, ...body } = call('by-http', { assistant_id: assistant })
+  t.equal((await post('by-http', body)).status, 202)
+  t.equal(await reportCall(client, call('by-http', { assistant_id: assistant })), false)
+
+  await reportCall(client, call('without-colon', { assistant_id: assistant, ended_at: '2026-01-01T10:00:00+0200' }))
+  await isFed()
+  t.same(await rowOf('without-colon'), skipped('invalid'), 'an offset has a colon')
 })
 
 t.test('every webhook that left fits its schema', async (t) => {
