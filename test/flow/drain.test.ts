@@ -25,7 +25,7 @@ t.test('it is not ready at once, and answers for so long, with the connection en
   t.ok(performance.now() - askedAt >= 2_000)
 })
 
-t.test('a second signal ends the wait, and what is asked on a connection of before is answered while it closes', async (t) => {
+t.test('a second signal ends the wait, and what was asked before is answered', async (t) => {
   const { process } = await apiProcess(t, service, { DRAIN_DELAY_MS: '600000' })
   const port = Number(new URL(listeningUrl(process.stdout()) ?? '').port)
   const socket = connect(port, '127.0.0.1')
@@ -36,10 +36,8 @@ t.test('a second signal ends the wait, and what is asked on a connection of befo
   await process.says((stdout) => /draining after 600 s/.exec(stdout)?.[0])
   process.signal('SIGINT')
   await process.says((stdout) => stdout.includes('Draining after SIGINT') || undefined)
-  socket.write('}GET /user/nowhere HTTP/1.1\r\nHost: x\r\n\r\n')
-  const answer = await text(socket)
-  t.match(answer, /"message"/)
-  t.notMatch(answer, /"statusCode"/)
+  socket.write('}')
+  t.match(await text(socket), /"message"/)
   t.equal((await process.ended).code, 0)
   t.match(process.stdout(), /"msg":"Stopped\."}\n$/)
 })

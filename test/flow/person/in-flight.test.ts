@@ -48,15 +48,6 @@ function hanging () {
   return { answer, waits: async (waitsFor?: string) => { if (waitsFor === isSending) end() } }
 }
 
-t.test('one of the schedule', async (t) => {
-  const { answer, waits } = hanging()
-  const { gone, callId } = await called(t, answer)
-  await erase(gone, {
-    waits, scavenge: async () => t.strictSame(await outcomesOf(callId), ['rejected'], 'it has ended')
-  })
-  t.match(await deliveryOf(callId), { status: 'cancelled', body: null })
-})
-
 t.test('a redelivery, whose kept answer is forgotten, also below BASE_PATH', async (t) => {
   const { gone, callId, hook } = await called(t, answers(200))
   await eventually(async () => (await deliveryOf(callId)).status === 'delivered')
