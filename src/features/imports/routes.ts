@@ -246,7 +246,7 @@ const wantsCsv = (accept = '') => /(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept)
 interface User { reading: number, turn: Promise<number> }
 
 /** How many files of a user are being read, and whose turn it is. */
-class Uploads {
+export class Uploads {
   readonly #users = new Map<string, User>()
   readonly #bursts = new Bursts(8)
 

@@ -73,28 +73,8 @@ function * within (value: unknown): Generator<Schema> {
 const everything = [...within(document)]
 const typesOf = ({ type }: Schema) => [type].flat()
 
-t.test('no schema is called what a generator calls something of another: NewX, XWithDefaults, NullableX', async (t) => {
-  for (const name of Object.keys(schemas)) {
-    for (const made of [`New${name}`, `${name}WithDefaults`, `Nullable${name}`]) t.notOk(schemas[made], made)
-  }
-})
-
-t.test('an operation has one login at most: of two that are each enough, a client sends the header twice', async (t) => {
-  const logins = operations.map(({ operation: { security = document.security } }) => security.flatMap(Object.keys))
-  t.same(logins.filter(({ length }) => length > 1), [])
-  t.same([...new Set(logins.flat())].sort(), Object.keys(document.components.securitySchemes).sort())
-})
-
 t.test('bodies and answers have no default: it is in the description', async (t) => {
   t.same([...within([schemas, document.components.responses])].filter((part) => 'default' in part), [])
-})
-
-t.test('a query parameter that has a default, or may be absent, is not required', async (t) => {
-  const inQuery = operations.flatMap(({ name, operation: { parameters = [] } }) =>
-    parameters.filter((each) => each.in === 'query').map((each) => ({ ...each, of: name })))
-  t.same(inQuery.filter(({ required, schema }) => required && schema.default !== undefined), [])
-  t.same(inQuery.filter(({ required }) => required).map(({ of, name }) => `${of} ${name}`),
-    ['GET /engine/blacklist/{phone_number} assistant_id'])
 })
 
 t.test('a choice of objects is one of them; null is a choice beside a named object, never inside it', async (t) => {

@@ -1,5 +1,8 @@
-// Assistants, leads and calls by their ids and in lists, with filters and searches, as their users see them.
+// Assistants, leads and calls by their ids and in lists, with filters and searches, and the last day by the hour, as
+// their users see them.
 import t from 'tap'
+import { countCalls } from '../../../projections/calls.js'
+import { countDeliveries } from '../../../workers/deliveries/read.js'
 import { defaultSettings } from '../../../src/features/assistants/events.js'
 import { call as report } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
@@ -7,6 +10,7 @@ import { readScene, timestamp as at } from '../../support/scenes/scenes.js'
 import { newAssistant } from '../../support/service.js'
 
 const { service, call, get, create, createLead, complete, hook } = await readScene(t)
+const { pool } = service.parts
 
 const namesOf = (data: { name: string }[]) => data.map(({ name }) => name)
 
@@ -81,7 +85,7 @@ t.test('leads are filtered by campaign and status, by how the phone number begin
 })
 
 t.test('leads are filtered by days in UTC and by instants, both ends included', async (t) => {
-  const { rows: [{ at }] } = await service.parts.pool.query('SELECT min(created_at) AS at FROM read_model.leads')
+  const { rows: [{ at }] } = await pool.query('SELECT min(created_at) AS at FROM read_model.leads')
   const instant = at.toISOString()
   const today = instant.slice(0, 10)
   const ids = async (query: string) => (await get(`/user/leads?${query}`)).body.data.map(({ id }: { id: number }) => id)
@@ -89,7 +93,7 @@ t.test('leads are filtered by days in UTC and by instants, both ends included', 
   t.equal((await ids(`date_from=${instant}`)).length, 3)
   t.equal((await ids(`date_from=${today}`)).length, 3)
   t.same(await ids('date_to=2020-02-29'), [])
-  const { rows: [{ last }] } = await service.parts.pool.query('SELECT max(updated_at) AS last FROM read_model.leads')
+  const { rows: [{ last }] } = await pool.query('SELECT max(updated_at) AS last FROM read_model.leads')
   t.same(await ids(`updated_from=${last.toISOString()}`), [leads.at(-1)?.id])
   t.equal((await ids(`updated_from=${today}`)).length, 3)
   t.same(await ids('updated_from=2999-12-31'), [])
@@ -113,13 +117,6 @@ t.test('the catalogue is listed by name, what is the user\'s own newest first', 
   t.same((await get('/user/phone-numbers', '2')).body, {
     data: [{ id: 3, phone_number: '+15551230003' }], meta: { page: 1, per_page: 100, total: 1, last_page: 1, next: null }
   })
-})
-
-t.test('a page after the last one is empty and tells the same total', async (t) => {
-  t.same((await get('/user/leads?page=3&per_page=2')).body, {
-    data: [], meta: { page: 3, per_page: 2, total: 3, last_page: 2, next: null }
-  })
-  t.equal((await get('/user/leads?page=1000000000&per_page=100')).status, 200)
 })
 
 t.test('an assistant is its summary, settings, revision, times and webhook, with its revision as ETag', async (t) => {
@@ -372,9 +369,48 @@ t.test('phone numbers and do-not-call entries are searched by how the number beg
 })
 
 t.test('an instant that a row shows includes the row, in date_to as in date_from', async (t) => {
-  const { pool } = service.parts
   await pool.query("UPDATE read_model.calls SET ended_at = ended_at + interval '700 microseconds' WHERE id = 'of-nobody'")
   const { assistant_id, ended_at } = (await get('/user/call/of-nobody')).body.data
   const { body } = await get(`/user/calls?date_from=${ended_at}&date_to=${ended_at}&assistant_id=${assistant_id}`)
   t.match(body.data, [{ call_id: 'of-nobody' }, { call_id: 'of-contact' }, { call_id: 'of-lead' }])
+})
+
+const hourMs = 3_600_000
+const ago = (hours: number) => new Date(Date.now() - hours * hourMs).toISOString()
+const started_at = ago(48)
+const user = 'daily'
+
+t.test('calls count in the hour that they ended in, webhooks by where they stand, each for its user alone', async (t) => {
+  const webhook = { is_webhook_active: true, webhook_url: hook.url, send_webhook_only_on_completed: false }
+  const [on, off, others] = [await create(webhook, user), await create({}, user), await create({}, '2')]
+  const calls = [
+    { assistant_id: on, ended_at: ago(0) }, { assistant_id: on, ended_at: ago(23), status: 'no-answer' },
+    { assistant_id: on, ended_at: ago(3), status: 'no-answer' }, { assistant_id: off, ended_at: ago(3), status: 'no-answer' },
+    { assistant_id: off, ended_at: ago(25) }, { assistant_id: others, ended_at: ago(3) }
+  ]
+  for (const [index, call] of calls.entries()) await complete(`day-${index}`, { started_at, ...call })
+  const { data } = await eventually(async () => {
+    const { body } = await get('/user/day', user)
+    return body.data.deliveries.hours.at(-1).counts.delivered === 3 && body
+  })
+  t.equal(data.calls.hours.length, 24)
+  const hour = new Date(Math.floor(Date.now() / hourMs) * hourMs).toISOString()
+  t.same(data.calls.hours.at(-1), { hour, counts: { completed: 1 } })
+  t.same(data.calls.hours.at(-4).counts, { 'no-answer': 2 })
+  t.same(data.calls.hours[0].counts, { 'no-answer': 1 })
+  t.same(data.deliveries.hours.at(-1).counts, { delivered: 3, skipped: 2 })
+  t.ok(data.calls.is_exact && data.deliveries.is_exact)
+})
+
+t.test('what waits for a webhook that is off counts as held', async (t) => {
+  await pool.query(`
+    UPDATE ledger.webhook_deliveries SET status = 'scheduled' WHERE call_id = 'day-0';
+    UPDATE ledger.webhooks SET off_since = now() WHERE user_id = '${user}'`)
+  t.same((await get('/user/day', user)).body.data.deliveries.hours.at(-1).counts, { delivered: 2, held: 1, skipped: 2 })
+})
+
+t.test('of more than are counted those are counted that came last', async (t) => {
+  const day = [new Date(ago(24)), new Date(ago(-1))] as const
+  t.same((await countCalls(pool, user, ...day, 1)).map(({ count }) => count), [1, 1])
+  t.equal((await countDeliveries(pool, user, ...day, 2)).reduce((sum, { count }) => sum + count, 0), 3)
 })
