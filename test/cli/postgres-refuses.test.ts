@@ -10,6 +10,7 @@ import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { reachablePostgres } from '../../src/services/back-end-unreachable.js'
 import { openPool, ping } from '../../src/postgres/pool.js'
 import { secrets } from '../support/auth/secrets.js'
+import { doctor } from './doctor/doctor.js'
 import { dataDir, run, runWarm } from '../support/ringledger.js'
 
 const rules = `
@@ -120,6 +121,13 @@ for (const [rule, databaseUrl, ...wanted] of cases) {
     t.notMatch(message, /did not answer|hunter2/)
   })
 }
+
+t.test('the doctor tells a server that is too old and one that takes no writes', async (t) => {
+  for (const [username, check, found] of [['old', 'version', /too old: it is Postgres 13/], ['reader', 'takes writes', /takes no writes/]] as const) {
+    const { find } = await doctor(t, { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: to({ username }) })
+    t.match(find('Postgres', check), { level: 'error', found, mend: /./ })
+  }
+})
 
 t.test('a start that a pooler lets in no further locks nothing', async (t) => {
   await tells(t, ['start'], pooler, /A pooler stands/)

@@ -8,25 +8,22 @@ import { eventually } from '../../support/eventually.js'
 import { once } from 'node:events'
 import { packageRoot } from '../../../src/package-root.js'
 
-for (const [ends, signal] of [['terminal', 'SIGKILL'], ['shell', 'SIGTERM']] as const) {
-  t.test(`a start whose ${ends} is ended stops as it should, and leaves no process`, async (t) => {
-    const settings = { DATA_DIR: await startedDataDir(t), PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0', LOG_LEVEL: 'silent' }
-    const command = `${process.execPath} ${bin} start & echo pids $$ $!; wait`
-    const terminal = spawn('script', ['--quiet', '--flush', '--command', command, '/dev/null'], {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings }
-    })
-    t.teardown(() => terminal.kill('SIGKILL'))
-    let shown = ''
-    terminal.stdout.on('data', (text) => { shown += text })
-    await eventually(() => shown.includes('Stop with Ctrl-C.'))
-    const [shell, pid] = (/^pids (\d+) (\d+)/.exec(shown)?.slice(1) ?? []).map(Number)
-    if (!shell || !pid) throw new Error(shown)
-    t.teardown(() => { if (runs(pid)) process.kill(pid, 'SIGKILL') })
-    process.kill(ends === 'shell' ? shell : terminal.pid ?? NaN, signal)
-    await eventually(() => !runs(pid))
-    t.notOk(existsSync(join(settings.DATA_DIR, 'run.json')), 'with its back ends')
+t.test('a start whose terminal is closed stops as it should, and leaves no process', async (t) => {
+  const settings = { DATA_DIR: await startedDataDir(t), PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0', LOG_LEVEL: 'silent' }
+  const command = `${process.execPath} ${bin} start & echo pid $!; wait`
+  const terminal = spawn('script', ['--quiet', '--flush', '--command', command, '/dev/null'], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings }
   })
-}
+  t.teardown(() => terminal.kill('SIGKILL'))
+  let shown = ''
+  terminal.stdout.on('data', (text) => { shown += text })
+  await eventually(() => shown.includes('Stop with Ctrl-C.'))
+  const pid = Number(/^pid (\d+)/.exec(shown)?.[1])
+  t.teardown(() => { if (runs(pid)) process.kill(pid, 'SIGKILL') })
+  terminal.kill('SIGKILL')
+  await eventually(() => !runs(pid))
+  t.notOk(existsSync(join(settings.DATA_DIR, 'run.json')), 'with its back ends')
+})
 
 function runs (pid: number): boolean {
   try {
