@@ -43,15 +43,17 @@ t.test('every projector reports a read model that stands still while the log mov
   await blocker.query('BEGIN; SELECT FROM read_assistants_g1.checkpoint FOR UPDATE')
   await service.call('POST', '/user/assistant', newAssistant)
   for (const { url } of [service, standby]) {
-    await eventually(async () => (await ready(url)).status === 503)
-    const { checks } = await ready(url)
+    const { checks } = await eventually(async () => {
+      const found = await ready(url)
+      return found.status === 503 && found
+    })
     t.match(checks, { 'projection assistants': 'failing', postgres: 'ok', eventStore: 'ok' })
   }
-  t.equal(await aliveMetric(), '0')
+  await eventually(async () => await aliveMetric() === '0')
   t.equal((await ready(api.url)).status, 200, 'who only answers is not concerned')
   await blocker.query('ROLLBACK')
   await eventually(async () => (await ready(service.url)).status === 200 && (await ready(standby.url)).status === 200)
-  t.equal(await aliveMetric(), '1')
+  await eventually(async () => await aliveMetric() === '1')
 })
 
 t.test('an API is ready once ids are given out, and says what it waits for', async (t) => {
