@@ -14,7 +14,7 @@ t.test('it is not ready, and answers until a second signal or the end of the del
   const socket = connect(Number(new URL(listeningUrl(process.stdout()) ?? '').port), '127.0.0.1')
   socket.write('POST /user/nothing HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{')
   await eventually(() => socket.readyState === 'open')
-  process.signal('SIGTERM')
+  process.signal('SIGINT')
   await process.says((stdout) => /Not ready any more; draining after 600 s/.exec(stdout)?.[0])
   const ready = await call('GET', '/health/ready')
   t.match({ status: ready.status, body: ready.body }, { status: 503, body: { message: /stopping/, status: 'draining' } })

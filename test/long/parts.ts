@@ -23,7 +23,7 @@ export const parts: Part[] = [
   },
   {
     name: 'kill',
-    files: ['test/long/kill'],
+    files: ['test/flow/kill.test.ts', 'test/long/kill'],
     env: { CHAOS_ROUNDS: '20' },
     guards: ['src/commands', 'src/services', 'src/log', 'src/http', 'src/subscriptions'],
     minutes: 7

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { callReport, newAssistant } from '../../support/bodies/bodies.js'
+import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { chaos, killAll } from '@ringledger/embedded-postgres/testing'
-import { eventually } from '../../support/eventually.js'
-import { receiver } from '../../support/receivers/receiver.js'
-import { startedDataDir } from '../../support/ringledger.js'
-import { localWebhooks, startService, type RunningService } from '../../support/running-service.js'
+import { eventually } from '../support/eventually.js'
+import { receiver } from '../support/receivers/receiver.js'
+import { startedDataDir } from '../support/ringledger.js'
+import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
 
 const { rounds, seed, instant } = chaos(t, 'kill', 1, 300_000)
 const folder = await startedDataDir(t)
