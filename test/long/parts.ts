@@ -96,7 +96,8 @@ export const parts: Part[] = [
   },
   {
     name: 'plans',
-    files: ['test/long/plans'],
+    files: ['test/long/plans', 'test/http/lists/pages-read.test.ts'],
+    env: { PLAN_ROWS: '1000000' },
     guards: ['src/features', 'migrations', 'projections/catalog.ts'],
     minutes: 20
   },
