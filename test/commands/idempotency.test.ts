@@ -254,7 +254,7 @@ t.test('every POST about webhooks does its work once per key, and answers the sa
 t.test('an id whose stream exists already is passed over, and nobody else\'s assistant is touched', async (t) => {
   const first = await call('POST', '/user/assistant', newAssistant)
   // What an older Postgres beside a newer log looks like to another process.
-  await pool.query('SELECT setval(\'ledger.assistant_ids\', 1, false)')
+  await pool.query("SELECT setval('ledger.assistant_ids', $1, false)", [first.body.data.id])
   const { url } = await service.start(['api'])
   const { status, body: { data } } =
     await caller(url)('POST', '/user/assistant', { token: await service.token('2'), body: newAssistant })
