@@ -32,7 +32,7 @@ export async function projectionStatuses ({ pool, streams }: Services): Promise<
     const position = BigInt(active?.position ?? 0)
     const behind = await behindLog(streams, { position, head }, projection.eventTypes)
     const offers = actions.map((action) => ({ action, why_not: whyNot(action, projection, owned) ?? null }))
-    const breaker = owned.find(({ generation }) => generation === active?.generation)?.breaker
+    const breaker = owned.find(({ state }) => state === 'active')?.breaker
     return statusOf(projection, { generations, active, breaker, behind, offers }, seen)
   }
   const ofDispatcher = async () => {
