@@ -157,7 +157,7 @@ export class Idempotency {
     claim: Claim, { prepare, write }: LedgerCommand<Facts, Body>
   ): Promise<Answer<Body> & { isReplay: boolean }> {
     return await this.once(claim, {}, async (tried) => {
-      tried.mayBeWritten = false // an earlier try cannot commit any more: it lost its lease
+      tried.mayBeWritten = false // an earlier try has lost its lease, so it cannot commit
       const facts = await prepare()
       let isWritten = false
       try {

@@ -18,7 +18,7 @@ export interface Attempt {
   assistantId: string
   userId: string
   url: string
-  /** Of the webhook: an outcome counts only against the same revision. */
+  /** Revision of the webhook. An outcome counts only if the webhook still has this one. */
   revision: string
   body: Buffer
   /** Failed attempts of its schedule, and milliseconds since that began. */

@@ -1,5 +1,5 @@
-// Checks of Postgres: can we work with it, and does it have spare connections? Of the event store: who leads, and may
-// our login do what it must and no more? And of Redis.
+// Checks that Postgres serves us and has spare connections, that the event store has a leader and gives our login the
+// rights that it needs and no more, and that Redis answers.
 import type pg from 'pg'
 import { packageRoot } from '../../package-root.js'
 import {

@@ -158,7 +158,7 @@ export const HistoryEntry = Type.Object({
 }, { title: 'HistoryEntry' })
 export type HistoryEntry = Static<typeof HistoryEntry>
 
-/** The entry of an event, for the assistant as it was `before`. Names nobody, because only its owner can change it. */
+/** Builds the entry of an event; `before` is the assistant before it. Names no user: only the owner can change it. */
 export function historyEntry (before: AssistantState, event: AssistantEvent): Omit<HistoryEntry, 'revision'> {
   const { at, given } = toldBy(event)
   return { event: event.type, at, changes: changesBetween({ ...before, ...before?.settings }, given) }

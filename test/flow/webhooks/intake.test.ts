@@ -26,7 +26,7 @@ t.teardown(() => pipe.close())
 
 interface Options { type?: string, revision?: bigint, contentType?: string }
 
-/** Appends the very bytes, as any client could. */
+/** Appends these bytes unchanged, as any client can. */
 async function append (stream: string, data: object | string, options: Options = {}): Promise<void> {
   const { type = 'CallCompleted', revision = 0n, contentType = 'application/json' } = options
   const bytes = Buffer.from(typeof data === 'string' ? data : JSON.stringify(data))
