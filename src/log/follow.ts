@@ -4,7 +4,6 @@ import type { StoredEvent } from '../domain/stored-event.js'
 import {
   FORWARDS, START, type AllStreamResolvedEvent, eventTypeFilter, type AllStreamSubscription, type Position
 } from '@eventstore/db-client'
-import { pause } from '../timing.js'
 import { deliver, collect } from './read.js'
 import { sizeOf, toStoredEvent } from './stored.js'
 import type { EventStoreConnection, Session } from './connection.js'
@@ -143,11 +142,12 @@ async function next (
   const arriving = feed.next()
   arriving.catch(() => {}) // awaited below, or abandoned when the feed is closed
   for (let everyMs = patienceMs; ; everyMs = Math.max(patienceMs, Math.min(2 * everyMs, longestIdleMs))) {
-    const waiting = new AbortController()
-    const look = () => waiting.abort()
+    let look = () => {}
+    const looked = new Promise<undefined>((resolve) => { look = () => resolve(undefined) })
+    const timer = setTimeout(look, everyMs)
     awaited.add(look)
-    const batch = await Promise.race([arriving, pause(everyMs, waiting.signal)]).finally(() => {
-      look()
+    const batch = await Promise.race([arriving, looked]).finally(() => {
+      clearTimeout(timer)
       awaited.delete(look)
     })
     if (batch) return batch

@@ -89,6 +89,12 @@ const besideData = 500
 /** A drop frees an eighth of the budget: each drop moves all remaining events, so it must not come with every event. */
 const keptShare = 7 / 8
 
+interface Reader {
+  wake (): void
+  /** @param from the position reached before @param types of the events up to `to` */
+  arrived (from: bigint, to: bigint, types: readonly string[]): void
+}
+
 /**
  * Buffers the newest events of a subscription. It ends with the subscription, or when its last reader leaves. Then
  * SharedTail may begin another one.
@@ -101,7 +107,7 @@ class Tail {
   #since: bigint
   #reached: bigint
   readonly #closing = new AbortController()
-  readonly #readers = new Set<() => void>()
+  readonly #readers = new Set<Reader>()
 
   constructor (
     streams: Pick<Followed, 'follow'>, from: Omit<FollowOptions, 'signal'>, private readonly maxBytes: number
@@ -131,13 +137,22 @@ class Tail {
     let [hasUrgent, isPressed] = [false, false]
     let [restsUntil, passesMs] = [0, passingMs.busy]
     let waitsSince: number | undefined
+    let timer: NodeJS.Timeout | undefined
     let wake = () => {}
     const look = () => wake()
+    // Most batches have nothing for most readers: one with a timer moves on over such a batch without waking.
+    const reader: Reader = {
+      wake: look,
+      arrived: (from, to, arrivedTypes) => {
+        if (timer && seen === from && !arrivedTypes.some((type) => types.has(type))) seen = to
+        else wake()
+      }
+    }
     const press = () => {
       isPressed = true
       wake()
     }
-    this.#readers.add(look)
+    this.#readers.add(reader)
     pressing.add(press)
     signal.addEventListener('abort', look, { once: true })
     try {
@@ -154,9 +169,10 @@ class Tail {
           ? now
           : hasUrgent ? restsUntil : (waitsSince ?? Infinity) + (events.length > 0 ? deferredMs : passesMs)
         if (dueAt > now) {
-          const timer = dueAt < Infinity ? setTimeout(look, dueAt - now) : undefined
+          timer = dueAt < Infinity ? setTimeout(look, dueAt - now) : undefined
           await new Promise<void>((resolve) => { wake = resolve })
           clearTimeout(timer)
+          timer = undefined
           continue
         }
         const batch = { events, position: position = seen }
@@ -168,7 +184,7 @@ class Tail {
     } finally {
       signal.removeEventListener('abort', look)
       pressing.delete(press)
-      this.#readers.delete(look)
+      this.#readers.delete(reader)
       if (this.#readers.size === 0) this.#end()
     }
   }
@@ -185,9 +201,11 @@ class Tail {
         this.#events.push({ event, bytes })
         this.#bytes += bytes
       }
+      const from = this.#reached
       this.#reached = position
       if (this.#bytes > this.maxBytes) this.#dropOldest()
-      this.#tell()
+      const types = events.map(({ type }) => type)
+      for (const reader of this.#readers) reader.arrived(from, position, types)
     }
   }
 
@@ -206,10 +224,6 @@ class Tail {
     if (this.isOver) return
     this.isOver = true
     this.#closing.abort()
-    this.#tell()
-  }
-
-  #tell (): void {
-    for (const moved of this.#readers) moved()
+    for (const { wake } of this.#readers) wake()
   }
 }
