@@ -122,7 +122,7 @@ const withoutNumber = ({ settings, ...assistant }: AssistantAtRevision, at: Date
 const releasedAt = (row: string) => `(
   SELECT released_at FROM read_model.released_numbers WHERE id = (${row}.settings ->> 'phone_number_id')::bigint)`
 
-export interface AssistantFilter {
+interface AssistantFilter {
   userId: string
   /** Part of the name, ignoring case and accents. */
   name?: string | undefined

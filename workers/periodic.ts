@@ -14,7 +14,7 @@ export interface Periodic {
   run (signal: AbortSignal): Promise<unknown>
 }
 
-export interface PeriodicOptions {
+interface PeriodicOptions {
   pool: Pool
   /** Of the lease. */
   name: string

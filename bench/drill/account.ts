@@ -9,7 +9,7 @@ import type { DrillReceiver } from './receiver.js'
 import type { Accounts } from './report.js'
 import type { DrilledService } from './service.js'
 
-export interface Drill {
+interface Drill {
   service: DrilledService
   users: readonly User[]
   book: Book

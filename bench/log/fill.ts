@@ -15,7 +15,7 @@ export interface Written {
   created: number
 }
 
-export interface Filled {
+interface Filled {
   events: number
   /** Of data and metadata. */
   bytes: number

@@ -3,7 +3,7 @@ import Table from 'cli-table3'
 import { median } from '../support/statistics.js'
 
 /** Above it a row is marked. */
-export const tolerated = 1.05
+const tolerated = 1.05
 
 export interface Row {
   name: string

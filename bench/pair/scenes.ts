@@ -26,7 +26,7 @@ export interface Measures {
 }
 
 const plain = { queue: 'Postgres', isPaced: false, isCounted: false, isWarmedUp: true } as const
-export const topCalls = 64
+const topCalls = 64
 
 export const scenesOf = (arrivals: Arrivals): Record<string, Measures> => ({
   'replay calls': { ...plain, unit: 'event', isWarmedUp: false, measure: replay },

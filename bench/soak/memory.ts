@@ -51,7 +51,7 @@ export class MemorySamples {
 }
 
 /** What the samples of the first and of the last third come down to. */
-export function thirdsOf (samples: number[]): [number, number] {
+function thirdsOf (samples: number[]): [number, number] {
   const third = Math.ceil(samples.length / 3)
   return [low(samples.slice(0, third)), low(samples.slice(-third))]
 }

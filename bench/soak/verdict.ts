@@ -5,7 +5,7 @@ import type { Outcome } from './load.js'
 import type { Growth } from './memory.js'
 
 /** `p99` is the median of those of its windows, so that one disturbance of the machine decides nothing. */
-export interface Phase { requests: number, p50: number, p99: number, failures: string[] }
+interface Phase { requests: number, p50: number, p99: number, failures: string[] }
 
 export interface Soaked {
   minutes: number

@@ -45,7 +45,7 @@ function assertStatus (wanted: number, { status, body }: Answer): void {
 }
 
 /** Does something so many times at once, for so long. */
-export async function measureAtOnce (
+async function measureAtOnce (
   { inFlight, seconds }: { inFlight: number, seconds: number }, pids: Pids, act: () => Promise<unknown>
 ): Promise<Figures> {
   const taken: number[] = []

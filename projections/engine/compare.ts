@@ -154,7 +154,7 @@ async function rowOf (
 type TextRow = Record<string, string | null>
 
 /** A row that differs. A side that has no such row is absent. */
-export interface Difference {
+interface Difference {
   table: string
   key: string
   /** The columns that differ. */

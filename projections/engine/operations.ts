@@ -176,7 +176,7 @@ const mostPauseMs = 200
  * generation; it swaps only if no process feeds the active one either.
  * @throws ReplayRefused when somebody drops the generation meanwhile
  */
-export async function awaitSwap (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
+async function awaitSwap (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
   const { consumerPool: pool, signal } = options
   const done = new AbortController()
   const feeding = feedGenerations([projection], {

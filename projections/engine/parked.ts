@@ -40,7 +40,7 @@ export interface ParkedStream {
 
 export interface BackEnds { pool: Pool, streams: Pick<Streams, 'read'> }
 
-export interface ParkedRow { revision: bigint, error: string, since: Date }
+interface ParkedRow { revision: bigint, error: string, since: Date }
 
 /** `parked` counts all parked events of its stream. */
 interface ParkedEvent extends ParkedRow {
@@ -96,7 +96,7 @@ export async function parkedRows (db: Pool | PoolClient, consumer: string, strea
   return rows.map((row) => ({ ...row, revision: BigInt(row.revision) }))
 }
 
-export function notParked (name: string, stream: string, revision?: bigint): ParkingRefused {
+function notParked (name: string, stream: string, revision?: bigint): ParkingRefused {
   const event = revision === undefined ? stream : `${stream}@${revision}`
   return new ParkingRefused(
     `${name} has not parked ${event}: \`ringledger projections quarantine list\` shows what is parked`)

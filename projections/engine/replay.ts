@@ -214,7 +214,7 @@ async function whileBuilding<Answer> (
   }
 }
 
-export interface FoldOptions extends Pick<WriterOptions, 'refuse'> {
+interface FoldOptions extends Pick<WriterOptions, 'refuse'> {
   pool: Pool
   streams: Streams
   signal: AbortSignal

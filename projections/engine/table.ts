@@ -1,7 +1,7 @@
 // A read-model table: its columns, and how rows of it are loaded and written in bulk.
 import type { Pool, PoolClient } from 'pg'
 
-export type ColumnType = 'bigint' | 'integer' | 'text' | 'boolean' | 'timestamptz' | 'json'
+type ColumnType = 'bigint' | 'integer' | 'text' | 'boolean' | 'timestamptz' | 'json'
 export type Key = number | string
 
 export interface AnyTable {
@@ -149,7 +149,7 @@ function readableJson (value: unknown): string {
 export const iso = (time: string) => new Date(time).toISOString()
 
 /** Encodes a parameter of type `text[]` or `json[]` in Postgres's binary format. */
-export function textArray (texts: ReadonlyArray<string | null>, element: 'text' | 'json'): Buffer {
+function textArray (texts: ReadonlyArray<string | null>, element: 'text' | 'json'): Buffer {
   let bytes = headBytes
   for (const text of texts) bytes += 4 + (text === null ? 0 : Buffer.byteLength(text))
   const array = Buffer.allocUnsafe(bytes)

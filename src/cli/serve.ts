@@ -88,7 +88,7 @@ export function placesOf (
 }
 
 /** For a terminal. Has examples only if the secret was generated here, so nobody else can have a token yet. */
-export async function welcome (
+async function welcome (
   { url, docs, console, events, data }: ReturnType<typeof placesOf>, config: RunConfig
 ): Promise<string> {
   return [

@@ -4,7 +4,7 @@ import { setImmediate as arrived } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { isAboutData } from './problems.js'
 
-export interface BatcherOptions<Item, Answer> {
+interface BatcherOptions<Item, Answer> {
   /** Answers as many of the items as it can. */
   runBatch (items: Item[]): Promise<Map<Item, Answer>>
   /** Answers an item that its batch left unanswered. Other items do not wait for it. */

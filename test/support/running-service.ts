@@ -29,7 +29,7 @@ export interface RunningService {
   kill (): Promise<void>
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   env?: Environment
   /** When absent: a copy of one on which it ran before, or an empty one if `env` names servers or keys. */
   dataDir?: string

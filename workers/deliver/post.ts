@@ -6,7 +6,7 @@ import { Blocked, NameNotResolved, guardedConnector, type GuardOptions, type Res
 import { openConnections, type Connections } from './connections.js'
 import type { Result, Stage } from '../../src/features/webhooks/outcome.js'
 
-export interface Post {
+interface Post {
   url: string
   headers: Record<string, string>
   body: Buffer

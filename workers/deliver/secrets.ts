@@ -5,7 +5,7 @@ import { iso } from '../deliveries/read.js'
 import { newSecret } from './sign.js'
 
 /** An assistant, or without one the user. */
-export interface SecretOwner {
+interface SecretOwner {
   userId: string
   assistantId?: number | undefined
 }
@@ -13,7 +13,7 @@ export interface SecretOwner {
 export interface Secrets { secret: string, previous: { secret: string, expires_at: string } | null }
 
 /** `own`: whether it is the assistant's, and not that of its user. */
-export interface AssistantSecrets extends Secrets { own: boolean }
+interface AssistantSecrets extends Secrets { own: boolean }
 
 type Database = Pick<Pool | PoolClient, 'query'>
 

@@ -10,7 +10,7 @@ import { tracing, type SpanOptions } from '../../src/tracing/tracing.js'
 import { currentSecret } from './secrets.js'
 import { requestHeaders, signedHeaders } from './sign.js'
 
-export interface SendOptions {
+interface SendOptions {
   pool: Pool
   poster: Poster
   keys: SecretKeys

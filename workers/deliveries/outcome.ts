@@ -121,7 +121,7 @@ const isHeld = (r: string) => `${r}.is_crash AND ${r}.crashes >= ${heldAfter - 1
  * Assistants that wait for room of their user, the longest unserved first, as many as there is room for.
  * @param count running attempts of the user @param running a relation with those of each assistant
  */
-export const waitingSql = (user: string, count: string, running: string) => `
+const waitingSql = (user: string, count: string, running: string) => `
       SELECT w.assistant_id FROM ledger.webhooks w LEFT JOIN ${running} own USING (user_id, assistant_id)
       WHERE w.user_id = ${user} AND w.waits_since IS NOT NULL AND ${isOpen('w')}
         AND coalesce(own.count, 0) < CASE WHEN w.failing_since IS NOT NULL THEN ${bounds.ofFailing}

@@ -65,7 +65,7 @@ function newestOfAll (isFiltered: boolean, parts: readonly string[]): Search {
 }
 
 /** Null if the assistant is unknown. */
-export interface OfUser { user_id: string | null }
+interface OfUser { user_id: string | null }
 
 /** A page of deliveries without their attempts, newest first, each with its user. */
 export async function listDeliveries (

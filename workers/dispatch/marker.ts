@@ -4,7 +4,7 @@ import { BehindLog, writeMarker, type MarkerOptions } from '../../src/recovery/m
 import type { Consumer } from '../../src/subscriptions/run.js'
 import { isOfOutage, RevisionConflict } from '../../src/log/errors.js'
 
-export interface MarkingOptions extends MarkerOptions {
+interface MarkingOptions extends MarkerOptions {
   logGuard: LogGuard
   /** From the first event after a marker to the next one, in milliseconds. */
   everyMs?: number | undefined

@@ -19,7 +19,7 @@ export const relevantSettings = [
 ] as const satisfies (keyof AssistantSettings)[]
 export type RelevantSettings = Pick<AssistantSettings, typeof relevantSettings[number]>
 
-export interface PayloadAssistant {
+interface PayloadAssistant {
   assistant_id: number
   user_id: string
   settings: RelevantSettings

@@ -20,7 +20,7 @@ export const leadImportKind = 'lead-import'
 /** Days that an import and the results of its rows stay readable after its end. */
 const importDays = 30
 
-export interface ImportInput { upload_id: string, campaign_id: number }
+interface ImportInput { upload_id: string, campaign_id: number }
 
 /** As `GET /user/lead-import/{id}` shows it. */
 export interface ImportProgress extends ImportCounts {
@@ -30,7 +30,7 @@ export interface ImportProgress extends ImportCounts {
 }
 
 /** Rows are commands, as those of the API are. */
-export interface ImportWork extends Pick<Services, 'pool' | 'consumerPool' | 'streams' | 'positions' | 'phoneHash'> {
+interface ImportWork extends Pick<Services, 'pool' | 'consumerPool' | 'streams' | 'positions' | 'phoneHash'> {
   handle: HandleCommand
   ids: Ids
   blacklists: Blacklists

@@ -91,7 +91,7 @@ export interface RowResult {
 }
 
 /** For one import. */
-export const mostErrorBytes = 20 * 2 ** 20
+const mostErrorBytes = 20 * 2 ** 20
 
 /** Drops errors beyond `most` bytes. @param kept bytes that are stored already */
 export function withinBytes (outcomes: readonly RowOutcome[], kept: number, most = mostErrorBytes) {

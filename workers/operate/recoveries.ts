@@ -167,7 +167,7 @@ async function findBatch (
   return { found, last: last && [last.created_at, last.id] }
 }
 
-export interface RecoverOptions {
+interface RecoverOptions {
   pool: Pool
   /** Deliveries that were made then or later. */
   since: Date

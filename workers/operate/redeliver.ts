@@ -8,7 +8,7 @@ import { notifyDue } from '../deliveries/due-channel.js'
 import { askForAttempt } from '../deliveries/pending.js'
 import { findDelivery, isDeliveryId } from '../deliveries/read.js'
 
-export interface TestTarget {
+interface TestTarget {
   userId: string
   url: string
   body: WebhookTest

@@ -65,7 +65,7 @@ export async function refuseLostKeys (pool: Pool, { current, previous }: SecretK
     'SECRET_KEY_PREVIOUS, which takes several with commas between them')
 }
 
-export interface NeededKey {
+interface NeededKey {
   /** In the list of former keys, from 1. A key itself is never shown. */
   place: number
   texts: number

@@ -19,7 +19,7 @@ export interface AlertHook {
   secret: string
 }
 
-export interface TaskOptions {
+interface TaskOptions {
   pool: Pool
   streams: Pick<Streams, 'read' | 'followStored' | 'head'>
   /** Absent unless operators want alerts. */
@@ -85,7 +85,7 @@ export async function probeSuspended (pool: Pool): Promise<number> {
   })
 }
 
-export type AlertOptions = AlertHook & Pick<TaskOptions, 'pool' | 'version' | 'signal' | 'log'> & { poster: Poster }
+type AlertOptions = AlertHook & Pick<TaskOptions, 'pool' | 'version' | 'signal' | 'log'> & { poster: Poster }
 
 interface DueNotice { notice: Notice & { user_id: string }, attempt: number, now: Date }
 

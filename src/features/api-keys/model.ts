@@ -56,7 +56,7 @@ interface Digest { hash: string, prefix: string }
 
 /** `ids` holds the new key's. */
 export type CreateApiKey = NewApiKey & Digest & Circumstances
-export type RevokeApiKey = { type: 'revoke' } & Omit<Circumstances, 'ids'>
+type RevokeApiKey = { type: 'revoke' } & Omit<Circumstances, 'ids'>
 
 const apiKey: Aggregate<ApiKeyState, ApiKeyEvent> =
   { initialState: undefined, eventTypes: apiKeyEventTypes, evolve, ownerOf: (state) => state?.user_id }

@@ -91,8 +91,6 @@ export type LeadEvent = EventOf<typeof leadEvents>
 export const leadEventTypes = typesOf(leadEvents)
 export type LeadCreatedEvent = Extract<LeadEvent, { type: 'LeadCreated' }>
 export type LeadUpdatedEvent = Extract<LeadEvent, { type: 'LeadUpdated' }>
-export type LeadStatusChangedEvent = Extract<LeadEvent, { type: 'LeadStatusChanged' }>
-export type LeadDeletedEvent = Extract<LeadEvent, { type: 'LeadDeleted' }>
 export type LeadErasedEvent = Extract<LeadEvent, { type: 'LeadErased' }>
 
 /** `digest` hides the phone number: one stream is one contact of one campaign. */

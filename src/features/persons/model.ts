@@ -24,11 +24,11 @@ export interface PersonRequest {
 type PersonRequestState = PersonRequest | undefined
 
 /** The command's id is the request's, so a retried command is the same request. */
-export type RequestPerson = {
+type RequestPerson = {
   type: 'request', kind: PersonRequestType, number_digest: string, commandId: string
 } & Omit<Circumstances, 'ids'>
 /** `isDone`: all of it was done. If false, it never will be. */
-export interface EndRequest { type: 'end', isDone: boolean, now: string }
+interface EndRequest { type: 'end', isDone: boolean, now: string }
 
 const personRequest: Aggregate<PersonRequestState, PersonRequestEvent> = {
   initialState: undefined,

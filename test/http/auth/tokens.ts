@@ -76,7 +76,7 @@ export function signedAsIs (payload: object, header: object = { alg: 'HS256' }, 
   return `${token}.${createHmac('sha256', key).update(token).digest('base64url')}`
 }
 
-export type Issuer = Awaited<ReturnType<typeof tokenIssuer>>
+type Issuer = Awaited<ReturnType<typeof tokenIssuer>>
 type Pair = GenerateKeyPairResult & { alg: string, form?: object }
 
 export async function tokenIssuer (t: Teardown) {

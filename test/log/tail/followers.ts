@@ -58,7 +58,7 @@ export interface Follower {
   ended: Promise<void>
 }
 
-export interface FollowerOptions {
+interface FollowerOptions {
   eventTypes: string[]
   isDeferred?: IsDeferred
   after: bigint

@@ -22,7 +22,7 @@ export interface CallLoad {
   stop (): Promise<void>
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   seed: number
   /** Where the API listens now. */
   apiUrl: () => string

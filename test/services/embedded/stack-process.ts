@@ -10,7 +10,7 @@ interface Opened {
   pids: Record<string, number>
 }
 
-export interface StackOptions {
+interface StackOptions {
   role?: 'start' | 'command'
   how?: 'stay' | 'once'
   /** Real ones are started for what is not given; undefined: the event store is a made-up URL. */

@@ -2,7 +2,7 @@
 import type { Answer } from '../running-service.js'
 import type { TestService } from '../service.js'
 
-export interface MadeKey { id: number, key: string }
+interface MadeKey { id: number, key: string }
 
 export const newKey = (...scopes: string[]) => ({ name: 'test', scopes })
 

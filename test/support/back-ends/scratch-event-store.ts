@@ -17,7 +17,7 @@ export interface ScratchEventStore {
   connection: EventStoreConnection
 }
 
-export interface ScratchEventStoreOptions {
+interface ScratchEventStoreOptions {
   /** Holds its events; a database of its own when absent. */
   postgres?: ScratchPostgres
   schema?: string

@@ -42,7 +42,7 @@ export async function eventStoreCluster (
 type MemberRole = 'leader' | 'follower' | 'none'
 type CallKind = 'read' | 'subscribe' | 'append'
 
-export interface MemberOptions {
+interface MemberOptions {
   /** Where servers differ; 24.10 when not given. */
   version?: '23.10' | '24.10'
   /** Its key and certificate; without them it speaks in plain. */

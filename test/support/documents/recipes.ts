@@ -7,12 +7,12 @@ import { packageRoot } from '../../../src/package-root.js'
 interface Place { file: string, how: string, line?: string | undefined }
 export type Step = Place & { text: string } | { commands: string }
 
-export interface Recipe { title: string, steps: Step[] }
+interface Recipe { title: string, steps: Step[] }
 
 /** A file that is new, linked or named; or a place in the file that was named before. */
 const said = /new file `([^`]+)`|\]\(([^)#]+\.ts)\)|`((?:src|test|projections|workers)\/[^`]+\.ts)`|(after|before|instead of)\s+`([^`]+)`|(at the end)/g
 
-export function recipesIn (page: string): Recipe[] {
+function recipesIn (page: string): Recipe[] {
   const [, ...chapters] = page.split(/^## /m)
   return chapters.map((chapter) => {
     const places: Place[] = []

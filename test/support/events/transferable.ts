@@ -6,7 +6,7 @@ import { lentClient } from '../../../src/log/connection.js'
 import { scratchEventStore } from '../back-ends/scratch-event-store.js'
 import type { Teardown } from '../teardown.js'
 
-export interface Transferable {
+interface Transferable {
   client: EventStoreDBClient
   store: Store
   url: string

@@ -6,7 +6,7 @@ import type { Pool } from 'pg'
 import type { Teardown } from '../teardown.js'
 import type { Answered, GoodUser } from './good-user-main.js'
 
-export interface HostileScene {
+interface HostileScene {
   url: string
   pool: Pool
   /** A token of that user. */

@@ -53,8 +53,8 @@ export async function workRig (t: Teardown) {
   }
 }
 
-export interface CountingInput { to: number }
-export interface CountingProgress { counted: number }
+interface CountingInput { to: number }
+interface CountingProgress { counted: number }
 export type Counting = BackgroundKind<CountingInput, CountingProgress>
 
 async function addCountTable (pool: Pool): Promise<void> {
@@ -63,7 +63,7 @@ async function addCountTable (pool: Pool): Promise<void> {
   )
 }
 
-export interface CountingOptions {
+interface CountingOptions {
   worker: string
   /** Called before the step is kept. */
   onStep? (step: number): Promise<void> | void
