@@ -89,8 +89,10 @@ const longAgo = "now() - interval '30 days'"
 const heldReasons = [
   cancellingSql(heldSql('w.deleted_at IS NOT NULL'), 'assistant_deleted'),
   cancellingSql(heldSql(`least(w.off_since, w.suspended_at) < ${longAgo}`, `due_at < ${longAgo}`), 'held_too_long'),
-  `UPDATE ledger.webhook_deliveries SET status = 'cancelled', reason = 'held_too_long', finished_at = clock_timestamp()
-   WHERE id IN (SELECT id FROM ledger.webhook_deliveries WHERE status = 'held' AND finished_at < ${longAgo}
+  `UPDATE ledger.webhook_deliveries SET status = 'cancelled', finished_at = clock_timestamp(),
+     reason = CASE WHEN finished_at < ${longAgo} THEN 'held_too_long' ELSE 'assistant_deleted' END
+   WHERE id IN (SELECT id FROM ledger.webhook_deliveries d WHERE status = 'held' AND (finished_at < ${longAgo} OR EXISTS (
+       SELECT FROM ledger.webhooks w WHERE w.assistant_id = d.assistant_id AND deleted_at IS NOT NULL))
      LIMIT ${mostAtOnce} FOR NO KEY UPDATE SKIP LOCKED) AND status = 'held'`
 ]
 
