@@ -156,7 +156,7 @@ const last = `(
   FROM (SELECT) one
   LEFT JOIN LATERAL (
     SELECT url, CASE WHEN outcome <> 'delivered' THEN coalesce(error, 'the receiver answered ' || status_code) END AS error
-    FROM ledger.webhook_attempts WHERE delivery_id = d.id ORDER BY started_at DESC LIMIT 1) a ON true
+    FROM ledger.webhook_attempts WHERE delivery_id = d.id ORDER BY finished_at DESC LIMIT 1) a ON true
   LEFT JOIN ledger.webhooks w ON w.assistant_id = d.assistant_id WHERE d.status <> 'skipped')`
 
 /** The columns of a delivery `d`. `due_at` is never before the end of a pause. */

@@ -133,6 +133,15 @@ rule('a webhook that fails is listed since its first failure, with its last erro
   t.same(await troubledWebhooks(r.pool, 10), [])
 })
 
+rule('the last error is of the attempt that ended last, by which lists are filtered', async (t) => {
+  const [id = ''] = await r.add()
+  const { attempts: scheduled } = await r.claim(r.worker)
+  await r.ask(id)
+  await r.end((await r.claim(r.worker)).attempts, answer(404))
+  await r.end(scheduled, answer(500), 1_000)
+  t.match(await listed({ statusCode: 500 }), [{ id, last_error: 'the receiver answered 500' }])
+})
+
 rule('what is late is what a worker could send: one dead receiver and one user without room are not', async (t) => {
   const late = async () => {
     const { waiting, running, oldestSeconds, suspended, failing } = await countDue(r.pool)
