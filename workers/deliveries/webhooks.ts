@@ -2,7 +2,7 @@
 // hastens at most 1,000 due rows at once; `continueHastening` does the rest.
 import type { Pool, PoolClient } from 'pg'
 import type { Interruption } from '../../src/features/webhooks/model.js'
-import { beginning } from './claim.js'
+import { beginning, runs } from './claim.js'
 import { notifyDue } from './due-channel.js'
 import { iso } from './read.js'
 
@@ -156,14 +156,21 @@ export async function findInterruption (
   return found
 }
 
-// Waiting deliveries that have failed are due last, so the last ten have the last error.
 const waits = "d.assistant_id = w.assistant_id AND d.worker IS NULL AND d.crashes < 2 AND d.trigger = 'schedule'"
+// A delivery that has failed waits for its retry and is due last, or for the end of a pause and is due first. Else it
+// is being sent again, or exhausted.
 const lastError = `
   CASE suspended_reason WHEN 'gone' THEN 'the receiver answered 410' ELSE (
     SELECT coalesce(error, 'the receiver answered ' || status_code) FROM ledger.webhook_attempts
     WHERE outcome <> 'delivered' AND delivery_id IN (
-      SELECT delivery_id FROM ledger.webhook_due d WHERE ${waits} ORDER BY due_at DESC LIMIT 10)
-    ORDER BY started_at DESC LIMIT 1) END`
+      (SELECT delivery_id FROM ledger.webhook_due d WHERE ${waits} ORDER BY due_at DESC LIMIT 10)
+      UNION ALL (SELECT delivery_id FROM ledger.webhook_due d WHERE ${waits} ORDER BY due_at LIMIT 10)
+      UNION ALL SELECT delivery_id FROM ledger.webhook_due d
+      WHERE d.user_id = w.user_id AND d.assistant_id = w.assistant_id AND ${runs('d')}
+      UNION ALL (SELECT id FROM (
+        SELECT id, assistant_id FROM ledger.webhook_deliveries d WHERE d.user_id = w.user_id AND status = 'exhausted'
+        ORDER BY created_at DESC, id DESC LIMIT 100) ended WHERE ended.assistant_id = w.assistant_id LIMIT 10))
+    ORDER BY finished_at DESC LIMIT 1) END`
 
 /** Suspended ones first, then failing ones, each the longest first, then those that pause. */
 export async function troubledWebhooks (

@@ -133,6 +133,22 @@ rule('a webhook that fails is listed since its first failure, with its last erro
   t.same(await troubledWebhooks(r.pool, 10), [])
 })
 
+rule('the last error is found among untried deliveries, while the only one runs, and when none waits', async (t) => {
+  const lastError = async () => (await troubledWebhooks(r.pool, 10))[0]?.last_error
+  await r.add()
+  for (let times = 0; times < 3; times++) {
+    await r.end((await r.claim(r.worker)).attempts, answer(503, '60'))
+    await r.pool.query('UPDATE ledger.webhooks SET paused_until = NULL')
+  }
+  await r.add(20)
+  t.equal(await lastError(), 'the receiver answered 503')
+  await r.pool.query('DELETE FROM ledger.webhook_due WHERE n = 1')
+  const { attempts } = await r.claim(r.worker)
+  t.equal(await lastError(), 'the receiver answered 503')
+  await r.end(attempts.map((attempt) => ({ ...attempt, failures: 3 })), answer(500))
+  t.match(await troubledWebhooks(r.pool, 10), [{ waiting: 0, last_error: 'the receiver answered 500' }])
+})
+
 rule('the last error is of the attempt that ended last, by which lists are filtered', async (t) => {
   const [id = ''] = await r.add()
   const { attempts: scheduled } = await r.claim(r.worker)
