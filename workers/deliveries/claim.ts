@@ -133,7 +133,8 @@ const scheduled = (column = 'trigger') => `${column} = 'schedule'`
 // second. If other assistants of a user wait for room, one gets a single attempt. The claim looks at one due row more
 // than it may take, to know whether any is left. (SELECT …) hides the length of an array, so that one plan serves all.
 // `= ANY(ARRAY(…))` looks rows up by id: statistics say that a queue is empty, and a join would read all dead entries
-// of an index, for instance while a backup runs.
+// of an index, for instance while a backup runs. A bucket holds a tenth of a second's tokens: a full second would let
+// twice `max_per_second` start in one.
 const noted = 'ringledger.users_locked'
 const opened = `(SELECT current_setting('${noted}')::bigint[])::bigint[]`
 
@@ -154,7 +155,7 @@ const openedSql = `
     SELECT id, now() AS now FROM ledger.webhook_workers WHERE id = $1 FOR KEY SHARE
   ), hook AS MATERIALIZED (
     SELECT w.*, me.now, CASE WHEN max_per_second IS NOT NULL
-      THEN least(max_per_second, tokens + greatest(0, extract(epoch FROM me.now - tokens_at)) * max_per_second)
+      THEN least(greatest(1, max_per_second / 10.0), tokens + greatest(0, extract(epoch FROM me.now - tokens_at)) * max_per_second)
       ELSE ${bounds.ofUser} END AS tokens_now
     FROM me, ledger.webhooks w WHERE w.assistant_id = ANY(${opened})
     ORDER BY w.assistant_id FOR NO KEY UPDATE OF w SKIP LOCKED
