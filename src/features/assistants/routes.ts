@@ -263,7 +263,6 @@ const getAssistant = route('GET', '/user/assistant/:id', reading('assistants', {
   params: assistantPath,
   querystring: Type.Object({
     revision: Type.Optional(Type.Integer({
-      minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       description: 'As it was at this revision; one that it never had is not found.',
       examples: [0]
@@ -306,7 +305,7 @@ async function find (
 ): Promise<AssistantAtRevision | undefined> {
   const found = await findAssistant(pool, userId, id)
   if (!found || revision === undefined || revision === found.revision) return found
-  const past = revision > found.revision ? undefined : await assistantAt(userId, id, revision)
+  const past = revision < 0 || revision > found.revision ? undefined : await assistantAt(userId, id, revision)
   return past && await withoutReleased(pool, past)
 }
 

@@ -53,7 +53,7 @@ t.test('an assistant is read as it was at each of its revisions, and at no other
   t.match((await at(1)).body.data, { name: 'Night desk', status: 'active', revision: 1 })
   t.strictSame((await at(2)).body, (await get(`/user/assistant/${id}`)).body)
   t.equal((await at(0)).headers.get('etag'), '"0"')
-  for (const revision of [3, 2 ** 50]) t.equal((await at(revision)).status, 404, String(revision))
+  for (const revision of [-1, 3, 2 ** 50]) t.equal((await at(revision)).status, 404, String(revision))
   t.equal((await at(0, '2')).status, 404)
   t.equal((await at('x')).status, 422)
 })
