@@ -193,7 +193,8 @@ function addWebhooks (program: Command): void {
   add(group, 'options', 'show or change the options of the webhook of an assistant', work(webhooks, 'options'),
     new Argument('<assistant>', 'its id').argParser(anyId),
     new Option('--headers <file>', 'a JSON object of names and values, in place of the headers so far; {} for none'),
-    new Option('--max-per-second <n>', 'most attempts of the schedule that start in a second, 100 at most').argParser(Number),
+    new Option('--max-per-second <n>', 'most attempts of the schedule that start in a second, 100 at most')
+      .argParser(taking(like(/^\d{1,4}$/), Number, 'must be a number from 1 to 100')),
     new Option('--clear', 'leave no header and no bound'))
   add(group, 'stats', 'counts, what is due, and whether every call is accounted for', work(webhooks, 'stats'))
   add(group, 'resume', 'go on sending with a restored database: calls up to the last marker in the log are not sent again',
