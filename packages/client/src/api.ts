@@ -5536,6 +5536,7 @@ export interface operations {
             /** @description The options from now on. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];

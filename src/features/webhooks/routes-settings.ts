@@ -154,26 +154,30 @@ const updateOptions = route('PUT', '/user/assistant/:id/webhook-options', comman
   response: {
     200: withMessage('The options from now on.', WebhookOptions, {
       message: updated, data: webhookOptions
-    }, ['X-Ignored-Fields', ...replayHeaders]),
+    }, ['ETag', 'X-Ignored-Fields', ...replayHeaders]),
     404: notFound,
     422: invalid({ 'headers.User-Agent': ['must have another name, such as X-Api-Key: each webhook has this one already'] })
   }
-}), (services) => (request, reply) => services.handleLedger(request, reply, {
-  async prepare () {
-    const given = validateOptions(received(request, reply, WebhookOptionsBody))
-    const { assistant_id: id } = await ownAssistant(services, request.user.id, request.params.id)
-    const isChange = Object.keys(given).length > 0
-    if (isChange) await services.positions.orNotKnown('deliveries', () => findWebhook(services.pool, id))
-    return { given, isChange, assistantId: id, userId: request.user.id }
-  },
-  async write (ledger, { given, isChange, ...whose }) {
-    const before = await findOptions(ledger, services.keys, whose.assistantId, whose.userId, 'FOR UPDATE')
-    refuseUnlessMatching(request, () => etagOfData(before ?? none))
-    const data = await changeOptions(ledger, services.keys, whose, given)
-    if (!data && isChange) throw assistantNotFound()
-    return { status: 200, body: { message: updated, data: data ?? none } }
-  }
-}))
+}), (services) => async (request, reply) => {
+  const answer = await services.handleLedger(request, reply, {
+    async prepare () {
+      const given = validateOptions(received(request, reply, WebhookOptionsBody))
+      const { assistant_id: id } = await ownAssistant(services, request.user.id, request.params.id)
+      const isChange = Object.keys(given).length > 0
+      if (isChange) await services.positions.orNotKnown('deliveries', () => findWebhook(services.pool, id))
+      return { given, isChange, assistantId: id, userId: request.user.id }
+    },
+    async write (ledger, { given, isChange, ...whose }) {
+      const before = await findOptions(ledger, services.keys, whose.assistantId, whose.userId, 'FOR UPDATE')
+      refuseUnlessMatching(request, () => etagOfData(before ?? none))
+      const data = await changeOptions(ledger, services.keys, whose, given)
+      if (!data && isChange) throw assistantNotFound()
+      return { status: 200, body: { message: updated, data: data ?? none } }
+    }
+  })
+  tagged(reply, answer.data)
+  return answer
+})
 
 export const secretCommands = [rotateWebhookSecret, rotateAssistantSecret, deleteAssistantSecret]
 export const secretQueries = [getWebhookSecret, getAssistantSecret]

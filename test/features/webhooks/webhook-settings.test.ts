@@ -92,6 +92,7 @@ t.test('of two who change the same options, one is refused', async (t) => {
   const [done] = both.filter(({ status }) => status === 200)
   const read = await call('GET', pathOf(assistant))
   t.same(read.body.data, done?.body.data)
+  t.equal(read.headers.get('etag'), done?.headers.get('etag'))
   t.not(read.headers.get('etag'), headers.get('etag'))
 })
 
