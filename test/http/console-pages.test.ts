@@ -2,6 +2,7 @@
 // test/long/console has the pages, for everybody and with hostile names.
 import t from 'tap'
 import { screens, visit } from '../support/console/visit.js'
+import { eventually } from '../support/eventually.js'
 import { findChromium, openBrowser } from '../support/ops/operator.js'
 import { testService } from '../support/service.js'
 
@@ -56,6 +57,8 @@ else {
     const name = page.locator('[data-path="assistant_name"]')
     await name.fill('Half of it')
     await call('DELETE', `/user/api-key/${id}`)
+    const headers = { authorization: `Bearer ${key}` }
+    await eventually(async () => (await call('GET', '/user/assistants', undefined, { headers })).status === 401)
     await page.getByRole('button', { name: 'Create assistant' }).click()
     await page.getByText('Your session has expired').waitFor()
     t.same(await barriers(), [])
