@@ -10,7 +10,7 @@ export type Step = Place & { text: string } | { commands: string }
 interface Recipe { title: string, steps: Step[] }
 
 /** A file that is new, linked or named; or a place in the file that was named before. */
-const said = /new file `([^`]+)`|\]\(([^)#]+\.ts)\)|`((?:src|test|projections|workers)\/[^`]+\.ts)`|(after|before|instead of)\s+`([^`]+)`|(at the end)/g
+const said = /new file `([^`]+)`|\]\(([^)#]+\.tsx?)\)|`((?:src|test|projections|workers)\/[^`]+\.ts)`|(after|before|instead of)\s+`([^`]+)`|(at the end)/g
 
 function recipesIn (page: string): Recipe[] {
   const [, ...chapters] = page.split(/^## /m)
