@@ -11,7 +11,11 @@ import { AssistantPage } from './assistant.js'
 import { sections } from './assistant-fields.js'
 
 const events: Record<Schemas['AssistantEventType'], string> = {
-  AssistantCreated: 'Created', AssistantUpdated: 'Changed', AssistantActivated: 'Switched on', AssistantDeactivated: 'Switched off', AssistantDeleted: 'Deleted'
+  AssistantCreated: 'Created',
+  AssistantUpdated: 'Changed',
+  AssistantActivated: 'Switched on',
+  AssistantDeactivated: 'Switched off',
+  AssistantDeleted: 'Deleted'
 }
 const labels = new Map(sections.flatMap(({ fields }) => fields).map(({ name, label }) => [name.split('.', 1)[0], label]))
 
