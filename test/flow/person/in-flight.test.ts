@@ -44,7 +44,7 @@ const deliveryOf = async (callId: string) =>
 /** Hangs until the erasure says that it waits for it. */
 function hanging () {
   let end = () => {}
-  const answer: Answer = (response) => { end = () => { response.writeHead(500).end() } }
+  const answer: Answer = (response) => { end = () => { response.headersSent || response.writeHead(500).end() } }
   return { answer, waits: async (waitsFor?: string) => { if (waitsFor === isSending) end() } }
 }
 
