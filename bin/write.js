@@ -27,9 +27,9 @@ function classesNamed ({ path, contents, text }) {
   if (!path.endsWith('.js') || !text.includes('__name')) return { path, contents }
   return {
     path,
-    contents: text.replaceAll(/__name\(this, ("[^"]*")\)/g, '__name(this, $1, true)').replace(
-      'var __name = (target, value) => __defProp(',
-      'var __name = (target, value, isClass) => !isClass ? target : __defProp(')
+    contents: text.replaceAll(/__name\(this, ?("[^"]*")\)/g, '__name(this,$1,true)').replace(
+      /var __name ?= ?\(target, ?value\) ?=> ?__defProp\(/,
+      'var __name=(target,value,isClass)=>!isClass?target:__defProp(')
   }
 }
 
