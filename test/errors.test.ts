@@ -32,7 +32,7 @@ async function errorsOfTheDriver (t: Test): Promise<Error[]> {
   }
   const errorOf = async (work: Promise<unknown>) =>
     await work.then(() => new Error('it did not fail'), (error: Error) => error)
-  const [ended, full, silent] = [open(), open(), open({ answerWithinMs: 200 })]
+  const [ended, full, silent] = [open(), open(), open({ answerWithinMs: 1_000 })]
   await ended.end()
   const held = await full.connect()
   held.on('error', () => {})

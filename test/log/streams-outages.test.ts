@@ -82,12 +82,12 @@ t.test('when the store stays away after a request, the outcome is unknown and ne
 })
 
 t.test('a store that hangs is given up in bounded time', async (t) => {
-  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 1_000, resolveWithinMs: 1_200 })
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 2_000, resolveWithinMs: 2_200 })
   proxy.freeze()
   const beganAt = performance.now()
   await t.rejects(streams.append(name(), [proposed()], noStream), AppendOutcomeUnknown)
   const ms = performance.now() - beganAt
-  t.ok(ms < 2_700, `after ${ms.toFixed()} ms: the last try has no more time than is left`)
+  t.ok(ms < 5_700, `after ${ms.toFixed()} ms: the last try has no more time than is left`)
 })
 
 t.test('a read that is not answered is given up in bounded time', async (t) => {

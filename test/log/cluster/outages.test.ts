@@ -145,7 +145,7 @@ t.test('without a leader nothing is written, and the answer says so at once', as
   const beganAt = performance.now()
   await t.rejects(streams.append(stream, [proposed()], 0n), EventStoreUnavailable)
   await t.rejects(streams.read(stream), EventStoreUnavailable)
-  t.ok(performance.now() - beganAt < 2_000)
+  t.ok(performance.now() - beganAt < 5_000)
   t.equal((await direct.read(stream)).length, 1)
   cluster.elect(2)
   t.match(await streams.append(stream, [proposed()], 0n), { revision: 1n })

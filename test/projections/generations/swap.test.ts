@@ -86,7 +86,7 @@ t.test('a reader that holds its locks holds up the swap, and is no victim', asyn
     await pool.query('SELECT count(*) FROM read_model.assistants')
     return performance.now() - began
   }))
-  t.ok(Math.max(...blocked) < 1_000, `others waited ${Math.round(Math.max(...blocked))} ms at most`)
+  t.ok(Math.max(...blocked) < 10_000, `others waited ${Math.round(Math.max(...blocked))} ms at most`)
   t.equal(await activeGeneration(pool, assistants), 2)
   await reader.query('SELECT FROM read_model.assistants_checkpoint')
   await reader.query('COMMIT')

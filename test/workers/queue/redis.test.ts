@@ -17,7 +17,7 @@ import { openQueue } from '../../../workers/queue/queue.js'
 async function linesOf (t: Test, url: string): Promise<string[]> {
   const lines: string[] = []
   const log = { warn: (details: object, line: string) => { lines.push(`${line}${JSON.stringify(details)}`) } }
-  const backEnds = [redisBackEnd(url, log, 200), redisBackEnd(url, log, 200)]
+  const backEnds = [redisBackEnd(url, log, 5_000), redisBackEnd(url, log, 5_000)]
   t.teardown(async () => { for (const each of backEnds) (await each).disconnect() })
   await Promise.all(backEnds)
   return lines
