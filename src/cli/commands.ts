@@ -178,7 +178,8 @@ function addWebhooks (program: Command): void {
     new Option('--status <status>', 'only those with this status').choices(statuses),
     new Option('--reason <reason>', 'only those with this reason, such as invalid'),
     new Option('--outcome <outcome>', 'only those whose last attempt ended so').choices(outcomes),
-    new Option('--status-code <code>', 'only those whose receiver answered this last').argParser(wholeNumber),
+    new Option('--status-code <code>', 'only those whose receiver answered this last')
+      .argParser(taking(like(/^[1-9]\d\d$/), Number, 'must be a number from 100 to 999')),
     limit(50))
   add(group, 'show', 'a delivery with its newest 50 attempts', work(webhooks, 'show'),
     new Argument('<id>', 'its webhook-id'))
