@@ -323,7 +323,7 @@ export function lateCalls (services: LateServices): BackgroundKind<object, LateP
         await turn.keep({ after })
         if (turn.isOver()) return 'again'
       }
-      if ((await areBehind(services)).length > 0) return 'again'
+      if ((await areBehind(services)).length > 0) return { state: 'waiting', inMs: 1_000 }
       await scavengeFor(services, id)
       return { state: 'completed' }
     },

@@ -26,6 +26,9 @@ export interface RequestStatus<Progress extends object = object> {
   finished_at: Date | null
 }
 
+/** Older prepared ones failed before their append. While the event store is away, nobody can settle them. */
+const isUnfinished = "(state = 'accepted' OR state = 'prepared' AND created_at > now() - interval '1 minute')"
+
 const lockSpace = 0x62_67 // any number that nothing else uses for advisory locks with two keys
 
 /** Serialises callers that count unfinished work before they add to it, so that a limit is exact. */
@@ -49,10 +52,11 @@ export async function prepareRequest (
       SELECT $1, $2, $3, $4, $5 WHERE $6 > (
         SELECT count(*) FROM ledger.work
         WHERE kind = $2 AND user_id = $3 AND id <> $1
-          AND (state IN ('prepared', 'accepted') OR state = 'completed' AND $7))
+          AND (${isUnfinished} OR state = 'completed' AND $7))
         OR EXISTS (SELECT FROM ledger.work WHERE id = $1)
       ON CONFLICT (id) DO UPDATE
-        SET input = CASE kept.state WHEN 'prepared' THEN excluded.input ELSE kept.input END`,
+        SET input = CASE kept.state WHEN 'prepared' THEN excluded.input ELSE kept.input END,
+          created_at = CASE kept.state WHEN 'prepared' THEN now() ELSE kept.created_at END`,
     [id, kind, userId, input, progress, most, countsKept])
     return rowCount === 1
   })
@@ -64,16 +68,18 @@ export async function countUnfinished (
 ): Promise<number | undefined> {
   const { rows: [row] } = await pool.query<{ count: number, is_known: boolean }>(`
     SELECT (SELECT count(*)::integer FROM ledger.work
-        WHERE kind = $1 AND user_id = $2 AND state IN ('prepared', 'accepted')) AS count,
+        WHERE kind = $1 AND user_id = $2 AND ${isUnfinished}) AS count,
       EXISTS (SELECT FROM ledger.idempotency_keys
         WHERE user_id = $2 AND method = $3 AND route = $4 AND key = $5) AS is_known`,
   [kind, userId, method, route, key ?? null])
   return row?.is_known ? undefined : row?.count
 }
 
-/** For a command that was refused after `prepareRequest`. */
-export async function dropPrepared (pool: Pool, id: string): Promise<void> {
-  await pool.query("DELETE FROM ledger.work WHERE id = $1 AND state = 'prepared'", [id])
+/** For a command that was refused after `prepareRequest`. @param olderMs spares one that a retry has prepared since */
+export async function dropPrepared (pool: Pool, id: string, olderMs = 0): Promise<void> {
+  await pool.query(`
+    DELETE FROM ledger.work
+    WHERE id = $1 AND state = 'prepared' AND created_at <= now() - $2 * interval '1 ms'`, [id, olderMs])
 }
 
 /** Call it once the event is in the log; workers may then begin. Safe to repeat. */

@@ -211,7 +211,7 @@ function waitAfter (error: unknown, failures: number, { retryMs, signal }: TurnO
 /** If Postgres reports an error in a statement, it is up, so that is no outage. Its other failures pass. */
 function isOutage (error: unknown): boolean {
   if (isOfOutage(error) || error instanceof LeaseLost) return true
-  if (error instanceof DatabaseError) return /^(08|53|57|25006)/.test(error.code ?? '')
+  if (error instanceof DatabaseError) return /^(08|25(006|P0[34])|53|57)/.test(error.code ?? '')
   return error instanceof Error && outageWords.test(`${error.name} ${error.message}`)
 }
 
@@ -246,8 +246,10 @@ export interface TidyOptions extends Pick<WorkOptions, 'pool' | 'kinds'> {
 }
 
 const usualTidyMs = 10_000
-const usualOrphanMs = 15 * 60_000
+/** No append comes so late. */
+const usualOrphanMs = 60_000
 const atOnce = 100
+const removeForMs = 2_000
 
 /** For one worker of many: settles prepared requests, removes expired ones, and lets each kind tidy up. */
 export function tidying (
@@ -272,17 +274,21 @@ async function settleOrphans (pool: Pool, kinds: BackgroundKinds, orphanedAfterM
     ORDER BY created_at LIMIT ${atOnce}`, [orphanedAfterMs, Object.keys(kinds)])
   for (const { id, kind } of rows) {
     if (await kinds[kind]?.wasAccepted?.(id)) await acceptRequest(pool, id)
-    else await dropPrepared(pool, id)
+    else await dropPrepared(pool, id, orphanedAfterMs)
   }
 }
 
-/** Removes one request of each kind in a pass, with the rows that refer to it. */
+/** One of each kind in a statement, which removes the rows that refer to it too; a pass goes on for two seconds. */
 async function removeExpired (pool: Pool, kinds: BackgroundKinds): Promise<void> {
   const kept = Object.entries(kinds).map(([kind, { keepDays }]) => ({ kind, days: keepDays }))
-  await pool.query(`
-    DELETE FROM ledger.work WHERE id IN (
-      SELECT id FROM json_to_recordset($1) AS kept (kind text, days integer) CROSS JOIN LATERAL (
-        SELECT id FROM ledger.work w
-        WHERE w.kind = kept.kind AND finished_at < now() - days * interval '1 day' ORDER BY finished_at LIMIT 1) oldest)`,
-  [JSON.stringify(kept)])
+  const until = performance.now() + removeForMs
+  let removed: number | null
+  do {
+    ({ rowCount: removed } = await pool.query(`
+      DELETE FROM ledger.work WHERE id IN (
+        SELECT id FROM json_to_recordset($1) AS kept (kind text, days integer) CROSS JOIN LATERAL (
+          SELECT id FROM ledger.work w
+          WHERE w.kind = kept.kind AND finished_at < now() - days * interval '1 day' ORDER BY finished_at LIMIT 1) oldest)`,
+    [JSON.stringify(kept)]))
+  } while (removed && performance.now() < until)
 }

@@ -1,7 +1,10 @@
 // Durable work: each request ends once.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
+import { randomUUID } from 'node:crypto'
 import { counting, workRig } from '../../support/workers/work-rig.js'
+import { acceptRequest, dropPrepared, prepareRequest } from '../../../workers/work/requests.js'
+import { tidying } from '../../../workers/work/run.js'
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
@@ -69,12 +72,30 @@ t.test('a request that fails again and again is given up, and one that an outage
   t.match(await r.status(id), { state: 'failed', reason: 'It could not be finished.', progress: { counted: 3 } })
 })
 
-t.test('a finished request is removed when its days are over', async (t) => {
-  const r = await workRig(t)
-  r.start({ keepDays: 1 })
-  const id = await r.ask(1)
-  await r.ended(id)
-  await r.pool.query("UPDATE ledger.work SET finished_at = now() - interval '25 hours'")
-  await eventually(async () => await r.status(id) === undefined)
-  t.pass('it is gone')
+t.test('finished requests are removed when their days are over, however many there are', async (t) => {
+  const { pool, ask } = await workRig(t)
+  const hours: Record<string, number> = { [await ask(1)]: 26, [await ask(1)]: 25, [await ask(1)]: 23 }
+  for (const [id, since] of Object.entries(hours)) {
+    await pool.query("UPDATE ledger.work SET state = 'completed', finished_at = now() - $2 * interval '1 hour' WHERE id = $1", [id, since])
+  }
+  const kinds = { counting: { ...counting(pool, { worker: 'test' }), keepDays: 1 } }
+  await tidying({ pool, kinds }).run(new AbortController().signal)
+  const { rows } = await pool.query<{ id: string }>('SELECT id FROM ledger.work')
+  t.strictSame(rows.map(({ id }) => hours[id]), [23])
+})
+
+t.test('a request that was only prepared counts for a minute, and a retry of it is not dropped', async (t) => {
+  const { pool, status } = await workRig(t)
+  const [first, second] = [randomUUID(), randomUUID()]
+  const prepare = (id: string) => prepareRequest(pool, { id, kind: 'counting', userId: '1', input: {} }, 1)
+  const passTime = () => pool.query("UPDATE ledger.work SET created_at = created_at - interval '2 minutes'")
+  t.equal(await prepare(first), true)
+  t.equal(await prepare(second), false)
+  await passTime()
+  t.equal(await prepare(second), true, 'the event store was away when the first one was asked for')
+  await passTime()
+  t.equal(await prepare(first), true)
+  for (const id of [first, second]) await dropPrepared(pool, id, 60_000)
+  for (const id of [first, second]) await acceptRequest(pool, id)
+  t.match([await status(first), await status(second)], [{ state: 'accepted' }, undefined])
 })
