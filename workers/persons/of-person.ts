@@ -190,5 +190,5 @@ function isAbout (
   if (isErasing(stored)) return false
   if (isFields(data) && typeof data.lead_id === 'number' && leadIds.includes(data.lead_id)) return true
   const text = data instanceof Uint8Array ? Buffer.from(data).toString('utf8') : JSON.stringify(data) ?? ''
-  return text.includes(phoneNumber)
+  return new RegExp(`\\${phoneNumber}(?!\\d)`).test(text) // a longer number is another person's
 }

@@ -196,9 +196,9 @@ t.test('a request whose answer was lost is answered as the log has it, also once
 })
 
 /** Appends what nobody can read, and waits until it is parked. */
-async function parkOn (stream: string, type: string): Promise<bigint> {
+async function parkOn (stream: string, type: string, data: object = { bad: 1 }): Promise<bigint> {
   const before = await streams.last(stream)
-  await streams.append(stream, [{ id: randomUUID(), type, metadata: {}, data: { bad: 1 } }], before?.revision ?? -1n)
+  await streams.append(stream, [{ id: randomUUID(), type, metadata: {}, data }], before?.revision ?? -1n)
   await haveCome(service)
   return (before?.revision ?? -1n) + 1n
 }
@@ -210,7 +210,7 @@ t.test('an erasure waits for parked events of the person before the key ends, an
   const { rows: [{ stream }] } = await pool.query('SELECT stream FROM read_model.leads WHERE id = $1', [lead.id])
   const parked: Array<[string, bigint]> = []
   for (const [on, type] of [[stream, 'LeadUpdated'], ['call-parked-call', 'CallCompleted']]) parked.push([on, await parkOn(on, type)])
-  const unrelated = await parkOn('call-of-nobody', 'CallCompleted')
+  const unrelated = await parkOn('call-of-nobody', 'CallCompleted', { from: `${phone_number}9` })
 
   const { id } = (await ask(phone_number)).body.data
   const waits_for = `parked events, which an operator retries or skips (ringledger projections quarantine): ${stream}, call-parked-call`
@@ -218,7 +218,8 @@ t.test('an erasure waits for parked events of the person before the key ends, an
     const { data } = await get(`/user/person-request/${id}`)
     return data.waits_for !== undefined && data
   })
-  t.match(waiting, { status: 'processing', waits_for })
+  t.match(waiting, { status: 'processing' })
+  t.equal(waiting.waits_for, waits_for)
   t.match(await erasuresFound(pool, { lastScavenges: async () => undefined, memberCount: async () => 1 }), {
     level: 'warning', found: `erasure ${id} waits for ${waits_for}`
   })
