@@ -100,6 +100,18 @@ t.test('more imports than may be under way', async (t) => {
   t.equal((await imports(service, '2').sendCsv(`phone_number\n${line}`, 'campaign_id=3')).status < 500, true)
 })
 
+t.test('rows that a killed worker had begun are finished and reported, although their campaign was deleted', async (t) => {
+  const asUser = { user: '4' }
+  const { sendJson, ended } = imports(service, asUser.user)
+  const { id: campaign_id } = (await service.call('POST', '/user/campaign', { name: 'Gone soon' }, asUser)).body.data
+  const { id } = (await sendJson({ campaign_id, leads: [{ phone_number: numberOf(51) }] })).body.data
+  await pool.query("UPDATE ledger.lead_import_parts SET ids = '{700000}' WHERE user_id = '4'")
+  await service.call('DELETE', `/user/campaign/${campaign_id}`, undefined, asUser)
+  const { stop } = await service.start(['worker'])
+  t.match(await ended(id), { status: 'completed', created: 1 })
+  await stop()
+})
+
 t.test('an import whose campaign is deleted before its rows are done fails', async (t) => {
   const asUser = { user: '3' }
   const { sendJson, ended } = imports(service, asUser.user)
