@@ -88,13 +88,13 @@ export class Writer {
     const known = this.#known ?? await this.#look(from, epoch)
     this.#known = undefined // until it is written, rows in memory are ahead of the database
     await effects?.begin(this.db, events, this.#presumesNew)
-    const folded = await this.#fold(events, known, refused)
-    if (typeof folded === 'number') return { left: split(part, folded) }
-    const [{ position }, ...left] = split(part, folded.count)
-    const parked = [...folded.refused, ...effects?.parked ?? []]
-    if (parked.length > 0) await this.options.refuse(parked, position)
-    await this.#ids.raise(this.db)
     try {
+      const folded = await this.#fold(events, known, refused)
+      if (typeof folded === 'number') return { left: split(part, folded) }
+      const [{ position }, ...left] = split(part, folded.count)
+      const parked = [...folded.refused, ...effects?.parked ?? []]
+      if (parked.length > 0) await this.options.refuse(parked, position)
+      await this.#ids.raise(this.db)
       const version = await this.#save(folded, known, { position, from, epoch, taken: events[folded.count - 1] })
       if (version === undefined) { // somebody else updated the checkpoint row, or a presumption was wrong
         this.#presumesNew = false

@@ -2,9 +2,9 @@
 import { DatabaseError, type Pool } from 'pg'
 import { inTransaction } from './transaction.js'
 
-/** SQLSTATE classes 22 and 23: Postgres refuses the value, so a retry cannot help. */
+/** SQLSTATE classes 22, 23 and 54: Postgres refuses the value, so a retry cannot help. */
 export function isAboutData (error: unknown): error is DatabaseError {
-  return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
+  return error instanceof DatabaseError && /^(22|23|54)/.test(error.code ?? '')
 }
 
 /** SQLSTATE unique_violation. */

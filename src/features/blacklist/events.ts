@@ -30,5 +30,5 @@ export const blacklistEventTypes = typesOf(blacklistEvents)
 /** The digests hide user and number: one stream says whether this user may have this number called. */
 export const blacklistStream = (userDigest: string, numberDigest: string) => `blacklist-${userDigest}-${numberDigest}`
 
-/** Only a process with the key could check the digests. */
-export const isBlacklistStream = (stream: string) => /^blacklist-[^-]+-[^-]+$/.test(stream)
+/** Only a process with the key could check the digests. The name becomes a key of rows, so it is short. */
+export const isBlacklistStream = (stream: string) => /^blacklist-[0-9a-f]{1,64}-[0-9a-f]{1,64}$/.test(stream)

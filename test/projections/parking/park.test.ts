@@ -74,6 +74,14 @@ t.test('a stream whose name Postgres cannot store is parked too, also when the e
   t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-\\0', revision: 0 }])
 })
 
+t.test('an entry of the do-not-call list on a stream that is none is parked, whatever the name', async (t) => {
+  const entry = { blacklist_id: 1, user_id: '1', phone_number: '+15551230001', reason: null, created_at: '2026-01-31T12:00:00.000Z' }
+  const names = ['blacklist-a\0-b', `blacklist-${randomBytes(5_000).toString('hex')}-b`, 'blacklist-other-b']
+  await project(pool, logOf()([...names.map((stream) => ({ stream, type: 'PhoneNumberBlacklisted', data: entry })), leadCreated(1, 10)]))
+  t.equal((await parkedEvents(pool, leads)).length, names.length)
+  t.strictSame([...(await rowsOf(pool, leads)).keys()], [1])
+})
+
 const longName = () => `lead-10-${randomBytes(5_000).toString('hex')}` // that no compression makes short
 const [stream, other] = [longName(), longName()]
 
