@@ -163,10 +163,10 @@ class AppendPipe {
     await this.#until(() => this.#sent.size === 0)
   }
 
-  /** Ends the call. Appends that were not drained may or may not be written. */
+  /** Cancels the call: a half-close leaves it open on a real server. What was not drained may or may not be written. */
   close (): void {
     this.#isClosing = true
-    this.call.end()
+    this.call.cancel()
   }
 
   async #until (holds: () => boolean): Promise<void> {
