@@ -23,6 +23,7 @@ import { personRequestDecider } from '../features/persons/model.js'
 import { personRequestStream, type PersonRequestType } from '../features/persons/events.js'
 import { parseSchedule } from '../features/webhooks/outcome.js'
 import { isSubject } from '../http/credentials.js'
+import { AppendOutcomeUnknown } from '../log/errors.js'
 import { BehindLog, explainBehind, readDatabaseState } from '../recovery/markers.js'
 import type { CompleteConfig } from '../services/complete-config.js'
 import type { Connections } from '../services/connections.js'
@@ -72,7 +73,7 @@ async function request (
     decide: (state) => personRequestDecider.decide(command, state),
     origin: { commandId: id, correlationId: id }
   }).catch(async (error: unknown) => {
-    await dropPrepared(pool, id)
+    if (!(error instanceof AppendOutcomeUnknown)) await dropPrepared(pool, id)
     throw error
   })
   await acceptRequest(pool, id)
