@@ -5,7 +5,7 @@ import {
   FORWARDS, START, type AllStreamResolvedEvent, eventTypeFilter, type AllStreamSubscription, type Position
 } from '@eventstore/db-client'
 import { deliver, collect } from './read.js'
-import { sizeOf, toStoredEvent } from './stored.js'
+import { bytesOf, toStoredEvent } from './stored.js'
 import type { EventStoreConnection, Session } from './connection.js'
 import { subscriptionError, EventStoreUnavailable } from './errors.js'
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
@@ -97,7 +97,8 @@ export async function * followLog (
       await feed.close()
     }
     if (silences < 2 || signal.aborted) continue
-    const { batch, isEnd } = await readOn(connection, eventTypes, position)
+    const reading = readOn(connection, eventTypes, position)
+    const { batch, isEnd } = await reading.catch((error: unknown) => { throw subscriptionError(error) })
     if (batch.position > position) yield batch
     position = batch.position
     // Not at the end yet: a subscription that is merely slow keeps its longer patience.
@@ -124,7 +125,7 @@ export async function * gather (
     for (const event of events) {
       if (event.position > until) break
       waiting.push(event)
-      bytes += sizeOf(event.data)
+      bytes += bytesOf(event)
       if (bytes >= gathered.bytes || waiting.length >= mostEvents) yield take(event.position)
     }
     if (position >= until) return yield take(until)
@@ -179,7 +180,7 @@ async function readOn (
       position = event.position.commit
       if (!eventTypes.includes(event.type)) return true
       events.push(toStoredEvent(event))
-      bytes += sizeOf(event.data)
+      bytes += bytesOf(event)
       return bytes < mostKept
     })
     return { batch: { events, position }, isEnd: count < readAtOnce && bytes < mostKept }
@@ -292,7 +293,7 @@ export class CatchUp {
   #keep (event: StoredEvent): void {
     if (event.position <= this.#kept || event.position <= this.#position) return
     this.#kept = event.position
-    const bytes = sizeOf(event.data)
+    const bytes = bytesOf(event)
     this.#waiting.push({ event, bytes })
     this.#bytes += bytes
     if (this.#waiting.length >= 2 * maxEvents || this.#bytes >= maxBytes) this.#subscription?.pause()

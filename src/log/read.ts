@@ -6,7 +6,7 @@ import {
 import type { StoredEvent } from '../domain/stored-event.js'
 import type { EventStoreConnection, Session } from './connection.js'
 import { readError, StreamTruncated, NoAnswer } from './errors.js'
-import { toStoredEvent, sizeOf } from './stored.js'
+import { bytesOf, toStoredEvent } from './stored.js'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 
@@ -96,7 +96,7 @@ export class Reader {
           if (!event) return true
           const stored = toStoredEvent(event)
           events.push(stored)
-          bytes += sizeOf(stored.data)
+          bytes += bytesOf(stored)
           return bytes < mostBytes
         })
         return { events, isThere: true, isFull: bytes >= mostBytes }

@@ -55,6 +55,9 @@ export function sizeOf (value: unknown, levels = deepest): number {
   return bytes
 }
 
+/** Of an event: what is kept of it, in bytes. */
+export const bytesOf = ({ data, metadata }: { data: unknown, metadata?: unknown }) => sizeOf(data) + sizeOf(metadata)
+
 /** A UUID of version 5 (RFC 9562, section 5.5): the same namespace and name always give the same id. */
 export function uuidV5 (namespace: string, name: string): string {
   const salt = Buffer.from(namespace.replaceAll('-', ''), 'hex')

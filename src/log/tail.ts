@@ -1,7 +1,7 @@
 // One subscription at the end of the log, shared by the followers of a process: events are decoded and opened once.
 import type { Batch, FollowOptions } from './follow.js'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { sizeOf } from './stored.js'
+import { bytesOf } from './stored.js'
 
 export interface ShareOptions {
   /** Types that the shared subscription has. Followers of other types get their own subscription. */
@@ -197,7 +197,7 @@ class Tail {
   async #keepAll (following: ReturnType<Followed['follow']>): Promise<void> {
     for await (const { events, position } of following) {
       for (const event of events) {
-        const bytes = besideData + sizeOf(event.data)
+        const bytes = besideData + bytesOf(event)
         this.#events.push({ event, bytes })
         this.#bytes += bytes
       }

@@ -40,7 +40,7 @@ export async function ping (databaseUrl: string): Promise<{ isInUse: boolean }> 
     if (Reflect.get(client, 'processID') !== pid) await assertListens(client, await connected(other)) // via a pooler
     return { isInUse }
   } finally {
-    await Promise.all([client.end(), other.end()])
+    await Promise.all([client, other].map(endClient))
   }
 }
 
@@ -56,6 +56,7 @@ export function openClient (databaseUrl: string, applicationName: string, within
     application_name: applicationName,
     connectionTimeoutMillis: withinMs,
     statement_timeout: withinMs,
+    query_timeout: withinMs,
     idle_in_transaction_session_timeout: withinMs,
     options: planning
   })
