@@ -7,7 +7,7 @@ const plain = new Map(Object.entries(
   { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ı: 'i' }))
 
 /** Not in SQL, because there the case of a letter depends on the locale of the cluster. */
-export const fold = (text: string) => text.toLowerCase().replace(/[’ʼ`´]/g, "'").normalize('NFKD').replace(/\p{M}+/gu, '')
+export const fold = (text: string) => text.replace(/[’ʼ`´]/g, "'").normalize('NFKD').toLowerCase().replace(/\p{M}+/gu, '')
   .replace(/[ßæœøłđðþħı]/g, (letter) => plain.get(letter) ?? letter)
 
 /** More characters do not fit in a row, and nobody types more. */
