@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/log/event-log.js'
-import { activeGeneration, schemaOf, checkpointOf, consumerOf, generationsOf, isFed } from './generations.js'
+import { activeGeneration, schemaOf, checkpointOf, consumerOf, generationsOf, isFed, type Generation } from './generations.js'
 import type { Projection, Refused } from './projection.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
@@ -159,16 +159,28 @@ export async function skipEvent (
 /** Called before the commit; what it throws rolls back. */
 type Check = (outcome: Reprojected) => void
 
-/** In the active generation, then in those that a swap may make active. */
+/** In the active generation, then in those that a swap may make active. Leaves rows alone that other code folded. */
 async function reproject (
   backEnds: BackEnds, projection: Projection, stream: string, check?: Check
 ): Promise<Reprojected> {
   const generations = await generationsOf(backEnds.pool, projection)
-  const active = generations.find(({ state }) => state === 'active')?.generation ?? 1
-  const outcome = await reprojectIn(backEnds, projection, active, stream, check)
-  const others = generations.filter((each) => isFed(projection, each) && each.generation !== active)
+  const active = generations.find(({ state }) => state === 'active')
+  const outcome = active && active.codeVersion !== projection.version
+    ? await untouched(backEnds, projection, active, stream)
+    : await reprojectIn(backEnds, projection, active?.generation ?? 1, stream, check)
+  check?.(outcome)
+  const others = generations.filter((each) => isFed(projection, each) && each !== active)
   for (const { generation } of others) await reprojectIn(backEnds, projection, generation, stream)
   return outcome
+}
+
+async function untouched (
+  { pool }: BackEnds, projection: Projection, { generation, codeVersion }: Generation, stream: string
+): Promise<Reprojected> {
+  const { length: parked } = await parkedRows(pool, schemaOf(projection, generation), stream)
+  const refused = `version ${codeVersion} of its code folded what readers see, and this release has version ` +
+    `${projection.version}; run \`ringledger projections replay ${projection.name}\` first`
+  return { generation, events: 0, hidden: 0, parked, refused: parked > 0 ? refused : undefined }
 }
 
 async function reprojectIn (

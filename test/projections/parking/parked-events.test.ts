@@ -152,3 +152,17 @@ t.test('a retry while the stream is being written to loses nothing', async (t) =
   t.match(await named(id), { name: 'the last one', revision: 43 })
   t.strictSame(await parkedOf(stream), [])
 })
+
+t.test('rows that other code folded are left to a replay', async (t) => {
+  const { id, stream, last } = await refusedStream()
+  await live(t, picky).has(last)
+  const newer = { ...assistants, version: assistants.version + 1 }
+  const refused = `version ${assistants.version} of its code folded what readers see, and this release has version ` +
+    `${newer.version}; run \`ringledger projections replay assistants\` first`
+  const message = `${stream} stays parked, as it was: ${refused}`
+  await t.rejects(retryStream(on, newer, stream), { name: 'ParkingRefused', message })
+  await t.rejects(retryStream(on, newer, 'assistant-0'), { name: 'ParkingRefused', message: /has not parked/ })
+  t.match(await skipEvent(on, newer, stream, 1n, 'for the replay'), { generation: 1, events: 0, parked: 2, refused })
+  t.strictSame(await parkedOf(stream), [1, 2])
+  t.match(await named(id), { name: 'Front desk', revision: 0 })
+})
