@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/log/event-log.js'
-import { activeGeneration, schemaOf, checkpointOf, consumerOf, generationsOf, isFed, type Generation } from './generations.js'
+import { activeGeneration, schemaOf, checkpointOf, consumerOf, generationsOf, type Generation } from './generations.js'
 import type { Projection, Refused } from './projection.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
@@ -134,10 +134,13 @@ const ofStream = 'consumer = $1 AND stream_digest = ledger.digest_of($2)'
  * @throws ParkingRefused when one of them is refused again
  */
 export async function retryStream (backEnds: BackEnds, projection: Projection, stream: string): Promise<Reprojected> {
-  return await reproject(backEnds, projection, stream, ({ events, refused }) => {
+  const check: Check = ({ refused }) => {
     if (refused !== undefined) throw new ParkingRefused(`${stream} stays parked, as it was: ${refused}`)
-    if (events === 0) throw notParked(projection.name, stream)
-  })
+  }
+  const outcome = await reproject(backEnds, projection, stream, check)
+  check(outcome) // that of another generation, if the active one had parked nothing
+  if (outcome.events === 0) throw notParked(projection.name, stream)
+  return outcome
 }
 
 /**
@@ -159,19 +162,25 @@ export async function skipEvent (
 /** Called before the commit; what it throws rolls back. */
 type Check = (outcome: Reprojected) => void
 
-/** In the active generation, then in those that a swap may make active. Leaves rows alone that other code folded. */
+/**
+ * In the active generation, then in the others that this code folds: a swap may make each active. A builder looks
+ * again, as a projector does. @returns the outcome in the first one that had parked events
+ */
 async function reproject (
   backEnds: BackEnds, projection: Projection, stream: string, check?: Check
 ): Promise<Reprojected> {
   const generations = await generationsOf(backEnds.pool, projection)
   const active = generations.find(({ state }) => state === 'active')
-  const outcome = active && active.codeVersion !== projection.version
+  const first = active && active.codeVersion !== projection.version
     ? await untouched(backEnds, projection, active, stream)
     : await reprojectIn(backEnds, projection, active?.generation ?? 1, stream, check)
-  check?.(outcome)
-  const others = generations.filter((each) => isFed(projection, each) && each !== active)
-  for (const { generation } of others) await reprojectIn(backEnds, projection, generation, stream)
-  return outcome
+  check?.(first)
+  const outcomes = [first]
+  for (const each of generations) {
+    if (each === active || each.state === 'dropping' || each.codeVersion !== projection.version) continue
+    outcomes.push(await reprojectIn(backEnds, projection, each.generation, stream))
+  }
+  return outcomes.find(({ events, parked }) => events + parked > 0) ?? first
 }
 
 async function untouched (

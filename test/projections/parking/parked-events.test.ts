@@ -5,6 +5,8 @@ import { assistants } from '../../../projections/assistants.js'
 import { parkedEvent, parkedStreams, retryStream, skipEvent } from '../../../projections/engine/parked.js'
 import { CannotProject, type Projection } from '../../../projections/engine/projection.js'
 import { generationConsumer } from '../../../projections/engine/feed.js'
+import { checkpointOf, createGeneration } from '../../../projections/engine/generations.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { EventLog } from '../../../src/log/event-log.js'
@@ -25,18 +27,18 @@ let assistantIds = 0
 const append = appender(streams)
 
 /** Projects live until the test ends; `has` resolves when it has come to a position. */
-function live (t: Test, projection: Projection) {
+function live (t: Test, projection: Projection, generation = 1) {
   const stopping = new AbortController()
   const log = keepingLog()
   const options = { pool, streams, holder: 'test', signal: stopping.signal, log }
-  const running = runSubscription(generationConsumer(projection, 1, pool), options)
+  const running = runSubscription(generationConsumer(projection, generation, pool), options)
   const stop = async () => {
     stopping.abort()
     await running
   }
   t.teardown(stop)
   const has = (position: bigint) =>
-    eventually(async () => await readCheckpoint(pool, 'read_assistants_g1.checkpoint') >= position)
+    eventually(async () => await readCheckpoint(pool, checkpointOf(projection, generation)) >= position)
   return { log, stop, has }
 }
 
@@ -165,4 +167,31 @@ t.test('rows that other code folded are left to a replay', async (t) => {
   t.match(await skipEvent(on, newer, stream, 1n, 'for the replay'), { generation: 1, events: 0, parked: 2, refused })
   t.strictSame(await parkedOf(stream), [1, 2])
   t.match(await named(id), { name: 'Front desk', revision: 0 })
+})
+
+t.test('a retry reaches every generation of its code, in a pause too, and after one that broke off', async (t) => {
+  const { id, stream, last } = await refusedStream()
+  await inTransaction(pool, (tx) => createGeneration(tx, assistants, 2, 'retained'))
+  await inTransaction(pool, (tx) => createGeneration(tx, assistants, 3, 'building'))
+  const before = [1, 2, 3].map((generation) => live(t, picky, generation))
+  for (const projector of before) await projector.has(last)
+  for (const projector of before) await projector.stop()
+  const builder = live(t, assistants, 3)
+  await pool.query("INSERT INTO ledger.paused_projections (projection) VALUES ('assistants')")
+  const generations = async () => (await parkedStreams(pool, ['assistants']))
+    .filter((parked) => parked.stream === stream).map(({ generation }) => generation).toSorted()
+  t.strictSame(await generations(), [1, 2, 3])
+
+  await pool.query('ALTER TABLE read_assistants_g2.checkpoint RENAME TO away')
+  await t.rejects(retryStream(on, assistants, stream), { code: '42P01' })
+  await pool.query('ALTER TABLE read_assistants_g2.away RENAME TO checkpoint')
+  t.strictSame(await generations(), [2, 3])
+  t.match(await retryStream(on, assistants, stream), { generation: 2, events: 2, parked: 0 })
+  t.strictSame(await generations(), [])
+  await t.rejects(retryStream(on, assistants, stream), { name: 'ParkingRefused', message: /has not parked/ })
+  await builder.has(await append(assistantUpdated(id, { variables: { more: 1 } })))
+  const { rows } = await pool.query(`
+    SELECT name, revision FROM read_assistants_g2.assistants WHERE id = $1
+    UNION ALL SELECT name, revision FROM read_assistants_g3.assistants WHERE id = $1`, [id])
+  t.match(rows, [{ name: 'later', revision: 2 }, { name: 'later', revision: 3 }])
 })
