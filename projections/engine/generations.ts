@@ -43,8 +43,9 @@ export const consumerOf = (projection: Projection, generation: number) =>
 export const leaseOf = ({ name }: NamedOne, generation: number) => `projection ${name} g${generation}`
 
 /**
- * Creates what is missing, so that readers find their tables before the first event. Many processes may call it at
- * once. If it creates a generation, it asks `filledAt` from which position on readers see it.
+ * Creates what is missing, so that readers find their tables before the first event, and forgets other generations
+ * whose tables are gone. Many processes may call it at once. If it creates a generation, it asks `filledAt` from which
+ * position on readers see it.
  */
 export async function ensureProjections (
   pool: Pool, projections: readonly Projection[], filledAt = async () => 0n
@@ -52,12 +53,18 @@ export async function ensureProjections (
   await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     await tx.query('CREATE SCHEMA IF NOT EXISTS read_model')
+    const { rows } = await tx.query<{ schema: string }>("SELECT nspname AS schema FROM pg_namespace WHERE nspname ^@ 'read_'")
+    const schemas = new Set(rows.map(({ schema }) => schema))
     let visibleFrom: bigint | undefined
     for (const projection of projections) {
-      const generation = await activeGeneration(tx, projection)
+      const generations = await generationsOf(tx, projection)
+      const lost = generations.filter((each) => !schemas.has(schemaOf(projection, each.generation)))
+      for (const { generation, state } of lost) {
+        if (state !== 'active') await removeGeneration(tx, projection, generation)
+      }
+      const generation = generations.find(({ state }) => state === 'active')?.generation ?? 1
       const schema = schemaOf(projection, generation)
-      const { rowCount: isThere } = await tx.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema])
-      if (isThere) continue
+      if (schemas.has(schema)) continue
       visibleFrom ??= await filledAt()
       await createGeneration(tx, projection, generation, 'active', visibleFrom)
       const indexes = projection.tables.flatMap((table) => createIndexes(schema, table))

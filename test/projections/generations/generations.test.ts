@@ -1,8 +1,10 @@
 // Generations: made once, and named when other code has folded them; and which action operators see beside them.
 import t from 'tap'
 import {
-  ensureProjections, generationsOf, outdated, schemaOf, activePositions, pointReaders
+  createGeneration, ensureProjections, generationsOf, outdated, removeGeneration, schemaOf, activePositions,
+  pointReaders
 } from '../../../projections/engine/generations.js'
+import { overview, ownedGenerations } from '../../../projections/engine/overview.js'
 import { leads } from '../../../projections/leads.js'
 import { assistants } from '../../../projections/assistants.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
@@ -27,6 +29,22 @@ t.test('tables whose schema was dropped are made again, to be filled from the lo
   const filling = (await activePositions(pool, projections)).filter(({ isFilling }) => isFilling)
   t.match(filling, [{ name: 'leads' }])
   t.equal((await pool.query('SELECT FROM read_model.leads')).rowCount, 0)
+})
+
+t.test('generations whose schemas were lost are forgotten, but for the one that readers see', async (t) => {
+  for (const [generation, state] of [[2, 'retained'], [3, 'retained'], [4, 'building']] as const) {
+    await inTransaction(pool, (tx) => createGeneration(tx, leads, generation, state))
+    await pool.query(`
+      INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
+      VALUES ($1, 'lead-1', 0, 0, 'LeadCreated', 'malformed')`, [schemaOf(leads, generation)])
+  }
+  await pool.query('DROP SCHEMA read_leads_g1 CASCADE; DROP SCHEMA read_leads_g2 CASCADE; DROP SCHEMA read_leads_g4 CASCADE')
+  await ensureProjections(pool, projections)
+  const found = await overview(leads, await ownedGenerations(leads, pool), pool, 0n)
+  t.match(found, [{ generation: 1, state: 'active' }, { generation: 3, state: 'retained' }])
+  t.equal(found.length, 2)
+  t.match((await pool.query('SELECT consumer FROM ledger.parked_events')).rows, [{ consumer: 'read_leads_g3' }])
+  await inTransaction(pool, (tx) => removeGeneration(tx, leads, 3))
 })
 
 t.test('a read model that other code has folded is named with what to run', async (t) => {
