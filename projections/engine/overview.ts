@@ -8,7 +8,7 @@ import type { Projection } from './projection.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { fold, readEvents, MemoryRows } from './rows.js'
 import { loadSkipped } from './writer.js'
-import { cannotProject, isGoingBack, planReplay, type OperationOptions, type Plan } from './replay.js'
+import { isGoingBack, planReplay, refuseUnlessParkedIn, type OperationOptions, type Plan } from './replay.js'
 
 export interface GenerationStatus {
   projection: string
@@ -131,7 +131,7 @@ export async function estimate (projection: Projection, options: Given): Promise
   const plan = planReplay(projection, await generationsOf(pool, projection))
   const from = plan.kind === 'begin' ? 0n : await readCheckpoint(pool, checkpointOf(projection, plan.generation))
   const until = await streams.head()
-  const measured = await measure(projection, from, until, options)
+  const measured = await measure(projection, plan.active, from, until, options)
   const times = measured.passed > 0 ? Number(until - from) / measured.passed : 0
   return {
     ...plan,
@@ -146,18 +146,23 @@ export async function estimate (projection: Projection, options: Given): Promise
 interface Measured { events: number, passed: number, seconds: number }
 
 async function measure (
-  projection: Projection, from: bigint, until: bigint, { pool, streams, signal }: Given
+  projection: Projection, active: Generation, from: bigint, until: bigint, { pool, streams, signal }: Given
 ): Promise<Measured> {
   const beganAt = performance.now()
   const rows = new MemoryRows(projection.tables, { isEmpty: true, budgetBytes: cacheBytes })
   const skipped = await loadSkipped(pool, projection.name)
+  const refuse = refuseUnlessParkedIn(projection, active, pool)
+  const parked = new Set<string>()
   const measured = { events: 0, passed: 0, seconds: 0 }
   if (from >= until) return measured
   const following = streams.follow({ after: from, eventTypes: projection.eventTypes, signal })
   for await (const { events, position } of following) {
     for (const each of readEvents(projection, events.filter((stored) => !skipped.has(stored)))) {
-      const problem = 'problem' in each ? each.problem : fold(projection, each, rows)
-      if (problem !== undefined) throw cannotProject(projection, each.stored, problem)
+      if (parked.has(each.stored.stream)) continue
+      const error = 'problem' in each ? each.problem : fold(projection, each, rows)
+      if (error === undefined) continue
+      await refuse([{ stored: each.stored, error }])
+      parked.add(each.stored.stream)
     }
     rows.take()
     rows.written()

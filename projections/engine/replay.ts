@@ -31,7 +31,7 @@ export class BrokenOff extends Error {
 }
 
 /** An operator must decide about the event before the log can be folded past it. */
-export function cannotProject (
+function cannotProject (
   { name }: Projection, { stream, revision }: Refused['stored'], problem: string
 ): ReplayRefused {
   return new ReplayRefused(`${name} cannot be rebuilt past ${stream}@${revision}: ${problem}
@@ -274,7 +274,9 @@ async function foldFrom (
 }
 
 /** Lets an event be parked only if the active generation has parked it too, so that readers lack it already. */
-const refuseUnlessParkedIn = (projection: Projection, active: Generation, pool: Pool) => async (refused: Refused[]) => {
+export const refuseUnlessParkedIn = (
+  projection: Projection, active: Generation, pool: Pool
+) => async (refused: Refused[]): Promise<void> => {
   for (const { stored, error } of refused) {
     const parked = await parkedRows(pool, schemaOf(projection, active.generation), stored.stream)
     if (!parked.some(({ revision }) => revision === stored.revision)) throw cannotProject(projection, stored, error)

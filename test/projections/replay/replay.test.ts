@@ -6,6 +6,7 @@ import { leads } from '../../../projections/leads.js'
 import type { Projection } from '../../../projections/engine/projection.js'
 import { replay } from '../../../projections/engine/operations.js'
 import { beginReplay, verify } from '../../../projections/engine/replay.js'
+import { estimate } from '../../../projections/engine/overview.js'
 import { activeGeneration, schemaOf } from '../../../projections/engine/generations.js'
 import { openIds } from '../../../src/commands/ids.js'
 import { assistantCreated, leadCreated, leadUpdated } from '../../support/events/call-events.js'
@@ -142,11 +143,13 @@ t.test('an event that readers lack is parked again, one that they have stops it 
   const unreadable = { stream: 'assistant-5000', type: 'AssistantCreated', data: { nonsense: true } }
   await rig.append([unreadable, unreadable])
   await db.reached(assistants, await rig.append([assistantCreated(5_001)]))
+  t.match(await estimate(assistants, db.options()), { kind: 'begin', generation: 2 })
   t.equal(await replay(assistants, db.options()), 2)
   const parked = await db.pool.query('SELECT consumer, stream, revision FROM ledger.parked_events ORDER BY consumer, revision')
   t.strictSame(parked.rows, [1, 2].flatMap((n) => ['0', '1'].map((revision) =>
     ({ consumer: schemaOf(assistants, n), stream: 'assistant-5000', revision }))))
   await db.pool.query('DELETE FROM ledger.parked_events WHERE revision = 0') // what they lack of the stream comes later
+  await t.rejects(estimate(assistants, db.options()), { name: 'ReplayRefused', message: /past assistant-5000@0/ })
   const failure: Error = await replay(assistants, db.options()).then(() => t.fail('swapped'), (error) => error)
   t.equal(failure.name, 'ReplayRefused')
   t.match(failure.message, /assistants cannot be rebuilt past assistant-5000@0: AssistantCreated at assistant-5000@0: /)
