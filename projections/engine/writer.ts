@@ -91,6 +91,10 @@ export class Writer {
     try {
       const folded = await this.#fold(events, known, refused)
       if (typeof folded === 'number') return { left: split(part, folded) }
+      if (folded.parked.length > 0 && this.#presumesNew) { // what is parked writes no row that proves it was absent
+        this.#presumesNew = false
+        return { left: [part] }
+      }
       const [{ position }, ...left] = split(part, folded.count)
       const parked = [...folded.refused, ...effects?.parked ?? []]
       if (parked.length > 0) await this.options.refuse(parked, position)

@@ -82,6 +82,17 @@ t.test('an entry of the do-not-call list on a stream that is none is parked, wha
   t.strictSame([...(await rowsOf(pool, leads)).keys()], [1])
 })
 
+t.test('a call moves its lead, also in one batch with a parked event that would create the same lead', async (t) => {
+  const stream = 'lead-10-parked'
+  const log = logOf()([
+    assistantCreated(1), leadCreated(1, 10), malformed(stream, 'LeadUpdated'),
+    callCompleted('c-1', { lead_id: 1, status: 'completed' }), { ...leadCreated(1, 10), stream }
+  ])
+  for (const events of [log.slice(0, 3), log.slice(3)]) await (await feeding(leads, pool)).batch(events)
+  t.match((await rowsOf(pool, leads)).get(1), { status: 'completed' })
+  t.equal((await parkedEvents(pool, leads)).length, 2)
+})
+
 const longName = () => `lead-10-${randomBytes(5_000).toString('hex')}` // that no compression makes short
 const [stream, other] = [longName(), longName()]
 
