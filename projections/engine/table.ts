@@ -142,7 +142,8 @@ const unreadable = /\\u(?:0000|d[89a-f][0-9a-f]{2})/
 function readableJson (value: unknown): string {
   const json = JSON.stringify(value)
   if (!unreadable.test(json)) return json
-  return json.replace(/\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g, (escape) => unreadable.test(escape) ? '\ufffd' : escape)
+  const text = json.replace(/\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g, (escape) => unreadable.test(escape) ? '\ufffd' : escape)
+  return JSON.stringify(JSON.parse(text)) // keys that are one now are there once, as when the row is read
 }
 
 /** A time of a row. Postgres writes `…+00:00` and leaves out zero fractions; ours end in milliseconds and Z. */
