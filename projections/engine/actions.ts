@@ -18,8 +18,8 @@ export interface ActionReport {
 /** Heartbeat of a process that runs an action, in milliseconds. */
 export const tellEveryMs = 1_000
 
-/** A Postgres interval. A process without a heartbeat for longer counts as dead. */
-const silentFor = '15 seconds'
+/** A Postgres interval. A process without a heartbeat for longer counts as dead; on a busy machine it starts slowly. */
+const silentFor = '30 seconds'
 const kept = '90 days'
 
 const died = 'The process that did it has ended without a word. Ask for it again: it goes on where it stands.'

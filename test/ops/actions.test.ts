@@ -144,7 +144,7 @@ t.test('while one runs on a projection another is refused', async (t) => {
   t.equal(refused.status, 409)
   t.match(refused.body.message, /Another action runs on assistants/)
   t.ok(await beginAction(pool, { id: id.replace('8', '9'), action: 'verify', projection: 'leads' }), 'but on this one none')
-  await pool.query("UPDATE ledger.projection_actions SET told_at = now() - interval '16 seconds' WHERE id = $1", [id])
+  await pool.query("UPDATE ledger.projection_actions SET told_at = now() - interval '31 seconds' WHERE id = $1", [id])
   t.match(await findAction(pool, id), { state: 'failed', message: /has ended without a word/ }, 'a process that is silent is dead')
 })
 

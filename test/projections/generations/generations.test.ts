@@ -78,6 +78,6 @@ t.test('an action that runs for long is found among those that have ended since'
 })
 
 t.test('a process that says nothing any more runs nothing', async (t) => {
-  await pool.query("UPDATE ledger.projection_actions SET told_at = now() - interval '16 seconds'")
+  await pool.query("UPDATE ledger.projection_actions SET told_at = now() - interval '31 seconds'")
   t.same(await runningActions(pool), [])
 })
