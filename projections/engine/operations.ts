@@ -278,7 +278,11 @@ export async function drop (
   })
   for (const { generation } of chosen) {
     await awaitRelease(projection, generation, options)
-    await inTransaction(pool, (tx) => removeGeneration(tx, projection, generation))
+    await inTransaction(pool, async (tx) => {
+      await lockGenerations(tx)
+      const found = (await generationsOf(tx, projection)).find((each) => each.generation === generation)
+      if (found?.state === 'dropping') await removeGeneration(tx, projection, generation) // or another drop was first
+    })
   }
   return chosen.map(({ generation }) => generation)
 }

@@ -4,7 +4,7 @@ import type { Streams } from '../../src/log/event-log.js'
 import { inTransaction, onConnection } from '../../src/postgres/transaction.js'
 import { claimCheckpoint, Fenced, readCheckpoint, touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { LeaseHeld, withLease } from '../../src/subscriptions/lease.js'
-import { Stopped, type RunOptions } from '../../src/subscriptions/run.js'
+import type { RunOptions } from '../../src/subscriptions/run.js'
 import { pause } from '../../src/timing.js'
 import { compareWithActive, describe, type Compared } from './compare.js'
 import type { FeedOptions } from './feed.js'
@@ -250,7 +250,7 @@ export async function foldUntil (
       await foldFrom(projection, generation, from, until, options)
     } catch (error) {
       signal.throwIfAborted()
-      const isFinal = error instanceof ReplayRefused || error instanceof Fenced || error instanceof Stopped
+      const isFinal = error instanceof ReplayRefused || error instanceof Fenced
       if (isFinal || ++failures > mostFailures) throw error
       await pause(Math.min(shortestPauseMs * 2 ** (failures - 1), longestPauseMs), signal)
     }

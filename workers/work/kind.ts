@@ -28,7 +28,6 @@ export interface BackgroundRequest<Input extends object = object, Progress exten
   progress: Partial<Progress>
   /** Earlier turns in a row that kept nothing, not counting those that an outage ended. */
   failures: number
-  createdAt: Date
 }
 
 /** The time that one worker has for a request; then others have their turn. */

@@ -160,7 +160,7 @@ async function begin (pool: Pool, id: string): Promise<Begun | undefined> {
   const { rows: [begun] } = await pool.query<Begun>(`
     UPDATE ledger.work SET turn = turn + 1, failures = failures + 1
     WHERE id = (SELECT id FROM ledger.work WHERE id = $1 AND state = 'accepted' FOR UPDATE SKIP LOCKED)
-    RETURNING id, kind, user_id AS "userId", input, progress, failures - 1 AS failures, turn, created_at AS "createdAt"`,
+    RETURNING id, kind, user_id AS "userId", input, progress, failures - 1 AS failures, turn`,
   [id])
   return begun
 }

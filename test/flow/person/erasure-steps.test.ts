@@ -83,7 +83,7 @@ t.test('a worker that ends before or after anything that it does or keeps is fol
     async keep (progress) { kept = progress }
   }
   const request = {
-    id: randomUUID(), kind: 'person-erasure', userId: '1', input: seal(parts.keys, '1', phoneNumber), failures: 0, createdAt: new Date()
+    id: randomUUID(), kind: 'person-erasure', userId: '1', input: seal(parts.keys, '1', phoneNumber), failures: 0
   }
   await eventually(async () => {
     const ended = await kind.work({ ...request, progress: kept }, turn).catch((error: Error) => error.message)

@@ -39,7 +39,7 @@ interface On { service: TestService, redis?: ScratchRedis | undefined, hook?: st
 let count = 0
 const [nul, half] = ['a\0b', 'so happy \ud83d']
 const nobody = 900_000
-const request = { kind: 'test', userId: '1', failures: 0, createdAt: new Date() }
+const request = { kind: 'test', userId: '1', failures: 0 }
 const inWords = /^parked events, which an operator .*: \S+(, \S+)*$/
 
 /** @returns words of all persons, each of whom is erased by then. @throws where the rule does not hold */

@@ -46,7 +46,7 @@ export function erasing (
       }
     }
     const input = seal(parts.keys, '1', phoneNumber)
-    const request = { id: randomUUID(), kind: 'person-erasure', userId: '1', input, failures: 0, createdAt: new Date() }
+    const request = { id: randomUUID(), kind: 'person-erasure', userId: '1', input, failures: 0 }
     await eventually(async () => {
       const ended = await kind.work({ ...request, progress }, turn)
       const waits = ended === 'again' || ended.state === 'waiting'
@@ -65,7 +65,7 @@ export function erasing (
 export async function eraseLate ({ parts }: Pick<TestService, 'parts'>): Promise<void> {
   const turn = { signal: new AbortController().signal, isOver: () => false, async keep () {} }
   for (const userId of await usersOfLateCalls(parts)) {
-    const request = { id: randomUUID(), kind: 'late', userId, input: {}, progress: {}, failures: 0, createdAt: new Date() }
+    const request = { id: randomUUID(), kind: 'late', userId, input: {}, progress: {}, failures: 0 }
     await eventually(async () => await lateCalls(parts).work(request, turn) !== 'again')
   }
 }
