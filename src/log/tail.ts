@@ -84,8 +84,8 @@ const busy = { events: 4, restMs: 10 }
 /** How long a reader holds back the position of unwanted events: after a batch with events, and otherwise. */
 const passingMs = { busy: 250, idle: 2_000 }
 
-/** Memory that an event takes in addition to its data, in bytes. */
-const besideData = 500
+/** Memory that an event takes in addition to its data and metadata, in bytes. */
+const overhead = 200
 /** A drop frees an eighth of the budget: each drop moves all remaining events, so it must not come with every event. */
 const keptShare = 7 / 8
 
@@ -197,7 +197,7 @@ class Tail {
   async #keepAll (following: ReturnType<Followed['follow']>): Promise<void> {
     for await (const { events, position } of following) {
       for (const event of events) {
-        const bytes = besideData + bytesOf(event)
+        const bytes = overhead + bytesOf(event)
         this.#events.push({ event, bytes })
         this.#bytes += bytes
       }
