@@ -66,6 +66,9 @@ export async function eraseLate ({ parts }: Pick<TestService, 'parts'>): Promise
   const turn = { signal: new AbortController().signal, isOver: () => false, async keep () {} }
   for (const userId of await usersOfLateCalls(parts)) {
     const request = { id: randomUUID(), kind: 'late', userId, input: {}, progress: {}, failures: 0 }
-    await eventually(async () => await lateCalls(parts).work(request, turn) !== 'again')
+    await eventually(async () => {
+      const ended = await lateCalls(parts).work(request, turn)
+      return ended !== 'again' && ended.state === 'completed'
+    })
   }
 }
