@@ -26,8 +26,9 @@ export interface RequestStatus<Progress extends object = object> {
   finished_at: Date | null
 }
 
-/** Older prepared ones failed before their append. While the event store is away, nobody can settle them. */
-const isUnfinished = "(state = 'accepted' OR state = 'prepared' AND created_at > now() - interval '1 minute')"
+/** In milliseconds. No append comes so late, so older prepared requests count no more and are settled by the log. */
+export const usualOrphanMs = 60_000
+const isUnfinished = `(state = 'accepted' OR state = 'prepared' AND created_at > now() - interval '${usualOrphanMs} ms')`
 
 const lockSpace = 0x62_67 // any number that nothing else uses for advisory locks with two keys
 

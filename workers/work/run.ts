@@ -7,7 +7,7 @@ import { LeaseHeld, LeaseLost, withLease } from '../../src/subscriptions/lease.j
 import { endsWithin, pause } from '../../src/timing.js'
 import type { Periodic } from '../periodic.js'
 import type { BackgroundKind, BackgroundKinds, BackgroundRequest, Ended, Turn } from './kind.js'
-import { acceptRequest, dropPrepared, listenForWork } from './requests.js'
+import { acceptRequest, dropPrepared, listenForWork, usualOrphanMs } from './requests.js'
 
 export interface WorkOptions extends Pick<TurnOptions, 'kinds' | 'log' | 'holder'> {
   /** Times out idle transactions, so that a frozen process holds none. */
@@ -246,8 +246,6 @@ export interface TidyOptions extends Pick<WorkOptions, 'pool' | 'kinds'> {
 }
 
 const usualTidyMs = 10_000
-/** No append comes so late. */
-const usualOrphanMs = 60_000
 const atOnce = 100
 const removeForMs = 2_000
 
