@@ -2,7 +2,7 @@
 import type { ValidateFunction } from 'ajv'
 import ipaddr from 'ipaddr.js'
 import { collect, type FieldErrors, type Problem } from './domain/rejection.js'
-import { jwtProblems, jwtSettings, roleMapOf } from './http/credentials.js'
+import { jwtProblems, jwtSettings } from './http/credentials.js'
 import { fieldErrors, openAjv, refusedTexts } from './http/field-errors.js'
 import { eventStoreProblems, withCaFile } from './log/client-url.js'
 import { Environment, random, secretNames, urlProblem, withFiles } from './settings.js'
@@ -91,11 +91,8 @@ function toConfig (env: Environment) {
     /** Whether traces are sent; OpenTelemetry's own variables say how. */
     traces: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
     backEnds,
-    /** Absent, like the two keys below, only if a run without any URL makes its own. */
-    jwt: jwtSettings(env, entriesOf(env.JWT_SECRET_PREVIOUS)),
-    previousJwtSecrets: entriesOf(env.JWT_SECRET_PREVIOUS),
-    jwtRoleClaim: env.JWT_ROLE_CLAIM,
-    jwtRoleMap: roleMapOf(env.JWT_ROLE_MAP),
+    /** `jwt` is absent, like the two keys below, only if a run without any URL makes its own. */
+    ...jwtSettings(env, entriesOf(env.JWT_SECRET_PREVIOUS)),
     corsOrigins: corsOrigins(entriesOf(env.CORS_ORIGINS)),
     secretKey: env.SECRET_KEY,
     previousSecretKeys: entriesOf(env.SECRET_KEY_PREVIOUS),

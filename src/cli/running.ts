@@ -51,7 +51,7 @@ export type RunConfig = CompleteConfig & {
  * @throws NothingRuns when `makes` is false and no secrets exist yet
  */
 export async function completeConfig (config: Config, makes = false): Promise<RunConfig> {
-  const { dataDir, jwt, secretKey, leadDigestKey, jwtRoleClaim: roleClaim, jwtRoleMap: roleMap } = config
+  const { dataDir, jwt, jwtChecks, secretKey, leadDigestKey } = config
   if (jwt && secretKey && leadDigestKey) {
     return { ...config, jwt, secrets: { secretKey, leadDigestKey }, jwtSecretIsOurs: false }
   }
@@ -63,7 +63,7 @@ export async function completeConfig (config: Config, makes = false): Promise<Ru
   }
   return {
     ...config,
-    jwt: jwt ?? { roleClaim, roleMap, secret: ours.jwtSecret, previousSecrets: config.previousJwtSecrets },
+    jwt: jwt ?? { ...jwtChecks, secret: ours.jwtSecret },
     secrets: { secretKey: secretKey ?? ours.secretKey, leadDigestKey: leadDigestKey ?? ours.leadDigestKey },
     jwtSecretIsOurs: jwt === undefined
   }

@@ -25,6 +25,7 @@ export function roleOf (claim: unknown, map?: ReadonlyMap<string, Role>): Role |
   return isRole(name) && name !== 'user' ? name : 'unknown'
 }
 
+/** What holds whatever the keys are. */
 interface Checks {
   roleClaim: string
   /** An issuer's names for our roles. The empty name also stands for a claim that is null. */
@@ -33,11 +34,12 @@ interface Checks {
   issuer?: string | undefined
   /** Required value of `aud`, or one of its values; not checked when absent. */
   audience?: string | undefined
+  previousSecrets?: readonly string[]
 }
 
 /** How tokens are verified: one shared secret, or the keys that an issuer publishes. */
 export type JwtSettings = Checks & (
-  | { secret: string, previousSecrets?: readonly string[] }
+  | { secret: string }
   | { jwksUrl: string, issuer: string, audience: string, cooldownMs?: number })
 
 interface JwtEnvironment {
@@ -68,17 +70,15 @@ export function jwtProblems (env: Partial<JwtEnvironment>, previous: readonly st
   ]
 }
 
-/** Undefined when no way to verify is set. */
-export function jwtSettings (env: JwtEnvironment, previousSecrets: readonly string[] = []): JwtSettings | undefined {
-  const { JWT_ROLE_CLAIM: roleClaim, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
-  const roleMap = roleMapOf(env.JWT_ROLE_MAP)
-  const roles = { roleClaim, ...(roleMap && { roleMap }) }
-  if (env.JWT_SECRET) {
-    const former = previousSecrets.length > 0 && { previousSecrets }
-    return { ...roles, secret: env.JWT_SECRET, ...former, ...(issuer && { issuer }), ...(audience && { audience }) }
-  }
-  if (!env.JWT_JWKS_URL || !issuer || !audience) return undefined
-  return { ...roles, issuer, audience, jwksUrl: env.JWT_JWKS_URL }
+/** `jwt` is undefined when no way to verify is set: a generated secret goes with `jwtChecks`. */
+export function jwtSettings (env: JwtEnvironment, previousSecrets: readonly string[] = []) {
+  const { JWT_SECRET: secret, JWT_JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
+  const [roleMap, former] = [roleMapOf(env.JWT_ROLE_MAP), previousSecrets.length > 0 && { previousSecrets }]
+  const own = { ...(roleMap && { roleMap }), ...former, ...(issuer && { issuer }), ...(audience && { audience }) }
+  const jwtChecks: Checks = { roleClaim: env.JWT_ROLE_CLAIM, ...own }
+  const ofIssuer = jwksUrl && issuer && audience ? { ...jwtChecks, jwksUrl, issuer, audience } : undefined
+  const jwt: JwtSettings | undefined = secret ? { ...jwtChecks, secret } : ofIssuer
+  return { jwt, jwtChecks }
 }
 
 /** Reads pairs of `theirs=ours`; undefined when there is none. The last pair of a name counts. */

@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, writeFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { completeConfig } from '../../src/cli/running.js'
 import { BadSettings, loadConfig } from '../../src/config.js'
 import { Environment, secretNames, settingNames, misspelt } from '../../src/settings.js'
 import { dataDir, runWarm, bin, run } from '../support/ringledger.js'
@@ -43,7 +44,7 @@ t.test('without any setting everything has its default', async (t) => {
     logLevel: 'info',
     backEnds: { eventStoreUrl: undefined, databaseUrl: undefined, redisUrl: undefined },
     jwt: undefined,
-    jwtRoleClaim: 'role',
+    jwtChecks: { roleClaim: 'role' },
     readModelWaitMs: 1_000,
     webhook: { schedule: '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h', timeoutMs: 15_000, allowHttp: false, allowCidrs: [], retentionDays: 90 }
   })
@@ -230,6 +231,13 @@ t.test('former secrets of tokens are told without them, and there are none witho
   const { message } = new BadSettings(problems({ JWT_SECRET_PREVIOUS: 'hunter2' }), { JWT_SECRET_PREVIOUS: 'hunter2' })
   t.equal(message, 'JWT_SECRET_PREVIOUS must be former secrets of 32 characters or more, separated by commas')
   refuses(t, { ...jwks, JWT_SECRET_PREVIOUS: former[0] ?? '' }, 'JWT_SECRET_PREVIOUS')
+})
+
+t.test('the secret of a run without any goes with the same checks as one that is set', async (t) => {
+  const checks = { JWT_ISSUER: 'us', JWT_AUDIENCE: 'ours', JWT_ROLE_CLAIM: 'scope', JWT_ROLE_MAP: 'admin=ops', JWT_SECRET_PREVIOUS: former.join() }
+  const { jwt } = await completeConfig(loadConfig({ DATA_DIR: dataDir(t), ...checks }), true)
+  t.match(jwt, { secret: /^.{43}$/ })
+  t.strictSame({ ...jwt, secret }, loadConfig({ JWT_SECRET: secret, ...checks }).jwt)
 })
 
 t.test('roles of an issuer are pairs with roles of ours', async (t) => {
