@@ -66,7 +66,7 @@ export function eachHost (eventStoreUrl: string): string[] {
 
 /** The URL of a back end without scheme, login and query. */
 export const placeOf = (url: string): string =>
-  url.replace(/^[^:]*:\/\//, '').replace(/^.*@/, '').replace(/\?.*$/, '')
+  splitUrl(url)[0].replace(/^[^:]*:\/\//, '').replace(/^.*@/, '')
 
 const flag = /^(true|false)$/
 /** Beyond 2^31-1 ms a timer fires at once, so nine digits are enough. */
