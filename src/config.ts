@@ -36,13 +36,15 @@ interface ShownSetting { name: string, value: string | null, is_set: boolean }
 
 function shownSettings (names: string[], values: object, given: NodeJS.ProcessEnv): ShownSetting[] {
   return names.map((name) => {
-    const value: unknown = Reflect.get(values, name)
+    const set: unknown = Reflect.get(values, name)
     const isSecret = secretNames.some((secret) => secret === name)
-    const text = value === undefined || isSecret ? null : String(value)
-    const isUrl = text !== null && /_(URL|ENDPOINT)$/.test(name)
-    return { name, value: isUrl ? new URL(text).origin : text, is_set: Boolean(given[name]) }
+    const text = set === undefined || isSecret ? null : String(set)
+    const value = text !== null && isUrl(name) ? new URL(text).origin : text
+    return { name, value, is_set: Boolean(given[name]) }
   })
 }
+
+const isUrl = (name: string) => /_(URL|ENDPOINT)$/.test(name)
 
 const urls = [
   'DATABASE_URL', 'REDIS_URL', 'JWT_JWKS_URL', 'ALERT_WEBHOOK_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'PUBLIC_URL'
@@ -141,7 +143,7 @@ function shown (name: string, problem: string, environment: NodeJS.ProcessEnv): 
   if (file && !environment[name]) return ` (it comes from the file ${file})`
   const value = environment[name]
   if (!value || problem.includes(value)) return ''
-  if (name.endsWith('_URL')) return problem.startsWith('must be a URL') ? schemeOf(value) : '' // it may have a password
+  if (isUrl(name)) return problem.startsWith('must be a URL') ? schemeOf(value) : '' // it may have a password
   if (secretNames.some((secret) => secret === name)) return ''
   const start = value.length > longestShown ? `${value.slice(0, longestShown)}…` : value
   return ` (it is ${JSON.stringify(start)})`

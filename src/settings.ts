@@ -28,10 +28,10 @@ const rest: Record<string, string> = {
   REDIS_URL: `${host}(/\\d*)?(\\?[^#]*)?`
 }
 
-/** Checks a URL whose scheme is right: programs could read another host in it, or none. */
+/** Checks a URL whose scheme is right: programs could read another host in it, or none, or drop it as no URL. */
 export function urlProblem (field: string, url: string): { field: string, message: string } | undefined {
   const whole = new RegExp(`^(?!.*%(?![\\da-f]{2}))[a-z]+://([^\\s/?#]*@)?${rest[field] ?? `${host}([/?#].*)?`}$`, 'i')
-  if (!/^[a-z]+:\/\/./.test(url) || whole.test(url)) return undefined
+  if (!/^[a-z]+:\/\/./.test(url) || (whole.test(url) && (field in rest || URL.canParse(url)))) return undefined
   const end = field === 'REDIS_URL' ? ', and no more after them than a number' : ''
   const message = `must name a host, and a port up to 65535 if any${end}; ` +
     'in a user and a password, @ : / ? # and % stand as %40 %3A %2F %3F %23 and %25'

@@ -171,10 +171,10 @@ const refused: Record<string, string[]> = {
     'http://h', 'localhost', ':', 'redis:///1', 'redis://:hun#ter2@h', 'redis://h/first', 'redis://:hunter2', 'rediss://h:65536'
   ],
   EVENTSTORE_URL: ['http://h', 'localhost', ':'],
-  JWT_JWKS_URL: ['https:///keys', 'https://h:x/keys', 'https:// h', 'http://issuer.example.com/jwks'],
-  ALERT_WEBHOOK_URL: ['https:///x', 'https://h:99999/'],
-  OTEL_EXPORTER_OTLP_ENDPOINT: ['http:///x', 'http://h:x'],
-  PUBLIC_URL: ['https://h:99999', 'https://:443'],
+  JWT_JWKS_URL: ['https://1.2.3.4.5/keys', 'https:///keys', 'https://h:x/keys', 'https:// h', 'http://issuer.example.com/jwks'],
+  ALERT_WEBHOOK_URL: ['https:///x', 'https://h:99999/', 'http://192.168.1.300/x'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['http:///x', 'http://h:x', 'http://10.0.0.256:4318', 'http://u:a hunter2@h', 'htps://u:a hunter2@h'],
+  PUBLIC_URL: ['https://h:99999', 'https://:443', 'https://a|b'],
   EVENTSTORE_CA_FILE: ['postgres://u:hunter2@h/d'],
   METRICS_TOKEN: ['/', 'hunter2\nhunter2'],
   SECRET_KEY: ['hunter2\thunter2']
