@@ -18,24 +18,32 @@ import { tracing } from '../tracing/tracing.js'
 
 /** Runs all roles in one process, with embedded back ends where no URL is set. */
 export async function start (): Promise<void> {
-  const { config, backEnds, service, voice } = await serve('start', 'ringledger start', ['api', 'projector', 'worker'])
-  await backEnds.publish({ url: service.url })
-  const eventStoreUrl = config.backEnds.eventStoreUrl ? undefined : backEnds.urls.eventStoreUrl
-  const places = placesOf(service.url, config, { folder: backEnds.embeddedIn, eventStoreUrl })
-  if (process.stdout.isTTY) process.stdout.write(await welcome(places, config))
-  else voice.say(`Ringledger ${packageVersion} is listening on ${places.url}`, { ...places })
+  const roles: Role[] = ['api', 'projector', 'worker']
+  await serve('start', 'ringledger start', roles, async ({ config, backEnds, service, voice }) => {
+    await backEnds.publish({ url: service.url })
+    const eventStoreUrl = config.backEnds.eventStoreUrl ? undefined : backEnds.urls.eventStoreUrl
+    const places = placesOf(service.url, config, { folder: backEnds.embeddedIn, eventStoreUrl })
+    if (process.stdout.isTTY) process.stdout.write(await welcome(places, config))
+    else voice.say(`Ringledger ${packageVersion} is listening on ${places.url}`, { ...places })
+  })
 }
 
 /** Runs one role on configured back ends, or on the running stack of DATA_DIR. */
 export async function serveRole (role: Role): Promise<void> {
-  const { service: { url }, voice } = await serve('command', `ringledger ${role}`, [role])
-  voice.say(`Ringledger ${role} is listening on ${url}`, { role, url })
+  await serve('command', `ringledger ${role}`, [role], async ({ service: { url }, voice }) => {
+    voice.say(`Ringledger ${role} is listening on ${url}`, { role, url })
+  })
 }
 
 interface Running { config: RunConfig, backEnds: BackEnds, service: Service, voice: Voice }
 
-/** `holder` decides how back ends are opened. `command` names the process to others on the same DATA_DIR. */
-async function serve (holder: 'start' | 'command', command: string, roles: Role[]): Promise<Running> {
+/**
+ * `holder` decides how back ends are opened. `command` names the process to others on the same DATA_DIR.
+ * When `tell`, which says that it runs, fails, it ends.
+ */
+async function serve (
+  holder: 'start' | 'command', command: string, roles: Role[], tell: (running: Running) => Promise<void>
+): Promise<void> {
   const misspelt: string[] = []
   const settings = readSettings((line) => { misspelt.push(line) })
   const config = await completeConfig(settings, holder === 'start')
@@ -45,7 +53,7 @@ async function serve (holder: 'start' | 'command', command: string, roles: Role[
   logWarnings(log)
   for (const line of misspelt) log.warn(line)
   const shutdown = new Shutdown(voice)
-  return await shutdown.during(async (signal) => {
+  await shutdown.during(async (signal) => {
     if (settings.backEnds.redisUrl) await refuseLackingRedis(settings.backEnds.redisUrl)
     const backEnds = await openBackEnds(settings, {
       role: holder,
@@ -68,7 +76,7 @@ async function serve (holder: 'start' | 'command', command: string, roles: Role[
     shutdown.add(async () => { atOnce = (await service.stop()).postgresIsSilent })
     shutdown.leaveFirst(settings.drainDelayMs, service.leave)
     signal.throwIfAborted()
-    return { config, backEnds, service, voice }
+    await tell({ config, backEnds, service, voice })
   })
 }
 

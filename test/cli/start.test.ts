@@ -1,14 +1,14 @@
 // `start` as an operator meets it: one at a time, joined by other commands, and gone without a trace after its stop.
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projections as known } from '../../projections/index.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import {
-  dataDir, type Ringledger, ringledger, run, runWarm, listeningUrl, startedDataDir
+  dataDir, reasonIn, type Ringledger, ringledger, run, runWarm, listeningUrl, startedDataDir
 } from '../support/ringledger.js'
 import { startService, type RunningService, untilReady } from '../support/running-service.js'
 
@@ -128,6 +128,16 @@ t.test('a start whose PORT is taken says so before it makes anything', async (t)
   const { code, stderr } = await run(t, ['start'], { DATA_DIR: empty, PORT: String(port) })
   t.match({ code, stderr }, { code: 1, stderr: `HOST 127.0.0.1, PORT ${port} cannot be listened on: ` })
   t.strictSame(readdirSync(empty).filter((name) => /postgres|event-store/.test(name)), [])
+})
+
+t.test('a start that cannot write its run.json ends, and says why', async (t) => {
+  const inTheWay = join(folder, 'run.json')
+  mkdirSync(inTheWay)
+  const start = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0' })
+  t.equal((await start.ended).code, 1)
+  t.match(reasonIn(start.stderr()), /run\.json/)
+  t.same(start.processes(), [])
+  rmdirSync(inTheWay)
 })
 
 t.test('a command alone runs back ends for as long as it takes, and leaves none', async (t) => {

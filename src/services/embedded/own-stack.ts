@@ -124,11 +124,14 @@ async function firstLost (parts: readonly Part[]): Promise<Error> {
 }
 
 async function closeAll (dataDir: string, lock: Lock, parts: Part[], how: Closing): Promise<void> {
-  removeRunFile(dataDir) // first, so that no command joins a stack that is about to end
   try {
-    for (const part of parts.toReversed()) await part.close(how)
+    removeRunFile(dataDir) // first, so that no command joins a stack that is about to end
   } finally {
-    lock.release()
+    try {
+      for (const part of parts.toReversed()) await part.close(how)
+    } finally {
+      lock.release()
+    }
   }
 }
 
