@@ -271,14 +271,14 @@ class AppendCall {
     return waiting
   }
 
-  /** NotLeaderError belongs to one of the waiting appends; the outcome of the others is unknown. */
+  /** An error that says that nothing was written belongs to one of the waiting appends; the others may be written. */
   #end (failure: Error): void {
     if (this.#isOver) return
     this.#isOver = true
     this.onOver()
     const error = convertToCommandError(failure)
-    const isUnclear = error instanceof NotLeaderError && this.#waiting.size > 1
-    const told = isUnclear ? new AppendOutcomeUnknown('another member leads', { cause: error }) : error
+    const isUnclear = this.#waiting.size > 1 && (error instanceof NotLeaderError || saysNotReady(error.message))
+    const told = isUnclear ? new AppendOutcomeUnknown('the event store ended the call', { cause: error }) : error
     for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(told)
   }
 }

@@ -1,5 +1,6 @@
 // Appending through a network that loses things: what stands is known, and stands once.
 import { randomUUID } from 'node:crypto'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../../src/log/errors.js'
 import { noStream, EventLog, type EventLogOptions } from '../../src/log/event-log.js'
@@ -10,7 +11,7 @@ import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 
 const proposed = (type = 'Happened'): Proposed => ({ id: randomUUID(), type, data: { a: 1 }, metadata: { who: 'me' } })
 const name = () => `test-${randomUUID()}`
-const { store, connection } = await scratchEventStore(t)
+const { store, connection, postgres } = await scratchEventStore(t)
 const direct = new EventLog(connection)
 
 /** Streams of a client behind a proxy, whose connection is up. */
@@ -33,6 +34,25 @@ t.test('an append whose acknowledgement is lost is followed up, and stands once'
   const read = await direct.read(stream)
   t.strictSame(await appending, { revision: 1n, position: read[1]?.position })
   t.strictSame((await direct.read(stream)).map(({ id }) => id), events.map(({ id }) => id))
+})
+
+t.test('that one append was not written says nothing of those that wait beside it', async (t) => {
+  const sql = new pg.Client({ connectionString: postgres.url })
+  await sql.connect()
+  t.teardown(() => sql.end())
+  await sql.query('BEGIN; LOCK TABLE eventstore.events IN SHARE MODE')
+  const [refused, written] = [name(), name()]
+  const refusal = t.rejects(direct.append(refused, [proposed()], noStream), EventStoreUnavailable)
+  const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database()`
+  await eventually(async () => (await sql.query(cancel.replace('pg_cancel_backend(pid)', 'pid'))).rowCount === 1)
+  const waiting = direct.append(written, [proposed()], noStream)
+  await direct.head() // an answer to what was sent after it: it has arrived
+  await sql.query(cancel)
+  await refusal
+  await sql.query('COMMIT')
+  t.match(await waiting, { revision: 0n })
+  t.equal((await direct.read(refused)).length, 0)
 })
 
 t.test('it is found although somebody wrote after it', async (t) => {

@@ -109,11 +109,10 @@ class BatchAppends {
     if (!this.#isOver) this.call.resume()
   }
 
-  // Without a database every append of this call fails without being written. Only the end of the call gives the client
-  // its typed error.
+  /** Only the end of the call gives a client its typed error. It speaks of all appends of the call: one here. */
   #settle (append: OpenAppend, outcome: Outcome): void {
     if (this.#isOver) return
-    if (outcome.kind === 'unavailable') this.breakOff(unavailable())
+    if (outcome.kind === 'unavailable' && this.#open.size === 1) this.breakOff(unavailable())
     else this.#reply(append, outcome)
   }
 

@@ -2,7 +2,7 @@
 // details of a reply, and needs the stream in each.
 import { status } from '@grpc/grpc-js'
 import { any, noStream, streamExists, type ExpectedRevision, type Outcome } from '../log/plan.js'
-import { diskFull, maxAppendSize, type Refusal } from './errors.js'
+import { diskFull, maxAppendSize, type Refusal, unavailable } from './errors.js'
 import { Any, Empty, shared, status as rpc } from './generated.js'
 import { Reader, sizeOf, Writer } from './protobuf.js'
 import { type ProposedMessage, uuidFromHalves } from './requests.js'
@@ -187,9 +187,9 @@ function failureOf (outcome: Exclude<Outcome, { kind: 'written' }>, options: Bat
     }
     case 'expired':
     case 'unknown': return { code: status.DEADLINE_EXCEEDED, type: 'Timeout', details: new shared.Timeout() }
-    case 'unavailable': return { code: status.UNKNOWN, type: 'Unknown', details: new shared.Unknown() }
+    case 'unavailable':
     case 'disk-full': {
-      const { code, message } = diskFull()
+      const { code, message } = outcome.kind === 'disk-full' ? diskFull() : unavailable()
       return { code, ...badRequest(message) }
     }
   }
