@@ -8,7 +8,7 @@ import { Rejection } from '../domain/rejection.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { isErasing } from '../features/persons/model.js'
 import type { Appended, Proposed } from '../log/connection.js'
-import { RevisionConflict, StreamGone, StreamTruncated } from '../log/errors.js'
+import { AppendTooLarge, RevisionConflict, StreamGone, StreamTruncated } from '../log/errors.js'
 import { noStream, type Streams } from '../log/event-log.js'
 import { eventId, sizeOf } from '../log/stored.js'
 import { tracing } from '../tracing/tracing.js'
@@ -255,6 +255,8 @@ function refuseHalf<State> (
 ): void {
   if (first && first.revision > 0n && state === initialState && !isErasing(first)) throw new StreamTruncated(stream, '$tb')
 }
+
+export const isTooLarge = (error: unknown) => error instanceof AppendTooLarge
 
 /** Why every retry would fail, as the message of a field; undefined for other errors. */
 export function whyUnreadable (error: unknown): string | undefined {

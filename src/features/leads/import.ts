@@ -1,7 +1,7 @@
 // Imports one row by the rules of POST /user/lead. Every retry of the row has the same command id. The caller looks up
 // the campaign and the do-not-call list for many rows at once.
 import type { Blacklists } from '../../commands/phone-numbers.js'
-import { whyUnreadable, type HandleCommand } from '../../commands/handle.js'
+import { isTooLarge, whyUnreadable, type HandleCommand } from '../../commands/handle.js'
 import { idAt } from '../../domain/events.js'
 import { type FieldErrors, Rejection, soundFields, type Submitted } from '../../domain/rejection.js'
 import { firstOfRow } from '../../http/field-errors.js'
@@ -67,6 +67,7 @@ export async function importLead (services: Importing, row: LeadRow): Promise<Im
 /** The errors of a row, if every retry would meet them again. */
 function refusalIn (error: unknown): FieldErrors | undefined {
   if (error instanceof Rejection) return error.errors ?? { body: [error.message] }
+  if (isTooLarge(error)) return { row: ['is too large'] }
   const why = whyUnreadable(error)
   return why === undefined ? undefined : { phone_number: [why] }
 }

@@ -1,5 +1,5 @@
 // Bulk imports of leads from the request to the results, by JSON and by CSV.
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { request as post } from 'node:http'
 import t from 'tap'
 import { newLead } from '../../support/bodies/bodies.js'
@@ -82,6 +82,17 @@ t.test('a row with a history that cannot be read is refused, and the others are 
     { errors: { phone_number: [unreadable] } }, { errors: { phone_number: [unreadable] } },
     { errors: { phone_number: [/do.not.call/] } }, { outcome: 'created' }
   ])
+})
+
+t.test('a row that is too large once it is sealed is refused, and the others are leads', async (t) => {
+  const variables = (bytes: number) => ({ x: randomBytes(bytes * 3 / 4).toString('base64') })
+  const contacts = Array.from({ length: 10 }, (_, n) =>
+    ({ phone_number: numberOf(920 + n), variables: variables(62 * 1024) }))
+  const large = { phone_number: numberOf(911), variables: variables(240 * 1024), secondary_contacts: contacts }
+  const leads = [{ phone_number: numberOf(910) }, large, { phone_number: numberOf(912) }]
+  const { body } = await sendJson({ campaign_id: 1, leads })
+  t.match(await ended(body.data.id), { status: 'completed', created: 2, invalid: 1 })
+  t.match((await results(body.data.id)).data, [{ outcome: 'created' }, { errors: { row: ['is too large'] } }, { outcome: 'created' }])
 })
 
 t.test('CSV with a byte order mark, quotes and line breaks; rows with other counts of cells are named', async (t) => {
