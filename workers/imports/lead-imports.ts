@@ -55,8 +55,9 @@ export function leadImports (imports: ImportWork): BackgroundKind<ImportInput, I
         const part = await nextPart(pool, uploadId)
         if (!part) throw new Error(`the rows of import ${importId} are gone`)
         const hasBegun = part.ids !== undefined // some of its leads may be in the log: their rows must say so
-        if (!hasBegun && !await takesLeads(imports, userId, campaignId)) return { state: 'failed', reason: 'The campaign was deleted.' }
-        done = await importPart(imports, { importId, userId, uploadId }, part, done, turn)
+        const isCampaignDeleted = !await takesLeads(imports, userId, campaignId)
+        if (isCampaignDeleted && !hasBegun) return { state: 'failed', reason: 'The campaign was deleted.' }
+        done = await importPart(imports, { importId, userId, uploadId, isCampaignDeleted }, part, done, turn)
         if (turn.isOver()) return 'again'
       }
       return { state: 'completed' }
@@ -77,9 +78,11 @@ export function leadImports (imports: ImportWork): BackgroundKind<ImportInput, I
   }
 }
 
+type ImportOfPart = Record<'importId' | 'userId' | 'uploadId', string> & { isCampaignDeleted: boolean }
+
 /** Stores the ids before the first row begins, so that a repeated row finds its events and gets the same ids. */
 async function importPart (
-  imports: ImportWork, { importId, userId, uploadId }: Record<'importId' | 'userId' | 'uploadId', string>, part: Part,
+  imports: ImportWork, { importId, userId, uploadId, isCampaignDeleted }: ImportOfPart, part: Part,
   done: ImportProgress, turn: Turn<ImportProgress>
 ): Promise<ImportProgress> {
   const { consumerPool: pool, positions, blacklists } = imports
@@ -89,7 +92,7 @@ async function importPart (
   const rows = rowsOf(leads, ids, part.ids !== undefined)
   const listed = await listedOf(blacklists, userId, leads)
   const written = await importRows(rows, ({ number, lead: submitted, ids, isRetry }) => importLead(imports, {
-    commandId: uuidV5(importId, `row ${number}`), importId, userId, submitted, listed, ids, isRetry
+    commandId: uuidV5(importId, `row ${number}`), importId, userId, submitted, listed, ids, isRetry, isCampaignDeleted
   }), turn.signal)
   const last = written.reduce((latest, { position = 0n }) => position > latest ? position : latest, 0n)
   if (last > 0n) await positions.reached('leads', last, readersWithinMs) // back-pressure: others' reads stay current

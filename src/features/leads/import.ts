@@ -25,6 +25,7 @@ interface LeadRow {
   ids: readonly number[]
   /** Its event may be in the log already. */
   isRetry: boolean
+  isCampaignDeleted: boolean
 }
 
 /** Each number may have a stream, so this many streams are read at once. */
@@ -74,8 +75,8 @@ function refusalIn (error: unknown): FieldErrors | undefined {
 
 /** If the row's event is in the log, the row was created, even if the rules refuse it by now or its lead was erased. */
 async function create ({ handle, phoneHash }: Importing, row: LeadRow): Promise<ImportedLead> {
-  const { commandId, importId, userId, submitted, listed, ids, isRetry } = row
-  const facts = { listed }
+  const { commandId, importId, userId, submitted, listed, ids, isRetry, isCampaignDeleted } = row
+  const facts = { listed, isCampaignDeleted }
   const { campaign_id, phone_number } = submitted.refused ? validateLead(submitted, facts) : submitted.body
   const now = new Date().toISOString()
   const outcome = await handle({

@@ -2,6 +2,9 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import t from 'tap'
+import { commandHandler } from '../../../src/commands/handle.js'
+import { importLead } from '../../../src/features/leads/import.js'
+import { uuidV5 } from '../../../src/log/stored.js'
 import { sendRaw } from '../../support/http/open-connections.js'
 import { eventually } from '../../support/eventually.js'
 import { imports, numberOf } from '../../support/scenes/scenes.js'
@@ -100,15 +103,28 @@ t.test('more imports than may be under way', async (t) => {
   t.equal((await imports(service, '2').sendCsv(`phone_number\n${line}`, 'campaign_id=3')).status < 500, true)
 })
 
-t.test('rows that a killed worker had begun are finished and reported, although their campaign was deleted', async (t) => {
+t.test('of rows that a killed worker had begun, those in the log are reported, and no other comes into a deleted campaign', async (t) => {
   const asUser = { user: '4' }
-  const { sendJson, ended } = imports(service, asUser.user)
+  const { sendJson, ended, results } = imports(service, asUser.user)
   const { id: campaign_id } = (await service.call('POST', '/user/campaign', { name: 'Gone soon' }, asUser)).body.data
-  const { id } = (await sendJson({ campaign_id, leads: [{ phone_number: numberOf(51) }] })).body.data
-  await pool.query("UPDATE ledger.lead_import_parts SET ids = '{700000}' WHERE user_id = '4'")
+  const leads = [{ phone_number: numberOf(51) }, { phone_number: numberOf(52) }]
+  const { id } = (await sendJson({ campaign_id, leads })).body.data
+  const { streams, phoneHash } = service.parts
+  await importLead({ handle: commandHandler(streams), phoneHash }, {
+    commandId: uuidV5(id, 'row 1'),
+    importId: id,
+    userId: '4',
+    submitted: { body: { phone_number: numberOf(51), campaign_id } },
+    listed: new Set(),
+    ids: [700_000],
+    isRetry: false,
+    isCampaignDeleted: false
+  })
+  await pool.query("UPDATE ledger.lead_import_parts SET ids = '{700000,700001}' WHERE user_id = '4'")
   await service.call('DELETE', `/user/campaign/${campaign_id}`, undefined, asUser)
   const { stop } = await service.start(['worker'])
-  t.match(await ended(id), { status: 'completed', created: 1 })
+  t.match(await ended(id), { status: 'completed', created: 1, invalid: 1 })
+  t.match((await results(id)).data, [{ lead_id: 700_000 }, { errors: { campaign_id: ['must be one of your campaigns'] } }])
   await stop()
 })
 
