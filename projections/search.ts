@@ -2,18 +2,18 @@
 import type { Pool, PoolClient } from 'pg'
 import type { Search } from '../src/postgres/page.js'
 
-/** Letters that Unicode does not decompose. */
+/** Letters that Unicode does not decompose, and a form that only the end of a word has. */
 const plain = new Map(Object.entries(
-  { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ı: 'i' }))
+  { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ı: 'i', ς: 'σ' }))
 
 /** Not in SQL, because there the case of a letter depends on the locale of the cluster. */
 export const fold = (text: string) => text.replace(/[’ʼ`´]/g, "'").normalize('NFKD').toLowerCase().replace(/\p{M}+/gu, '')
-  .replace(/[ßæœøłđðþħı]/g, (letter) => plain.get(letter) ?? letter)
+  .replace(/[ßæœøłđðþħıς]/g, (letter) => plain.get(letter) ?? letter)
 
-/** More characters do not fit in a row, and nobody types more. */
+/** A much longer word does not fit into the index, and nobody types one. Folding may make several letters of one. */
 const longest = 255
 
-const words = (text: string) => fold(text.slice(0, longest)).match(/[\p{L}\p{N}]+(?:'+[\p{L}\p{N}]+)*/gu) ?? []
+const words = (text: string) => fold(text.slice(0, longest)).slice(0, longest).match(/[\p{L}\p{N}]+(?:'+[\p{L}\p{N}]+)*/gu) ?? []
 
 /** The value of the column `words`. O'Neil is found as o, neil and oneil. */
 export function wordsOf (...texts: string[]): string {
@@ -208,8 +208,8 @@ const calledLexemes = `array_to_tsvector(string_to_array(regexp_replace(called, 
 
 export const calledIndex = `USING gin (${calledLexemes}) WITH (fastupdate = off) WHERE called <> ''`
 
-/** A day with at most so many leads is read at once, with at most so many calls of each lead. */
-const most = { leads: 100, calls: 1_000 }
+/** A day with at most so many leads is read at once. */
+const mostLeads = 100
 
 /** Finds calls for a page day by day, backwards; by half hours in the first day and in days with many leads. */
 export function searchedCalls (userId: string, search: string): Search {
@@ -234,11 +234,11 @@ export function searchedCalls (userId: string, search: string): Search {
     FROM walk CROSS JOIN LATERAL (
       SELECT half, floor(half / ${halvesOfDay}) AS day, floor(half / ${halvesOfEight}) AS eight FROM (${next}) half OFFSET 0) next
     CROSS JOIN LATERAL (
-      SELECT CASE WHEN busy = day OR before = 'infinity' THEN ${most.leads + 1} ELSE (
-        SELECT count(*) FROM (SELECT FROM ${leadsOf(ofDay)} LIMIT ${most.leads + 1}) leads) END AS leads OFFSET 0) met
+      SELECT CASE WHEN busy = day OR before = 'infinity' THEN ${mostLeads + 1} ELSE (
+        SELECT count(*) FROM (SELECT FROM ${leadsOf(ofDay)} LIMIT ${mostLeads + 1}) leads) END AS leads OFFSET 0) met
     CROSS JOIN LATERAL (
-      SELECT leads > ${most.leads} AS is_busy, CASE WHEN leads > ${most.leads} THEN half ELSE day * ${halvesOfDay} END AS since,
-        CASE WHEN leads > ${most.leads} THEN ${ofHalf}
+      SELECT leads > ${mostLeads} AS is_busy, CASE WHEN leads > ${mostLeads} THEN half ELSE day * ${halvesOfDay} END AS since,
+        CASE WHEN leads > ${mostLeads} THEN ${ofHalf}
           WHEN leads > 0 THEN ${at(asked, 'd', 'day')} END AS query OFFSET 0) span
     CROSS JOIN LATERAL (SELECT to_timestamp(since * ${secondsOfHalf}) AS since_at OFFSET 0) start
     CROSS JOIN LATERAL (
@@ -246,11 +246,10 @@ export function searchedCalls (userId: string, search: string): Search {
       FROM ${leadsOf('query')} CROSS JOIN LATERAL (
         SELECT id, ended_at, position FROM read_model.calls ${where} AND lead_id = lead.id
         AND ended_at >= since_at AND ended_at < before
-        ORDER BY ended_at DESC, position DESC LIMIT ${most.calls}) call) found
+        ORDER BY ended_at DESC, position DESC LIMIT ${needed}) call) found
     WHERE ${asked} <> '' AND count < ${needed}),
   walked AS MATERIALIZED (
-    SELECT count < ${most.calls} AND (${asked} = '' OR (${next}) IS NULL) AS is_whole, ${isLarge('leads')}
-    FROM walk ORDER BY before LIMIT 1),
+    SELECT count < ${needed} AS is_whole, ${isLarge('leads')} FROM walk ORDER BY before LIMIT 1),
   found AS MATERIALIZED (SELECT unnest(ids) AS id, unnest(ends) AS ended_at, unnest(positions) AS position FROM walk)`
   }
 }

@@ -16,6 +16,8 @@ t.test('words are folded, and each is there once', (t) => {
   t.strictSame(words('王小明 Иван'), ['王小明', 'иван'])
   t.equal(wordsOf('%_ \0 \ud83d 😀', ''), '')
   t.equal(words('x'.repeat(9_999))[0]?.length, 255)
+  t.equal(words('㌖'.repeat(255))[0]?.length, 255, 'six letters each')
+  t.strictSame(words('Οδυσσέας ΟΔΥΣ'), ['οδυσσεασ', 'οδυσ'], 'a final sigma is a sigma')
   t.end()
 })
 
@@ -99,4 +101,14 @@ t.test('calls of many leads, and many calls of a lead', async (t) => {
   const { total } = await findCalls(pool, { userId: '1', searched: 'example770' }, { page: 1, perPage: 1 })
   const { items } = await findCalls(pool, { userId: '1', searched: 'example770' }, { after: [], perPage: 1_000 })
   t.strictSame(total, { count: items.length, isExact: true })
+  await pool.query(`
+    INSERT INTO read_calls_g1.calls (id, user_id, assistant_id, lead_id, status, direction, ended_at, updated_at, summary, report, position)
+    SELECT 'often-' || i, 'busy', 1, 100000077, 'completed', 'inbound', at, at, json_build_object('call_id', 'often-' || i), '{}', i * 100 + 2
+    FROM generate_series(1, 1200) i CROSS JOIN LATERAL (SELECT timestamptz '2026-01-01' + i * interval '1 second' AS at) at`)
+  const ids = new Set<string>()
+  for (let page = 1; page <= 13; page++) {
+    const found = await findCalls(pool, { userId: 'busy', searched: 'example77 left' }, { page, perPage: 100 })
+    for (const { call_id } of found.items) ids.add(call_id)
+  }
+  t.equal(ids.size, 1_230, 'no page leaves out calls of a lead that is called often')
 })
