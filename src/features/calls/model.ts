@@ -6,8 +6,7 @@ import type { Decider } from '../../domain/events.js'
 import { At, Id, type JsonObject, Nullable } from '../../domain/json.js'
 import { Rejection, problem, soundBody, soundFields, type Submitted } from '../../domain/rejection.js'
 import {
-  type CallCompleted, type CallErased, type CallEvent, callEventTypes, CallId, CallStatus, CompleteCallBody,
-  TranscriptTurn
+  CallCompleted, type CallErased, type CallEvent, callEventTypes, CallId, CallStatus, CompleteCallBody, TranscriptTurn
 } from './events.js'
 
 /** Facts from outside the stream. An absent fact is unknown, and refuses nothing. */
@@ -17,7 +16,7 @@ export interface CallFacts {
   leadBelongs?: boolean
 }
 
-/** The report without unknown fields. @throws Rejection `invalid` with every problem */
+/** @throws Rejection `invalid` with every problem */
 export function validateReport (
   callId: string, submitted: Submitted<CompleteCallBody>, facts: CallFacts
 ): { report: CallCompleted } {
@@ -28,9 +27,14 @@ export function validateReport (
     facts.assistantExists === false && problem('assistant_id', 'must be an existing assistant'),
     facts.leadBelongs === false && problem('lead_id', 'must be a lead of the user who owns the assistant')
   ])
-  const known = Object.entries(body).filter(([name]) => Object.hasOwn(CompleteCallBody.properties, name))
-  const turns = body.transcript.map(({ role, text, at }) => ({ role, text, at }))
-  return { report: { call_id: callId, ...Object.fromEntries(known), transcript: turns } as CallCompleted }
+  return { report: withKnown({ call_id: callId, ...body }) }
+}
+
+/** Without the fields that nobody knows: an engine may append them. */
+function withKnown (report: CallCompleted): CallCompleted {
+  const known = Object.entries(report).filter(([name]) => Object.hasOwn(CallCompleted.properties, name))
+  const transcript = report.transcript.map(({ role, text, at }) => ({ role, text, at }))
+  return { ...Object.fromEntries(known), transcript } as CallCompleted
 }
 
 /** Undefined, what the engine reported first, or what an erasure left of it. */
@@ -63,7 +67,7 @@ export const erasingDecider: Decider<CallState, CallEvent, EraseCall> = { ...cal
 
 function completeCall ({ report }: CompleteCall, state: CallState): CallEvent[] {
   if (state === undefined) return [{ type: 'CallCompleted', data: report }]
-  if (isErased(state) ? isOfErased(report, state) : Value.Equal(state, report)) return []
+  if (isErased(state) ? isOfErased(report, state) : Value.Equal(withKnown(state), report)) return []
   throw new Rejection('call-differs', `Call ${report.call_id} was already reported with another body`)
 }
 

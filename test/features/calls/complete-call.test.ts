@@ -28,6 +28,9 @@ t.test('the same report again changes nothing, whatever the order of its keys', 
   given([completed()]).when(complete()).then(t, [])
   const reversed = Object.fromEntries(Object.entries(body).reverse())
   given([completed()]).when(complete(reversed)).then(t, [])
+  const unknown = { engine_build: '7', transcript: body.transcript.map((turn) => ({ ...turn, confidence: 0.9 })) }
+  given([completed(unknown)]).when(complete(unknown)).then(t, [])
+  given([completed(unknown)]).when(complete({ transcript: [] })).then(t, { code: 'call-differs' })
 })
 
 t.test('another report for the same call is refused', async (t) => {
