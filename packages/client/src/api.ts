@@ -1973,7 +1973,7 @@ export interface components {
         ChangedSecondaryContact: {
             /**
              * Format: int64
-             * @description Id of a secondary contact that the lead keeps. A contact without an id is a new one.
+             * @description Id of a secondary contact that the lead keeps, with its variables if none are given. A contact without an id is a new one.
              */
             id?: number;
             /** @description Phone number in E.164 format. */

@@ -117,7 +117,7 @@ const Status = Type.Optional(Type.Enum(settable, {
 }))
 
 const ChangedContactBody = Type.Object({
-  id: Type.Optional(Id({ description: 'Id of a secondary contact that the lead keeps. A contact without an id is a new one.' })),
+  id: Type.Optional(Id({ description: 'Id of a secondary contact that the lead keeps, with its variables if none are given. A contact without an id is a new one.' })),
   ...SecondaryContactBody.properties,
   status: Status
 }, { title: 'ChangedSecondaryContact' })
@@ -133,8 +133,10 @@ export const UpdateLeadBody = Type.Object({
 }, { title: 'LeadChanges' })
 export type UpdateLeadBody = Static<typeof UpdateLeadBody>
 
-interface ChangedContact extends NewContact {
+interface ChangedContact {
   id: number | undefined
+  phone_number: string
+  variables: ContactVariables | undefined
   status: LeadStatus | undefined
 }
 
@@ -168,8 +170,8 @@ export function validateLeadChanges (
   return {
     type: 'update',
     variables: variables && variablesOf(variables),
-    secondary_contacts: secondary_contacts?.map((contact) =>
-      ({ id: contact.id, status: contact.status, ...contactOf(contact) })),
+    secondary_contacts: secondary_contacts?.map(({ id, phone_number, variables, status }) =>
+      ({ id, phone_number, variables: variables && variablesOf(variables), status })),
     status,
     statuses: new Map(people.map((person) => [person.id, person.status])),
     listed
@@ -253,7 +255,7 @@ function update (command: UpdateLead, state: OneLeadState): LeadEvent[] {
   const { secondary_contacts: given = [], now } = command
   const problems = collect({}, given.map((contact, at) => problemOf(lead, contact, `secondary_contacts.${at}`)))
   if (Object.keys(problems).length > 0) throw invalid(problems)
-  const contacts = command.secondary_contacts && storedContacts(given, command.ids)
+  const contacts = command.secondary_contacts && storedContacts(lead, given, command.ids)
   const changes = changesOf(lead, { variables: command.variables, secondary_contacts: contacts })
   if (!changes) return statusChanges(lead, command, contacts)
   const removed_contacts = contacts ? idsOf(lead.secondary_contacts).filter((id) => !idsOf(contacts).includes(id)) : []
@@ -281,9 +283,12 @@ function problemOf ({ secondary_contacts }: Lead, { id, phone_number }: ChangedC
   return known.phone_number !== phone_number && problem(`${path}.phone_number`, 'must stay as it is')
 }
 
-function storedContacts (given: ChangedContact[], ids: readonly number[]): StoredContact[] {
+function storedContacts (lead: Lead, given: ChangedContact[], ids: readonly number[]): StoredContact[] {
   let taken = 0
-  return given.map(({ id, phone_number, variables }) => ({ id: id ?? idAt(ids, taken++), phone_number, variables }))
+  return given.map(({ id, phone_number, variables }) => {
+    const known = lead.secondary_contacts.find((contact) => contact.id === id)
+    return { id: id ?? idAt(ids, taken++), phone_number, variables: variables ?? known?.variables ?? variablesOf({}) }
+  })
 }
 
 type Changes = LeadUpdatedEvent['data']['changes']

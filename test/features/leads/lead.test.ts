@@ -137,6 +137,9 @@ t.test('a contact with its id is kept, one without is new, one that is left out 
   one([created()]).when(update({ secondary_contacts: [] })).then(t, [updated({ secondary_contacts: [] }, [101, 102])])
   one([created()]).when(update({ secondary_contacts: [kept, { id: 101, phone_number: number(1) }] }))
     .then(t, [updated({ secondary_contacts: [contact(102), contact(101)] })])
+  const named = contact(102, { customer_name: 'Ada', email: 'ada@example.com' })
+  one([created({ secondary_contacts: [contact(101), named] })]).when(update({ secondary_contacts: [kept] }))
+    .then(t, [updated({ secondary_contacts: [named] }, [101])])
 })
 
 t.test('numbers and campaign cannot be changed, and a contact must be one of the lead, once', async (t) => {
