@@ -88,7 +88,7 @@ export function findPerson (
   }
 }
 
-interface FoundLead { row: LeadRow, campaign: string | null }
+interface FoundLead { row: LeadRow, campaign: string | null, is_gone: boolean }
 interface FoundEntry {
   blacklist_id: number
   user_id: string
@@ -104,7 +104,8 @@ const leads = {
   order: 'id',
   type: 'bigint',
   item: `json_build_object('row', row_to_json(page), 'campaign', (
-    SELECT name FROM read_model.lead_campaigns WHERE campaign_id = page.campaign_id))`
+    SELECT name FROM read_model.lead_campaigns WHERE campaign_id = page.campaign_id), 'is_gone', EXISTS (
+    SELECT FROM read_model.leads WHERE id = page.primary_id AND status = 'deleted'))`
 }
 
 const calls = {
@@ -116,12 +117,13 @@ const calls = {
   item: "json_build_object('summary', summary, 'report', report)"
 }
 
-const personOf = (row: LeadRow) => ({ ...describeContact(toContact(row)), status: row.status })
+const personOf = ({ row, is_gone }: FoundLead) =>
+  ({ ...describeContact(toContact(row)), status: is_gone ? 'deleted' : row.status, campaign_id: row.campaign_id })
 
-const leadOf = ({ row, campaign }: FoundLead) =>
-  ({ ...personOf(row), campaign_id: row.campaign_id, campaign: { id: row.campaign_id, name: campaign ?? '' } })
+const leadOf = (found: FoundLead) =>
+  ({ ...personOf(found), campaign: { id: found.row.campaign_id, name: found.campaign ?? '' } })
 
-const contactOf = ({ row }: FoundLead) => ({ ...personOf(row), lead_id: row.primary_id, campaign_id: row.campaign_id })
+const contactOf = (found: FoundLead) => ({ ...personOf(found), lead_id: found.row.primary_id })
 
 /** `contacts` are all that the lead has ever had. */
 interface LeadToErase { lead_id: number, contacts: number[], digests: DigestOfContact[] }

@@ -77,6 +77,14 @@ t.test('calls of a contact whose lead was erased are theirs still, whatever numb
   t.match(await exportOf(contact), { contacts: [], calls: [{ call_id: 'of-contact', from: 'anonymous' }] })
 })
 
+t.test('a contact went with its lead when that was deleted', async (t) => {
+  const contact = '+15557654342'
+  const body = newLead({ phone_number: '+15557654341', secondary_contacts: [{ phone_number: contact }] })
+  const { id } = (await call('POST', '/user/lead', body)).body.data
+  await call('DELETE', `/user/lead/${id}`)
+  t.match(await exportOf(contact), { leads: [], contacts: [{ lead_id: id, status: 'deleted' }] })
+})
+
 t.test('a do-not-call entry whose number was erased is told of: it holds', async (t) => {
   const gone = '+15557654341'
   const { id } = (await call('POST', '/user/blacklist', { phone_number: gone, reason: 'Asked for it' })).body.data
