@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import {
-  chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
+  chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync
 } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -104,7 +104,8 @@ function makeOwned ({ account }: Place, path: string): void {
 
 function password (dataDir: string): string {
   const path = passwordPath(dataDir)
-  if (!existsSync(path)) writeFileSync(path, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true })
+  const isMissing = !existsSync(path) || statSync(path).size === 0 // a full disk leaves an empty file
+  if (isMissing) writeFileSync(path, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true })
   return readFileSync(path, 'utf8').trim()
 }
 

@@ -97,18 +97,18 @@ export function readJsonObject (path: string): Record<string, unknown> | undefin
 
 /** Replaces a file atomically: readers see the old or new content, even after a crash. Mode 0600. */
 export function writeJsonObject (path: string, content: object): void {
-  putJsonObject(path, content, renameSync)
+  putJsonObject(path, content, 0o600, renameSync)
 }
 
-/** Creates a file atomically. @throws EEXIST when it exists */
+/** Creates a file atomically. Mode 0644. @throws EEXIST when it exists */
 export function makeJsonObject (path: string, content: object): void {
-  putJsonObject(path, content, linkSync)
+  putJsonObject(path, content, 0o644, linkSync)
 }
 
-function putJsonObject (path: string, content: object, put: (draft: string, path: string) => void): void {
+function putJsonObject (path: string, content: object, mode: number, put: (draft: string, path: string) => void): void {
   const draft = `${path}.${randomUUID()}.tmp`
   try {
-    writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flush: true })
+    writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode, flush: true })
     put(draft, path)
   } finally {
     rmSync(draft, { force: true })

@@ -38,7 +38,7 @@ type Acquired = { lock: Lock, heldBy?: undefined } | { lock?: undefined, heldBy:
  * Each holder links a file `lock.<n>`, with a number one above the highest that exists; the highest counts. Linking
  * fails when the name exists, so one of several processes wins. The highest file is never deleted, only emptied:
  * otherwise a slow process could win with a number that others have already used. A holder is alive while its socket
- * answers.
+ * answers. Both may be used by every account that can enter DATA_DIR, since root may hold what is somebody else's.
  */
 export async function acquireLock (dataDir: string, role: Role, command: string): Promise<Acquired> {
   const { heldBy, number } = await liveHolder(dataDir)
@@ -158,7 +158,7 @@ async function showPresence (directory: string, name: string) {
   const server = createServer((socket) => socket.destroy()).unref()
   try {
     await withPath(directory, name, async (path) => { await once(server.listen(path), 'listening') })
-    chmodSync(join(directory, name), 0o600)
+    chmodSync(join(directory, name), 0o666)
   } catch (error) {
     if (cannotHold.includes(errorCode(error))) return undefined
     throw error

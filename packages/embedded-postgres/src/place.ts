@@ -99,8 +99,8 @@ function makeStateDir (): void {
 /** The outside directory that DATA_DIR points to, if any. @throws when it does not exist */
 export function readPointer (dataDir: string): string | undefined {
   const pointer = join(dataDir, POINTER)
-  if (!existsSync(pointer)) return undefined
-  const home = readFileSync(pointer, 'utf8').trim()
+  const home = existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : ''
+  if (home === '') return undefined // a full disk leaves an empty file
   // Root follows this file, so only one kind of target is allowed.
   if (!home.startsWith(STATE_DIR + sep) || home.includes('..')) {
     throw new Error(`${pointer} must name a directory under ${STATE_DIR}, not ${home}.`)

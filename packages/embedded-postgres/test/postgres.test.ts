@@ -28,6 +28,7 @@ const start = () => postgresProcess(t, checkout, dir)
 
 t.test('the first start makes a durable cluster for loopback, and the next one finds its rows', async (t) => {
   const lines: string[] = []
+  writeFileSync(join(dir, 'postgres-password'), '', { mode: 0o600 }) // as a full disk leaves it
   const first = await startPostgres({ dir, log: (line) => lines.push(line) })
   t.teardown(first.close)
   t.match(first.version, /^\d+\.\d+$/)
@@ -58,7 +59,7 @@ t.test('the first start makes a durable cluster for loopback, and the next one f
   t.same(await ask((await running.message('opened')).databaseUrl, 'SELECT word FROM kept'), [{ word: 'still here' }])
 })
 
-t.test('the password is needed, and only its owner can read it', async (t) => {
+t.test('the password is needed, and only its owner can read it, while everybody sees who holds the lock', async (t) => {
   const { databaseUrl, pids } = await running.message('opened')
   const guess = new URL(databaseUrl)
   guess.password = 'guess'
@@ -67,7 +68,7 @@ t.test('the password is needed, and only its owner can read it', async (t) => {
   t.same(files.map((name) => name.replace(/-.{36}/, '')), [
     'lock.sock', 'lock.1', 'postgres-password', 'postgres.log'
   ])
-  for (const name of files) t.equal(statSync(join(dir, name)).mode & 0o777, 0o600, name)
+  t.same(files.map((name) => statSync(join(dir, name)).mode & 0o777), [0o666, 0o644, 0o600, 0o600])
   t.notMatch(readFileSync(`/proc/${pids.postgresSupervisor}/cmdline`, 'utf8'), new URL(databaseUrl).password)
 })
 

@@ -114,6 +114,20 @@ t.test('as an ordinary user, everything is in DATA_DIR and runs as that user', a
   t.ok(await postgresProcess(t, checkout, dir, { uid: nobody.uid }).message('opened'), 'and the user again')
 })
 
+t.test('what root has started on the DATA_DIR of an ordinary user is in use for that user, too', asRoot(), async (t) => {
+  const home = openDirectory(t)
+  chownSync(home, nobody.uid, nobody.gid)
+  const dir = join(home, 'data')
+  t.equal(await postgresProcess(t, checkout, dir, { how: 'once', uid: nobody.uid }).ended, 0)
+  const roots = postgresProcess(t, checkout, dir)
+  await roots.message('opened')
+  const theirs = () => postgresProcess(t, checkout, dir, { uid: nobody.uid })
+  t.match(await theirs().message('refused'), `DATA_DIR ${dir} is in use by`)
+  roots.kill('SIGKILL')
+  await roots.ended
+  await theirs().message('opened')
+})
+
 t.test('without install scripts the library links are made at start', { buffered: true }, async (t) => {
   const copy = unlinked(openDirectory(t))
   const { pids } = await postgresProcess(t, copy, dataDir(t)).message('opened')
