@@ -98,7 +98,6 @@ function Filters ({ filters, errors }: { filters: readonly Filter[], errors: Rec
   const [address, setAddress] = useSearchParams()
   const set = (field: string, value: string) =>
     setAddress((present) => changed(present, field, value), { replace: true })
-  const setSoon = useDebouncedCallback(set, 300)
   return (
     <div className='filters' role='search'>
       {filters.map(({ field, label, options, type }) => options
@@ -111,7 +110,7 @@ function Filters ({ filters, errors }: { filters: readonly Filter[], errors: Rec
         : (
           <TextFilter
             key={field} label={label} type={type ?? 'search'} text={address.get(field) ?? ''}
-            error={inSentences(errors[field])} change={(text) => setSoon(field, text)}
+            error={inSentences(errors[field])} change={(text) => set(field, text)}
           />
           ))}
     </div>
@@ -129,12 +128,14 @@ interface TextFilterProps {
 /** It shows what is in the address, but never while somebody types. */
 function TextFilter ({ text, change, ...props }: TextFilterProps) {
   const input = useRef<HTMLInputElement>(null)
+  const changeSoon = useDebouncedCallback(change, 300)
   useEffect(() => {
     if (input.current && input.current !== document.activeElement) input.current.value = text
   }, [text])
   return (
     <TextInput
-      {...props} ref={input} defaultValue={text} onChange={({ currentTarget }) => change(currentTarget.value.trim())}
+      {...props} ref={input} defaultValue={text}
+      onChange={({ currentTarget }) => changeSoon(currentTarget.value.trim())}
     />
   )
 }
