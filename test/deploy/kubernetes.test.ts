@@ -23,6 +23,13 @@ t.test('every setting has a value that is taken', async (t) => {
   t.equal(loadConfig({ ...others, ...plain, DATABASE_URL: 'postgres://u:p@h/d' }).port, 3000)
 })
 
+t.test('no secret is taken before it is filled in', async (t) => {
+  for (const name of ['SECRET_KEY', 'LEAD_DIGEST_KEY', 'METRICS_TOKEN']) {
+    const value = given[name.toLowerCase().replaceAll('_', '-')]
+    t.throws(() => loadConfig({ ...secrets, [name]: value }), new RegExp(name))
+  }
+})
+
 t.test('every secret that a setting names is mounted', async (t) => {
   const files = Object.values<string>(settings).filter((value) => value.startsWith('/run/secrets/'))
   t.ok(files.length >= 6)
