@@ -75,21 +75,27 @@ function deliveryOf (effects: DispatchEffects, rows: Rows, at: LogPosition, call
   const assistant = rows.get(assistantTable, call.assistant_id)
   const row = rowOf(at, call.call_id, call.assistant_id, assistant?.user_id)
   if (!assistant) return { ...row, skipped: 'unknown_assistant' }
-  const lead = movedLead(rows, call, assistant)
+  moveLead(rows, call, assistant)
   if (isOfErased(rows, call, assistant)) return { ...row, skipped: 'erased' }
   const { user_id } = assistant
   const reason = skipReason(call, assistant)
   if (reason) return { ...row, skipped: reason }
-  const campaignName = lead && rows.get(campaignTable, lead.campaign_id)?.name
-  const body = buildBody({ call, at: at.created, assistant, lead: lead && asListed(rows, lead), campaignName })
+  const body = bodyOf(rows, call, at.created, assistant)
   return { ...row, user_id, body, skipped: effects.isRestored(at.position) ? 'restored' : undefined }
+}
+
+/** With the settings, lead and campaign of `rows`. */
+export function bodyOf (rows: Rows, call: CallCompleted, at: Date, assistant: KnownAssistant): string {
+  const lead = sentLead(rows, call, assistant)
+  const campaignName = lead && rows.get(campaignTable, lead.campaign_id)?.name
+  return buildBody({ call, at, assistant, lead: lead && asListed(rows, lead), campaignName })
 }
 
 /** Adds a row if the log has only the erasure of the call. If the call has a row, it sends nothing from now on. */
 function dispatchErased (effects: DispatchEffects, rows: Rows, at: LogPosition, call: CallErased): void {
   if (effects.isRetry || effects.isErasedCall(call.call_id, at.position)) return
   const assistant = rows.get(assistantTable, call.assistant_id)
-  if (assistant) movedLead(rows, call, assistant)
+  if (assistant) moveLead(rows, call, assistant)
   effects.add({ ...rowOf(at, call.call_id, call.assistant_id, assistant?.user_id), skipped: 'erased' })
 }
 
@@ -102,15 +108,19 @@ function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipRea
 const leadIn = (rows: Rows, { lead_id }: CallCompleted | CallErased) =>
   lead_id === null ? undefined : rows.get(leadTable, lead_id)
 
-/** The lead or contact as the call leaves it; nothing if it is unknown, erased or another user's. */
-function movedLead (rows: Rows, call: CallCompleted | CallErased, assistant: KnownAssistant): KnownLead | undefined {
+/** Nothing if it is unknown, erased or another user's. */
+function sentLead (rows: Rows, call: CallCompleted | CallErased, { user_id }: KnownAssistant): KnownLead | undefined {
   const lead = leadIn(rows, call)
-  if (!lead || lead.phone_number === '' || lead.user_id !== assistant.user_id) return undefined
+  return lead?.phone_number !== '' && lead?.user_id === user_id ? lead : undefined
+}
+
+/** Leaves the lead or contact as the call does. */
+function moveLead (rows: Rows, call: CallCompleted | CallErased, assistant: KnownAssistant): void {
+  const lead = sentLead(rows, call, assistant)
+  if (!lead) return
   const left = 'lead_left' in call ? call.lead_left : undefined
   const { status, newest_report_at } = left ?? afterCall(lead, call) ?? lead
-  const moved = { ...lead, status, newest_report_at }
-  rows.put(leadTable, moved)
-  return moved
+  rows.put(leadTable, { ...lead, status, newest_report_at })
 }
 
 /** An erasure of the report follows soon, so nothing of it is kept here or sent. */

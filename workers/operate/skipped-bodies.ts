@@ -1,14 +1,12 @@
 // Builds the bodies of calls that were skipped when they ended, from the log and with what is known by now.
 import type { PoolClient } from 'pg'
-import { type CallCompleted, callStream } from '../../src/features/calls/events.js'
+import { callStream } from '../../src/features/calls/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/log/event-log.js'
 import { loadMissing, readEvents, MemoryRows } from '../../projections/engine/rows.js'
-import type { Rows } from '../../projections/engine/projection.js'
-import { dispatching } from '../dispatch/dispatch.js'
+import { bodyOf, dispatching } from '../dispatch/dispatch.js'
 import { DispatchEffects } from '../dispatch/effects.js'
-import { assistantTable, campaignTable, leadTable } from '../dispatch/known.js'
-import { buildBody } from '../dispatch/payload.js'
+import { assistantTable } from '../dispatch/known.js'
 
 /** Each may have a megabyte. */
 const atOnce = 10
@@ -44,23 +42,15 @@ async function bodiesOf (tx: PoolClient, stored: StoredEvent[]): Promise<Built[]
     const rows = new MemoryRows(consumer.tables)
     const count = await loadMissing(consumer, tx, 'ledger', rows, left)
     for (const each of left.slice(0, count)) {
-      const call = 'event' in each && each.event.type === 'CallCompleted' ? each.event.data : undefined
-      const body = call && bodyOf(rows, call, each.stored.created)
-      if (call && body !== undefined) built.push({ callId: call.call_id, body })
+      if (!('event' in each) || each.event.type !== 'CallCompleted') continue
+      const { event: { data: call }, stored: { created } } = each
+      const assistant = rows.get(assistantTable, call.assistant_id)
+      if (!assistant || (assistant.settings.send_webhook_only_on_completed && call.status !== 'completed')) continue
+      built.push({ callId: call.call_id, body: bodyOf(rows, call, created, assistant) })
     }
     left = left.slice(count)
   }
   return built
-}
-
-function bodyOf (rows: Rows, call: CallCompleted, at: Date): string | undefined {
-  const assistant = rows.get(assistantTable, call.assistant_id)
-  const isUnwanted = assistant?.settings.send_webhook_only_on_completed && call.status !== 'completed'
-  if (!assistant || isUnwanted) return undefined
-  const found = call.lead_id === null ? undefined : rows.get(leadTable, call.lead_id)
-  const lead = found?.user_id === assistant.user_id ? found : undefined
-  const campaignName = lead && rows.get(campaignTable, lead.campaign_id)?.name
-  return buildBody({ call, at, assistant, lead, campaignName })
 }
 
 async function storeBodies (tx: PoolClient, built: Built[]): Promise<void> {

@@ -1,5 +1,7 @@
 // What calls and the do-not-call list make of the leads that the dispatcher remembers, and so of what webhooks say.
 import t from 'tap'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { buildSkippedBodies } from '../../../workers/operate/skipped-bodies.js'
 import {
   assistantCreated, callCompleted, leadCreated, leadDeleted, leadStatusChanged, leadUpdated
 } from '../../support/events/call-events.js'
@@ -79,11 +81,16 @@ t.test('from the entry on they are blacklisted, and after it what calls made of 
   await r.tell(assistantCreated(1, webhookOn), leadCreated(7, 3, [8]), callOf('c-1', 'scheduled'))
   await r.tell(listed(ofLead), callOf('c-2', 'rescheduled'), callOfContact('c-3'))
   await r.tell(callOf('c-4', 'rescheduled'), listed(ofContact), callOfContact('c-5'))
-  await r.tell(unlisted(ofLead), callOf('c-6', 'rescheduled'), callOfContact('c-7'))
+  const stored = await r.tell(unlisted(ofLead), callOf('c-6', 'rescheduled'), callOfContact('c-7'))
   t.same(await told(r), [
     ['c-1', 'scheduled'], ['c-2', 'blacklisted'], ['c-3', 'completed'], ['c-4', 'blacklisted'], ['c-5', 'blacklisted'],
     ['c-6', 'rescheduled'], ['c-7', 'blacklisted']
   ])
+  const bodyOf = async () => (await r.rows('webhook_deliveries', "call_id = 'c-7'"))[0]?.body
+  const body = await bodyOf()
+  await r.pool.query("UPDATE ledger.webhook_deliveries SET status = 'skipped', body = NULL WHERE call_id = 'c-7'")
+  await inTransaction(r.pool, (tx) => buildSkippedBodies(tx, { read: async () => stored.slice(-1) }, ['c-7']))
+  t.same(await bodyOf(), body, 'a body of what was skipped is as any other')
 })
 
 t.test('also where the entry was there before the lead, in its batch or in an earlier one, and for its user alone', async (t) => {
