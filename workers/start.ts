@@ -1,4 +1,5 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
+import { isLocked } from '../src/postgres/problems.js'
 import { endsWithin, pause } from '../src/timing.js'
 import type { Services } from '../src/services/services.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
@@ -27,8 +28,8 @@ export interface WorkerDeps extends Omit<QueueOptions, 'log'>,
     timeoutMs: number
     allowHttp: boolean
     allowCidrs: string[]
-    /** How long payloads and attempts are kept; 90 when absent. */
-    retentionDays?: number
+    /** How long payloads and attempts are kept. */
+    retentionDays: number
   }
   version: string
   /** The operator's hook, where there is one. */
@@ -83,8 +84,11 @@ type Running = Pick<Workers, 'handOver' | 'stop'> & { queue: JobQueue }
 
 async function run (deps: WorkerDeps, signal: AbortSignal): Promise<Running> {
   const { pool, keys, holder, logGuard: { maySend }, log, version, webhook } = deps
-  const { schedule, timeoutMs, retentionDays = 90 } = webhook
-  await Promise.all([refuseLostKeys(pool, keys), keepMonths(pool, retentionDays)])
+  const { schedule, timeoutMs, retentionDays } = webhook
+  await Promise.all([refuseLostKeys(pool, keys), keepMonths(pool, retentionDays).catch((err: unknown) => {
+    if (!isLocked(err)) throw err
+    log.warn({ err }, 'months of webhook attempts are locked, for instance by a dump: an hourly task makes them')
+  })])
   const queue = await openQueue(deps)
   const poster = openPoster(webhook)
   const sending = { pool, poster, keys, timeoutMs, rules: webhook, version }

@@ -10,6 +10,9 @@ export function isAboutData (error: unknown): error is DatabaseError {
 /** SQLSTATE unique_violation. */
 export const isTaken = (error: unknown): error is DatabaseError => error instanceof DatabaseError && error.code === '23505'
 
+/** SQLSTATE lock_not_available. */
+export const isLocked = (error: unknown) => error instanceof DatabaseError && error.code === '55P03'
+
 /** SQLSTATE disk_full. */
 const diskFull = '53100'
 

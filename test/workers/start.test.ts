@@ -1,6 +1,7 @@
 // A worker as a process starts and stops it.
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
+import type { Pool, PoolClient } from 'pg'
 import { startWorkers, type WorkerDeps, type Workers } from '../../workers/start.js'
 import { assistantCreated, callCompleted } from '../support/events/call-events.js'
 import { eventually } from '../support/eventually.js'
@@ -11,17 +12,28 @@ import { workerSite, type WorkerSite } from '../support/workers/worker-site.js'
 const ids = { assistant: 0 }
 
 async function workers (
-  t: Test, given: Partial<WorkerDeps> = {}
+  t: Test, given: Partial<WorkerDeps> = {}, before?: (pool: Pool) => Promise<void>
 ): Promise<Workers & WorkerSite> {
   const site = await workerSite(t, given)
+  await before?.(site.deps.pool)
   const started = startWorkers(site.deps)
   t.teardown(() => started.stop())
   return { ...started, ...site }
 }
 
+/** As `pg_dump` does, in a transaction that stays open. */
+async function readMonths (pool: Pool): Promise<PoolClient> {
+  const reader = await pool.connect()
+  await reader.query('BEGIN; LOCK TABLE ledger.webhook_attempts IN ACCESS SHARE MODE')
+  return reader
+}
+
 t.test('stopping waits for the answer that is on its way', async (t) => {
-  const { ready, stop, deps, tell, assertAnswers } = await workers(t)
-  await ready
+  let reader: PoolClient | undefined
+  const { ready, stop, deps, tell, assertAnswers } = await workers(t, {}, async (pool) => { reader = await readMonths(pool) })
+  await t.resolves(ready, 'although somebody reads the months of attempts')
+  await reader?.query('COMMIT')
+  reader?.release()
   const hook = await receiver(t, () => {})
   const assistant_id = ++ids.assistant
   const callId = randomUUID()

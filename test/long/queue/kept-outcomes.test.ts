@@ -39,7 +39,7 @@ async function cutOffAfterSending (t: Test) {
   const { deps, tell } = await workerSite(t, {
     reconcileEveryMs: 1_000,
     graceMs: 1_000,
-    webhook: { schedule: [0, 100], timeoutMs, allowHttp: true, allowCidrs: ['127.0.0.0/8'] }
+    webhook: { schedule: [0, 100], timeoutMs, allowHttp: true, allowCidrs: ['127.0.0.0/8'], retentionDays: 90 }
   })
   const proxy = await tcpProxy(t, Number(new URL(deps.databaseUrl).port))
   const databaseUrl = Object.assign(new URL(deps.databaseUrl), { port: String(proxy.port) }).href

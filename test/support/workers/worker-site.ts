@@ -22,7 +22,7 @@ export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}) 
     logGuard: keptGuard(t, { ...ledger, streams, log }),
     holder: randomUUID(),
     log,
-    webhook: { schedule: [0, 100], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
+    webhook: { schedule: [0, 100], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'], retentionDays: 90 },
     keys: { current: randomBytes(32), previous: [] },
     version: '1.2.3',
     reconcileEveryMs: 200,

@@ -30,7 +30,7 @@ async function working (t: Test, markEveryMs: number) {
       logGuard: keptGuard(t, { ...ledger, streams, log, behindEveryMs: 50 }),
       holder: randomUUID(),
       log,
-      webhook: { schedule: [0], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
+      webhook: { schedule: [0], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'], retentionDays: 90 },
       keys: { current: randomBytes(32), previous: [] },
       version: '1.2.3',
       reconcileEveryMs: 100,
