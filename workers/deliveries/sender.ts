@@ -42,7 +42,8 @@ const room = { ofAll: 2_000, ofClaim: 250, bytes: 64 * 2 ** 20, largestBody: 256
 const jobsAtOnce = 50
 /** A worker that had an assistant's job serves it for so long without another job, while it runs few attempts. */
 const [warmMs, mostWarm, fewRunning] = [30_000, 10_000, 100]
-const [claimTogether, recordTogether] = [100, 200]
+/** A bulk of 500 jobs takes tens of milliseconds, in which nothing else runs. */
+const [addTogether, claimTogether, recordTogether] = [500, 100, 200]
 const busyMs = 50
 const mostSkewMs = 30_000
 /** The reconciler takes care of longer waits. */
@@ -101,7 +102,7 @@ class Sender {
       this.#waking.clear()
       await jobs.add(assistants)
         .catch((err: unknown) => log.warn({ err }, 'due webhooks could not be queued; the reconciler will'))
-    }, Infinity)
+    }, addTogether)
     this.#claim = together((assistants) => this.#claimOf([...new Set(assistants)]), claimTogether)
     this.#lookAgain = together(async (assistants) => { this.wake(await findAgain(pool, assistants)) }, claimTogether)
     const record = async (ended: Ended[]) => {
