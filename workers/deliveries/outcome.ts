@@ -226,8 +226,9 @@ const savedSql = `
     SELECT d.*, s.n, s.is_crash, s.crashes, coalesce(s.is_present, false) AS is_present, s.verdict, s.reason AS why,
            coalesce(s.is_present AND s.uses_attempt, false) AS uses_attempt, coalesce(${isHeld('s')}, false) AS is_held,
            EXISTS (SELECT FROM result r WHERE r.delivery_id = d.id AND r.outcome = 'delivered') AS is_delivered,
-           EXISTS (SELECT FROM result r WHERE r.delivery_id = d.id AND r.trigger = 'test' AND r.is_ours
-             AND r.outcome NOT IN ('delivered', 'unknown')) AS is_failed_test,
+           (SELECT CASE r.outcome WHEN 'unknown' THEN 'crashed' ELSE 'attempts_used_up' END FROM result r
+            WHERE r.delivery_id = d.id AND r.trigger = 'test' AND r.is_ours
+              AND (r.outcome NOT IN ('delivered', 'unknown') OR ${isHeld('r')})) AS failed_test,
            last_outcome, last_code
     FROM delivery d LEFT JOIN result s ON s.delivery_id = d.id AND s.is_scheduled AND s.is_ours
     LEFT JOIN newest ON newest.delivery_id = d.id
@@ -235,7 +236,7 @@ const savedSql = `
     SELECT *, CASE
       WHEN is_delivered THEN 'delivered'
       WHEN status <> 'scheduled' THEN status
-      WHEN is_failed_test THEN 'exhausted'
+      WHEN failed_test IS NOT NULL THEN 'exhausted'
       WHEN is_present AND verdict IN ('cancelled', 'exhausted') THEN verdict
       WHEN is_held THEN 'held' ELSE status END AS becomes
     FROM single
@@ -243,7 +244,7 @@ const savedSql = `
     UPDATE ledger.webhook_deliveries d
     SET status = v.becomes,
         reason = CASE WHEN v.becomes = v.status THEN d.reason WHEN v.becomes = 'delivered' THEN NULL
-          WHEN v.becomes = 'held' THEN 'crashed' WHEN v.is_failed_test THEN 'attempts_used_up' ELSE v.why END,
+          WHEN v.becomes = 'held' THEN 'crashed' ELSE coalesce(v.failed_test, v.why) END,
         attempt_count = greatest(d.attempt_count, v.n),
         failures = CASE WHEN v.uses_attempt THEN 1 + ${failuresOf('d', 'w')} ELSE d.failures END,
         failures_from = CASE WHEN v.uses_attempt THEN ${beginning('d', 'w')} ELSE d.failures_from END,

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { answer, endedAs, ruleRig, schedule, senderRig, url } from '../../support/workers/sender-rig.js'
 import { keepMonths } from '../../../workers/deliveries/retention.js'
-import { recordOutcomes } from '../../../workers/deliveries/outcome.js'
+import { closeLost, recordOutcomes } from '../../../workers/deliveries/outcome.js'
 import { beginAnew } from '../../../workers/deliveries/pending.js'
 
 const { r, rule } = await ruleRig(t)
@@ -239,6 +239,11 @@ rule('a successful test ends a suspension, and a test delivery has one attempt',
   t.match(await test(200), { status: 'delivered' })
   t.match(await r.hook(), { suspended_at: null, revision: '3' })
   t.equal((await claimed()).length, 1, 'what was held is due')
+  const [crashing = ''] = await r.add()
+  await r.pool.query("UPDATE ledger.webhook_deliveries SET call_id = NULL, type = 'webhook.test' WHERE id = $1", [crashing])
+  await r.pool.query("UPDATE ledger.webhook_due SET trigger = 'test', crashes = 3, worker = 0, started_at = now() WHERE delivery_id = $1", [crashing])
+  await closeLost(r.pool)
+  t.match(await r.delivery(crashing), { status: 'exhausted', reason: 'crashed' }, 'its fourth crash ends it')
 })
 
 rule('the text of an answer is stored whatever is in it', async (t) => {
