@@ -30,7 +30,8 @@ async function readMonths (pool: Pool): Promise<PoolClient> {
 
 t.test('stopping waits for the answer that is on its way', async (t) => {
   let reader: PoolClient | undefined
-  const { ready, stop, deps, tell, assertAnswers } = await workers(t, {}, async (pool) => { reader = await readMonths(pool) })
+  const readsMonths = async (pool: Pool) => { reader = await readMonths(pool) }
+  const { ready, stop, deps, tell, assertAnswers } = await workers(t, {}, readsMonths)
   await t.resolves(ready, 'although somebody reads the months of attempts')
   await reader?.query('COMMIT')
   reader?.release()

@@ -2273,7 +2273,7 @@ export interface components {
             type: components["schemas"]["WebhookType"];
             /** @description Where it stands. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, held_too_long, assistant_deleted, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased). */
+            /** @description Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired, crashed), cancelled (gone, held_too_long, assistant_deleted, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased). */
             reason: string | null;
             /**
              * Format: int64
@@ -3001,7 +3001,7 @@ export interface components {
             type: components["schemas"]["WebhookType"];
             /** @description Where it stands. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, held_too_long, assistant_deleted, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased). */
+            /** @description Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired, crashed), cancelled (gone, held_too_long, assistant_deleted, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased). */
             reason: string | null;
             /**
              * Format: int64

@@ -32,8 +32,9 @@ const summary = {
     title: 'DeliveryStatus', description: 'Where it stands.'
   }),
   reason: Nullable(Type.String(), {
-    description: 'Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, ' +
-      'held_too_long, assistant_deleted, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased).'
+    description: 'Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired, crashed), ' +
+      'cancelled (gone, held_too_long, assistant_deleted, restored, erased) or skipped (webhook_off, not_completed, ' +
+      'unknown_assistant, invalid, restored, erased).'
   }),
   attempt_count: Type.Integer({ minimum: 0, description: 'Attempts of the schedule that were started.' }),
   next_attempt_at: Nullable(At(''), { description: 'When the schedule tries it next; null unless it is scheduled.' }),
