@@ -75,7 +75,7 @@ export function importRequest (request: FastifyRequest, reply: FastifyReply): Im
 /** JSON has the common fields in the body; the query string may repeat them, or say what the body leaves out. */
 function differing (query: Static<typeof ImportQuery>, body: Static<typeof ImportQuery>): FieldErrors {
   const names = (['campaign_id', 'if_duplicate'] as const).filter((name) =>
-    query[name] !== undefined && body[name] !== undefined && query[name] !== body[name])
+    query[name] !== undefined && body[name] !== undefined && String(query[name]) !== String(body[name]))
   return Object.fromEntries(names.map((name) => [name, ['must be the same in the query string and the body']]))
 }
 

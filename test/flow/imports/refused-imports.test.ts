@@ -49,6 +49,8 @@ t.test('campaigns and rules', async (t) => {
   t.equal(misspelled.headers.get('x-ignored-fields'), 'if_duplicates')
   const leads = [{ phone_number: numberOf(1) }]
   t.match((await sendJson({ leads })).body, { errors: { campaign_id: ['is required'] } })
+  const twice = await service.call('POST', '/user/leads/import?campaign_id=1', { campaign_id: 1, leads: [] })
+  t.strictSame(twice.body.errors, { leads: ['must not be empty'] })
   t.match((await sendJson({ campaign_id: 1, leads: [] })).body, { errors: { leads: ['must not be empty'] } })
   t.match(
     (await sendJson({ campaign_id: 1, leads: Array(1_001).fill({}) })).body, { errors: { leads: [/at most 1000/] } }
