@@ -88,6 +88,7 @@ export async function * csvRecords (
     throw error instanceof CsvError ? unreadable(error, rowOf(error.empty_lines)) : error
   } finally {
     text.destroy()
+    void pieces.return(undefined) // if `joined` has not begun to read them, nothing else lets go of `source`
   }
 }
 
