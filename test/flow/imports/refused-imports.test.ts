@@ -134,8 +134,10 @@ t.test('an import whose campaign is deleted before its rows are done fails', asy
   const asUser = { user: '3' }
   const { sendJson, ended } = imports(service, asUser.user)
   const { id: campaign_id } = (await service.call('POST', '/user/campaign', { name: 'Gone soon' }, asUser)).body.data
-  const { id } = (await sendJson({ campaign_id, leads: [{ phone_number: numberOf(50) }] })).body.data
+  const send = () => sendJson({ campaign_id, leads: [{ phone_number: numberOf(50) }] }, { 'idempotency-key': 'gone soon' })
+  const { id } = (await send()).body.data
   await service.call('DELETE', `/user/campaign/${campaign_id}`, undefined, asUser)
+  t.match(await send(), { status: 202, body: { data: { id } } }, 'a retry has the first answer')
   await service.start(['worker'])
   t.match(await ended(id), { status: 'failed', reason: 'The campaign was deleted.', created: 0 })
 })
