@@ -100,9 +100,9 @@ export function writeJsonObject (path: string, content: object): void {
   putJsonObject(path, content, 0o600, renameSync)
 }
 
-/** Creates a file atomically. Mode 0644. @throws EEXIST when it exists */
-export function makeJsonObject (path: string, content: object): void {
-  putJsonObject(path, content, 0o644, linkSync)
+/** Creates a file atomically. @throws EEXIST when it exists */
+export function makeJsonObject (path: string, content: object, mode = 0o600): void {
+  putJsonObject(path, content, mode, linkSync)
 }
 
 function putJsonObject (path: string, content: object, mode: number, put: (draft: string, path: string) => void): void {

@@ -91,7 +91,7 @@ function heldLock (dataDir: string, number: number, presence: Awaited<ReturnType
 /** Whether the caller now has this number: no other process linked it, and none has a higher one. */
 function linkLock (dataDir: string, number: number, holder: HolderNote): boolean {
   try {
-    makeJsonObject(lockPath(dataDir, number), holder)
+    makeJsonObject(lockPath(dataDir, number), holder, 0o644)
   } catch (error) {
     // ENOENT: the winner of a race has already removed our draft.
     if (errorCode(error) === 'EEXIST' || errorCode(error) === 'ENOENT') return false
