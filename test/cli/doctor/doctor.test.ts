@@ -68,7 +68,7 @@ t.test('a back end that is silent or away is told, not waited for, and its passw
   })
   const address = server.address()
   const silent = typeof address === 'object' ? address?.port ?? 0 : 0
-  for (const port of [silent, await freePort()]) {
+  for (const port of [silent, 1]) { // a free one may be taken by another test meanwhile
     const { code, find, stdout } = await doctor(t, {
       ...secrets,
       DATABASE_URL: `postgres://user:hunter2@127.0.0.1:${port}/x`,

@@ -78,7 +78,7 @@ t.test('a leader that freezes is left for the one that is elected', async (t) =>
   cluster.elect(1)
   const beganAt = performance.now()
   await eventually(() => append().then(() => true, () => false))
-  t.ok(performance.now() - beganAt < 10_000)
+  t.ok(performance.now() - beganAt < 20_000)
   const outcome = await meanwhile.then(() => 'written', (error: unknown) => error)
   const isToldApart = outcome === 'written' || outcome instanceof AppendOutcomeUnknown
   t.ok(isToldApart, 'the append that was sent before is followed up; to find the new leader may take too long for that')
