@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { freePort } from '@ringledger/embedded-postgres/testing'
+import { closedPort } from '@ringledger/embedded-postgres/testing'
 import { packageRoot } from '../../src/package-root.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { readable } from '../../src/cli/output.js'
@@ -14,7 +14,6 @@ import { smallDisk } from '../support/back-ends/small-disk.js'
 import { scratchPostgres } from '../support/back-ends/back-ends.js'
 import { secrets } from '../support/auth/secrets.js'
 
-const nowhere = await freePort()
 const folder = dataDir(t)
 
 async function refused (t: Test, args: readonly string[], env: Environment, wanted: RegExp[]): Promise<string> {
@@ -71,10 +70,10 @@ t.test('a DATA_DIR that cannot be used is named, by every command that needs it'
 })
 
 t.test('a Postgres that does not answer is told by its setting', async (t) => {
-  const env = { ...secrets, DATABASE_URL: `postgres://nobody@127.0.0.1:${nowhere}/nothing` }
+  const env = { ...secrets, DATABASE_URL: `postgres://nobody@127.0.0.1:${closedPort}/nothing` }
   const wanted = [/Postgres did not answer: .*ECONNREFUSED/, /Check that it runs and that DATABASE_URL leads to it/]
   for (const args of [['start'], ['event-store', '--port', '0']]) await refused(t, args, env, wanted)
-  const DATABASE_URL = `postgres://localhost:${nowhere}/nothing?user=nobody&password=not@hunter2`
+  const DATABASE_URL = `postgres://localhost:${closedPort}/nothing?user=nobody&password=not@hunter2`
   t.notMatch(await refused(t, ['migrate'], { ...env, DATABASE_URL }, wanted), /hunter2/)
 })
 
@@ -90,7 +89,7 @@ t.test('an event store that does not answer is told by its setting', async (t) =
   const { url } = await scratchPostgres(t)
   for (const [role, scheme] of [['start', 'esdb'], ['worker', 'esdb+discover']] as const) {
     const findings = await refusedByBoth(t, [role], {
-      ...secrets, DATABASE_URL: url, EVENTSTORE_URL: `${scheme}://127.0.0.1:${nowhere}?tls=false`
+      ...secrets, DATABASE_URL: url, EVENTSTORE_URL: `${scheme}://127.0.0.1:${closedPort}?tls=false`
     },
     [/The event store did not answer: /, /EVENTSTORE_URL leads to it/], ['Event store', 'reachable'])
     t.same(findings.filter(({ part, level }) => part === 'Service' && level === 'error'), [], 'and nothing else for it')

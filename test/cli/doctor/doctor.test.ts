@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { freePort } from '@ringledger/embedded-postgres/testing'
+import { closedPort } from '@ringledger/embedded-postgres/testing'
 import pg from 'pg'
 import t from 'tap'
 import { checkNode } from '../../../src/cli/doctor/doctor.js'
@@ -68,7 +68,7 @@ t.test('a back end that is silent or away is told, not waited for, and its passw
   })
   const address = server.address()
   const silent = typeof address === 'object' ? address?.port ?? 0 : 0
-  for (const port of [silent, 1]) { // a free one may be taken by another test meanwhile
+  for (const port of [silent, closedPort]) {
     const { code, find, stdout } = await doctor(t, {
       ...secrets,
       DATABASE_URL: `postgres://user:hunter2@127.0.0.1:${port}/x`,
@@ -121,7 +121,7 @@ t.test('a log that is not the one of the database is an error', async (t) => {
   const { store } = await scratchEventStore(t)
   const guardFor = async (env: Environment) => (await doctor(t, env)).find('Service', 'restore guard')
   t.match(await guardFor(service.env), { level: 'ok' })
-  const away = { ...service.env, EVENTSTORE_URL: `esdb://127.0.0.1:${await freePort()}?tls=false` }
+  const away = { ...service.env, EVENTSTORE_URL: `esdb://127.0.0.1:${closedPort}?tls=false` }
   const { find } = await doctor(t, away)
   t.match(find('Service', 'restore guard'), { level: 'skipped', found: 'the event store does not answer' })
   t.match(await guardFor({ ...service.env, EVENTSTORE_URL: store.url }), { level: 'error', found: /lacks marker/, mend: /Restore/ })
@@ -215,7 +215,7 @@ t.test('who holds up whom in Postgres is found', async (t) => {
   await holder.query('BEGIN; LOCK TABLE held')
   const { rows: [row] } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const waiting = waiter.query('SELECT FROM held')
-  const env = { ...secrets, DATABASE_URL: url, EVENTSTORE_URL: `esdb://127.0.0.1:${await freePort()}?tls=false` }
+  const env = { ...secrets, DATABASE_URL: url, EVENTSTORE_URL: `esdb://127.0.0.1:${closedPort}?tls=false` }
   const locks = async () => (await doctor(t, env)).find('Postgres', 'locks')
   await eventually(async () => (await locks())?.level === 'warning')
   t.match(await locks(), { level: 'warning', found: new RegExp(`wait: 1, .* for process ${row?.pid}$`), mend: /pg_terminate_backend/ })

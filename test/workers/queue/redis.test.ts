@@ -2,7 +2,7 @@
 // shared costs no job.
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { freePort } from '@ringledger/embedded-postgres/testing'
+import { closedPort } from '@ringledger/embedded-postgres/testing'
 import { redisBackEnd } from '../../../workers/queue/redis.js'
 import { whyAway } from '../../../workers/queue/redis-trouble.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
@@ -24,11 +24,10 @@ async function linesOf (t: Test, url: string): Promise<string[]> {
 }
 
 t.test('one that does not answer is one line with its setting, and no stack', async (t) => {
-  const port = await freePort()
-  const lines = await linesOf(t, `redis://user:hunter2@127.0.0.1:${port}`)
-  const reason = `connect ECONNREFUSED 127.0.0.1:${port}`
+  const lines = await linesOf(t, `redis://user:hunter2@127.0.0.1:${closedPort}`)
+  const reason = `connect ECONNREFUSED 127.0.0.1:${closedPort}`
   const mend = 'Check that it runs, and that REDIS_URL leads to it, with rediss:// only where it takes TLS.'
-  t.strictSame(lines, [`Redis at 127.0.0.1:${port} did not answer: ${reason}. ${mend}{}`])
+  t.strictSame(lines, [`Redis at 127.0.0.1:${closedPort} did not answer: ${reason}. ${mend}{}`])
 })
 
 t.test('each reason has its own mend', async (t) => {
@@ -52,7 +51,7 @@ t.test('one that may evict jobs is one line as well', { skip: noRedis() }, async
 })
 
 t.test('once it is closed, a connection that BullMQ connects anew does not try for ever', async (t) => {
-  const { worker, disconnect } = await redisBackEnd(`redis://127.0.0.1:${await freePort()}`, { warn () {} }, 200)
+  const { worker, disconnect } = await redisBackEnd(`redis://127.0.0.1:${closedPort}`, { warn () {} }, 200)
   disconnect()
   if (!(worker instanceof Redis)) throw new Error('it is a connection')
   for (let times = 1; times <= 2; times += 1) { // ioredis by itself ends what is under way, and nothing after that

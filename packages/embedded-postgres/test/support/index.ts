@@ -5,8 +5,8 @@ export { eventually } from './eventually.js'
 export { identify } from '../../src/lock.js'
 export { say, signalled } from './main-program.js'
 export {
-  clusterData, freePort, madeDataVariable, postgresCluster, scratchPostgres, sessionsOf, type PostgresCluster,
-  type ScratchPostgres
+  clusterData, closedPort, freePort, madeDataVariable, postgresCluster, scratchPostgres, sessionsOf,
+  type PostgresCluster, type ScratchPostgres
 } from './postgres-cluster.js'
 export {
   bareNode, copiesOf, gone, killAll, listenTo, openDirectory, type SaidOf, type TalkingProcess, type Teardown

@@ -216,6 +216,9 @@ export async function sessionsOf (url: string, application?: string): Promise<nu
   }
 }
 
+/** Nobody listens there. One that is only free may be taken by another test meanwhile. */
+export const closedPort = 1
+
 /**
  * Of loopback, and outside the ranges that systems take ports from by themselves: nobody else gets it while the
  * server is away, neither a server on any port nor a connection.
