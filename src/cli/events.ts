@@ -73,7 +73,7 @@ export async function importAll (
   printTransferred(transferred, json)
 }
 
-/** An export is read twice, as its last line shows whether it is complete. So stdin is saved to a file first. */
+/** An export is read more than once: its last line shows whether it is complete. So stdin is saved to a file first. */
 async function withFile<Result> (
   file: string, signal: AbortSignal, work: (path: string) => Promise<Result>
 ): Promise<Result> {

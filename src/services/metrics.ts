@@ -35,7 +35,8 @@ export function measureProcess (metrics: Metrics, { pool, consumerPool, holder }
 }
 
 function connectionsIn (name: string, { totalCount, idleCount, waitingCount }: Pool): Sample[] {
-  const counts = { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
+  const waiting = Math.max(0, waitingCount - idleCount) // others have a connection in the next tick
+  const counts = { busy: totalCount - idleCount, idle: idleCount, waiting }
   return Object.entries(counts).map(([state, value]) => ({ labels: { pool: name, state }, value }))
 }
 

@@ -13,7 +13,7 @@ import { keepingLog, notificationsOf } from '../support/postgres/ledger.js'
 
 const queue = connectionsOfQueue.producer + connectionsOfQueue.worker + 1
 const most: Record<string, number> = {
-  api: mostConnections + 1,
+  api: mostConnections + 2,
   projector: 2 * mostConnections + 1,
   worker: 2 * mostConnections + 1,
   'worker, without `REDIS_URL`': 2 * mostConnections + 1 + queue,

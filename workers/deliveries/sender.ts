@@ -361,7 +361,7 @@ class Sender {
     for (const timer of this.#timers) clearTimeout(timer)
     const ending = async () => {
       await this.#claim('').catch(() => {}) // waits for the claim that runs
-      await Promise.all(this.#running)
+      await Promise.all([this.#suspecting, ...this.#running])
     }
     if (!await endsWithin(graceMs, ending())) this.handOver()
     await endsWithin(lastWriteMs, ending())

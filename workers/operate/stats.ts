@@ -138,7 +138,7 @@ const sql = (share: number) => `
   WITH hours AS (
     SELECT generate_series(date_trunc('hour', now()) - interval '23 hours', date_trunc('hour', now()), '1 hour') AS hour),
   recent AS (
-    SELECT delivery_id, date_trunc('hour', started_at) AS hour, finished_at, outcome
+    SELECT delivery_id, trigger, date_trunc('hour', started_at) AS hour, finished_at, outcome
     FROM ledger.webhook_attempts ${share < 1 ? `TABLESAMPLE SYSTEM (${(share * 100).toFixed(6)})` : ''}
     WHERE started_at >= date_trunc('hour', now()) - interval '23 hours'),
   outcomes AS (
@@ -148,6 +148,6 @@ const sql = (share: number) => `
     SELECT recent.hour, percentile_cont(ARRAY[0.5, 0.99]) WITHIN GROUP (
              ORDER BY extract(epoch FROM recent.finished_at - d.created_at)::float8) AS seconds
     FROM recent JOIN ledger.webhook_deliveries d ON d.id = recent.delivery_id
-    WHERE recent.outcome = 'delivered' GROUP BY recent.hour)
+    WHERE recent.outcome = 'delivered' AND recent.trigger = 'schedule' GROUP BY recent.hour)
   SELECT hour, outcomes, seconds[1] AS p50, seconds[2] AS p99
   FROM hours LEFT JOIN outcomes USING (hour) LEFT JOIN latencies USING (hour) ORDER BY hour`

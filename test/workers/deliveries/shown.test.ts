@@ -101,6 +101,20 @@ rule('attempts that run or were asked for are shown before they end', async (t) 
   t.equal((await deliveryDay(r.pool)).hours.length, 24)
 })
 
+rule('a redelivery of an old delivery is not in the latency of its hour', async (t) => {
+  await r.add()
+  await r.end((await r.claim(r.worker)).attempts, answer(200))
+  const [old = ''] = await r.add()
+  await r.pool.query('DELETE FROM ledger.webhook_due')
+  await r.pool.query(`
+    UPDATE ledger.webhook_deliveries SET status = 'exhausted', created_at = now() - interval '7 days' WHERE id = '${old}'`)
+  await r.ask(old)
+  t.equal((await r.end((await r.claim(r.worker)).attempts, answer(200))).kept.length, 1)
+  const { hours } = await deliveryDay(r.pool)
+  t.equal(hours.reduce((sum, { attempts }) => sum + (attempts.delivered ?? 0), 0), 2)
+  for (const { latency } of hours) t.ok((latency?.p99 ?? 0) < 60)
+})
+
 rule('operators see where a delivery went last, or will go', async (t) => {
   const [sent = ''] = await r.add(1, { to: `${url}?token=secret` })
   await r.end((await r.claim(r.worker)).attempts, answer(200))
