@@ -1,4 +1,5 @@
 // The command line: find the command, run it, explain why it failed.
+import { isatty } from 'node:tty'
 import { commandLine } from './cli/commands.js'
 import { isOfPostgres, postgresProblem } from './postgres/in-words.js'
 import { addDotEnv } from './cli/dot-env.js'
@@ -12,6 +13,7 @@ const refusals = [
 /** The commands that keep running, and log. */
 const roles = ['start', 'api', 'projector', 'worker']
 let logs = false
+outliveTerminal()
 
 const program = commandLine()
 program.hook('preAction', (all, command) => {
@@ -22,7 +24,9 @@ program.hook('preAction', (all, command) => {
 try {
   await program.parseAsync()
 } catch (error) {
-  process.stderr.write(logs ? asLogLine(explain(error)) : explain(error))
+  const { printable } = await import('./cli/output.js')
+  const text = printable(explain(error))
+  process.stderr.write(logs ? asLogLine(text) : text)
   process.exitCode = 1
 }
 
@@ -40,4 +44,24 @@ function explain (error: unknown): string {
 function asLogLine (text: string): string {
   const msg = text.trimEnd().replace(/^ringledger: /, '')
   return msg && `${JSON.stringify({ level: 60, time: Date.now(), msg })}\n`
+}
+
+/** If the terminal closes (EIO), or `head` ends (EPIPE), output is lost, but the command still ends normally. */
+function outliveTerminal (): void {
+  for (const output of [process.stdout, process.stderr]) {
+    output.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EIO' && error.code !== 'EPIPE') throw error
+    })
+  }
+  const terminals = [0, 1, 2].filter((fd) => isatty(fd))
+  process.on('exit', () => { if (terminals.some((fd) => !isatty(fd))) hangUp() })
+}
+
+/**
+ * Dies of SIGHUP, like any program whose terminal closes. Otherwise Node tries to restore the terminal's settings,
+ * fails an assertion because it is gone (`ResetStdio`), and may keep a core busy for ever.
+ */
+function hangUp (): void {
+  process.removeAllListeners('SIGHUP')
+  process.kill(process.pid, 'SIGHUP')
 }

@@ -1,6 +1,6 @@
 // `ringledger migrate` and `ids`. Roles migrate at their start too; the command is for deployments that do it before.
 import { projections } from '../../projections/index.js'
-import { answer, printJson, say, tableOf } from './output.js'
+import { answer, print, printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 import { checkIds, reseedIds, type IdsState, type OnProgress } from '../recovery/mend.js'
 import { operate } from './shutdown.js'
@@ -43,7 +43,7 @@ async function printed (command: string, work: typeof checkIds, json?: boolean):
     const rows = sequences.map(({ name, given, in_log: inLog, in_marker: inMarker }) =>
       [`${name.replace('_', ' ')}s`, given, inLog, inMarker])
     const head = ['ids of', 'given out up to', 'highest in the log', 'highest in the marker']
-    process.stdout.write(await tableOf(rows, head))
+    print(await tableOf(rows, head))
   }
   return ok
 }

@@ -13,7 +13,7 @@ import { adoptLog } from '../recovery/mend.js'
 import { readDatabaseState, writeMarker } from '../recovery/markers.js'
 import { reachableHead } from '../services/back-end-unreachable.js'
 import { decoder } from '../text-files.js'
-import { answer, printJson, say } from './output.js'
+import { answer, print, printJson, say } from './output.js'
 import { openBackEnds, readPlaces, withConnections, type Makes } from './running.js'
 import { operate, Shutdown } from './shutdown.js'
 import { EventLog } from '../log/event-log.js'
@@ -93,7 +93,7 @@ function printTransferred (transferred: Transferred, json?: boolean, more: objec
   const { events, streams, sha256, appended, others, position } = transferred
   const positions = { source: String(position.source), target: String(position.target) }
   if (json) return printJson({ events, streams, sha256, appended, others, position: positions, ...more })
-  process.stdout.write([
+  print([
     `Appended ${appended} events; the target has all ${events} events of ${streams} streams now.`,
     'Read back and compared: order, stream, revision, id, type, data and metadata of each are the same.',
     `SHA-256 ${sha256}`,
@@ -219,7 +219,7 @@ export async function serve ({ port }: { port: number }): Promise<void> {
     shutdown.onLost(store.lost)
     return store.port
   })
-  process.stdout.write(`LISTENING ${listening}\n`)
+  print(`LISTENING ${listening}\n`)
 }
 
 /** A real server has other users, and members with files of their own: we must not decide when it scavenges. */
@@ -246,5 +246,5 @@ export async function scavenge ({ json }: { json?: boolean }): Promise<void> {
     }
   })
   if (json) return printJson({ scavenge_id: scavengeId, events, bytes })
-  process.stdout.write(`Removed ${events} events with ${bytes} bytes of data and metadata.\n`)
+  print(`Removed ${events} events with ${bytes} bytes of data and metadata.\n`)
 }

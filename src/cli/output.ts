@@ -4,14 +4,26 @@ import { isatty } from 'node:tty'
 import pino, { type Logger } from 'pino'
 import { errorSerializer } from '../http/logging.js'
 
+/** Foreign text must not steer the operator's terminal, so whatever prints replaces them; line ends stay. */
+const controls = /[^\P{C}\n]/gu
+
+export const printable = (text: string): string => text.replaceAll(controls, '·')
+
 /** Prints a line for people on stderr, so that stdout can be piped. */
 export function say (line: string): void {
-  process.stderr.write(`${line}\n`)
+  process.stderr.write(`${printable(line)}\n`)
+}
+
+export function print (text: string): void {
+  process.stdout.write(printable(text))
 }
 
 export function printJson (value: object): void {
-  process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
+  process.stdout.write(`${JSON.stringify(value, undefined, 2).replaceAll(controls, escaped)}\n`)
 }
+
+const escaped = (text: string) =>
+  text.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 
 export function answer (json: boolean | undefined, value: object, line: string): void {
   if (json) printJson(value)
@@ -24,12 +36,9 @@ type Cell = string | number | bigint | boolean
 export async function tableOf (rows: Cell[][], head?: string[]): Promise<string> {
   const { default: Table } = await import('cli-table3')
   const table = new Table({ ...(head && { head }), style: { head: [], border: [] } })
-  for (const row of rows) table.push(row.map(String))
+  for (const row of rows) table.push(row.map((cell) => printable(String(cell))))
   return `${table.toString()}\n`
 }
-
-/** Replaces control characters of foreign text, so that it cannot steer the operator's terminal. */
-export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '·')
 
 /** How a long-running command reports its state. */
 export interface Voice {
@@ -60,7 +69,7 @@ export function readable (line: string): string {
   const told = Object.entries({ ...facts, ...(err instanceof Object && { error: Reflect.get(err, 'message') }) })
   const words = told.map(([name, fact]) => `${name}=${typeof fact === 'string' ? fact : JSON.stringify(fact)}`)
   const clock = new Date(Number(time)).toTimeString().slice(0, 8)
-  return `${printable([clock, pino.levels.labels[Number(level)], msg, ...words].join(' '))}\n`
+  return `${printable([clock, pino.levels.labels[Number(level)], msg, ...words].join(' ')).replaceAll('\n', '·')}\n`
 }
 
 /**

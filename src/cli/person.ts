@@ -29,7 +29,7 @@ import type { CompleteConfig } from '../services/complete-config.js'
 import type { Connections } from '../services/connections.js'
 import { runSubscription } from '../subscriptions/run.js'
 import { pause } from '../timing.js'
-import { printJson } from './output.js'
+import { print, printJson } from './output.js'
 import { withConnections } from './running.js'
 
 const lookMs = 200
@@ -143,7 +143,7 @@ const doneWithinMs = 10 * 60_000
 export async function erase (phoneNumber: string, { user, json }: { user: string, json?: boolean }): Promise<void> {
   const id = await withPerson('erase', phoneNumber, user, eraseNow)
   if (json) printJson({ id, status: 'completed' })
-  else process.stdout.write('The person is erased. docs/privacy.md says what is left to do with backups.\n')
+  else print('The person is erased. docs/privacy.md says what is left to do with backups.\n')
 }
 
 /** @returns the id of its request @throws Error when it was not done in time, or failed for good */

@@ -4,7 +4,7 @@ import type { Projection } from '../../projections/engine/projection.js'
 import { projections } from '../../projections/index.js'
 import { operations, type Action, type OperationInput, projectionNamed } from '../../projections/engine/operations.js'
 import { overview, ownedGenerations, type GenerationStatus, estimate, type Estimate } from '../../projections/engine/overview.js'
-import { answer, printJson, say, tableOf } from './output.js'
+import { answer, print, printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 import { operate } from './shutdown.js'
 
@@ -17,7 +17,7 @@ export async function list ({ json }: { json?: boolean }): Promise<void> {
   })
   if (json) return printJson(all)
   const head = ['projection', 'generation', 'state', 'code', 'position', 'behind', 'updated', 'owner', 'rollback', 'due']
-  process.stdout.write(await tableOf(all.map(rowOf), head))
+  print(await tableOf(all.map(rowOf), head))
 }
 
 function rowOf (each: GenerationStatus) {
@@ -79,7 +79,7 @@ async function printPlan (projection: Projection, json = false): Promise<void> {
     })
   }
   const folded = `folded by version ${active.codeVersion} of its code`
-  process.stdout.write([
+  print([
     `Readers of ${name} see generation ${active.generation}, ${folded}: ${rows} rows, ${megabytes(bytes)} on disk.`,
     beginning(plan, version),
     kind === 'wait'

@@ -8,7 +8,7 @@ import {
 import { closeBreaker, retryParked, skipParked } from '../ops/parked.js'
 import type { Connections } from '../services/connections.js'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { answer, printable, printJson, say, tableOf } from './output.js'
+import { answer, print, printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 
 /** Limit of the table; JSON has all of them. */
@@ -27,17 +27,17 @@ export async function list (name: string | undefined, { json }: { json?: boolean
   await printParked(found.parked)
   for (const { projection, generation, streams, since, error } of found.breakers) {
     say(`${projection} (generation ${generation}) stands since ${since}, ` +
-      `as it refused ${streams} streams within a minute: ${printable(error)}`)
+      `as it refused ${streams} streams within a minute: ${error}`)
   }
   if (found.skipped.length > 0) say(`${found.skipped.length} events are skipped for good: --json has them`)
 }
 
 async function printParked (parked: ParkedStream[]): Promise<void> {
-  if (parked.length === 0) return void process.stdout.write('Nothing is parked.\n')
+  if (parked.length === 0) return print('Nothing is parked.\n')
   const head = ['projection', 'generation', 'stream', 'revision', 'events', 'since', 'error']
   const rows = parked.slice(0, longestList).map(({ projection, generation, stream, revision, events, since, error }) =>
-    [projection, generation ?? '', printable(stream), revision, events, since, printable(error)])
-  process.stdout.write(await tableOf(rows, head))
+    [projection, generation ?? '', stream, revision, events, since, error])
+  print(await tableOf(rows, head))
   if (parked.length > longestList) say(`and ${parked.length - longestList} more streams: --json has all of them`)
 }
 
@@ -55,7 +55,7 @@ export async function show (
   const found = { projection: name, generation, stream, revision: at, parked, since, error, event: inLog ?? null }
   if (json) return printJson(found)
   say(`${name}${generation === null ? '' : ` (generation ${generation})`} has parked ${parked} events of ${stream} since ${since}. ` +
-    `${stream}@${at}: ${printable(error)}`)
+    `${stream}@${at}: ${error}`)
   if (inLog) printJson(inLog)
   else say('The log does not have this event any more.')
 }
@@ -87,5 +87,5 @@ async function act (
   work: (connections: Connections) => Promise<string>
 ): Promise<void> {
   const message = await withConnections(`ringledger projections quarantine ${done.action}`, work)
-  answer(json, { ...done, state: 'done', message }, printable(message))
+  answer(json, { ...done, state: 'done', message }, message)
 }

@@ -1,7 +1,6 @@
 // Ends a long-running command: on a signal, with npm, or when a back end dies. close-with-grace catches errors, limits
 // the time and sets the exit status. We handle signals, as a role drains first.
 import { setTimeout as delay } from 'node:timers/promises'
-import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
 import { forPeople, type Voice } from './output.js'
 import { withProgress, type OnProgress } from './progress.js'
@@ -33,7 +32,6 @@ export class Shutdown {
 
   constructor (voice: Voice = forPeople) {
     this.#voice = voice
-    outliveTerminal()
     const error = (problem: unknown) => { if (problem !== this.#failure) voice.complain(problem) }
     const options = { delay: drainMs, logger: { error }, skip: ['beforeExit' as const, ...signals] }
     this.#grace = closeWithGrace(options, async ({ err, signal }) => await this.#end(err, signal ?? this.#signal))
@@ -172,27 +170,4 @@ export function watchParent (onLost: () => void, everyMs = 1_000): () => void {
   }, everyMs)
   watch.unref()
   return () => clearInterval(watch)
-}
-
-/** EIO: the terminal is gone; EPIPE: nobody reads the output. */
-const nobodyListens = ['EIO', 'EPIPE']
-
-/** If the terminal closes, output is lost, but the command still ends normally. */
-function outliveTerminal (): void {
-  for (const output of [process.stdout, process.stderr]) {
-    output.on('error', (error: NodeJS.ErrnoException) => {
-      if (!nobodyListens.includes(error.code ?? '')) throw error
-    })
-  }
-  const terminals = [0, 1, 2].filter((fd) => isatty(fd))
-  process.on('exit', () => { if (terminals.some((fd) => !isatty(fd))) hangUp() })
-}
-
-/**
- * Dies of SIGHUP, like any program whose terminal closes. Otherwise Node tries to restore the terminal's settings,
- * fails an assertion because it is gone (`ResetStdio`), and may keep a core busy for ever.
- */
-function hangUp (): void {
-  process.removeAllListeners('SIGHUP')
-  process.kill(process.pid, 'SIGHUP')
 }

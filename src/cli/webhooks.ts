@@ -19,7 +19,7 @@ import type { Streams } from '../log/event-log.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { secretKeys } from '../services/complete-config.js'
 import { readText } from '../text-files.js'
-import { printable, printJson, say, tableOf } from './output.js'
+import { print, printJson, say, tableOf } from './output.js'
 import { withConnections } from './running.js'
 import { operate } from './shutdown.js'
 
@@ -56,7 +56,7 @@ export async function list (
     each.id, each.call_id ?? '', each.user_id ?? '', each.assistant_id ?? '', each.url ?? '', each.type, each.status,
     each.reason ?? '', each.attempt_count, each.next_attempt_at ?? '', each.created_at
   ])
-  process.stdout.write(`${await tableOf(rows, head)}${items.length} of ${total?.isExact === false ? 'more than ' : ''}${total?.count}\n`)
+  print(`${await tableOf(rows, head)}${items.length} of ${total?.isExact === false ? 'more than ' : ''}${total?.count}\n`)
 }
 
 export async function show (id: string, { json }: { json?: boolean }): Promise<void> {
@@ -72,7 +72,7 @@ export async function show (id: string, { json }: { json?: boolean }): Promise<v
   const rows = attempts.map(({ trigger, n, started_at, duration_ms, outcome, status_code, error }) =>
     [trigger, n, started_at ?? 'waits', duration_ms ?? '', outcome ?? '', status_code ?? '', error ?? ''])
   const summary = await tableOf(Object.entries(rest).map(([name, value]) => [name, value ?? '']))
-  process.stdout.write(summary + await tableOf(rows, head))
+  print(summary + await tableOf(rows, head))
 }
 
 /** Lists failing and suspended webhooks. */
@@ -80,10 +80,10 @@ export async function failing ({ limit, json }: { limit: number, json?: boolean 
   const found = await withConnections('ringledger webhooks failing', ({ pool }) =>
     troubledWebhooks(pool, limit, ['suspended', 'failing']))
   if (json) return printJson(found)
-  if (found.length === 0) return void process.stdout.write('No webhook fails.\n')
+  if (found.length === 0) return print('No webhook fails.\n')
   const head = ['user', 'assistant', 'url', 'state', 'since', 'waiting', 'last error']
-  process.stdout.write(await tableOf(found.map((each) => [
-    each.user_id, each.assistant_id, each.url, each.state, each.since ?? '', each.waiting, printable(each.last_error ?? '')
+  print(await tableOf(found.map((each) => [
+    each.user_id, each.assistant_id, each.url, each.state, each.since ?? '', each.waiting, each.last_error ?? ''
   ]), head))
 }
 
@@ -99,8 +99,7 @@ export async function redeliver (ids: string[], { json }: { json?: boolean }): P
         if (!json) say(`${id} is sent again, as soon as a worker has a slot for it.`)
       } else refused.push(`${id}: ${result.kind === 'refused' ? result.why : 'there is no such delivery'}`)
     }
-  })
-  if (json) printJson({ accepted, refused })
+  }).finally(() => { if (json) printJson({ accepted, refused }) })
   if (refused.length > 0) throw new Error(`not everything can be sent again\n  ${refused.join('\n  ')}`)
 }
 
@@ -154,7 +153,7 @@ export async function options (
   })
   if (!found) throw new Error(`there is no assistant ${assistantId}`)
   if (json) return printJson(found)
-  process.stdout.write(await tableOf([
+  print(await tableOf([
     ['most attempts a second', found.max_per_second ?? 'any'], ...Object.entries(found.headers)
   ]))
 }
@@ -192,7 +191,7 @@ export async function stats ({ json }: { json?: boolean }): Promise<void> {
   const { statuses, due, suspended_endpoints: suspended, failing_endpoints: failing, calls, rows, unaccounted } = found
   if (json) printJson(found)
   else {
-    process.stdout.write(await tableOf([
+    print(await tableOf([
       ...Object.entries(statuses),
       ['due and waiting', due.waiting],
       ['due and under way', due.under_way],

@@ -1,13 +1,14 @@
 // What cannot work is refused: which setting or file it is, how to mend it, and an exit status that tells.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { closedPort } from '@ringledger/embedded-postgres/testing'
 import { packageRoot } from '../../src/package-root.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { readable } from '../../src/cli/output.js'
-import { reasonIn, dataDir, run, runWarm, type Environment } from '../support/ringledger.js'
+import { bin, reasonIn, dataDir, run, runWarm, type Environment } from '../support/ringledger.js'
 import { noRedis, scratchRedis } from '../support/back-ends/redis.js'
 import { doctor } from './doctor/doctor.js'
 import { smallDisk } from '../support/back-ends/small-disk.js'
@@ -165,4 +166,10 @@ t.test('on a terminal a line of the log is a sentence, which cannot steer it', a
   const time = new Date(2026, 0, 31, 9, 5, 7).getTime()
   const line = { level: 40, time, method: 'GET', ms: 1.5, err: { message: 'gone\u001b[2J', stack: 'Error: gone\n at x' }, msg: 'away' }
   t.equal(readable(`${JSON.stringify(line)}\n`), '09:05:07 warn away method=GET ms=1.5 error=gone·[2J\n')
+})
+
+t.test('a command whose reader has ended, such as head, ends in silence', async (t) => {
+  const child = spawn(process.execPath, [bin, 'completion', 'bash'])
+  child.stdout.destroy()
+  t.equal(await text(child.stderr), '')
 })

@@ -9,8 +9,9 @@ import type { Urls } from '../../services/connections.js'
 import type { Found as Stack } from '../../services/embedded/running-stack.js'
 import { keptSecrets } from '../../services/generated-secrets.js'
 import { settingNames, misspelt } from '../../settings.js'
-import { printJson } from '../output.js'
-import { problem, runIfReachable, skipped, warning, type Finding, type Found } from './check.js'
+import { print, printJson } from '../output.js'
+import type { Finding } from '../../ops/answers.js'
+import { problem, runIfReachable, skipped, warning, type Found } from './check.js'
 import { checkEventStore, checkPostgres, checkRedis } from './back-ends.js'
 import { checkService } from './service.js'
 
@@ -18,7 +19,7 @@ export async function examine ({ json }: { json?: boolean }): Promise<void> {
   const findings = await findAll(process.env)
   const errors = findings.filter(({ level }) => level === 'error').length
   if (json) printJson({ ok: errors === 0, findings })
-  else process.stdout.write(textOf(findings))
+  else print(textOf(findings))
   if (errors > 0) process.exitCode = 1
 }
 
