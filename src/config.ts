@@ -131,18 +131,18 @@ export class BadSettings extends Error {
   constructor (readonly errors: FieldErrors, environment: NodeJS.ProcessEnv = {}) {
     const lines = Object.entries(errors).flatMap(([name, problems]) =>
       problems.map((problem) => `${name} ${problem}${shown(name, problem, environment)}`))
-    super(lines.map(inOneLine).join('\n'))
+    super(lines.map((line) => withoutLogins(line).replaceAll(/\p{Cc}/gu, ' ')).join('\n'))
   }
 }
 
-/** Hides logins: they may stand in a setting that was set in the wrong place. */
-const inOneLine = (line: string) => line.replaceAll(/\/\/(?!user:password@)\S*@/g, '//…@').replaceAll(/\p{Cc}/gu, ' ')
+/** They may stand in a setting that was set in the wrong place, and a password may have blanks. */
+const withoutLogins = (text: string) => text.replaceAll(/\/\/(?!user:password@)(\S|\s(?!\S*:\/\/))*@/g, '//…@')
 
 function shown (name: string, problem: string, environment: NodeJS.ProcessEnv): string {
   const file = environment[`${name}_FILE`]
   if (file && !environment[name]) return ` (it comes from the file ${file})`
-  const value = environment[name]
-  if (!value || problem.includes(value)) return ''
+  const value = withoutLogins(environment[name] ?? '')
+  if (!value || withoutLogins(problem).includes(value)) return ''
   if (isUrl(name)) return problem.startsWith('must be a URL') ? schemeOf(value) : '' // it may have a password
   if (secretNames.some((secret) => secret === name)) return ''
   const start = value.length > longestShown ? `${value.slice(0, longestShown)}…` : value

@@ -149,16 +149,17 @@ const taken: Taken[] = [
 const refused: Record<string, string[]> = {
   BASE_PATH: ['api', '//', '/api//', '/a b', '/a?b', 'http://h/api'],
   WEBHOOK_ALLOW_HTTP: ['yes', 'TRUE', 'on', '2'],
-  PORT: ['-1', '65536', 'x', '1.5', '0x10', '0b1', '1e3', ' 5', '5.0', 'postgres://u:hunter2@h/d'],
+  PORT: ['-1', '65536', 'x', '1.5', '0x10', '0b1', '1e3', ' 5', '5.0', 'postgres://u:hunter2@h/d', 'postgres://u:a hunter2 b@h', `esdb://u:${'hunter2'.repeat(20)}@h`],
   READ_MODEL_WAIT_MS: ['-1', 'x', '2147483648'],
   WEBHOOK_TIMEOUT_MS: ['99', '1.5'],
   WEBHOOK_RETENTION_DAYS: ['0', '-1', '1.5', '36501', 'ever'],
   WEBHOOK_ALLOW_CIDRS: [
-    '127.0.0.1', '127.0.0.0/33', '999.1.1.1/8', '::1/129', '10.0.0.0/8,nonsense', '10.0.0.0/x', 'x/8', '127/8'
+    '127.0.0.1', '127.0.0.0/33', '999.1.1.1/8', '::1/129', '10.0.0.0/8,nonsense', '10.0.0.0/x', 'x/8', '127/8', 'https://u:a hunter2@h'
   ],
   CORS_ORIGINS: [
     'app.example.com', 'https://app.example.com/', 'https://App.example.com', 'https://app.example.com:443', 'null',
-    'https://*.example.com', 'https://a.example.com,*', 'ftp://example.com', 'https://user@example.com', 'https://'
+    'https://*.example.com', 'https://a.example.com,*', 'ftp://example.com', 'https://user@example.com', 'https://',
+    'https://u:a hunter2@h'
   ],
   JWT_ROLE_MAP: ['admin', 'admin=', 'admin=root', 'admin=Ops', 'a=user,b=toString', '='],
   SECRET_KEY_PREVIOUS: [` ${'d'.repeat(31)} `, `${secret},`, `${secret}, ,${secret}`],
@@ -175,7 +176,7 @@ const refused: Record<string, string[]> = {
   ALERT_WEBHOOK_URL: ['https:///x', 'https://h:99999/', 'http://192.168.1.300/x'],
   OTEL_EXPORTER_OTLP_ENDPOINT: ['http:///x', 'http://h:x', 'http://10.0.0.256:4318', 'http://u:a hunter2@h', 'htps://u:a hunter2@h'],
   PUBLIC_URL: ['https://h:99999', 'https://:443', 'https://a|b'],
-  EVENTSTORE_CA_FILE: ['postgres://u:hunter2@h/d'],
+  EVENTSTORE_CA_FILE: ['postgres://u:hunter2@h/d', 'postgres://u:a hunter2@h/d'],
   METRICS_TOKEN: ['/', 'hunter2\nhunter2'],
   SECRET_KEY: ['hunter2\thunter2']
 }
