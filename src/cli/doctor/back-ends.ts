@@ -8,7 +8,8 @@ import {
 import { endsWithin } from '../../timing.js'
 import { compareMigrations, makeAnew, OtherVersion } from '../../postgres/migrate.js'
 import { reachablePostgres, reachableHead } from '../../services/back-end-unreachable.js'
-import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
+import type { Finding } from '../../ops/answers.js'
+import { problem, runIfReachable, skipped, warning, type Check, type Found } from './check.js'
 import { placeOf, unusedOf } from '../../log/client-url.js'
 import { randomUUID } from 'node:crypto'
 import { aboutServer, lastScavenges, type AboutServer } from '../../log/about-server.js'
@@ -135,22 +136,29 @@ async function timeLimits (pool: pg.Pool): Promise<Found> {
 /** Connections of a worker, which takes the most, by where its queue is: see docs/operations.md. */
 export const mostOfAProcess = { redis: 41, postgres: 52 }
 
-interface ConnectionsRow { most: number, used: number, role_limit: number, role_used: number }
+type ConnectionsRow = Record<'most' | 'used' | `${'role' | 'database'}_${'limit' | 'used'}`, number>
 
 async function connectionsLeft (pool: pg.Pool, queueIn: keyof typeof mostOfAProcess): Promise<Found> {
   const { rows: [row] } = await pool.query<ConnectionsRow>(`
     SELECT (SELECT sum(CASE name WHEN 'max_connections' THEN 1 ELSE -1 END * setting::integer)::integer FROM pg_settings
             WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections')) AS most,
            count(*)::integer AS used, count(*) FILTER (WHERE usename = current_user)::integer AS role_used,
-           (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user) AS role_limit
+           (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user) AS role_limit,
+           count(*) FILTER (WHERE datname = current_database())::integer AS database_used,
+           (SELECT datconnlimit FROM pg_database WHERE datname = current_database()) AS database_limit
     FROM pg_stat_activity WHERE backend_type = 'client backend'`)
   if (!row) return undefined
-  const ofRole = row.role_limit < 0 ? Infinity : row.role_limit - row.role_used
-  const free = Math.min(row.most - row.used, ofRole)
+  const left = (limit: number, used: number) => limit < 0 ? Infinity : limit - used
+  const ofRole = left(row.role_limit, row.role_used)
+  const ofDatabase = left(row.database_limit, row.database_used)
+  const free = Math.min(row.most - row.used, ofRole, ofDatabase)
   const most = mostOfAProcess[queueIn]
   const found = `${free} free; a process takes ${most} at most`
-  const mend = ofRole < row.most - row.used ? 'Raise CONNECTION LIMIT of the role.' : 'Raise max_connections.'
-  return free < most ? warning(found, mend) : found
+  if (free >= most) return found
+  if (free === ofRole || free === ofDatabase) {
+    return warning(found, `Raise CONNECTION LIMIT of the ${free === ofRole ? 'role' : 'database'}.`)
+  }
+  return warning(found, 'Raise max_connections.')
 }
 
 // Finds what blocks others now: locks that somebody waits for, and transactions that stay open.

@@ -94,6 +94,7 @@ t.test('what is wrong with Postgres and the event store is found, with its mend'
   await admin.connect()
   await admin.query(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 9 PASSWORD 'hunter2'`)
   await admin.query(`ALTER ROLE ${role} SET statement_timeout = '5s'`)
+  await admin.query(`ALTER DATABASE ${new URL(DATABASE_URL).pathname.slice(1)} CONNECTION LIMIT 40`)
   t.teardown(async () => {
     await admin.query(`DROP ROLE ${role}`)
     await admin.end()
@@ -101,13 +102,14 @@ t.test('what is wrong with Postgres and the event store is found, with its mend'
   const env = { ...secrets, EVENTSTORE_URL: store.url }
   const asAdmin = await doctor(t, { ...env, DATABASE_URL })
   t.match(asAdmin.find('Event store', 'streams are whole'), { level: 'error', found: /ringledger-marker has \$maxCount/ })
+  t.match(asAdmin.find('Postgres', 'connections'), { level: 'warning', mend: 'Raise CONNECTION LIMIT of the database.' })
   t.match(asAdmin.find('Postgres', 'privileges'), { level: 'warning', found: /is a superuser/ })
   t.match(asAdmin.find('Postgres', 'durability'), { level: 'error', found: /^fsync off/, mend: /Switch fsync on/ })
   const { href } = Object.assign(new URL(DATABASE_URL), { username: role, password: 'hunter2' })
   const { find, stdout } = await doctor(t, { ...env, DATABASE_URL: href })
   t.match(find('Postgres', 'privileges'), { level: 'error', found: /may not create schemas/, mend: /own the database/ })
   t.match(find('Postgres', 'time limits'), { level: 'warning', found: /statement_timeout 5000 ms/ })
-  t.match(find('Postgres', 'connections'), { level: 'warning', mend: /CONNECTION LIMIT/ })
+  t.match(find('Postgres', 'connections'), { level: 'warning', mend: 'Raise CONNECTION LIMIT of the role.' })
   t.notOk(stdout.includes('hunter2'))
   await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT 0`)
   t.match((await doctor(t, { ...env, DATABASE_URL: href })).find('Postgres', 'reachable'), {
