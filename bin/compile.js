@@ -3,6 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** A compilation takes seconds. */
+const longestMs = 120_000
+
 /** Ends this process when the sources do not compile. `root` is the folder of the checkout. */
 export function compileIfStale (root) {
   if (!isStale(root)) return
@@ -39,10 +42,13 @@ function compile (root) {
   }
 }
 
-/** Does the work while no other process does it. A lock whose process is gone counts for nothing. */
+/** Does the work while no other process does it. A lock whose process is gone, or may be, counts for nothing. */
 function withLock (file, work) {
   mkdirSync(join(file, '..'), { recursive: true })
-  while (!acquired(file)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  for (let tries = 0; !acquired(file); tries++) {
+    if (tries === 10) process.stderr.write(`Waiting for another command, which compiles the sources (${file}) ...\n`)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  }
   try {
     work()
   } finally {
@@ -62,10 +68,13 @@ function acquired (file) {
   }
 }
 
+/** Its number may be another process's by now, or this one's in a container. */
 function isAlive (file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'))
-    return pid === 0 ? Date.now() - statSync(file).mtimeMs < 1_000 : process.kill(pid, 0) // empty: not yet written
+    const ageMs = Date.now() - statSync(file).mtimeMs
+    if (pid === 0) return ageMs < 1_000 // not yet written
+    return pid !== process.pid && ageMs < longestMs && process.kill(pid, 0)
   } catch (error) {
     return error.code === 'EPERM'
   }

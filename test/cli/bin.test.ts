@@ -1,6 +1,7 @@
 // The launcher compiles a checkout with newer sources, and never runs sources that do not compile.
-import { execFile, spawnSync } from 'node:child_process'
-import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -47,11 +48,29 @@ t.test('of commands that start at once, one compiles and the others wait for it'
   t.equal(ended.filter(({ stderr }) => stderr.startsWith('Compiling')).length, 1)
 })
 
-t.test('the lock of a command that was killed stops nobody', async (t) => {
-  const { pid } = spawnSync('true')
-  writeFileSync(join(checkout, 'dist/.compiling'), String(pid))
+t.test('the lock of a command that was killed stops nobody, also when another process has its number', async (t) => {
+  const lock = join(checkout, 'dist/.compiling')
+  writeFileSync(lock, String(process.pid))
+  utimesSync(lock, new Date(), new Date(Date.now() - 130_000))
+  writeFileSync(source, 'console.log(\'aged\')')
+  t.match(ringledger(), { status: 0, stdout: 'aged\n', stderr: /^Compiling/ })
+  writeFileSync(lock, String(spawnSync('true').pid))
   writeFileSync(source, 'console.log(\'fourth\')')
   t.match(ringledger(), { status: 0, stdout: 'fourth\n', stderr: /^Compiling/ })
+})
+
+t.test('a command tells that it waits for another one, and takes its own number for nobody\'s', async (t) => {
+  const lock = join(checkout, 'dist/.compiling')
+  const holder = spawn('sleep', ['60'])
+  writeFileSync(lock, String(holder.pid))
+  writeFileSync(source, 'console.log(\'waited\')')
+  const waiting = spawn('env', command)
+  const [line] = await once(waiting.stderr, 'data')
+  t.match(String(line), /^Waiting for another command, which compiles the sources \(.*\.compiling\)/)
+  waiting.stderr.resume()
+  writeFileSync(lock, String(waiting.pid)) // as in a container, where the numbers begin anew
+  t.strictSame(await once(waiting, 'exit'), [0, null])
+  holder.kill()
 })
 
 t.test('a module is replaced as a whole: a process that has opened the former one reads all of it', async (t) => {
@@ -59,5 +78,5 @@ t.test('a module is replaced as a whole: a process that has opened the former on
   t.teardown(() => { closeSync(former) })
   writeFileSync(source, 'console.log(\'fifth\')')
   t.match(ringledger(), { status: 0, stdout: 'fifth\n' })
-  t.match(readFileSync(former, 'utf8'), /fourth/)
+  t.match(readFileSync(former, 'utf8'), /waited/)
 })
