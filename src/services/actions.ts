@@ -15,18 +15,30 @@ const program = fileURLToPath(new URL('./action-process.js', import.meta.url))
 /** A child that gets SIGTERM ends within this time, or is killed. */
 const stopsWithinMs = 3_000
 
-export function openActions ({ urls, config, pool, log }: Services) {
+export function openActions ({ urls, config, pool, log }: Pick<Services, 'urls' | 'config' | 'pool' | 'log'>) {
   const running = new Set<ChildProcess>()
+  let isStopped = false
   return { start, stop }
 
   /** @returns the id of the action; undefined while another one runs on that projection */
   async function start (action: Action, projection: string, input: OperationInput): Promise<string | undefined> {
     const id = randomUUID()
     if (!await beginAction(pool, { id, action, projection })) return undefined
+    if (isStopped) {
+      await fail(id, 'The service stopped before it began. Ask for it again.')
+      return id
+    }
     const child = spawn(process.execPath, [program], { stdio: ['pipe', 'ignore', 'inherit'] })
     running.add(child)
-    child.once('exit', (code, signal) => { void ended(child, id, code, signal) })
-    child.once('error', (error) => { log.error({ err: error, action, projection }, 'an action did not begin') })
+    const ended = (how: string) => {
+      running.delete(child)
+      void fail(id, `The process that did it ${how}; the log of the service says more.`)
+    }
+    child.once('exit', (code, signal) => ended(signal ? `was ended by ${signal}` : `ended with exit status ${code}`))
+    child.once('error', (error) => {
+      log.error({ err: error, action, projection }, 'an action did not begin')
+      if (child.pid === undefined) ended('did not begin')
+    })
     const { secrets, previousSecretKeys, logLevel } = config
     const order: ActionOrder = { id, action, projection, input, urls, keys: { secrets, previousSecretKeys }, logLevel }
     child.stdin.on('error', () => {}) // the exit handler reports that it has ended
@@ -35,16 +47,14 @@ export function openActions ({ urls, config, pool, log }: Services) {
   }
 
   /** A child that succeeded has already recorded that; this does not overwrite it. */
-  async function ended (child: ChildProcess, id: string, code: number | null, signal: string | null): Promise<void> {
-    running.delete(child)
-    const how = signal ? `was ended by ${signal}` : `ended with exit status ${code}`
-    const words = `The process that did it ${how}; the log of the service says more.`
+  async function fail (id: string, words: string): Promise<void> {
     await endAction(pool, id, 'failed', words).catch((error: unknown) => {
       log.warn({ err: error }, 'the end of an action could not be recorded')
     })
   }
 
   async function stop (): Promise<void> {
+    isStopped = true
     await Promise.all([...running].map(async (child) => {
       const exit = once(child, 'exit')
       child.kill('SIGTERM')

@@ -1,6 +1,8 @@
 // What can be done to projections over HTTP: each in a process of its own, told while it runs.
+import pino from 'pino'
 import t, { type Test } from 'tap'
 import { assistants } from '../../projections/assistants.js'
+import { openActions } from '../../src/services/actions.js'
 import { projections } from '../../projections/index.js'
 import { beginAction, findAction } from '../../projections/engine/actions.js'
 import { eventually } from '../support/eventually.js'
@@ -156,4 +158,16 @@ t.test('what is not there is not found', async (t) => {
   t.match(await ops('POST', '/projections/assistants/verify', { generation: 2 ** 31 }), {
     status: 422, body: { errors: { generation: ['must be between 1 and 999999999'] } }
   })
+})
+
+t.test('an action whose process cannot begin, or would begin while the service stops, has failed', async (t) => {
+  const actions = openActions({ ...service, pool, log: pino({ level: 'silent' }) })
+  const node = process.execPath
+  process.execPath = '/nowhere'
+  const unable = await actions.start('verify', 'calls', {}).finally(() => { process.execPath = node })
+  await eventually(async () => (await findAction(pool, unable ?? ''))?.state === 'failed')
+  t.match(await findAction(pool, unable ?? ''), { message: /^The process that did it did not begin/ })
+  const starting = actions.start('verify', 'calls', {})
+  await actions.stop()
+  t.match(await findAction(pool, await starting ?? ''), { state: 'failed', message: /^The service stopped before it began/ })
 })
