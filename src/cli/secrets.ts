@@ -3,24 +3,26 @@ import { noteResealed, reseal as resealTexts } from '../../workers/operate/resea
 import { resealKeys } from '../privacy/rewrap.js'
 import { alertSecret, secretKeys } from '../services/complete-config.js'
 import { leaveFormerKey } from '../services/generated-secrets.js'
-import { printJson, say } from './output.js'
-import { withProgress } from './progress.js'
+import { print, printJson, say } from './output.js'
 import { completeConfig, readSettings, withConnections } from './running.js'
+import { operate } from './shutdown.js'
 
 /** Prints the secret that verifies requests to ALERT_WEBHOOK_URL. */
 export async function alert ({ json }: { json?: boolean }): Promise<void> {
   const secret = alertSecret(await completeConfig(readSettings()))
   if (json) return printJson({ secret })
-  process.stdout.write(`${secret}\n`)
+  print(`${secret}\n`)
 }
 
 /** Re-encrypts everything with SECRET_KEY, so that SECRET_KEY_PREVIOUS can be emptied. */
 export async function reseal ({ json }: { json?: boolean }): Promise<void> {
-  const { signal } = new AbortController()
-  const { config, resealed, persons } = await withConnections('ringledger secrets reseal', ({ pool, streams }, _log, config) =>
-    withProgress(signal, async (show) => {
+  const stopped = 'stopped before its end: run the same command again, it goes on'
+  const { config, resealed, persons } = await operate(stopped, ({ signal, onProgress: show }) =>
+    withConnections('ringledger secrets reseal', async ({ pool, streams }, _log, config) => {
       const keys = secretKeys(config)
-      const resealed = await resealTexts({ pool, keys, onProgress: (events) => show({ doing: 'database', events, things: 'texts' }) })
+      const resealed = await resealTexts({
+        pool, keys, signal, onProgress: (events) => show({ doing: 'database', events, things: 'texts' })
+      })
       const persons = await resealKeys({
         pool,
         streams,

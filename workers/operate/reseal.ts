@@ -110,13 +110,14 @@ const free = 'a key of SECRET_KEY_PREVIOUS is not needed any more'
  * repeated. @returns how many texts @throws Error if no key decrypts a secret
  */
 export async function reseal (
-  { pool, keys, batchSize = 500, onProgress = () => {} }:
-  { pool: Pool, keys: SecretKeys, batchSize?: number, onProgress? (resealed: number): void }
+  { pool, keys, signal, batchSize = 500, onProgress = () => {} }:
+  { pool: Pool, keys: SecretKeys, signal?: AbortSignal, batchSize?: number, onProgress? (resealed: number): void }
 ): Promise<number> {
   await refuseLostKeys(pool, keys)
   let resealed = 0
   for (const place of [secrets, ...others]) {
     for (let size = batchSize; size === batchSize;) {
+      signal?.throwIfAborted()
       size = await resealBatch(pool, keys, place, batchSize)
       resealed += size
       onProgress(resealed)
