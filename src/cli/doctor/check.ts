@@ -1,21 +1,11 @@
-// A check of the doctor: its finding, and the fix. Each times out after three seconds.
+// A check of the doctor: its finding, and the fix. Each times out after three seconds. `skipped` is no fault: it could
+// not be checked.
+import type { Finding } from '../../ops/answers.js'
 import { reasonOf } from '../../services/back-end-unreachable.js'
 import { withTimeout } from '../../timing.js'
 
-/** `skipped`: could not be checked, which is no fault. */
-type Level = 'ok' | 'skipped' | 'warning' | 'error'
-
-export interface Finding {
-  /** For example `Postgres`. */
-  part: string
-  check: string
-  level: Level
-  found: string
-  mend?: string
-}
-
 /** A plain text when all is well; undefined when there is nothing to say. */
-export type Found = string | { level: Level, found: string, mend?: string } | undefined
+export type Found = string | Pick<Finding, 'level' | 'found' | 'mend'> | undefined
 
 export type Check = [name: string, look: () => Promise<Found>]
 

@@ -18,7 +18,8 @@ import { isResealed, neededKeys, refuseLostKeys } from '../../../workers/operate
 import { countDue } from '../../../workers/operate/stats.js'
 import { waitingRequests, unscavenged } from '../../../workers/persons/erasure-rows.js'
 import type { checkEventStore } from './back-ends.js'
-import { problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
+import type { Finding } from '../../ops/answers.js'
+import { problem, runIfReachable, skipped, warning, type Check, type Found } from './check.js'
 
 interface ServiceParts {
   databaseUrl: string

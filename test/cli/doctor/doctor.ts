@@ -1,6 +1,6 @@
 // `ringledger doctor`, and what it finds.
 import type { Test } from 'tap'
-import type { Finding } from '../../../src/cli/doctor/check.js'
+import type { Finding } from '../../../src/ops/answers.js'
 import { runWarm, type Environment } from '../../support/ringledger.js'
 
 export async function doctor (t: Test, env: Environment) {
