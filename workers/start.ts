@@ -44,8 +44,6 @@ export interface WorkerDeps extends Omit<QueueOptions, 'log'>,
 export interface Workers {
   /** Resolves when deliveries are made; rejects when this process must not start, for instance with a lost key. */
   ready: Promise<void>
-  /** @throws if the queue does not answer, so that no work is done */
-  assertAlive (): void
   assertAnswers (): Promise<void> // now: it asks the queue
   handOver (): void // cuts off attempts that are under way: they are made again
   /** Starts no new attempts; running ones end, or are handed over, within 20 s. */
@@ -67,7 +65,6 @@ export function startWorkers (deps: WorkerDeps): Workers {
   let started: Running | undefined
   return {
     ready: running.then((parts) => { started = parts }),
-    assertAlive: () => started?.queue.assertAlive(),
     assertAnswers: async () => { await started?.queue.assertAnswers() },
     handOver: () => started?.handOver(),
     stop: () => stopped ??= stop()
