@@ -69,14 +69,16 @@ export async function * subscribeToStream (
   }
 }
 
-/** Visible events of a stream after a revision, from the table, up to `head` in the log. */
+/** Visible events of a stream after a revision, from the table, up to `head` in the log. Nothing hides a tombstone. */
 async function * visiblePages (
   log: EventLog, stream: string, after: number, head: number
 ): AsyncGenerator<RecordedEvent[]> {
   const state = await log.reader.stream(stream)
-  const from = Math.max(after + 1, firstVisible(state))
+  const from = Math.min(Math.max(after + 1, firstVisible(state)), tombstoneRevision)
   const pages = log.reader.streamPages(stream, { direction: 'forward', from, to: tombstoneRevision }, head)
-  for await (const page of pages) yield page.filter((event) => isFresh(state, event))
+  for await (const page of pages) {
+    yield page.filter((event) => event.revision === tombstoneRevision || isFresh(state, event))
+  }
 }
 
 /** What a subscription sends, in order. */

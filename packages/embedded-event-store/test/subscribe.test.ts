@@ -7,6 +7,11 @@ import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { eventually } from '@ringledger/embedded-postgres/testing'
+import { Feed } from '../src/feed.js'
+import { EventLog } from '../src/log/log.js'
+import { any } from '../src/log/plan.js'
+import { postgresStorage } from '../src/log/session.js'
+import { subscribeToStream } from '../src/subscribe.js'
 import { scratchEventStore, collect } from './support/scratch-event-store.js'
 
 /** Notes revisions, of all streams or of `only` one, `confirmed`, `caught up` and names of errors. */
@@ -33,7 +38,7 @@ function watch (t: Test, subscription: AllStreamSubscription | StreamSubscriptio
   }
 }
 
-const { client, store } = await scratchEventStore(t)
+const { client, store, postgres } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })
 const events = (count: number, type?: string) => Array.from({ length: count }, () => event(type))
 
@@ -133,6 +138,22 @@ t.test('a tombstone reaches the subscribers of the stream, and is the end', asyn
   t.same(log, ['confirmed', '0', 'caught up', '9223372036854775807', 'StreamDeletedError'])
   const late = watch(t, client.subscribeToStream(stream))
   t.same(await late.until((log) => log.length > 0), [StreamDeletedError.name], 'an error before any confirmation')
+})
+
+t.test('a tombstone ends a subscription that is behind, whatever the metadata hides', async (t) => {
+  const storage = postgresStorage({ databaseUrl: postgres.url, schema: 'behind' })
+  const feed = new Feed()
+  const log = await EventLog.open(storage, feed, () => {})
+  t.teardown(() => log.close())
+  const content = { type: 'A', isJson: true, data: Buffer.from('{}'), metadata: Buffer.alloc(0) }
+  const happened = () => ({ id: randomUUID(), ...content })
+  await log.writer.write({ action: 'append', stream: 'a', expected: any, events: [happened()] })
+  await log.writer.write({ action: 'delete', stream: 'a', expected: any, events: [] })
+  await log.writer.write({ action: 'tombstone', stream: 'a', expected: any, events: [] })
+  const aborted = AbortSignal.timeout(5_000)
+  const kinds: string[] = []
+  for await (const { kind } of subscribeToStream({ log, feed, aborted }, 'a', -1)) kinds.push(kind)
+  t.same(kinds, ['events', 'stream-deleted'])
 })
 
 t.test('a soft delete does not end a subscription', async (t) => {
