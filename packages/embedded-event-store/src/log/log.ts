@@ -54,6 +54,7 @@ export class EventLog {
     const session = await this.storage.openSession(lockPatience)
     this.#session = session
     try {
+      if (this.#isClosed) throw new Error('The log was closed meanwhile')
       await this.writer.attach(session)
     } catch (error) {
       await session.client.end().catch(() => {}) // it holds the lock that the next session needs
