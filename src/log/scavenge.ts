@@ -34,11 +34,13 @@ export async function scavengeEmbedded (
   try {
     return await connection.onLeader(async (session) => {
       if ((await eventsOf(session, embeddedStream, answerWithinMs)).length === 0) return undefined
-      const { scavengeId, scavengeResult } = await start(session)
-      const scavenged = await ended(session, scavengeId, answerWithinMs)
-      if (scavengeResult === operations.ScavengeResp.ScavengeResult.STARTED) return scavenged
-      // A scavenge that was already running may have passed what must go now.
-      return await ended(session, (await start(session)).scavengeId, answerWithinMs)
+      // A scavenge that was already running may have passed what must go now. It is named until a while after its end.
+      for (let running: string | undefined; ;) {
+        const { scavengeId, scavengeResult } = await start(session)
+        const scavenged = await ended(session, scavengeId, answerWithinMs)
+        if (scavengeResult === operations.ScavengeResp.ScavengeResult.STARTED) return scavenged
+        if (scavengeId !== (running ??= scavengeId)) return scavenged
+      }
     })
   } catch (error) {
     throw readError(error)

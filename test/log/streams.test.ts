@@ -1,12 +1,14 @@
 // Appending to streams and reading them.
 import { randomUUID } from 'node:crypto'
 import { jsonEvent, type JSONType } from '@eventstore/db-client'
+import pg from 'pg'
 import t from 'tap'
 import { RevisionConflict } from '../../src/log/errors.js'
 import { eventId, uuidV5, toStoredEvent } from '../../src/log/stored.js'
 import { noStream, EventLog } from '../../src/log/event-log.js'
 import type { Proposed } from '../../src/log/connection.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { eventually } from '../support/eventually.js'
 import { collect } from '@ringledger/embedded-event-store/testing'
 import { event } from '@ringledger/event-transfer/testing'
 
@@ -105,7 +107,7 @@ t.test('a connection that was closed opens nothing any more, which nobody would 
 })
 
 t.test('the embedded store removes what was hidden before, also when it is asked twice at once', async (t) => {
-  const { client, connection } = await scratchEventStore(t)
+  const { client, connection, postgres } = await scratchEventStore(t)
   const streams = new EventLog(connection)
   const isLeft = async (id: string) => (await collect(client.readAll())).some(({ event }) => event?.id === id)
   const hidden = async () => {
@@ -123,6 +125,20 @@ t.test('the embedded store removes what was hidden before, also when it is asked
   t.equal((one?.events ?? 0) + (other?.events ?? 0), 2)
   t.ok((one?.bytes ?? 0) + (other?.bytes ?? 0) > 0)
   t.match(await streams.scavenge(), { events: 0 })
+
+  const sql = new pg.Client({ connectionString: postgres.url })
+  await sql.connect()
+  t.teardown(() => sql.end())
+  await sql.query(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.2); RETURN new; END';
+    CREATE TRIGGER slow BEFORE INSERT ON eventstore.events FOR EACH ROW WHEN (new.type = '$>') EXECUTE FUNCTION slow()`)
+  const started = async () => (await collect(client.readAll())).filter(({ event }) => event?.type === '$scavengeStarted')
+  const before = (await started()).length
+  const running = streams.scavenge()
+  await eventually(async () => (await started()).length > before)
+  const late = await hidden()
+  await streams.scavenge()
+  t.notOk(await isLeft(late), 'nor is it taken for done while one that has passed it is still named')
+  await running
 })
 
 t.test('on another server nothing is begun', async (t) => {
