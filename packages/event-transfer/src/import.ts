@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { pipeline, type Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { constants, createGunzip } from 'node:zlib'
 import { format, version, type ExportOptions, type Footer } from './export.js'
 import { TransferRefused } from './failure.js'
 import { Tally, type Recorded } from './recorded.js'
@@ -177,7 +177,6 @@ async function * textLines (file: string, decoder = utf8): AsyncGenerator<string
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (code === 'Z_BUF_ERROR') return // truncated
     if (!code.startsWith('Z_')) throw error
     throw new TransferRefused(`${file} cannot be unpacked: it was changed since it was written`, { cause: error })
   }
@@ -197,7 +196,10 @@ async function openText (file: string): Promise<Readable> {
     throw new TransferRefused(`${file} cannot be read: ${cause.message}`, { cause })
   })
   const bytes = createReadStream(file)
-  return isPacked ? pipeline(bytes, createGunzip(), () => {}) : bytes // the reader gets the error
+  if (!isPacked) return bytes
+  // A truncated file ends without an error: that would drop what is unpacked and not read yet.
+  const unpack = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH })
+  return pipeline(bytes, unpack, () => {}) // the reader gets the error
 }
 
 async function startsAsGzip (file: string): Promise<boolean> {

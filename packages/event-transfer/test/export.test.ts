@@ -1,6 +1,8 @@
 // An export is whole and unchanged, or it is refused; taken back, it is the same log.
+import { randomBytes } from 'node:crypto'
 import { appendFileSync, readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -97,6 +99,16 @@ t.test('a file that lacks its end is refused, unless its whole lines are asked f
   await refuses(t, cut, /cut\.jsonl has no last line: it is not whole, its first 5 events are.* --allow-truncated/)
   await refuses(t, file('cut.gz', gzipSync(text).subarray(0, -20)), /cut\.gz has no last line/)
   await refuses(t, file('lacks-newline.jsonl', text.trimEnd()), /has no last line/)
+
+  const random = Array.from({ length: 400 }, (_, n) => eventLine(rawEvent('long', BigInt(n), randomBytes(1000))))
+  const packed = gzipSync([lines[0], ...random].join('\n')) // no part of it is unpacked at once
+  const log = await open(file('cut-long.gz', packed.subarray(0, packed.length / 2)), true)
+  let read = 0n
+  for await (const { position } of log.read(0n)) {
+    read = position
+    await setImmediate() // as a slow target does
+  }
+  t.equal(read, log.head, 'a slow reader gets as many lines as were checked')
 
   const target = await place(t)
   t.match(await take(cut, target.store, true), { events: 5, appended: 5 })
