@@ -5,7 +5,7 @@ import { pipeline, type Readable } from 'node:stream'
 import { constants, createGunzip } from 'node:zlib'
 import { format, version, type ExportOptions, type Footer } from './export.js'
 import { TransferRefused } from './failure.js'
-import { Tally, type Recorded } from './recorded.js'
+import { isObject, Tally, type JsonObject, type Recorded } from './recorded.js'
 import { sourceOf, type Log, type Source } from './source.js'
 
 interface ImportOptions extends ExportOptions {
@@ -101,7 +101,6 @@ function lineAt (file: string, number: bigint, text: string): Line {
 }
 
 type Line = { kind: 'event', event: Recorded } | { kind: 'end', footer: Footer }
-type JsonObject = Record<string, unknown>
 
 /** Parses a line; `number` counts from the header. @throws an Error that says what is missing */
 export function parseLine (text: string, number: bigint): Line {
@@ -147,10 +146,6 @@ function versionOf (header: string): number | undefined {
   } catch {
     return undefined
   }
-}
-
-function isObject (value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Creates a streaming decoder: bytes in, text out. */

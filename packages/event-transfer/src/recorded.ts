@@ -24,6 +24,11 @@ export const isTombstone = ({ revision }: Recorded) => revision === tombstoneRev
 /** The stream whose metadata `stream` holds, if it is a metadata stream. */
 export const describedBy = (stream: string) => stream.startsWith('$$') ? stream.slice(2) : undefined
 
+export type JsonObject = Record<string, unknown>
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** The parsed JSON; undefined when it is none. */
 export function parsed (bytes: Uint8Array): unknown {
   try {
@@ -41,7 +46,7 @@ export function mayBeServerMade (event: Recorded): boolean {
   if (isTombstone(event)) return true
   if (describedBy(event.stream) === undefined) return false
   const metadata = parsed(event.data)
-  return typeof metadata === 'object' && metadata !== null && '$tb' in metadata && metadata.$tb !== softDelete
+  return isObject(metadata) && '$tb' in metadata && metadata.$tb !== softDelete
 }
 
 /** A soft delete sets `$tb` to int64's maximum, which JSON.parse rounds up to 2^63. */

@@ -1,7 +1,7 @@
 // Sources of events. Omits events that a scavenge would remove because metadata hides them.
 import { createHash } from 'node:crypto'
 import { TransferRefused } from './failure.js'
-import { describedBy, isTombstone, parsed, tombstoneRevision, type Recorded } from './recorded.js'
+import { describedBy, isObject, isTombstone, parsed, tombstoneRevision, type Recorded } from './recorded.js'
 import type { Knowledge, Store } from './store.js'
 
 /** The log of a store up to its head at the start, or an export. */
@@ -121,11 +121,18 @@ export class Limits {
   }
 }
 
-/** A soft delete's `$tb` is beyond every revision. Servers ignore metadata with one invalid value. */
+/** A soft delete's `$tb` is beyond every revision. One value of the wrong type voids all metadata, as in servers. */
 function hiddenBy ({ contentType, data }: Recorded): Pick<Limit, 'truncateBefore' | 'moving'> {
   const metadata = contentType === 'application/json' ? parsed(data) : undefined
-  const values = new Map(Object.entries(metadata ?? {}))
-  const moving = ['$maxAge', '$maxCount'].find((name) => values.has(name))
-  const isTaken = ['$tb', '$cacheControl'].every((name) => !values.has(name) || Number.isInteger(values.get(name)))
-  return { moving, truncateBefore: isTaken ? BigInt(Math.max(0, Number(values.get('$tb') ?? 0))) : 0n }
+  const members = isObject(metadata) ? metadata : {}
+  const { $tb = 0, $cacheControl = 0, $tmp = false, $acl = {} } = members
+  const isTaken = Number.isInteger($tb) && Number.isInteger($cacheControl) && typeof $tmp === 'boolean' && isAcl($acl)
+  return {
+    moving: ['$maxAge', '$maxCount'].find((name) => name in members),
+    truncateBefore: isTaken ? BigInt(Math.max(0, Number($tb))) : 0n
+  }
 }
+
+/** Roles are a string or a list of strings. */
+const isAcl = (acl: unknown) => isObject(acl) && Object.entries(acl).every(([key, roles]) =>
+  /^\$(r|w|d|mr|mw)$/.test(key) && [roles].flat().every((role) => typeof role === 'string'))

@@ -63,6 +63,22 @@ t.test('two copiers at once double nothing', async (t) => {
   t.same(await written(target.store), await written(source.store))
 })
 
+t.test('metadata that servers ignore, as one value is invalid, hide nothing', async (t) => {
+  const [source, target] = [await place(t), await place(t)]
+  const odd = ['"$tmp":"yes"', '"$acl":{"$r":[1]}', '"$acl":{"role":"a"}', '"$cacheControl":"odd"']
+  for (const [n, member] of odd.entries()) {
+    await source.client.appendToStream(`ours-${n}`, [event(), event(), event()])
+    const metadata = rawEvent(`$$ours-${n}`, 0n, `{"$tb":2,${member}}`)
+    await appendRaw(source.store, { ...metadata, type: '$metadata' })
+  }
+  await source.client.setStreamMetadata('ours-0', { truncateBefore: 1, acl: { readRoles: ['$all'], writeRoles: ['a'] } })
+  t.match(await copy(source.store, target.store), { events: 15 })
+  for (const [n, member] of odd.entries()) {
+    const visible = (await collect(target.client.readStream(`ours-${n}`))).length
+    t.equal(visible, (await collect(source.client.readStream(`ours-${n}`))).length, member)
+  }
+})
+
 t.test('what is appended to the source meanwhile is left for the next copy', async (t) => {
   const [source, target] = [await place(t), await place(t)]
   await source.client.appendToStream('a', [event()])
