@@ -435,7 +435,7 @@ class Appender {
   async #followUp (
     stream: string, events: readonly Proposed[], expected: bigint, withinMs: number
   ): Promise<Appended | undefined> {
-    const written = await this.reader.read(stream, expected + 1n, undefined, withinMs).catch(() => [])
+    const written = await this.reader.read(stream, expected + 1n, events.length, withinMs).catch(() => [])
     const last = written[events.length - 1]
     const isOurs = events.every((event, index) => written[index]?.id === event.id)
     return last && isOurs ? { revision: last.revision, position: last.position } : undefined
