@@ -1,10 +1,10 @@
 // Append, Delete and Tombstone as single calls. An append sends options, then events, and gets one reply.
-import { status, type sendUnaryData, type ServerReadableStream, type ServerUnaryCall } from '@grpc/grpc-js'
+import { status, type ServerReadableStream, type ServerUnaryCall } from '@grpc/grpc-js'
 import { describedBy, type ProposedEvent } from '../log/event.js'
 import type { EventLog } from '../log/log.js'
-import type { Outcome, WriteRequest } from '../log/plan.js'
+import type { Outcome } from '../log/plan.js'
 import {
-  diskFull, invalid, Refusal, streamDeleted, toServiceError, unavailable, wrongExpectedVersion
+  diskFull, invalid, Refusal, streamDeleted, unavailable, wrongExpectedVersion
 } from './errors.js'
 import { shared, streams } from './generated.js'
 import { checkSize, expectedRevision, proposedEvent, proposedMessage, sizeOf, writableStreamName } from './requests.js'
@@ -12,11 +12,7 @@ import { checkSize, expectedRevision, proposedEvent, proposedMessage, sizeOf, wr
 export type AppendCall = ServerReadableStream<streams.AppendReq, streams.AppendResp>
 
 /** A wrong expected revision is a reply; every other refusal is a gRPC status. */
-export function handleAppend (log: EventLog, call: AppendCall, reply: sendUnaryData<streams.AppendResp>): void {
-  append(log, call).then((response) => { reply(null, response) }, (error: unknown) => { reply(toServiceError(error)) })
-}
-
-async function append (log: EventLog, call: AppendCall): Promise<streams.AppendResp> {
+export async function append (log: EventLog, call: AppendCall): Promise<streams.AppendResp> {
   const { options, events } = await receive(call)
   if (options === undefined) throw invalid('The first message of an append carries its options')
   const stream = writableStreamName(options.getStreamIdentifier())
@@ -74,30 +70,13 @@ function wrongVersion (
   return wrong.setExpectedRevision(options.getRevision())
 }
 
-type Options = streams.DeleteReq.Options | streams.TombstoneReq.Options
-export type DeleteCall = ServerUnaryCall<streams.DeleteReq, streams.DeleteResp>
-export type TombstoneCall = ServerUnaryCall<streams.TombstoneReq, streams.TombstoneResp>
+export type RemoveCall = ServerUnaryCall<streams.DeleteReq | streams.TombstoneReq, streams.DeleteResp>
 
-export function handleDelete (log: EventLog, call: DeleteCall, reply: sendUnaryData<streams.DeleteResp>): void {
-  remove(log, 'delete', call.request.getOptions(), Number(call.getDeadline())).then((at) => {
-    const position = new streams.DeleteResp.Position().setCommitPosition(at).setPreparePosition(at)
-    reply(null, new streams.DeleteResp().setPosition(position))
-  }, (error: unknown) => { reply(toServiceError(error)) })
-}
-
-export function handleTombstone (
-  log: EventLog, call: TombstoneCall, reply: sendUnaryData<streams.TombstoneResp>
-): void {
-  remove(log, 'tombstone', call.request.getOptions(), Number(call.getDeadline())).then((at) => {
-    const position = new streams.TombstoneResp.Position().setCommitPosition(at).setPreparePosition(at)
-    reply(null, new streams.TombstoneResp().setPosition(position))
-  }, (error: unknown) => { reply(toServiceError(error)) })
-}
-
-/** @returns the position of the deleting event */
-async function remove (
-  log: EventLog, action: WriteRequest['action'], options: Options | undefined, expiresAt: number
-): Promise<string> {
+/** The answers of Delete and Tombstone have the same bytes. */
+export async function remove (
+  log: EventLog, action: 'delete' | 'tombstone', call: RemoveCall
+): Promise<streams.DeleteResp> {
+  const options = call.request.getOptions()
   if (options === undefined) throw invalid('A delete carries its options')
   const stream = writableStreamName(options.getStreamIdentifier())
   // EventStoreDB accepts this, and crashes at every start once the described stream is deleted.
@@ -107,9 +86,14 @@ async function remove (
   const exact = options.getRevision()
   const expected = expectedRevision(options, exact)
   await log.writer.queue.room()
+  const expiresAt = Number(call.getDeadline())
   const outcome = await log.writer.write({ action, stream, expected, events: [], expiresAt })
   switch (outcome.kind) {
-    case 'written': return String(outcome.position)
+    case 'written': {
+      const at = String(outcome.position)
+      const position = new streams.DeleteResp.Position().setCommitPosition(at).setPreparePosition(at)
+      return new streams.DeleteResp().setPosition(position)
+    }
     case 'wrong-revision':
       throw wrongExpectedVersion(stream, expected < 0 ? String(expected) : exact, outcome.current)
     default: throw refusalOf(outcome.kind, stream, 'delete')

@@ -7,7 +7,7 @@ import { UsersService } from '@eventstore/db-client/generated/users_grpc_pb.js'
 import * as grpc from '@grpc/grpc-js'
 import type { Feed } from '../feed.js'
 import type { EventLog } from '../log/log.js'
-import { type AppendCall, handleAppend, type DeleteCall, handleDelete, handleTombstone, type TombstoneCall } from './append.js'
+import { append, type AppendCall, remove, type RemoveCall } from './append.js'
 import { type BatchCall, handleBatchAppend } from './batch-append.js'
 import { decodeBatchChunk } from './batch-messages.js'
 import { notHere, toServiceError, unavailable } from './errors.js'
@@ -50,13 +50,18 @@ function addStreams (server: grpc.Server, { log, feed, closing }: Deps): void {
   const read = { ...StreamsService.read, responseSerialize: encoded }
   const decoded = { requestDeserialize: decodeBatchChunk, responseSerialize: encoded }
   const batchAppend = { ...StreamsService.batchAppend, ...decoded }
-  server.addService({ ...StreamsService, read, batchAppend }, {
+  const tombstone = { ...StreamsService.tombstone, responseSerialize: StreamsService.delete.responseSerialize }
+  server.addService({ ...StreamsService, read, batchAppend, tombstone }, {
     read: (call: ReadCall) => { handleRead({ log, feed }, call, closing) },
-    append: (call: AppendCall, reply: Reply<streams.AppendResp>) => { handleAppend(log, call, reply) },
+    append: (call: AppendCall, reply: Reply<streams.AppendResp>) => { answer(append(log, call), reply) },
     batchAppend: (call: BatchCall) => { handleBatchAppend(log, call, closing) },
-    delete: (call: DeleteCall, reply: Reply<streams.DeleteResp>) => { handleDelete(log, call, reply) },
-    tombstone: (call: TombstoneCall, reply: Reply<streams.TombstoneResp>) => { handleTombstone(log, call, reply) }
+    delete: (call: RemoveCall, reply: Reply<streams.DeleteResp>) => { answer(remove(log, 'delete', call), reply) },
+    tombstone: (call: RemoveCall, reply: Reply<streams.DeleteResp>) => { answer(remove(log, 'tombstone', call), reply) }
   })
+}
+
+function answer<Response> (response: Promise<Response>, reply: Reply<Response>): void {
+  response.then((sent) => { reply(null, sent) }, (error: unknown) => { reply(toServiceError(error)) })
 }
 
 function addNode (server: grpc.Server, { log, startScavenge, address }: Deps): void {
