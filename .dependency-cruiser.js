@@ -16,7 +16,7 @@ const rooms = {
   'src/domain': { ours: DOMAIN, packages: ['typebox'], isPure: true },
   [MODEL]: { ours: DOMAIN, packages: ['typebox'], isPure: true },
   'src/timing[.]ts': { ours: [], packages: [] },
-  'src/log': { ours: [...DOMAIN, 'src/timing[.]ts'], packages: ['@eventstore/db-client'] },
+  'src/log': { ours: [...DOMAIN, 'src/timing[.]ts'], packages: ['@eventstore/db-client', '@ringledger/event-transfer'] },
   'src/tracing': { ours: [], packages: ['@opentelemetry/[^/]+'] },
   'src/postgres': { ours: ['src/timing[.]ts'], packages: ['pg'] },
   'src/subscriptions': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
@@ -99,7 +99,7 @@ const doors = [
   { to: { ours: 'src/services/embedded' }, notFrom: COMMAND_LINE, except: 'dynamic' },
   { to: { package: 'openapi-fetch' }, from: ['packages/client'] },
   { to: { package: '@ringledger/client' }, from: ['packages/(client|console)', ...TRIED] },
-  { to: { package: '@ringledger/event-transfer' }, from: ['src/cli', 'packages/event-transfer', ...TRIED] }
+  { to: { package: '@ringledger/event-transfer' }, from: ['src/cli', 'src/log/connection[.]ts', 'packages/event-transfer', ...TRIED] }
 ]
 
 /** The paths of a room, or of loose files, as a regular expression. */

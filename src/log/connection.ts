@@ -2,9 +2,9 @@
 // appends share one gRPC call of our own. The client keeps the promises of all its calls in one place, where the end of
 // one call drops the appends of others.
 import { convertToCommandError, NotLeaderError, EventStoreDBClient } from '@eventstore/db-client'
-import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import streams from '@eventstore/db-client/generated/streams_pb.js'
+import type streams from '@eventstore/db-client/generated/streams_pb.js'
+import { appendRequest, correlationIdOf } from '@ringledger/event-transfer/batch-append'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { withTimeout } from '../timing.js'
@@ -238,7 +238,7 @@ class AppendCall {
    */
   async append (stream: string, events: readonly Proposed[], expected: bigint, withinMs: number): Promise<Appended> {
     const id = randomUUID()
-    const request = appendRequest(id, stream, events, expected)
+    const request = appendRequest(id, stream, events.map(messageOf), expected)
     return await new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#take(id)?.reject(new NoAnswer(withinMs)), withinMs)
       this.#waiting.set(id, { resolve, reject, timer })
@@ -283,40 +283,13 @@ class AppendCall {
   }
 }
 
-/** Appends all events at once after revision `expected`, or to a new stream when that is negative. */
-function appendRequest (
-  correlationId: string, stream: string, events: readonly Proposed[], expected: bigint
-): streams.BatchAppendReq {
-  const options = new streams.BatchAppendReq.Options()
-    .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)))
-  if (expected < 0n) options.setNoStream(new shared.Empty())
-  else options.setStreamPosition(String(expected))
-  return new streams.BatchAppendReq()
-    .setCorrelationId(new shared.UUID().setString(correlationId))
-    .setOptions(options)
-    .setProposedMessagesList(events.map(toMessage))
-    .setIsFinal(true)
-}
-
-function toMessage ({ id, type, data, metadata }: Proposed): streams.BatchAppendReq.ProposedMessage {
-  const message = new streams.BatchAppendReq.ProposedMessage()
-    .setId(new shared.UUID().setString(id))
-    .setData(Buffer.from(JSON.stringify(data)))
-    .setCustomMetadata(Buffer.from(JSON.stringify(metadata)))
-  message.getMetadataMap().set('type', type).set('content-type', 'application/json')
-  return message
-}
-
-/** A server may send the id as two 64-bit numbers. */
-function correlationIdOf (reply: streams.BatchAppendResp): string {
-  const id = reply.getCorrelationId()
-  const halves = id?.getStructured()
-  if (!id || !halves) return id?.getString() ?? ''
-  const hex = [halves.getMostSignificantBits(), halves.getLeastSignificantBits()].map(hexOf).join('')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-}
-
-const hexOf = (signed: string) => BigInt.asUintN(64, BigInt(signed)).toString(16).padStart(16, '0')
+const messageOf = ({ id, type, data, metadata }: Proposed) => ({
+  id,
+  type,
+  contentType: 'application/json',
+  data: Buffer.from(JSON.stringify(data)),
+  metadata: Buffer.from(JSON.stringify(metadata))
+})
 
 /** @throws the store's refusal */
 function appendedOf (reply: streams.BatchAppendResp): Appended {

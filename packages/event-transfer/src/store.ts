@@ -7,6 +7,7 @@ import {
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
+import { appendRequest, correlationIdOf } from './batch-append.js'
 import { TransferRefused, broken, failureOf, type Sent } from './failure.js'
 import { isTombstone, type Recorded } from './recorded.js'
 
@@ -175,7 +176,7 @@ class AppendPipe {
   }
 
   #settle (reply: streams.BatchAppendResp): void {
-    const id = reply.getCorrelationId()?.getString() ?? ''
+    const id = correlationIdOf(reply)
     const sent = this.#sent.get(id)
     if (reply.hasError()) return this.#fail(failureOf(reply, sent, this.#isNext(id)))
     this.#sent.delete(id)
@@ -228,28 +229,4 @@ function toRecorded (event: streams.ReadResp.ReadEvent.RecordedEvent): Recorded 
     created: Math.floor(Number(properties.get('created') ?? 0) / ticksPerMs),
     position: BigInt(event.getCommitPosition())
   }
-}
-
-/** Appends consecutive events of one stream, directly after revision `expected`. */
-function appendRequest (
-  correlationId: string, stream: string, events: readonly Recorded[], expected: bigint
-): streams.BatchAppendReq {
-  const options = new streams.BatchAppendReq.Options()
-    .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)))
-  if (expected < 0n) options.setNoStream(new shared.Empty())
-  else options.setStreamPosition(String(expected))
-  return new streams.BatchAppendReq()
-    .setCorrelationId(new shared.UUID().setString(correlationId))
-    .setOptions(options)
-    .setProposedMessagesList(events.map(toProposed))
-    .setIsFinal(true)
-}
-
-function toProposed ({ id, type, contentType, data, metadata }: Recorded): streams.BatchAppendReq.ProposedMessage {
-  const message = new streams.BatchAppendReq.ProposedMessage()
-    .setId(new shared.UUID().setString(id))
-    .setData(data)
-    .setCustomMetadata(metadata)
-  message.getMetadataMap().set('type', type).set('content-type', contentType)
-  return message
 }
