@@ -75,7 +75,7 @@ export class Scavenger {
     const { table, readers } = this.storage
     for await (const streams of this.#candidates(before)) {
       const due = await table.due(readers, await this.#removables(readers, streams), before)
-      for (let isMore = due.length > 0; isMore;) {
+      for (let isMore = due.size > 0; isMore;) {
         const { positions, bytes } = await this.#remove(due, before)
         removed.events += positions.length
         removed.bytes += bytes
@@ -85,10 +85,14 @@ export class Scavenger {
     this.#tombstonesUpTo = before
   }
 
-  /** Checks the metadata again, as it may have changed. Runs while the writer decides and appends nothing. */
-  async #remove (streams: readonly string[], before: number) {
+  /**
+   * Checks the metadata again, as it may have changed. Runs while the writer decides and appends nothing, so it looks
+   * no further than what was due.
+   */
+  async #remove (due: ReadonlyMap<string, number>, before: number) {
     return await this.writer.alone(async (client) => {
-      const removables = await this.#removables(client, streams)
+      const removables = (await this.#removables(client, [...due.keys()]))
+        .map((removable) => ({ ...removable, end: Math.min(removable.end, due.get(removable.stream) ?? 0) }))
       const removed = await this.storage.table.remove(client, removables, before, most.events)
       this.onRemoved(new Set(removed.positions))
       return removed
@@ -138,7 +142,7 @@ function removableOf (stream: string, state: StreamState, target: StreamState | 
   // A tombstoned stream keeps only its tombstone, and none of its metadata.
   if (isMetadata && target?.isTombstoned) return all(Infinity)
   if (state.isTombstoned) return all(tombstoneRevision)
-  const before = isMetadata ? state.last : firstVisible(state)
-  const created = state.maxAge === Infinity ? 0 : Date.now() - state.maxAge * 1000
-  return { stream, end: state.last, before: Math.min(before, state.last), created }
+  const before = Math.min(isMetadata ? state.last : firstVisible(state), state.last)
+  if (state.maxAge === Infinity) return all(before)
+  return { stream, end: state.last, before, created: Date.now() - state.maxAge * 1000 }
 }

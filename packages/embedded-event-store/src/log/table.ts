@@ -113,12 +113,13 @@ export class EventTable {
     return rows.map(({ stream }) => stream)
   }
 
-  /** Streams that have something to remove before a position. */
-  async due (on: Queryable, removables: readonly Removable[], before: number): Promise<string[]> {
-    const text = `select r.stream from ${removable} where exists (
-      select from ${this.#events} e where ${isRemovable} and e.position < $5)`
-    const { rows } = await on.query<{ stream: string }>(text, [...valuesOf(removables), before])
-    return rows.map(({ stream }) => stream)
+  /** Streams that have something to remove before a position, and the revision after its last event. */
+  async due (on: Queryable, removables: readonly Removable[], before: number): Promise<Map<string, number>> {
+    const text = `select r.stream, last.revision from ${removable} cross join lateral (
+      select e.revision from ${this.#events} e where ${isRemovable} and e.position < $5
+      order by e.revision desc limit 1) last`
+    const { rows } = await on.query<{ stream: string, revision: string }>(text, [...valuesOf(removables), before])
+    return new Map(rows.map(({ stream, revision }) => [stream, Number(revision) + 1]))
   }
 
   /**
