@@ -61,9 +61,12 @@ export async function stopPostmaster (
     send(pid, signal, cluster, binaries)
     if (await until(hasEnded, seconds)) return
   }
-  throw new Error(`Postgres (pid ${pid}) in ${cluster} does not end, not even when killed: ` +
-    'a disk that does not answer?')
+  throw stillThere(cluster, [pid])
 }
+
+const stillThere = (cluster: string, pids: readonly number[]) =>
+  new Error(`Postgres (pid ${pids.join(', ')}) in ${cluster} does not end, not even when killed. End it as its user or as ` +
+    'root; where its disk does not answer, mend that or restart the machine.')
 
 /** Returns when no Postgres runs on the cluster, whichever process started it. */
 export async function endPostgres ({ cluster }: Place, binaries: string, log: (line: string) => void): Promise<void> {
@@ -72,7 +75,7 @@ export async function endPostgres ({ cluster }: Place, binaries: string, log: (l
     log(`Stopping Postgres (pid ${postmaster.pid}), whose supervisor is gone`)
     await stopPostmaster(postmaster.pid, () => !belongsTo(cluster, postmaster.pid), cluster, binaries)
   }
-  await until(() => killAll(processesOf(cluster)) === 0, 10)
+  if (!await until(() => killAll(processesOf(cluster)) === 0, 10)) throw stillThere(cluster, processesOf(cluster))
   // Otherwise, if another process has the pid now, Postgres would take that for a Postgres and not start.
   if (process.platform === 'linux') rmSync(join(cluster, 'postmaster.pid'), { force: true })
 }
