@@ -1,7 +1,7 @@
 // Writes a backup of a DATA_DIR: the cluster and a few small files as one compressed tar, all or nothing.
 import { randomUUID } from 'node:crypto'
 import {
-  closeSync, createWriteStream, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync
+  closeSync, createWriteStream, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
@@ -83,14 +83,14 @@ async function * contents (
   }
 }
 
-/** Gives the complete file its name; a link fails if another process created one meanwhile. */
+/** Gives the complete file its name, which an empty file reserves: a disk may have no hard links. */
 function publish (draft: string, file: string, overwrite: boolean): void {
   try {
-    if (overwrite) renameSync(draft, file)
-    else linkSync(draft, file)
+    if (!overwrite) closeSync(openSync(file, 'wx'))
   } catch (error) {
     throw errorCode(error) === 'EEXIST' ? isThere(file) : error
   }
+  renameSync(draft, file)
   sync(dirname(file))
 }
 
