@@ -1,8 +1,8 @@
 // Creates and checks DATA_DIR, explains why it cannot be used, and writes small JSON files in it.
 import { randomUUID } from 'node:crypto'
 import {
-  accessSync, constants, existsSync, linkSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync,
-  writeFileSync
+  accessSync, closeSync, constants, existsSync, fchownSync, linkSync, mkdirSync, openSync, readFileSync, realpathSync,
+  renameSync, rmSync, statSync, writeFileSync
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
@@ -105,12 +105,17 @@ export function makeJsonObject (path: string, content: object, mode = 0o600): vo
   putJsonObject(path, content, mode, linkSync)
 }
 
+/** The file belongs to the owner of its directory, also where root writes it. */
 function putJsonObject (path: string, content: object, mode: number, put: (draft: string, path: string) => void): void {
   const draft = `${path}.${randomUUID()}.tmp`
+  const { uid, gid } = statSync(dirname(path))
+  const file = openSync(draft, 'wx', mode)
   try {
-    writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode, flush: true })
+    if (process.geteuid?.() === 0) fchownSync(file, uid, gid) // not by its name, which others could take
+    writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { flush: true })
     put(draft, path)
   } finally {
+    closeSync(file)
     rmSync(draft, { force: true })
   }
 }

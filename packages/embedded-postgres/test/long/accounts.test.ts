@@ -5,6 +5,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { writeJsonObject } from '../../src/data-dir.js'
 import { accountFor, findCluster, POINTER, removeDataDir, STATE_DIR } from '../../src/place.js'
 import { openDirectory } from '../support/index.js'
 import { copyCheckout, libraries, makeCheckout, PLATFORM_PACKAGE, withoutLinks } from '../support/checkout.js'
@@ -126,6 +127,8 @@ t.test('what root has started on the DATA_DIR of an ordinary user is in use for 
   roots.kill('SIGKILL')
   await roots.ended
   await theirs().message('opened')
+  writeJsonObject(join(dir, 'run.json'), {})
+  t.match(statSync(join(dir, 'run.json')), { uid: nobody.uid, gid: nobody.gid }, 'what root publishes there, they can read')
 })
 
 t.test('without install scripts the library links are made at start', { buffered: true }, async (t) => {
