@@ -15,9 +15,14 @@ else {
   const browser = await openBrowser(t, chromium)
   const { page, enter, open, barriers, problems } = await visit(browser, url, screens.phone)
 
-  t.test('a link signs in, and its token is in the address no more', async (t) => {
+  t.test('a link signs in, once those who are signed in agree, and its token is in the address no more', async (t) => {
     await enter(await token('1'))
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    t.notMatch(page.url(), 'token')
+    const signedIn = await page.evaluate("sessionStorage.getItem('ringledger')")
+    await enter(await token('2')) // without an answer to its question
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    t.equal(await page.evaluate("sessionStorage.getItem('ringledger')"), signedIn, 'another link asks first')
     t.notMatch(page.url(), 'token')
     t.equal(await page.evaluate('document.cookie + Object.keys(localStorage).filter((key) => /token|ringledger/.test(key))'), '')
   })

@@ -54,5 +54,7 @@ export function takeTokenFromAddress (): void {
   if (token === undefined) return
   history.replaceState(null, '', `${location.pathname}${location.search}#/`)
   dispatchEvent(new PopStateEvent('popstate')) // the router has seen the former address
-  signIn(token, null) // tokens and keys need no escapes
+  // Anybody can make a link: who is signed in stays so, unless they agree.
+  const isFree = session.token === null || session.token === token
+  if (isFree || confirm('You are signed in already. Sign out, and sign in by this link?')) signIn(token, null) // needs no escapes
 }
