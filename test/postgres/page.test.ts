@@ -100,7 +100,7 @@ t.test('a list of which nothing is asked for but whose it is, is planned for all
   for (let n = 0; n < 10; n++) await things({ page: 1, perPage: 15 }, n % 2 === 0 ? 'many' : 'walker')
   const { rows } = await pool.query<{ name: string, generic: string }>(
     "SELECT name, generic_plans AS generic FROM pg_prepared_statements WHERE name LIKE 'page-%' ORDER BY name")
-  t.strictSame(rows.map(({ name }) => name), ['10', '100', '15'].flatMap((size) =>
+  t.strictSame(rows.map(({ name }) => name), ['10', '100', '15', '25'].flatMap((size) =>
     ['after', 'counted', 'first'].map((which) => `page-things-all-${size}-${which}`)))
   t.ok(rows.some(({ name, generic }) => name === 'page-things-all-15-counted' && Number(generic) > 0), 'one plan is kept')
 })
