@@ -58,11 +58,11 @@ async function createKey (
   const data = { key_id: keyId, wrapped_by, wrapped: sealed, created_at: new Date().toISOString() }
   try {
     for (const giveUpAt = Date.now() + giveUpAfterMs; Date.now() < giveUpAt; await delay(Math.random() * 20)) {
-      const isMade = await append(streams, person, { type: 'PersonKeyCreated', data }, noStream)
-      if (isMade) return { person, keyId, wrapped, key }
+      const made = await appendKey(streams, person, { type: 'PersonKeyCreated', data }, noStream)
+      if (made !== undefined) return { person, keyId, wrapped, key }
       const newest = await newestOf(streams, person)
       const theirs = newest && keptIn(person, newest.event)
-      if (theirs) return theirs
+      if (theirs?.wrapped) return theirs
       if (newest) await end(streams, person, newest.revision) // finish an erasure that broke off
     }
   } catch (cause) {
@@ -80,38 +80,40 @@ async function eraseKey (streams: LogStreams, person: string): Promise<string | 
     const { event: { type, data: { key_id } }, revision } = newest
     const erasure = { type: 'PersonKeyErased' as const, data: { key_id, erased_at: new Date().toISOString() } }
     if (type === 'PersonKeyErased') await end(streams, person, revision)
-    else if (await append(streams, person, erasure, revision)) await end(streams, person, revision + 1n)
-    else continue
+    else {
+      const erased = await appendKey(streams, person, erasure, revision)
+      if (erased === undefined) continue
+      await end(streams, person, erased)
+    }
     return key_id
   }
 }
 
-/** False when another process was first. */
-async function append (
-  streams: LogStreams, person: string, { type, data }: PersonKeyEvent, expected: bigint
-): Promise<boolean> {
+/** @returns the revision; undefined when another process was first */
+export async function appendKey (
+  streams: Pick<Streams, 'append'>, person: string, { type, data }: PersonKeyEvent, expected: bigint
+): Promise<bigint | undefined> {
   const proposed = { id: randomUUID(), type, data, metadata: { schema_version: currentVersion(type) } }
-  return await isDone(streams.append(personKeyStream(person), [proposed], expected))
+  return (await unlessConflict(streams.append(personKeyStream(person), [proposed], expected)))?.revision
 }
 
 async function end (streams: LogStreams, person: string, expected: bigint): Promise<void> {
-  await isDone(streams.delete(personKeyStream(person), expected))
+  await unlessConflict(streams.delete(personKeyStream(person), expected))
 }
 
-/** The key that an event creates, if it is valid and on the stream of a person. */
-export function keyMadeBy (stored: StoredEvent): KeptKey | undefined {
+/** The key that an event creates or erases, if it is valid and on the stream of a person. */
+export function keyIn (stored: StoredEvent): KeptKey[] {
   const person = personIn(stored.stream)
-  const { event } = tryDecode(stored)
-  return person !== undefined && event?.type === 'PersonKeyCreated' ? keptIn(person, event) : undefined
+  const event = keyEventIn(stored)
+  return person !== undefined && event ? [keptIn(person, event)] : []
 }
 
-export function keyErasedBy (stored: StoredEvent): KeyName | undefined {
-  const person = personIn(stored.stream)
+function keyEventIn (stored: StoredEvent): PersonKeyEvent | undefined {
   const { event } = tryDecode(stored)
-  return person !== undefined && event?.type === 'PersonKeyErased' ? { person, keyId: event.data.key_id } : undefined
+  return event?.type === 'PersonKeyCreated' || event?.type === 'PersonKeyErased' ? event : undefined
 }
 
-/** The person's current key according to the log. @throws EventStoreUnavailable */
+/** The person's newest key according to the log. @throws EventStoreUnavailable */
 export async function currentKey (
   streams: Pick<Streams, 'read' | 'last'>, person: string
 ): Promise<KeptKey | undefined> {
@@ -133,31 +135,27 @@ export const wrappedFor = (person: string, keyId: string) => `${person} ${keyId}
 /** The event that decides whether there is a key, and the last revision of the stream, given all its events. */
 export function newestIn (events: readonly StoredEvent[]): Newest | undefined {
   for (const stored of events.toReversed()) {
-    const { event } = tryDecode(stored)
-    if (event?.type === 'PersonKeyCreated' || event?.type === 'PersonKeyErased') {
-      return { event, revision: events.at(-1)?.revision ?? stored.revision }
-    }
+    const event = keyEventIn(stored)
+    if (event) return { event, revision: events.at(-1)?.revision ?? stored.revision }
   }
   return undefined
 }
 
-function keptIn (person: string, { type, data }: PersonKeyEvent): KeptKey | undefined {
-  if (type === 'PersonKeyErased') return undefined
-  return { person, keyId: data.key_id, wrapped: { key_id: data.wrapped_by, sealed: data.wrapped } }
+function keptIn (person: string, { type, data }: PersonKeyEvent): KeptKey {
+  const wrapped = type === 'PersonKeyErased' ? undefined : { key_id: data.wrapped_by, sealed: data.wrapped }
+  return { person, keyId: data.key_id, wrapped }
 }
 
-async function isDone (work: Promise<unknown>): Promise<boolean> {
-  try {
-    await work
-    return true
-  } catch (error) {
-    if (error instanceof RevisionConflict) return false
-    throw error
-  }
+/** Undefined when another process was first. */
+export async function unlessConflict<Result> (work: Promise<Result>): Promise<Result | undefined> {
+  return await work.catch((error: unknown) => {
+    if (!(error instanceof RevisionConflict)) throw error
+    return undefined
+  })
 }
 
 /** A row of the ledger; without `wrapped` the key was erased. */
-export interface KeptKey { person: string, keyId: string, wrapped: SealedRow | undefined }
+export interface KeptKey extends KeyName { wrapped: SealedRow | undefined }
 
 interface KeyRow { person: string, id: string, key_id: string | null, sealed: string | null }
 
@@ -185,8 +183,8 @@ async function findKeys (pool: Pool, keyIds: readonly string[]): Promise<KeptKey
   return rows.map(keptKey)
 }
 
-/** An erased key stays erased. */
-export async function noteKeys (pool: Pool, keys: readonly KeptKey[]): Promise<void> {
+/** An erased key stays erased. @param replaces rows that wrap a key in another way */
+export async function noteKeys (pool: Pool, keys: readonly KeptKey[], replaces = false): Promise<void> {
   await pool.query({
     name: 'note-person-keys',
     text: `
@@ -194,10 +192,11 @@ export async function noteKeys (pool: Pool, keys: readonly KeptKey[]): Promise<v
       SELECT id, person, wrapped_by, decode(wrapped, 'base64')
       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS noted (id, person, wrapped_by, wrapped)
       ORDER BY id
-      ON CONFLICT (key_id) DO UPDATE SET wrapped_by = NULL, wrapped = NULL WHERE excluded.wrapped IS NULL`,
+      ON CONFLICT (key_id) DO UPDATE SET wrapped_by = excluded.wrapped_by, wrapped = excluded.wrapped
+      WHERE excluded.wrapped IS NULL OR ($5 AND person_keys.wrapped IS NOT NULL)`,
     values: [
       keys.map(({ keyId }) => keyId), keys.map(({ person }) => person),
-      keys.map(({ wrapped }) => wrapped?.key_id ?? null), keys.map(({ wrapped }) => wrapped?.sealed ?? null)
+      keys.map(({ wrapped }) => wrapped?.key_id ?? null), keys.map(({ wrapped }) => wrapped?.sealed ?? null), replaces
     ]
   })
 }
@@ -306,15 +305,15 @@ export class PersonKeys {
    * Caches keys that events just created or erased. An older creation is not trusted, as the key may be erased since.
    */
   learn (events: readonly StoredEvent[]): void {
-    for (const key of events.flatMap((event) => keyErasedBy(event) ?? [])) this.#keep(key, undefined)
     for (const event of events) {
       const age = Math.max(0, Date.now() - event.created.getTime())
-      const kept = age < keyTrustedMs ? keyMadeBy(event) : undefined
-      if (!kept || this.#found.has(kept.keyId)) continue
-      try {
-        this.#keep(kept, unwrap(this.options.secretKeys, kept), performance.now() - age)
-      } catch (error) {
-        if (!(error instanceof PersonKeyUnreadable)) throw error // its user gets the error
+      for (const kept of keyIn(event)) {
+        if (kept.wrapped && (age >= keyTrustedMs || this.#found.has(kept.keyId))) continue
+        try {
+          this.#keep(kept, unwrap(this.options.secretKeys, kept), kept.wrapped && performance.now() - age)
+        } catch (error) {
+          if (!(error instanceof PersonKeyUnreadable)) throw error // its user gets the error
+        }
       }
     }
   }

@@ -1,50 +1,42 @@
 // Retires former SECRET_KEYs: wraps each person's key in the log with the current SECRET_KEY; the key itself stays.
 // Also refuses a start with a SECRET_KEY that cannot open the keys in the log.
-import { randomUUID } from 'node:crypto'
-import { currentVersion } from '../domain/events.js'
 import { personIn, personKeyStream } from '../domain/sealed.js'
 import type { PersonKeyCreatedEvent } from '../features/persons/events.js'
-import { RevisionConflict } from '../log/errors.js'
 import { noStream, type Streams } from '../log/event-log.js'
 import {
-  aFewAtOnce, currentKey, keyErasedBy, keyMadeBy, newestIn, noteKeys, otherKey, PersonKeyUnreadable, unwrap, wrappedFor,
-  type KeptKey
+  aFewAtOnce, appendKey, currentKey, keyIn, newestIn, noteKeys, otherKey, PersonKeyUnreadable, unlessConflict, unwrap,
+  wrappedFor, type KeptKey
 } from './person-keys.js'
-import { keyId as idOf, seal, type SealedRow, type SecretKeys } from './sealed-text.js'
+import { keyId as idOf, seal, type SecretKeys } from './sealed-text.js'
 import type { Pool } from 'pg'
-import type { StoredEvent } from '../domain/stored-event.js'
 
 type RewrapStreams = Pick<Streams, 'read' | 'last' | 'append' | 'truncate'>
 
 /**
  * Appends `PersonKeyCreated` with the same key, wrapped anew, and hides the former event. A concurrent erasure wins, as
  * each step expects the revision it has read. A repeated call finishes what broke off.
+ * @param onlyHides finishes for a process that crashed between its append and the truncation, and appends nothing
  * @returns the key as the log has it now; undefined when the person has none
  * @throws PersonKeyUnreadable and the errors of `Streams`
  */
 async function rewrapKey (
-  streams: RewrapStreams, secretKeys: SecretKeys, person: string
-): Promise<KeptKey & { wrapped: SealedRow } | undefined> {
+  streams: RewrapStreams, secretKeys: SecretKeys, person: string, onlyHides = false
+): Promise<KeptKey | undefined> {
   const stream = personKeyStream(person)
   for (;;) {
-    const { event, revision, first, metadata } = await look(streams, stream) ?? {}
-    if (!event || revision === undefined || metadata === undefined) return undefined
+    const found = await look(streams, stream)
+    if (!found) return undefined
+    const { event, revision, first, metadata } = found
     const isCurrent = event.data.wrapped_by === idOf(secretKeys.current)
+    if (onlyHides && !isCurrent) return undefined
     const anew = isCurrent ? event : rewrapped(secretKeys, person, event)
-    const last = isCurrent ? revision : await append(streams, stream, anew, revision)
+    const last = isCurrent ? revision : await appendKey(streams, person, anew, revision)
     if (last === undefined) continue
-    if (first !== last) await hideBefore(streams, stream, last, metadata)
+    // A conflict means that the person was erased meanwhile: then everything is already hidden.
+    if (first !== last) await unlessConflict(streams.truncate(stream, last, metadata))
     const { key_id: keyId, wrapped_by, wrapped } = anew.data
     return { person, keyId, wrapped: { key_id: wrapped_by, sealed: wrapped } }
   }
-}
-
-/** Finishes for a process that crashed between its append and the truncation. */
-async function hideFormer (streams: RewrapStreams, { current }: SecretKeys, person: string): Promise<void> {
-  const stream = personKeyStream(person)
-  const { event, revision, first, metadata } = await look(streams, stream) ?? {}
-  if (revision === undefined || metadata === undefined || first === revision) return
-  if (event?.data.wrapped_by === idOf(current)) await hideBefore(streams, stream, revision, metadata)
 }
 
 /** Undefined when there is no key. */
@@ -67,35 +59,9 @@ function rewrapped (
   return { type, data: { ...data, wrapped_by: anew.key_id, wrapped: anew.sealed } }
 }
 
-/** @returns the revision; undefined when another writer was first */
-async function append (
-  streams: RewrapStreams, stream: string, { type, data }: PersonKeyCreatedEvent, expected: bigint
-): Promise<bigint | undefined> {
-  const proposed = { id: randomUUID(), type, data, metadata: { schema_version: currentVersion(type) } }
-  try {
-    return (await streams.append(stream, [proposed], expected)).revision
-  } catch (error) {
-    if (error instanceof RevisionConflict) return undefined
-    throw error
-  }
-}
-
-/** A conflict means that the person was erased meanwhile: then everything is already hidden. */
-async function hideBefore (
-  streams: RewrapStreams, stream: string, revision: bigint, metadata: bigint
-): Promise<void> {
-  try {
-    await streams.truncate(stream, revision, metadata)
-  } catch (error) {
-    if (!(error instanceof RevisionConflict)) throw error
-  }
-}
-
 export interface ResealKeysOptions extends Omit<WalkOptions, 'streams'> {
   streams: LostKeysOptions['streams'] & RewrapStreams
   secretKeys: SecretKeys
-  /** Keys per query of the ledger; 500 when absent. */
-  batchSize?: number
   onResealed? (keys: number): void
 }
 
@@ -106,14 +72,17 @@ export interface ResealKeysOptions extends Omit<WalkOptions, 'streams'> {
  * @throws PersonKeyUnreadable before anything is changed, the reason of `signal`, errors of `Streams`
  */
 export async function resealKeys (options: ResealKeysOptions): Promise<number> {
-  const { pool, streams, secretKeys, signal, batchSize = 500, onResealed = () => {} } = options
-  const onLater = (persons: string[]) => aFewAtOnce(persons, (person) => hideFormer(streams, secretKeys, person))
+  const { pool, streams, secretKeys, signal, onResealed = () => {} } = options
+  const onLater = (persons: string[]) => aFewAtOnce(persons, (person) => rewrapKey(streams, secretKeys, person, true))
   await noteKeysOfLog({ ...options, onLater })
   signal.throwIfAborted()
   await refuseLostKeys(options)
   let count = 0
-  for (let after = lowestId; ;) {
-    const rows = await findFormer(pool, idOf(secretKeys.current), after, batchSize)
+  for (;;) {
+    const { rows } = await pool.query<{ id: string, person: string }>(`
+      SELECT key_id AS id, person FROM ledger.person_keys WHERE wrapped_by <> $1 LIMIT 500`, [idOf(secretKeys.current)])
+    onResealed(count)
+    if (rows.length === 0) return count
     const persons = [...new Set(rows.map(({ person }) => person))]
     const kept = await aFewAtOnce(persons, async (person) => {
       signal.throwIfAborted()
@@ -122,22 +91,7 @@ export async function resealKeys (options: ResealKeysOptions): Promise<number> {
     const there = kept.flatMap((key) => key ?? [])
     await correct(pool, there, rows.map(({ id }) => id))
     count += there.length
-    onResealed(count)
-    const last = rows.at(-1)
-    if (!last || rows.length < batchSize) return count
-    after = last.id
   }
-}
-
-const lowestId = '00000000-0000-0000-0000-000000000000'
-
-async function findFormer (
-  pool: Pool, current: string, after: string, most: number
-): Promise<Array<{ id: string, person: string }>> {
-  const { rows } = await pool.query<{ id: string, person: string }>(`
-    SELECT key_id AS id, person FROM ledger.person_keys
-    WHERE wrapped_by <> $1 AND key_id > $2 ORDER BY key_id LIMIT $3`, [current, after, most])
-  return rows
 }
 
 interface LostKeysOptions {
@@ -231,7 +185,7 @@ async function * keysOfLog (
   for await (const { events, position } of streams.follow({ after: 0n, eventTypes, signal })) {
     const later = events.filter(({ type, revision }) => type === 'PersonKeyCreated' && revision > 0n)
     yield {
-      keys: newestOfEach(events),
+      keys: [...new Map(events.flatMap(keyIn).map((key) => [key.keyId, key])).values()],
       later: [...new Set(later.flatMap(({ stream }) => personIn(stream) ?? []))],
       share: Math.min(1, Number(position) / Number(end))
     }
@@ -239,32 +193,13 @@ async function * keysOfLog (
   }
 }
 
-function newestOfEach (events: readonly StoredEvent[]): KeptKey[] {
-  const keys = new Map<string, KeptKey>()
-  for (const stored of events) {
-    const [made, erased] = [keyMadeBy(stored), keyErasedBy(stored)]
-    const key = erased ? { ...erased, wrapped: undefined } : made
-    if (key) keys.set(key.keyId, key)
-  }
-  return [...keys.values()]
-}
-
-/** An erased key stays erased. Deletes the rows of `lookedAt` keys that are gone. */
+/** Deletes the rows of `lookedAt` keys that are gone. */
 async function correct (
   pool: Pool, keys: readonly KeptKey[], lookedAt: readonly string[]
 ): Promise<void> {
+  await noteKeys(pool, keys, true)
   await pool.query(`
-    WITH there AS (
-      INSERT INTO ledger.person_keys (key_id, person, wrapped_by, wrapped)
-      SELECT id, person, wrapped_by, decode(wrapped, 'base64')
-      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) AS kept (id, person, wrapped_by, wrapped) ORDER BY id
-      ON CONFLICT (key_id) DO UPDATE SET wrapped_by = excluded.wrapped_by, wrapped = excluded.wrapped
-        WHERE person_keys.wrapped IS NOT NULL
-    )
     DELETE FROM ledger.person_keys
-    WHERE key_id = ANY ($5::uuid[]) AND key_id <> ALL ($1::uuid[]) AND wrapped IS NOT NULL`,
-  [
-    keys.map(({ keyId }) => keyId), keys.map(({ person }) => person),
-    keys.map(({ wrapped }) => wrapped?.key_id), keys.map(({ wrapped }) => wrapped?.sealed), lookedAt
-  ])
+    WHERE key_id = ANY ($1::uuid[]) AND key_id <> ALL ($2::uuid[]) AND wrapped IS NOT NULL`,
+  [lookedAt, keys.map(({ keyId }) => keyId)])
 }
