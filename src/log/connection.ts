@@ -68,14 +68,15 @@ export class EventStoreConnection {
   }
 
   #open (leader?: Endpoint): Session {
-    return new Session({ url: this.#url, leader, onFailure: (session, error) => this.#failed(session, error) })
+    const session: Session = new Session(this.#url, leader, (error) => this.#failed(session, error))
+    return session
   }
 
   #failed (session: Session, failure: Error): void {
     const error = convertToCommandError(failure)
     if (error instanceof NotLeaderError) return this.#replace(session, error.leader)
     const youngest = saysNotReady(error.message) ? youngMs.notReady : youngMs.lost
-    if (isOfConnection(error) && session.ageMs >= youngest) this.#replace(session)
+    if (isOfConnection(error) && performance.now() - session.startedAt >= youngest) this.#replace(session)
   }
 
   /** Calls in flight on the old session continue: the failed call may be the only one. */
@@ -86,7 +87,8 @@ export class EventStoreConnection {
   }
 
   #abandonIfSilent (session: Session): void {
-    if (session !== this.#session || session.silentForMs < this.#silentAfterMs) return
+    const silentForMs = performance.now() - Math.max(session.heardAt, session.startedAt)
+    if (session !== this.#session || silentForMs < this.#silentAfterMs) return
     this.#session = undefined
     void session.abandon(new EventStoreUnavailable('the event store was silent for too long'))
   }
@@ -96,15 +98,6 @@ interface Endpoint { address: string, port: number }
 
 /** `dispose` waits until streams end, which those of a dead server never do. */
 const disposeWithinMs = 1_000
-
-interface SessionOptions {
-  /** As `clientUrl` returns it. */
-  url: string
-  /** The member to connect to; without it the client discovers one through the URL. */
-  leader?: Endpoint | undefined
-  /** Gets each error that ended a call or the discovery of a member. */
-  onFailure (session: Session, error: Error): void
-}
 
 export class Session {
   readonly client: EventStoreDBClient
@@ -117,9 +110,13 @@ export class Session {
   #appendCall: AppendCall | undefined
   #isRetired = false
 
-  constructor ({ url, leader, onFailure }: SessionOptions) {
+  /**
+   * @param url as `clientUrl` returns it
+   * @param leader the member to connect to; without it the client discovers one through the URL
+   * @param failed gets each error that ended a call or the discovery of a member
+   */
+  constructor (url: string, leader: Endpoint | undefined, failed: (error: Error) => void) {
     this.client = EventStoreDBClient.connectionString(url)
-    const failed = (error: Error) => onFailure(this, error)
     // The client's own handler awaits a promise whose rejection nobody catches. Protected members, hence brackets.
     this.client['handleError'] = async (_client, error) => failed(error)
     const getChannel = this.client['getChannel']
@@ -133,19 +130,12 @@ export class Session {
    */
   async appends (withinMs: number): Promise<AppendCall> {
     this.#appends ??= this.#openAppends()
-    return this.#appendCall ?? await openedWithin(withinMs, this.#appends)
+    const late = () => new EventStoreUnavailable('no member was found', { cause: new NoAnswer(withinMs) })
+    return this.#appendCall ?? await withTimeout(withinMs, this.#appends, late) // the client itself has no deadline
   }
 
   heard (): void {
     this.heardAt = performance.now()
-  }
-
-  get ageMs (): number {
-    return performance.now() - this.startedAt
-  }
-
-  get silentForMs (): number {
-    return performance.now() - Math.max(this.heardAt, this.startedAt)
   }
 
   /** Calls `end` when the session is abandoned. @returns a function that unregisters it */
@@ -191,13 +181,6 @@ export class Session {
       throw error
     }
   }
-}
-
-/** The client sets no deadline for finding a member. */
-async function openedWithin (ms: number, opening: Promise<AppendCall>): Promise<AppendCall> {
-  return await withTimeout(ms, opening, () => new NoAnswer(ms)).catch((cause: unknown) => {
-    throw cause instanceof NoAnswer ? new EventStoreUnavailable('no member was found', { cause }) : cause
-  })
 }
 
 const uriOf = ({ address, port }: Endpoint) => `${address.includes(':') ? `[${address}]` : address}:${port}`

@@ -76,8 +76,11 @@ export class EventLog {
    * Events of a stream from `fromRevision` on, oldest first, at most `maxCount`; none when the stream does not exist.
    * @throws EventStoreUnavailable and errors of the codec, like everything that reads and appends
    */
-  read = async (stream: string, fromRevision?: bigint, maxCount?: number): Promise<StoredEvent[]> =>
-    await this.#opened(await this.#call('read', () => this.#reader.read(stream, fromRevision, maxCount)))
+  read = async (stream: string, fromRevision = 0n, maxCount?: number): Promise<StoredEvent[]> => {
+    const events: StoredEvent[] = []
+    await this.visit(stream, fromRevision, (event) => { events.push(event) }, maxCount)
+    return events
+  }
 
   /**
    * Like `read`, but passes the events to `take` one by one and loads them in parts that fit into memory. Returns false
@@ -121,8 +124,16 @@ export class EventLog {
    * Later appends may expect either no stream or that revision.
    * @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendOutcomeUnknown: a second call finds out
    */
-  delete = (stream: string, expected: bigint): Promise<void> =>
-    this.#call('append', () => deleteStream(this.connection, stream, expected, this.#answerWithinMs))
+  delete = (stream: string, expected: bigint): Promise<void> => this.#call('append', async () => {
+    const options = { expectedRevision: expected, requiresLeader: true, deadline: this.#answerWithinMs }
+    try {
+      await this.connection.onLeader(({ client }) => client.deleteStream(stream, options))
+    } catch (cause) {
+      if (cause instanceof WrongExpectedVersionError) throw new RevisionConflict('the stream has moved on', { cause })
+      if (cause instanceof StreamDeletedError) throw new StreamGone('the stream was deleted for good', { cause })
+      throw appendError(cause)
+    }
+  })
 
   /**
    * Hides the events before a revision for good; a scavenge removes them. The event at `before` must have been
@@ -130,8 +141,19 @@ export class EventLog {
    * @param metadata expected revision of the stream's metadata (`noStream` for none), to detect a concurrent delete
    * @throws RevisionConflict when the metadata has changed, EventStoreUnavailable
    */
-  truncate = (stream: string, before: bigint, metadata?: bigint): Promise<void> =>
-    this.#call('read', () => truncate(this.connection, stream, before, this.#answerWithinMs, metadata))
+  truncate = (stream: string, before: bigint, metadata?: bigint): Promise<void> => this.#call('read', async () => {
+    const expectedRevision = metadata === noStream ? NO_STREAM : metadata ?? ANY
+    try {
+      await this.connection.onLeader(async ({ client }) => {
+        // The client turns the number into JSON, which is exact below 2^53: no stream has that many events.
+        const written = client.setStreamMetadata(stream, { truncateBefore: Number(before) }, { expectedRevision })
+        await withTimeout(this.#answerWithinMs, written, () => new NoAnswer(this.#answerWithinMs))
+      })
+    } catch (error) {
+      if (error instanceof WrongExpectedVersionError) throw new RevisionConflict('the metadata has moved on')
+      throw readError(error)
+    }
+  })
 
   /** The position of the newest event in $all, 0 in an empty store. @throws EventStoreUnavailable */
   head = (): Promise<bigint> => this.#call('read', () => this.#reader.head())
@@ -356,35 +378,6 @@ function begun (kind: CallKind, error: Error) {
   }
 }
 
-async function deleteStream (
-  connection: EventStoreConnection, stream: string, expected: bigint, withinMs: number
-): Promise<void> {
-  const options = { expectedRevision: expected, requiresLeader: true, deadline: withinMs }
-  try {
-    await connection.onLeader(({ client }) => client.deleteStream(stream, options))
-  } catch (cause) {
-    if (cause instanceof WrongExpectedVersionError) throw new RevisionConflict('the stream has moved on', { cause })
-    if (cause instanceof StreamDeletedError) throw new StreamGone('the stream was deleted for good', { cause })
-    throw appendError(cause)
-  }
-}
-
-async function truncate (
-  connection: EventStoreConnection, stream: string, before: bigint, withinMs: number, metadata?: bigint
-): Promise<void> {
-  const expectedRevision = metadata === -1n ? NO_STREAM : metadata ?? ANY
-  try {
-    await connection.onLeader(async ({ client }) => {
-      // The client turns the number into JSON, which is exact below 2^53: no stream has that many events.
-      const written = client.setStreamMetadata(stream, { truncateBefore: Number(before) }, { expectedRevision })
-      await withTimeout(withinMs, written, () => new NoAnswer(withinMs))
-    })
-  } catch (error) {
-    if (error instanceof WrongExpectedVersionError) throw new RevisionConflict('the metadata has moved on')
-    throw readError(error)
-  }
-}
-
 interface AppendTimes {
   /** Deadline for the answer to an append, in milliseconds. */
   answerWithinMs: number
@@ -435,7 +428,8 @@ class Appender {
   async #followUp (
     stream: string, events: readonly Proposed[], expected: bigint, withinMs: number
   ): Promise<Appended | undefined> {
-    const written = await this.reader.read(stream, expected + 1n, events.length, withinMs).catch(() => [])
+    const part = await this.reader.part(stream, expected + 1n, events.length, withinMs).catch(() => undefined)
+    const written = part?.events ?? []
     const last = written[events.length - 1]
     const isOurs = events.every((event, index) => written[index]?.id === event.id)
     return last && isOurs ? { revision: last.revision, position: last.position } : undefined

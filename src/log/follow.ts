@@ -21,15 +21,10 @@ export type Taken = Pick<StoredEvent, 'id' | 'position'>
 
 export type IsDeferred = (event: Pick<StoredEvent, 'type' | 'data'>) => boolean
 
-interface CatchUpOptions {
+export interface FollowOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
   eventTypes: readonly string[]
-  /** How long a batch that is not full waits for more, in milliseconds. Without it, batches come early and small. */
-  lingerMs?: number | undefined
-}
-
-export interface FollowOptions extends Pick<CatchUpOptions, 'after' | 'eventTypes'> {
   /** Ends the iteration. */
   signal: AbortSignal
   /** Ends the iteration exactly there. Batches are large until then: a row that many events change is written once. */
@@ -70,7 +65,7 @@ const answerWithinMs = 5_000
 export async function * followLog (
   connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, signal, until }: FollowOptions
 ): AsyncGenerator<Batch, void> {
-  const lingerMs = until === undefined ? undefined : gatheringLingerMs
+  const lingerMs = until === undefined ? 0 : gatheringLingerMs
   let position = after
   let patienceMs = shortestPatienceMs
   let silences = 0
@@ -106,7 +101,6 @@ export async function * followLog (
   }
 }
 
-const gatheringLingerMs = 20
 /** Limits of one batch. `ms` bounds how long readers wait for rows of events that were already read. */
 const gathered = { bytes: 4 * 2 ** 20, events: 5_000, ms: 250 }
 
@@ -192,6 +186,8 @@ const nowhere = 2n ** 64n - 1n
 
 /** Approximate memory for the data of one batch, in bytes. A larger event is a batch of its own. */
 const maxBytes = 16 * 2 ** 20
+/** How long a batch that is not full waits for more while the log is read up to a position, in milliseconds. */
+const gatheringLingerMs = 20
 /** Per batch. While twice as many wait, the subscription is paused (back-pressure). */
 const maxEvents = 500
 
@@ -208,7 +204,10 @@ export class CatchUp {
   #failure: Error | undefined
   #wake = () => {}
 
-  constructor (connection: EventStoreConnection, private readonly options: CatchUpOptions) {
+  constructor (
+    connection: EventStoreConnection,
+    private readonly options: Pick<FollowOptions, 'after' | 'eventTypes'> & { lingerMs: number }
+  ) {
     this.#session = connection.session
     this.#kept = this.#position = this.#passed = options.after
     const fail = (error: Error) => this.#fail(error)
@@ -220,7 +219,7 @@ export class CatchUp {
   async #begin (): Promise<void> {
     const { after, eventTypes } = this.options
     if (after === 0n) return this.#subscribe(START)
-    const first = await awaitFirstFrom(this.#session, after, () => this.#failure !== undefined)
+    const first = await firstFrom(this.#session, after, () => this.#failure !== undefined)
     if (!first) return
     if (eventTypes.includes(first.type)) this.#keep(first)
     else this.#checkpointReached(first.position)
@@ -252,7 +251,7 @@ export class CatchUp {
       if (this.#failure) throw this.#failure
       if (this.hasEvents) {
         // Takes along what has already arrived: fewer, larger batches.
-        if (this.#hasRoom) await this.#linger()
+        if (this.#hasRoom) await (this.options.lingerMs === 0 ? setImmediate() : delay(this.options.lingerMs))
         return this.#takeBatch()
       }
       // A checkpoint may be ahead of buffered events: it counts only when none is buffered.
@@ -277,11 +276,6 @@ export class CatchUp {
     this.#stay()
     this.#subscription?.off('data', this.#take).resume() // a paused stream never emits its end
     await this.#subscription?.unsubscribe().catch(() => {})
-  }
-
-  async #linger (): Promise<void> {
-    const { lingerMs } = this.options
-    await (lingerMs === undefined ? setImmediate() : delay(lingerMs))
   }
 
   #arrived ({ event }: AllStreamResolvedEvent): void {
@@ -326,28 +320,19 @@ export class CatchUp {
   }
 }
 
-/**
- * The first event at or after `after`, on the member that the subscription will read; undefined when the log ends
- * before. Servers before 24.10 start a subscription after this event, even if it is not the one at `after`. So this
- * read delivers it, and the subscription begins after it.
- */
-async function firstFrom (session: Session, after: bigint): Promise<StoredEvent | undefined> {
-  const fromPosition = { commit: after, prepare: after }
-  const reading = session.client.readAll({ direction: FORWARDS, fromPosition, maxCount: 1 })
-  const [first] = await collect(session, reading, answerWithinMs)
-  return first?.event && toStoredEvent(first.event)
-}
-
 const lookEveryMs = 200
 
-/** Polls until there is such an event; returns undefined when `isOver` turns true first. */
-async function awaitFirstFrom (
-  session: Session, after: bigint, isOver: () => boolean
-): Promise<StoredEvent | undefined> {
+/**
+ * Polls for the first event at or after `after`, on the member that the subscription will read; undefined when `isOver`
+ * turns true first. Servers before 24.10 start a subscription after this event, even if it is not the one at `after`.
+ * So this read delivers it, and the subscription begins after it.
+ */
+async function firstFrom (session: Session, after: bigint, isOver: () => boolean): Promise<StoredEvent | undefined> {
+  const options = { direction: FORWARDS, fromPosition: { commit: after, prepare: after }, maxCount: 1 } as const
   for (;;) {
-    const first = await firstFrom(session, after)
+    const [first] = await collect(session, session.client.readAll(options), answerWithinMs)
     if (isOver()) return undefined
-    if (first) return first
+    if (first?.event) return toStoredEvent(first.event)
     await delay(lookEveryMs)
   }
 }

@@ -21,18 +21,6 @@ interface Part { events: StoredEvent[], isThere: boolean, isFull: boolean }
 export class Reader {
   constructor (private readonly connection: EventStoreConnection, private readonly answerWithinMs: number) {}
 
-  async read (
-    stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER, withinMs = this.answerWithinMs
-  ): Promise<StoredEvent[]> {
-    const events: StoredEvent[] = []
-    for (let [next, isFull] = [fromRevision, true]; isFull && events.length < maxCount;) {
-      const part = await this.part(stream, next, maxCount - events.length, withinMs)
-      for (const event of part.events) events.push(event)
-      ;[next, isFull] = [(events.at(-1)?.revision ?? next) + 1n, part.isFull]
-    }
-    return events
-  }
-
   /**
    * Events of a stream from a revision on, as many as fit into a part.
    * @throws EventStoreUnavailable, StreamTruncated
