@@ -7,8 +7,7 @@ import {
 import type { Projection } from './projection.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { fold, readEvents, MemoryRows } from './rows.js'
-import { loadSkipped } from './writer.js'
-import { isGoingBack, planReplay, refuseUnlessParkedIn, type OperationOptions, type Plan } from './replay.js'
+import { isGoingBack, planReplay, type OperationOptions, type Plan } from './replay.js'
 
 export interface GenerationStatus {
   projection: string
@@ -124,14 +123,14 @@ type Given = Pick<OperationOptions, 'pool' | 'streams' | 'signal'>
 
 /**
  * Folds in memory for two seconds, from where the replay would begin, and extrapolates.
- * @throws ReplayRefused as a replay would
+ * @throws ReplayRefused when another release's replay has not ended
  */
 export async function estimate (projection: Projection, options: Given): Promise<Estimate> {
   const { pool, streams } = options
   const plan = planReplay(projection, await generationsOf(pool, projection))
   const from = plan.kind === 'begin' ? 0n : await readCheckpoint(pool, checkpointOf(projection, plan.generation))
   const until = await streams.head()
-  const measured = await measure(projection, plan.active, from, until, options)
+  const measured = await measure(projection, from, until, options)
   const times = measured.passed > 0 ? Number(until - from) / measured.passed : 0
   return {
     ...plan,
@@ -143,26 +142,16 @@ export async function estimate (projection: Projection, options: Given): Promise
   }
 }
 
-interface Measured { events: number, passed: number, seconds: number }
-
-async function measure (
-  projection: Projection, active: Generation, from: bigint, until: bigint, { pool, streams, signal }: Given
-): Promise<Measured> {
+async function measure (projection: Projection, from: bigint, until: bigint, { streams, signal }: Given) {
   const beganAt = performance.now()
   const rows = new MemoryRows(projection.tables, { isEmpty: true, budgetBytes: cacheBytes })
-  const skipped = await loadSkipped(pool, projection.name)
-  const refuse = refuseUnlessParkedIn(projection, active, pool)
-  const parked = new Set<string>()
   const measured = { events: 0, passed: 0, seconds: 0 }
   if (from >= until) return measured
-  const following = streams.follow({ after: from, eventTypes: projection.eventTypes, signal })
-  for await (const { events, position } of following) {
-    for (const each of readEvents(projection, events.filter((stored) => !skipped.has(stored)))) {
-      if (parked.has(each.stored.stream)) continue
-      const error = 'problem' in each ? each.problem : fold(projection, each, rows)
-      if (error === undefined) continue
-      await refuse([{ stored: each.stored, error }])
-      parked.add(each.stored.stream)
+  for await (const { events, position } of streams.follow({ after: from, eventTypes: projection.eventTypes, signal })) {
+    for (const each of readEvents(projection, events)) {
+      if (!('keys' in each)) continue
+      rows.presumeAbsent(each.keys) // where memory was short
+      fold(projection, each, rows)
     }
     rows.take()
     rows.written()

@@ -274,9 +274,7 @@ async function foldFrom (
 }
 
 /** Lets an event be parked only if the active generation has parked it too, so that readers lack it already. */
-export const refuseUnlessParkedIn = (
-  projection: Projection, active: Generation, pool: Pool
-) => async (refused: Refused[]): Promise<void> => {
+const refuseUnlessParkedIn = (projection: Projection, active: Generation, pool: Pool) => async (refused: Refused[]) => {
   for (const { stored, error } of refused) {
     const parked = await parkedRows(pool, schemaOf(projection, active.generation), stored.stream)
     if (!parked.some(({ revision }) => revision === stored.revision)) throw cannotProject(projection, stored, error)

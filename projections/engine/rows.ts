@@ -53,9 +53,12 @@ export class MemoryRows implements Rows {
     })
   }
 
+  /** @throws for a row that was not loaded, as no key names it: it would look absent */
   get<Row extends object> (table: Table<Row>, key: Key): Row | undefined {
+    const found = this.#find(table, key)
+    if (!found && !this.#of(table).isWhole) throw new Error(`${table.name} ${key} is read, which no key names`)
     // Only rows of `table` are ever stored under it.
-    return this.#find(table, key)?.row as Row | undefined
+    return found?.row as Row | undefined
   }
 
   put<Row extends object> (table: Table<Row>, row: Row): void {
@@ -181,29 +184,13 @@ async function loadNamed (
 }
 
 /** Folds the event. @returns why it cannot be projected, if so; then it changed no row */
-export function fold (projection: Projection, { stored, event, keys }: Readable, rows: Rows): string | undefined {
+export function fold (projection: Projection, { stored, event }: Readable, rows: Rows): string | undefined {
   try {
-    projection.project(event, stored, new NamedRows(projection, keys, rows))
+    projection.project(event, stored, rows)
     return undefined
   } catch (error) {
     if (error instanceof CannotProject) return error.message
     throw error
-  }
-}
-
-/** Throws for a row that `keys` does not name: it was not loaded, so it would look absent. */
-class NamedRows implements Rows {
-  constructor (
-    private readonly projection: Projection, private readonly keys: RowKey[], private readonly rows: Rows) {}
-
-  get<Row extends object> (table: Table<Row>, key: Key): Row | undefined {
-    const isNamed = this.keys.some((named) => named[0] === table && named[1] === key)
-    if (!isNamed) throw new Error(`${this.projection.name} reads ${table.name} ${key}, which its keys do not name`)
-    return this.rows.get(table, key)
-  }
-
-  put<Row extends object> (table: Table<Row>, row: Row): void {
-    this.rows.put(table, row)
   }
 }
 

@@ -138,10 +138,8 @@ export class Writer {
     const { projection, projection: { effects, name }, db } = this
     const waits = (stored: StoredEvent) => !effects?.isAlone(stored)
     const mayWait = isApart ? events.filter(waits) : []
-    const { skipped, streams: waiting } = mayWait.length > 0
-      ? await loadParked(db, this.#consumer, name, mayWait)
-      : { skipped: undefined, streams: new Set<string>() }
-    const read = readEvents(projection, events.filter((stored) => !skipped?.has(stored)))
+    const { isSkipped, streams: waiting } = await loadParked(db, this.#consumer, name, mayWait)
+    const read = readEvents(projection, events.filter((stored) => !isSkipped(stored)))
     if (this.#presumesNew) rows.presumeAbsent(createdBy(projection, read))
     const count = await loadMissing(projection, db, this.#schema, rows, read)
     const next = read[count]
@@ -273,19 +271,12 @@ const parkedEvents = table({
 /** Postgres has no NUL in text. */
 export const storable = (text: string) => text.replaceAll('\0', '\\0')
 
-export async function loadSkipped (db: Pool | PoolClient, projection: string): Promise<ReturnType<typeof skippedOf>> {
-  const { rows } = await db.query<EventKey>(
-    'SELECT stream, revision FROM ledger.skipped_events WHERE projection = $1', [projection])
-  return skippedOf(rows)
-}
-
 /**
- * Finds which of the events are skipped, and which of their streams have parked events.
+ * Finds which events an operator has skipped on the streams of these, and which of the streams have parked events.
  * @param consumer names the generation, for instance `read_leads_g1`
  */
-export async function loadParked (
-  db: Pool | PoolClient, consumer: string, projection: string, events: StoredEvent[]
-): Promise<{ skipped: ReturnType<typeof skippedOf>, streams: Set<string> }> {
+export async function loadParked (db: Pool | PoolClient, consumer: string, projection: string, events: StoredEvent[]) {
+  if (events.length === 0) return { isSkipped: () => false, streams: new Set<string>() }
   const { rows } = await db.query<{ stream: string, revision: string | null }>(`
     WITH wanted AS MATERIALIZED (
       SELECT stream, ledger.digest_of(stream) AS digest FROM (SELECT DISTINCT unnest($3::text[]) AS stream) streams)
@@ -295,19 +286,9 @@ export async function loadParked (
     SELECT wanted.stream, revision FROM wanted JOIN ledger.skipped_events skipped ON skipped.stream_digest = wanted.digest
     WHERE projection = $2`,
   [consumer, projection, events.map(({ stream }) => storable(stream))])
+  const skipped = new Set(rows.map(({ stream, revision }) => revision !== null && `${revision}@${stream}`))
   return {
-    skipped: skippedOf(rows.filter((row): row is EventKey => row.revision !== null)),
+    isSkipped: ({ stream, revision }: StoredEvent) => skipped.has(`${revision}@${storable(stream)}`),
     streams: new Set(rows.flatMap(({ stream, revision }) => revision === null ? [stream] : []))
-  }
-}
-
-interface EventKey { stream: string, revision: string }
-
-/** Events that an operator has skipped: projections and replays pass over them. */
-function skippedOf (rows: EventKey[]) {
-  const skipped = new Set(rows.map(({ stream, revision }) => `${revision}@${stream}`))
-  return {
-    has: ({ stream, revision }: Pick<StoredEvent, 'stream' | 'revision'>) =>
-      skipped.size > 0 && skipped.has(`${revision}@${storable(stream)}`)
   }
 }

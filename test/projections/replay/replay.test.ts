@@ -149,7 +149,6 @@ t.test('an event that readers lack is parked again, one that they have stops it 
   t.strictSame(parked.rows, [1, 2].flatMap((n) => ['0', '1'].map((revision) =>
     ({ consumer: schemaOf(assistants, n), stream: 'assistant-5000', revision }))))
   await db.pool.query('DELETE FROM ledger.parked_events WHERE revision = 0') // what they lack of the stream comes later
-  await t.rejects(estimate(assistants, db.options()), { name: 'ReplayRefused', message: /past assistant-5000@0/ })
   const failure: Error = await replay(assistants, db.options()).then(() => t.fail('swapped'), (error) => error)
   t.equal(failure.name, 'ReplayRefused')
   t.match(failure.message, /assistants cannot be rebuilt past assistant-5000@0: AssistantCreated at assistant-5000@0: /)
