@@ -21,6 +21,8 @@ export interface PositionsOptions {
   waitMs?: number
   /** Projections that raise sequences: they must catch up with the log before ids are given out. */
   raising?: readonly string[]
+  /** While it returns an error, `reached` throws it: positions mean nothing once the log has gone back. */
+  otherLog? (): Error | undefined
 }
 
 interface Seen {
@@ -67,15 +69,9 @@ export class Positions {
   #isClosed = false
   #start: bigint | undefined
   #isCaughtUp = false
-  #otherLog: () => Error | undefined = () => undefined
 
   constructor (private readonly options: PositionsOptions) {
     this.waitMs = options.waitMs ?? 1_000
-  }
-
-  /** While `otherLog` returns an error, `reached` throws it: positions mean nothing once the log has gone back. */
-  refuseWhile (otherLog: () => Error | undefined): void {
-    this.#otherLog = otherLog
   }
 
   /**
@@ -83,7 +79,7 @@ export class Positions {
    * @throws OtherLog
    */
   async reached (source: string, position: bigint, withinMs = this.waitMs): Promise<boolean> {
-    const otherLog = this.#otherLog()
+    const otherLog = this.options.otherLog?.()
     if (otherLog) throw otherLog
     const known = this.#of(source)
     if (known.position >= position) return true

@@ -59,8 +59,13 @@ export async function openConnections (
 ) {
   const { databaseUrl, eventStoreUrl } = urls
   await reachablePostgres(databaseUrl, () => migrate(databaseUrl, packageRoot))
+  const { answerWithinMs, batchWithinMs = usualBatchMs, readModelWaitMs: waitMs } = options
   const { onError, onAnswer } = postgresOutages(log)
-  const { pool, consumerPool } = openPools(databaseUrl, onError, options)
+  const common = { max: mostConnections, onError }
+  const pool = openPool(databaseUrl, { ...common, applicationName: 'ringledger', answerWithinMs })
+  const consumerPool = openPool(databaseUrl, {
+    ...common, applicationName: 'ringledger consumer', answerWithinMs: batchWithinMs, stalledAfterMs
+  })
   const connection = new EventStoreConnection(eventStoreUrl)
   const streams = new EventLog(connection, { outages: log, shared: { eventTypes: consumedTypes } })
   const sealing = openSealing(streams, pool, settings)
@@ -76,10 +81,11 @@ export async function openConnections (
     await disconnect()
     throw error
   }
+  const logGuard = openLogGuard({ pool, streams, readUpTo: () => activePositions(pool, projections), log })
   const notifications = new Notifications({ databaseUrl, onError, onAnswer })
+  const raising = projections.filter(({ idsSeen }) => idsSeen).map(({ name }) => name)
   const positions = new Positions({
-    ...{ notifications, pool, onError, head: streams.head, waitMs: options.readModelWaitMs },
-    raising: projections.filter(({ idsSeen }) => idsSeen).map(({ name }) => name)
+    notifications, pool, onError, head: streams.head, waitMs, raising, otherLog: logGuard.problem
   })
   notifications.listen(awaitedChannel, { onNotification: () => streams.lookNow() })
   const close = async () => {
@@ -87,7 +93,6 @@ export async function openConnections (
     await notifications.close()
     await disconnect()
   }
-  const logGuard = openLogGuard({ pool, streams, readUpTo: () => activePositions(pool, projections), log })
   return {
     pool,
     /** For consumers: statements and idle transactions have a time limit. */
@@ -131,17 +136,4 @@ export function openSealing (streams: EventLog, pool: Pool, settings: KeySetting
   const personKeys = new PersonKeys({ pool, streams, secretKeys: keys, digest: phoneHash })
   streams.codec = personCodec(personKeys, phoneHash)
   return { streams, personKeys, keys, phoneHash }
-}
-
-function openPools (
-  databaseUrl: string, onError: (error: Error) => void,
-  { answerWithinMs, batchWithinMs = usualBatchMs }: ConnectionOptions
-) {
-  const common = { max: mostConnections, onError }
-  return {
-    pool: openPool(databaseUrl, { ...common, applicationName: 'ringledger', answerWithinMs }),
-    consumerPool: openPool(databaseUrl, {
-      ...common, applicationName: 'ringledger consumer', answerWithinMs: batchWithinMs, stalledAfterMs
-    })
-  }
 }

@@ -67,7 +67,6 @@ export async function openServices (
   }
   try {
     stops.push(await registerRoles(consumerPool, roles, holder))
-    connections.positions.refuseWhile(logGuard.problem)
     await logGuard.assertSoon()
     await logGuard.check()
     await refuseLostKeysAtStart({ pool, streams, secretKeys })

@@ -150,10 +150,7 @@ export function openDiskMonitor (
 
   async function look (): Promise<void> {
     lookedAt = performance.now()
-    note(await findProblem(pool, disk))
-  }
-
-  function note (found: Error | undefined): void {
+    const found = await findProblem(pool, disk)
     if (found && !problem) log.error({ err: found }, found.message)
     if (!found && problem) log.info({}, `there is room again on the disk ${disk.name}`)
     problem = found

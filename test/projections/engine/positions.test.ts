@@ -98,9 +98,8 @@ t.test('a look that began before read models were replaced is made again', async
 })
 
 t.test('while the log has gone back, nobody waits for a position', async (t) => {
-  const positions = positionsOf(t, deaf(t), pool)
   const problems: Error[] = []
-  positions.refuseWhile(() => problems[0])
+  const positions = positionsOf(t, deaf(t), pool, { otherLog: () => problems[0] })
   t.equal(await positions.reached('assistants', 100n, 0), false)
   problems.push(new Error('another log'))
   await t.rejects(positions.reached('assistants', 0n, 0), { message: 'another log' })
