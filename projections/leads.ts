@@ -119,7 +119,7 @@ const callTable = table({ name: 'lead_calls', key: 'call_id', columns: { call_id
 
 export const leads: Projection = {
   name: 'leads',
-  version: 17,
+  version: 18,
   eventTypes: [
     'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes,
     ...callEventTypes
@@ -198,7 +198,7 @@ function moveStatus (call: CallCompleted | CallErased, { revision, created }: Lo
   if (isKnown || lead.status === 'deleted') return
   const left = leadLeft(lead, call)
   if (left) return rows.put(leadTable, left)
-  const after = afterCall({ ...lead, status: lead.status }, call)
+  const after = afterCall({ ...lead, status: lead.status }, call, created)
   if (!after) return
   const updated_at = after.status === lead.status ? lead.updated_at : laterOf(lead.updated_at, created.toISOString())
   rows.put(leadTable, { ...lead, ...after, updated_at })

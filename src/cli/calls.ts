@@ -37,7 +37,7 @@ function readReport (file: string): CallCompleted {
  * @throws Rejection when the call was reported with another body
  */
 async function appendReport (streams: Streams, { call_id: callId, ...body }: CallCompleted): Promise<boolean> {
-  const command = validateReport(callId, { body }, {})
+  const command = validateReport(callId, { body }, {}, new Date())
   const ofUser = await assistantOwner(streams, body.assistant_id)
   const { isAppended = false } = await commandHandler(streams)({
     aggregate: callDecider,

@@ -75,7 +75,7 @@ function deliveryOf (effects: DispatchEffects, rows: Rows, at: LogPosition, call
   const assistant = rows.get(assistantTable, call.assistant_id)
   const row = rowOf(at, call.call_id, call.assistant_id, assistant?.user_id)
   if (!assistant) return { ...row, skipped: 'unknown_assistant' }
-  moveLead(rows, call, assistant)
+  moveLead(rows, call, assistant, at.created)
   if (isOfErased(rows, call, assistant)) return { ...row, skipped: 'erased' }
   const { user_id } = assistant
   const reason = skipReason(call, assistant)
@@ -95,7 +95,7 @@ export function bodyOf (rows: Rows, call: CallCompleted, at: Date, assistant: Kn
 function dispatchErased (effects: DispatchEffects, rows: Rows, at: LogPosition, call: CallErased): void {
   if (effects.isRetry || effects.isErasedCall(call.call_id, at.position)) return
   const assistant = rows.get(assistantTable, call.assistant_id)
-  if (assistant) moveLead(rows, call, assistant)
+  if (assistant) moveLead(rows, call, assistant, at.created)
   effects.add({ ...rowOf(at, call.call_id, call.assistant_id, assistant?.user_id), skipped: 'erased' })
 }
 
@@ -115,11 +115,13 @@ function sentLead (rows: Rows, call: CallCompleted | CallErased, { user_id }: Kn
 }
 
 /** Leaves the lead or contact as the call does. */
-function moveLead (rows: Rows, call: CallCompleted | CallErased, assistant: KnownAssistant): void {
+function moveLead (
+  rows: Rows, call: CallCompleted | CallErased, assistant: KnownAssistant, recorded: Date
+): void {
   const lead = sentLead(rows, call, assistant)
   if (!lead) return
   const left = 'lead_left' in call ? call.lead_left : undefined
-  const { status, newest_report_at } = left ?? afterCall(lead, call) ?? lead
+  const { status, newest_report_at } = left ?? afterCall(lead, call, recorded) ?? lead
   rows.put(leadTable, { ...lead, status, newest_report_at })
 }
 

@@ -102,6 +102,9 @@ export const callEventTypes = typesOf(callEvents)
 
 export const callStream = (callId: string) => `call-${callId}`
 
+/** No call ended later, in milliseconds: the clock of its engine may be 15 minutes ahead. */
+export const latestEnd = (reported: Date) => reported.getTime() + 15 * 60_000
+
 /** The call of a stream; undefined when it is not a call's. */
 export function callIdOf (stream: string): string | undefined {
   const callId = stream.slice(callStream('').length)

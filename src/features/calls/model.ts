@@ -6,7 +6,8 @@ import type { Decider } from '../../domain/events.js'
 import { At, Id, type JsonObject, Nullable } from '../../domain/json.js'
 import { Rejection, problem, soundBody, soundFields, type Submitted } from '../../domain/rejection.js'
 import {
-  CallCompleted, type CallErased, type CallEvent, callEventTypes, CallId, CallStatus, CompleteCallBody, TranscriptTurn
+  CallCompleted, type CallErased, type CallEvent, callEventTypes, CallId, CallStatus, CompleteCallBody, latestEnd,
+  TranscriptTurn
 } from './events.js'
 
 /** Facts from outside the stream. An absent fact is unknown, and refuses nothing. */
@@ -18,12 +19,14 @@ export interface CallFacts {
 
 /** @throws Rejection `invalid` with every problem */
 export function validateReport (
-  callId: string, submitted: Submitted<CompleteCallBody>, facts: CallFacts
+  callId: string, submitted: Submitted<CompleteCallBody>, facts: CallFacts, now: Date
 ): { report: CallCompleted } {
   const { started_at: began, ended_at: ended } = soundFields(submitted)
   const isReversed = began !== undefined && ended !== undefined && Date.parse(ended) < Date.parse(began)
   const body = soundBody(submitted, [
     isReversed && problem('ended_at', 'must not be before started_at'),
+    ended !== undefined && Date.parse(ended) > latestEnd(now) &&
+      problem('ended_at', 'must not be more than 15 minutes in the future'),
     facts.assistantExists === false && problem('assistant_id', 'must be an existing assistant'),
     facts.leadBelongs === false && problem('lead_id', 'must be a lead of the user who owns the assistant')
   ])

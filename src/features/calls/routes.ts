@@ -56,7 +56,7 @@ export const completeCall = route('POST', '/engine/calls/:call_id/completed', {
   return await refuseUnreadable(callId, services.handle(request, reply.code(202), {
     body: CompleteCallBody,
     facts: (report) => lookUpFacts(services, report),
-    validate: (report, facts) => validateReport(callId, report, facts),
+    validate: (report, facts) => validateReport(callId, report, facts, new Date()),
     stream: () => callStream(callId),
     ofUser: ({ owner }) => owner,
     isNew: true,

@@ -4,7 +4,7 @@ import Value from 'typebox/value'
 import { AnyObject, Id } from '../../domain/json.js'
 import { laterOf } from '../../domain/events.js'
 import type { Listed } from '../blacklist/model.js'
-import type { CallCompleted } from '../calls/events.js'
+import { type CallCompleted, latestEnd } from '../calls/events.js'
 import {
   type ContactVariables, erasedIds, isErasedPerson, type LeadCreatedEvent, type LeadErasedEvent, type LeadEvent,
   LeadStatus, type LeadUpdatedEvent, type StoredContact
@@ -252,10 +252,12 @@ type Report = Pick<CallCompleted, 'lead_status' | 'status' | 'ended_at'>
 /**
  * The lead after the report; undefined if a call that ended later was reported already. The engine's `lead_status`
  * counts; without one, a completed call completes the lead, and any other leaves it. A blacklisted lead stays so,
- * whatever an engine reports: only a command of its user ends that.
+ * whatever an engine reports: only a command of its user ends that. A call that cannot have ended yet counts as ended
+ * when it was recorded, or reports of later calls would look older.
  */
-export function afterCall ({ status, newest_report_at }: Calling, report: Report): Calling | undefined {
-  const endedAt = new Date(report.ended_at) // to the millisecond: Postgres would round what is finer
+export function afterCall ({ status, newest_report_at }: Calling, report: Report, recorded: Date): Calling | undefined {
+  const reported = new Date(report.ended_at) // to the millisecond: Postgres would round what is finer
+  const endedAt = reported.getTime() > latestEnd(recorded) ? recorded : reported
   if (newest_report_at !== null && endedAt.getTime() < Date.parse(newest_report_at)) return undefined
   const moved = status === 'blacklisted' ? status : statusGiven(report) ?? status
   return { status: moved, newest_report_at: endedAt.toISOString() }

@@ -15,7 +15,7 @@ const completed = (changes: Partial<CallCompleted> = {}) =>
 const complete = (
   changes: Partial<CompleteCallBody> = {}, { refused, facts = {} }: { refused?: Refusal['errors'], facts?: CallFacts } = {}
 ) =>
-  () => validateReport(callId, { body: { ...body, ...changes }, ...(refused && { refused }) }, facts)
+  () => validateReport(callId, { body: { ...body, ...changes }, ...(refused && { refused }) }, facts, new Date('2026-01-31T12:02:00Z'))
 
 t.test('a call is recorded as it was reported, without fields that nobody knows', async (t) => {
   given([]).when(complete()).then(t, [completed()])
@@ -48,6 +48,12 @@ t.test('a call does not end before it began', async (t) => {
   given([]).when(complete({ ...began, ended_at: '2026-01-31T11:30:00+02:00' })).then(t, invalid(errors))
   const atOnce = { ...began, ended_at: '2026-01-31T11:00:00Z' }
   given([]).when(complete(atOnce)).then(t, [completed(atOnce)])
+})
+
+t.test('a call has not ended yet if its end is far ahead of the clock', async (t) => {
+  given([]).when(complete({ ended_at: '2026-01-31T13:17:00+01:00' })).then(t, [completed({ ended_at: '2026-01-31T13:17:00+01:00' })])
+  given([]).when(complete({ ended_at: '2026-01-31T12:17:00.001Z' }))
+    .then(t, invalid({ ended_at: ['must not be more than 15 minutes in the future'] }))
 })
 
 t.test('a call is erased once, and keeps what is not personal', async (t) => {

@@ -88,10 +88,12 @@ t.test('a deleted number is created anew, as often as it was deleted', async (t)
   }
 })
 
+const recorded = new Date('2026-01-31T12:00:02.000Z')
+
 t.test('a call moves the lead to the status the engine gives; a completed call without one completes it', async (t) => {
   const fresh = { status: 'created' as const, newest_report_at: null }
   const after = (report: Omit<Parameters<typeof afterCall>[1], 'ended_at'>) =>
-    afterCall(fresh, { ...report, ended_at: '2026-01-31T13:00:00+01:00' })
+    afterCall(fresh, { ...report, ended_at: '2026-01-31T13:00:00+01:00' }, recorded)
   const at = { newest_report_at: '2026-01-31T12:00:00.000Z' }
   t.strictSame(after({ status: 'failed', lead_status: 'rescheduled' }), { status: 'rescheduled', ...at })
   t.strictSame(after({ status: 'completed', lead_status: 'processing' }), { status: 'processing', ...at })
@@ -103,17 +105,24 @@ t.test('a call moves the lead to the status the engine gives; a completed call w
 
 t.test('a report of a call that ended before the latest moves nothing, one of the same instant does', async (t) => {
   const lead = { status: 'rescheduled' as const, newest_report_at: '2026-01-31T12:00:00.123+00:00' }
-  const ended = (ended_at: string) => afterCall(lead, { status: 'completed', ended_at })?.status
+  const ended = (ended_at: string) => afterCall(lead, { status: 'completed', ended_at }, recorded)?.status
   t.equal(ended('2026-01-31T12:00:00.122Z'), undefined)
   t.equal(ended('2026-01-31T10:00:00.122-02:00'), undefined)
   t.equal(ended('2026-01-31T12:00:00.123Z'), 'completed')
   t.equal(ended('2026-01-31T12:00:00.123456789Z'), 'completed', 'milliseconds count')
 })
 
+t.test('a call that is said to end long after its report ended when it was recorded, so later calls count', async (t) => {
+  const lead = { status: 'created' as const, newest_report_at: null }
+  const ended = (ended_at: string) => afterCall(lead, { status: 'completed', ended_at }, recorded)?.newest_report_at
+  t.equal(ended('9998-01-01T00:00:00Z'), recorded.toISOString())
+  t.equal(ended('2026-01-31T12:15:02Z'), '2026-01-31T12:15:02.000Z', 'clocks may be ahead a little')
+})
+
 t.test('no report takes a lead off the blacklist', async (t) => {
   const lead = { status: 'blacklisted' as const, newest_report_at: '2026-01-31T12:00:00.000Z' }
   for (const lead_status of leadStatuses) {
-    const after = afterCall(lead, { status: 'completed', lead_status, ended_at: '2026-01-31T13:00:00Z' })
+    const after = afterCall(lead, { status: 'completed', lead_status, ended_at: '2026-01-31T12:00:01Z' }, recorded)
     t.equal(after?.status, 'blacklisted')
   }
 })
