@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { packageRoot, packageVersion } from '../package-root.js'
-import { addToVary, pagePolicy } from './edge.js'
+import { accepts, addToVary, pagePolicy } from './edge.js'
 
 /** Per address. A visit loads some twenty modules, once. */
 const modulesPerMinute = 600
@@ -14,9 +14,9 @@ export async function addConsole (app: FastifyInstance, basePath: string): Promi
   const folder = join(packageRoot, 'dist/console')
   const page = (await readFile(join(folder, 'index.html'), 'utf8')).replaceAll('%BASE_PATH%', basePath)
   for (const url of new Set(['/', basePath || '/', `${basePath}/`])) {
-    app.get(url, { schema: { hide: true }, onRequest: app.rateLimits.ofStranger }, async ({ headers }, reply) => {
+    app.get(url, { schema: { hide: true }, onRequest: app.rateLimits.ofStranger }, async (request, reply) => {
       addToVary(reply, 'Accept')
-      if (!/\btext\/html\b/i.test(headers.accept ?? '')) return about(basePath)
+      if (!accepts(request, 'text/html')) return about(basePath)
       return await reply.headers({ 'content-security-policy': pagePolicy, 'cache-control': 'no-cache' })
         .type('text/html; charset=utf-8').send(page)
     })

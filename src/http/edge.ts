@@ -231,6 +231,13 @@ export function allowOrigins (app: App, origins: CorsOrigins): void {
   })
 }
 
+/** Whether `Accept` names this type. With `q=0` it is not wanted (RFC 9110, 12.4.2). */
+export const accepts = ({ headers: { accept = '' } }: FastifyRequest, type: string): boolean =>
+  accept.toLowerCase().split(',').some((range) => {
+    const [name, ...parameters] = range.split(';').map((part) => part.trim())
+    return name === type && !parameters.some((each) => /^q=0(\.0*)?$/.test(each))
+  })
+
 /** Names a request header that the answer depends on: a cache keeps one answer for each value. */
 export function addToVary (reply: FastifyReply, name: string): void {
   reply.header('vary', [reply.getHeader('vary'), name].flat().filter(Boolean).join(', '))

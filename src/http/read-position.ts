@@ -36,6 +36,8 @@ const headers = Type.Object({
 /** One source, or those that a query string asks for. */
 export type Sources = Source | ((query: object) => Source[])
 
+type KindOf = ReadKind | ((request: FastifyRequest) => ReadKind)
+
 /**
  * Options of a user's GET that reads from `source`; a list has `paging`. Refuses a query string that does not fit with
  * every field at once, waits for the limit of reads and for `X-Read-Position`, and answers with the position that was
@@ -43,7 +45,7 @@ export type Sources = Source | ((query: object) => Source[])
  * @throws Rejection `invalid`, TooManyReads, BehindPosition
  */
 export function reading<Schema extends FastifySchema> (
-  source: Sources, schema: Schema, kind: ReadKind = 'item', paging?: Paging
+  source: Sources, schema: Schema, kind: KindOf = 'item', paging?: Paging
 ) {
   return {
     schema: { headers, ...schema },
@@ -55,7 +57,7 @@ export function reading<Schema extends FastifySchema> (
       const errors = { ...ofQuery, ...headerErrors(request) }
       if (Object.keys(errors).length > 0) throw invalid(errors)
       const { positions } = request.server
-      await request.server.acquireReadSlot(kind, request, reply)
+      await request.server.acquireReadSlot(typeof kind === 'function' ? kind(request) : kind, request, reply)
       const sources = typeof source === 'function' ? source(query) : [source]
       const wanted = askedPosition(request)
       if (wanted !== undefined) {

@@ -12,7 +12,7 @@ import { At, GivenId, Id, isUuid, Nullable } from '../../domain/json.js'
 import { type FieldErrors, invalid as refuse, notOwn, problem, Rejection, soundBody } from '../../domain/rejection.js'
 import { importPath } from '../../http/app-types.js'
 import { command, type CommandRoute } from '../../http/command-route.js'
-import { addToVary } from '../../http/edge.js'
+import { accepts, addToVary } from '../../http/edge.js'
 import { answered, example, invalid, refusal, withMessage, writeHeaders } from '../../http/docs/describe.js'
 import { importedRow, importId, leadImport, page } from '../../http/docs/examples.js'
 import { bom, type Exported, namesAsColumns, onlyCsv, sendExport } from '../../http/exports.js'
@@ -230,19 +230,17 @@ const listImportResults = route('GET', '/user/lead-import/:id/results', reading(
   response: {
     200: answered('The page that was asked for.', PageOf(Result), page(100, importedRow)), 404: refusal(notFound().message)
   }
-}, 'list', paging), ({ pool }) => async (request, reply) => {
-  const { user, params, query, headers } = request
+}, (request) => accepts(request, 'text/csv') ? 'export' : 'list', paging), ({ pool }) => async (request, reply) => {
+  const { user, params, query } = request
   const { id } = await ownImport(pool, user.id, params.id)
   addToVary(reply, 'Accept')
-  if (wantsCsv(headers.accept)) {
+  if (accepts(request, 'text/csv')) {
     return await sendExport(request, reply, { format: 'csv', bom: query.bom }, results, (visit, signal) =>
       eachResult(pool, id, visit, signal))
   }
   if (query.bom) throw refuse({ bom: [onlyCsv] })
   return paging.answer(query, await listResults(pool, id, paging.requested(query)))
 })
-
-const wantsCsv = (accept = '') => /(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept)
 
 interface User { reading: number, turn: Promise<number> }
 

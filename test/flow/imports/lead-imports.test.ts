@@ -193,6 +193,16 @@ t.test('pages of results, all of them as CSV, and nothing for other users', asyn
   t.equal((await call('GET', `/user/lead-import/${id}/results?bom=true`)).status, 422, 'JSON has none')
   t.equal(lines[0], 'row,outcome,lead_id,errors')
   t.match(lines.at(-1), /^121,invalid,,"?phone_number must be/)
+  const unwanted = { authorization, accept: 'application/json, text/csv;q=0' }
+  t.match((await fetch(`${url}/user/lead-import/${id}/results`, { headers: unwanted })).headers.get('content-type'), /json/)
+  const holder = await pool.connect()
+  await holder.query('BEGIN; LOCK TABLE ledger.lead_import_results')
+  const exports = [1, 2, 3].map(() => fetch(`${url}/user/lead-import/${id}/results`, { headers }))
+  await eventually(async () => (await pool.query("SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessShareLock'")).rowCount === 2)
+  t.equal((await call('GET', '/user/leads')).status, 200, 'an export takes no place of a list')
+  await holder.query('ROLLBACK')
+  holder.release()
+  for (const answer of await Promise.all(exports)) t.equal(await answer.text(), csv)
   for (const path of [`/user/lead-import/${id}`, `/user/lead-import/${id}/results`]) {
     t.equal((await call('GET', path, undefined, { user: '2' })).status, 404)
   }
