@@ -79,11 +79,12 @@ async function userLimit (
 async function addressLimits (app: FastifyInstance): Promise<RateLimits['ofAddress']> {
   let create: FastifyInstance['createRateLimit'] | undefined
   await app.register(async (scope) => {
-    await scope.register(fastifyRateLimit, { global: false, timeWindow, cache: remembered, keyGenerator: addressOf })
+    await scope.register(fastifyRateLimit, { global: false, timeWindow, keyGenerator: addressOf })
     create = scope.createRateLimit.bind(scope)
   })
   return (max) => {
-    const count = create?.({ max })
+    const options = { max, cache: remembered } // its type lacks `cache`, which a store of its own does not inherit
+    const count = create?.(options)
     return async (request, reply) => {
       const counted = await count?.(request)
       if (counted?.isAllowed === false && counted.isExceeded) tell(reply, counted)

@@ -1,6 +1,8 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
+import fastify from 'fastify'
 import t from 'tap'
+import { registerRateLimits } from '../../../src/http/limits.js'
 import { eventually } from '../../support/eventually.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 import { testService } from '../../support/service.js'
@@ -78,6 +80,17 @@ t.test('documents and refused tokens are 120 a minute for one address; users and
   t.equal((await ask('/user/webhook-deliveries', { authorization: `Bearer ${await service.token('neighbour')}` })).status, 200)
   t.equal((await ask('/health/live')).status, 200)
   t.equal((await ask('/nowhere')).status, 404)
+})
+
+t.test('20,000 addresses are remembered', async (t) => {
+  const app = fastify({ trustProxy: true })
+  t.teardown(() => app.close())
+  await registerRateLimits(app, { perMinute: 0, strangersPerMinute: 1 })
+  app.get('/', { onRequest: app.rateLimits.ofStranger }, async () => 'ok')
+  const ask = async (n: number) =>
+    (await app.inject({ url: '/', headers: { 'x-forwarded-for': `10.0.${n >> 8}.${n & 255}` } })).statusCode
+  for (let n = 0; n < 5_001; n++) await ask(n) // as many as the plugin would remember, and one
+  t.equal(await ask(0), 429)
 })
 
 t.test('processes share their counts through Redis, and answer as ever without it', { skip: noRedis() }, async (t) => {
