@@ -4,6 +4,7 @@ import type { Pool, PoolClient } from 'pg'
 import { digested, findPerson, type Person } from '../../projections/persons.js'
 import { endRequest, findRequest } from '../../src/commands/person-requests.js'
 import type { CallReport } from '../../src/features/calls/model.js'
+import { exportGone } from '../../src/features/persons/model.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
 import type { Services } from '../../src/services/services.js'
@@ -130,19 +131,13 @@ export async function beginExport (tx: PoolClient, keys: SecretKeys, place: Expo
   }
 }
 
-export async function hasExport (pool: Pool, { id, userId }: ExportPlace): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    'SELECT FROM ledger.person_exports WHERE request_id = $1 AND user_id = $2 AND part = 0', [id, userId])
-  return rowCount === 1
-}
-
-/** The text of the export, part by part as its reader takes it. @throws Error if it was removed meanwhile */
+/** The text of the export, part by part as its reader takes it. @throws Rejection `gone`, also in the middle */
 export async function * readExport (pool: Pool, keys: SecretKeys, place: ExportPlace): AsyncGenerator<string, void> {
   for (let part = 0, isLast = false; !isLast; part += 1) {
     const { rows: [row] } = await pool.query<SealedRow & { is_last: boolean }>(`
       SELECT key_id, encode(sealed, 'base64') AS sealed, is_last FROM ledger.person_exports
       WHERE request_id = $1 AND part = $2 AND user_id = $3`, [place.id, part, place.userId])
-    if (!row) throw new Error('the export of a person was removed while it was read')
+    if (!row) throw exportGone()
     yield unseal(keys, ownerOf(place, part), row)
     isLast = row.is_last
   }

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { type Aggregate, type Circumstances, deciding, type DomainEvent } from '../../domain/events.js'
 import { At, Nullable, PhoneNumber } from '../../domain/json.js'
-import { notOwn } from '../../domain/rejection.js'
+import { notOwn, Rejection } from '../../domain/rejection.js'
 import { typeInLog } from '../../domain/sealed.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
 import { type PersonRequestEvent, personRequestEventTypes, type PersonRequestType, RequestType } from './events.js'
@@ -112,6 +112,8 @@ const keptForMs = 24 * 3_600_000
 export function isKept ({ finished_at: at }: Pick<PersonRequest, 'finished_at'>, now: number): boolean {
   return at !== null && now < Date.parse(at) + keptForMs
 }
+
+export const exportGone = () => new Rejection('gone', 'There is no export, or none any more: ask for another one.')
 
 /** Replaces events that nobody could read. No reader knows the type, so all skip it. */
 export const streamErased = 'StreamErased'

@@ -1,10 +1,11 @@
 // The routes of persons: a user asks for a copy, or for an erasure, and for what became of it.
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { acceptRequest, progressOf } from '../../../workers/work/requests.js'
 import { preparePersonRequest } from '../../../workers/persons/erasure-rows.js'
-import { hasExport, readExport } from '../../../workers/persons/exports.js'
+import { readExport } from '../../../workers/persons/exports.js'
 import { findOwnRequest, findRequest } from '../../commands/person-requests.js'
 import { Rejection, problem, soundBody } from '../../domain/rejection.js'
 import { ErrorAnswer, personRequestPath } from '../../http/app-types.js'
@@ -16,8 +17,8 @@ import { readingNow } from '../../http/read-position.js'
 import { route } from '../route.js'
 import { personRequestStream, type PersonRequestType } from './events.js'
 import {
-  BegunPersonRequest, describeBegun, describePersonRequest, isKept, ownNumber, PersonBody, type PersonRequest,
-  PersonRequestAnswer, personRequestDecider, personRequestNotFound
+  BegunPersonRequest, describeBegun, describePersonRequest, exportGone, isKept, ownNumber, PersonBody,
+  type PersonRequest, PersonRequestAnswer, personRequestDecider, personRequestNotFound
 } from './model.js'
 
 const tags = ['persons']
@@ -118,7 +119,6 @@ const getPersonRequest = route('GET', '/user/person-request/:id', readingNow({
   ({ data: describePersonRequest(await own(services, user.id, params.id)) }))
 
 const notYet = 'The export is being made: try again in a moment.'
-const over = 'There is no export, or none any more: ask for another one.'
 
 const downloadPerson = route('GET', '/user/person-request/:id/download', readingNow({
   tags,
@@ -135,20 +135,19 @@ const downloadPerson = route('GET', '/user/person-request/:id/download', reading
     404: ErrorAnswer,
   }
 }, { isClosedToKeys: true }, 'export'), (services) => async ({ method, user, params: { id } }, reply) => {
-  const { pool, keys } = services
   refuseUnlessMade(await own(services, user.id, id))
-  const place = { userId: user.id, id }
-  if (!await hasExport(pool, place)) throw new Rejection('gone', over)
+  const document = Readable.from(readExport(services.pool, services.keys, { userId: user.id, id }))
+  await once(document, 'readable') // so that an error before its first part is an answer like any other
   const asFile: FastifyReply = reply.type('application/json; charset=utf-8')
     .header('content-disposition', 'attachment; filename="person.json"')
-  return await asFile.send(Readable.from(method === 'HEAD' ? [] : readExport(pool, keys, place)))
+  return await asFile.send(method === 'HEAD' ? Readable.from([]) : document)
 })
 
 /** An erasure has nothing to download. */
 function refuseUnlessMade (request: PersonRequest): void {
   if (request.type !== 'export') throw personRequestNotFound()
   if (request.status === 'processing') throw new Rejection('not-ready', notYet)
-  if (request.status === 'failed' || !isKept(request, Date.now())) throw new Rejection('gone', over)
+  if (request.status === 'failed' || !isKept(request, Date.now())) throw exportGone()
 }
 
 export const personCommands = [exportPerson, erasePerson]

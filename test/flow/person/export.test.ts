@@ -157,6 +157,14 @@ t.test('what is no number is refused, and notes nothing', async (t) => {
   t.equal((await pool.query("SELECT FROM ledger.work WHERE state IN ('prepared', 'accepted')")).rowCount, 0)
 })
 
+t.test('an export that cannot be read is a failure, and no document', async (t) => {
+  const { id } = (await ask()).body.data
+  await ended(id)
+  await pool.query("UPDATE ledger.person_exports SET key_id = 'lost' WHERE request_id = $1", [id])
+  const { status, headers } = await download(id)
+  t.strictSame([status, headers.get('content-disposition')], [500, null])
+})
+
 t.test('an export is gone after a day, its request is not', async (t) => {
   const { id } = (await ask()).body.data
   await ended(id)
