@@ -1,6 +1,7 @@
 // What no import is made of: each refusal says what is wrong, and nothing is kept.
 import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import t from 'tap'
 import { commandHandler } from '../../../src/commands/handle.js'
 import { importLead } from '../../../src/features/leads/import.js'
@@ -37,6 +38,20 @@ t.test('CSV that cannot be read, by what is wrong with it', async (t) => {
     t.equal(status, 422, String(words))
     t.match(body.errors.body?.join(), words)
   }
+})
+
+t.test('a client that reads nothing before it has sent all of its file is told that the beginning is refused', async (t) => {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname).on('error', () => {})
+  t.teardown(() => socket.destroy())
+  const file = Buffer.alloc(20 * 2 ** 20, 'customer_name\n')
+  socket.write('POST /user/leads/import?campaign_id=1 HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\n' +
+    `Authorization: Bearer ${await service.token('1')}\r\nContent-Length: ${file.length}\r\n\r\n`)
+  await new Promise((resolve) => socket.write(file, resolve))
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text: string) => { answer += text })
+  await eventually(() => answer.includes('must name phone_number'))
+  t.match(answer, /^HTTP\/1\.1 422 /)
 })
 
 t.test('campaigns and rules', async (t) => {
