@@ -102,16 +102,12 @@ function tell (reply: FastifyReply, { max, remaining, ttlInSeconds: seconds, isE
   throw httpError(429, `Too many requests: try again in ${seconds} seconds.`)
 }
 
-/**
- * The work for a client that left goes on until its answer is made: it holds its share until then.
- * @returns holds something for a request, and releases it once; `gone` is that of `untilGone`
- */
-function whileAnswering (app: FastifyInstance) {
-  const answers = new WeakMap<FastifyRequest, () => void>()
-  app.addHook('onSend', async (request) => { answers.get(request)?.() })
-  return (request: FastifyRequest, gone: AbortSignal, release: () => void) => {
-    answers.set(request, () => { onceGone(gone, release) })
-  }
+/** The work for a client that left goes on until its answer is made: it holds its share until then. */
+const answerMade = new WeakMap<FastifyRequest, () => void>()
+
+/** Calls `release` once the answer was made and `gone` is aborted. */
+function hold (request: FastifyRequest, gone: AbortSignal, release: () => void): void {
+  answerMade.set(request, () => { onceGone(gone, release) })
 }
 
 /** Calls `act` when `gone` is aborted, or at once if it was. */
@@ -153,8 +149,6 @@ function whenClosed (socket: Socket, act: () => void): () => void {
 interface Limits {
   /** Bytes. A body takes several times its length while it is parsed, checked, stored and answered. */
   ofAll?: number | undefined
-  /** Bytes of all strangers together, as a part of `ofAll`. */
-  ofStrangers?: number | undefined
   /** How long a body waits for room, in milliseconds. */
   waitMs?: number | undefined
 }
@@ -172,10 +166,7 @@ const leastBytes = 8 * 1024
 /** CSV is streamed, so no more bytes of it are held. */
 const mostOfCsv = 512 * 1024
 
-interface Share { most: number, bytes: number, partOf?: Share }
-
 interface Payer {
-  share: Share
   bytes: number
   /** Oldest first. */
   arriving: Set<Body>
@@ -202,22 +193,20 @@ interface Flow {
 
 /** Refuses the payer that uses most first, so what one client takes never costs another one its request. */
 class BodyBudget {
-  readonly #all: Share
-  readonly #strangers: Share
   readonly #payers = new Map<string, Payer>()
   readonly #waiting = new Set<Body>()
+  readonly #most: number
   readonly #waitMs: number
+  #bytes = 0
 
-  constructor ({ ofAll = 16 * 2 ** 20, ofStrangers = 2 ** 20, waitMs = 5_000 }: Limits = {}) {
-    this.#all = { most: ofAll, bytes: 0 }
-    this.#strangers = { most: ofStrangers, bytes: 0, partOf: this.#all }
+  constructor ({ ofAll = 16 * 2 ** 20, waitMs = 5_000 }: Limits = {}) {
+    this.#most = ofAll
     this.#waitMs = waitMs
   }
 
   /** Calls `go` at once if there is room. @param isEmpty nothing of it will arrive */
-  open (name: string, isStranger: boolean, isEmpty: boolean, flow: Flow) {
-    const payer = this.#payers.get(name) ??
-      { share: isStranger ? this.#strangers : this.#all, bytes: 0, arriving: new Set(), inWork: 0 }
+  open (name: string, isEmpty: boolean, flow: Flow) {
+    const payer = this.#payers.get(name) ?? { bytes: 0, arriving: new Set(), inWork: 0 }
     this.#payers.set(name, payer)
     const body: Body = { ...flow, payer, bytes: 0, wants: leastBytes, isEmpty, isInWork: false }
     payer.arriving.add(body)
@@ -256,7 +245,7 @@ class BodyBudget {
   #charge (body: Body, bytes: number): void {
     body.bytes += bytes
     body.payer.bytes += bytes
-    for (const share of sharesOf(body.payer)) share.bytes += bytes
+    this.#bytes += bytes
   }
 
   #remove (body: Body): void {
@@ -266,23 +255,21 @@ class BodyBudget {
     clearTimeout(body.patience)
   }
 
-  /** A payer may use a quarter of its share. Only its first body may exceed that, else all might wait forever. */
+  /** A payer may use a quarter of all. Only its first body may exceed that, else all might wait forever. */
   #fits (body: Body): boolean {
     const { payer, wants } = body
     const isFirst = payer.inWork === 0 && payer.arriving.values().next().value === body
-    return (isFirst || payer.bytes + wants <= payer.share.most / 4) && this.#hasRoom(body)
+    return (isFirst || payer.bytes + wants <= this.#most / 4) && this.#hasRoom(body)
   }
 
   /** Makes room: refuses the newest arriving bodies of the payers that use most. */
   #hasRoom (body: Body): boolean {
-    for (const share of sharesOf(body.payer)) {
-      while (share.bytes + body.wants > share.most) {
-        const heaviest = [...this.#payers.values()].filter((payer) => sharesOf(payer).includes(share))
-          .reduce((most, payer) => payer.bytes > most.bytes ? payer : most, body.payer)
-        const newest = [...heaviest.arriving].at(-1)
-        if (newest === undefined || newest === body || heaviest.bytes === 0) return false
-        this.#refuse(newest)
-      }
+    while (this.#bytes + body.wants > this.#most) {
+      const heaviest = [...this.#payers.values()]
+        .reduce((most, payer) => payer.bytes > most.bytes ? payer : most, body.payer)
+      const newest = [...heaviest.arriving].at(-1)
+      if (newest === undefined || newest === body || heaviest.bytes === 0) return false
+      this.#refuse(newest)
     }
     return true
   }
@@ -320,18 +307,16 @@ class BodyBudget {
   }
 }
 
-const sharesOf = ({ share }: Payer): Share[] => share.partOf ? [share, share.partOf] : [share]
-
 /**
- * The user pays, with all keys; the engine or the operator; a stranger by address. A body begins with 8 KiB once its
- * payer is known, then counts bytes as they arrive, until the answer. Sends no `100 Continue` for a body that has no
- * room.
+ * The user pays, with all keys; the engine or the operator. A body begins with 8 KiB, then counts bytes as they arrive,
+ * until the answer. Sends no `100 Continue` for a body that has no room.
  */
 export function limitBodies (app: App, limits?: Limits): void {
   const budget = new BodyBudget(limits)
-  const hold = whileAnswering(app)
   app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
-  app.addHook('onSend', async ({ headers, raw }, reply) => { // a client without 100 Continue may send the body anyway
+  app.addHook('onSend', async (request, reply) => {
+    answerMade.get(request)?.()
+    const { headers, raw } = request // a client without 100 Continue may send the body anyway
     if (headers.expect !== undefined && !raw.readableDidRead) reply.header('connection', 'close')
   })
   app.addHook('preParsing', (request, reply, payload, done) => {
@@ -348,7 +333,7 @@ export function limitBodies (app: App, limits?: Limits): void {
       body.add(Math.min(length, mayAdd))
       mayAdd -= Math.min(length, mayAdd)
     })
-    const body = budget.open(user ? `${user.role} ${user.id}` : addressOf(request), !user, length === 0, {
+    const body = budget.open(`${user.role} ${user.id}`, length === 0, {
       stop: () => { payload.pause() },
       go () {
         if (isAsked) return void payload.resume()
@@ -427,7 +412,6 @@ export function registerReadSlots (app: FastifyInstance): void {
   // A list holds 1 MiB here, and several times that while it is made.
   const slots = { list: new Shares(3, waitMs), item: new Shares(20, waitMs), export: new Shares(2, waitMs) }
   app.decorate('exportPlaces', new ExportPlaces())
-  const hold = whileAnswering(app)
   app.decorate('acquireReadSlot', async (kind, request, reply) => {
     const gone = untilGone(request, reply)
     const release = await slots[kind].acquire(request.user.id, gone)
