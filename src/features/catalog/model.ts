@@ -4,39 +4,12 @@ import type { CatalogEvent } from './events.js'
 
 type Key = number | string
 
-/** A change copies one bucket: with 100,000 names about a hundred entries. */
-const bucketCount = 1_024
-
-class NameList {
-  static readonly empty = new NameList(Array.from({ length: bucketCount }, () => new Map<Key, string>()))
-
-  private constructor (private readonly buckets: ReadonlyArray<ReadonlyMap<Key, string>>) {}
-
-  get (key: Key): string | undefined {
-    return this.buckets[bucketOf(key)]?.get(key)
-  }
-
-  with (key: Key, name: string): NameList {
-    const at = bucketOf(key)
-    return new NameList(this.buckets.with(at, new Map(this.buckets[at]).set(key, name)))
-  }
-
-  * [Symbol.iterator] (): Generator<[Key, string]> {
-    for (const bucket of this.buckets) yield * bucket
-  }
-}
-
-/** FNV-1a of its text: keys that differ a little lie in different buckets. */
-function bucketOf (key: Key): number {
-  let hash = 0x811c9dc5
-  for (const character of String(key)) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0
-  return hash % bucketCount
-}
+/** Entries, the newest first: adding one copies nothing, as a list may have 100,000. */
+type Entries = { key: Key, name: string, earlier: Entries } | undefined
 
 type EventOf<Type extends CatalogEvent['type']> = Extract<CatalogEvent, { type: Type }>
-type ListEvent = EventOf<'VoiceAdded' | 'LanguageAdded' | 'ModelAdded'>
 
-interface List<Event extends ListEvent> {
+interface List<Event extends CatalogEvent> {
   type: Event['type']
   /** The entry's id, or its name where it has no id. */
   keyOf (entry: Event['data']): Key
@@ -63,16 +36,18 @@ export const modelsDecider = listDecider<EventOf<'ModelAdded'>>({
 })
 
 /** If several entries have one key, the last one counts. */
-function listDecider<Event extends ListEvent> (
+function listDecider<Event extends CatalogEvent> (
   { type, keyOf, added }: List<Event>
-): Decider<NameList, Event, { entries: Event['data'][] }> {
+): Decider<Entries, Event, { entries: Event['data'][] }> {
   return {
-    initialState: NameList.empty,
+    initialState: undefined,
     eventTypes: [type],
-    evolve: (list, { data }) => list.with(keyOf(data), data.name),
-    decide ({ entries }, list) {
+    evolve: (earlier, { data }) => ({ key: keyOf(data), name: data.name, earlier }),
+    decide ({ entries }, newest) {
+      const names = new Map<Key, string>()
+      for (let at = newest; at; at = at.earlier) if (!names.has(at.key)) names.set(at.key, at.name)
       const wanted = new Map(entries.map((entry) => [keyOf(entry), entry]))
-      return [...wanted].filter(([key, { name }]) => list.get(key) !== name).map(([, entry]) => added(entry))
+      return [...wanted].filter(([key, { name }]) => names.get(key) !== name).map(([, entry]) => added(entry))
     }
   }
 }
