@@ -22,7 +22,7 @@ const rooms = {
   'src/subscriptions': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
   'src/recovery': { ours: [...LOG, 'src/postgres', 'src/subscriptions'], packages: ['pg'] },
   'src/privacy': { ours: [...LOG, 'src/postgres'], packages: ['pg', 'p-limit', 'lru-cache', 'dataloader'] },
-  'src/commands': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg', 'lru-cache'] },
+  'src/commands': { ours: [...LOG, 'src/postgres', 'src/tracing', 'src/privacy/sealed-text[.]ts'], packages: ['pg', 'lru-cache'] },
   'src/http': {
     ours: [...DOMAIN, 'src/(commands|tracing)', 'src/(config|errors|package-root|text-files|timing)[.]ts', POSITIONS],
     packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client', 'csv-parse']

@@ -5,6 +5,7 @@ import { canonicalJson } from '../domain/json.js'
 import { invalid, Rejection } from '../domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from '../log/errors.js'
 import { inTransaction } from '../postgres/transaction.js'
+import { seal, type SecretKeys, unseal } from '../privacy/sealed-text.js'
 import { StreamBusy } from './handle.js'
 import { NotCaughtUp } from './ids.js'
 
@@ -65,14 +66,6 @@ export class CommitOutcomeUnknown extends Error {
   override readonly name = 'CommitOutcomeUnknown'
 }
 
-/** Encrypts answers at rest, bound to their user: they may hold secrets. */
-interface Sealing {
-  seal (userId: string, text: string): SealedRow
-  unseal (userId: string, sealed: SealedRow): string
-}
-
-interface SealedRow { key_id: string, sealed: string }
-
 export class KeyInFlight extends Error {
   override readonly name = 'KeyInFlight'
   constructor () {
@@ -108,7 +101,8 @@ const isThis = 'user_id = $1 AND method = $2 AND route = $3 AND key = $4'
 const isLeased = `${isThis} AND committed_at IS NULL AND leased_until = $5`
 
 export class Idempotency {
-  constructor (private readonly pool: Pool, private readonly sealing: Sealing) {}
+  /** Answers are encrypted at rest, bound to their user: they may hold secrets. */
+  constructor (private readonly pool: Pool, private readonly keys: SecretKeys) {}
 
   /**
    * Runs the command once per key. If it was refused, or certainly wrote nothing, the key is free again. If its outcome
@@ -197,7 +191,7 @@ export class Idempotency {
   ): Promise<KeyRow<Body>> {
     const name: KeyRow['name'] = [userId, method, route, key]
     const hash = createHash('sha256').update(path).update('\0').update(canonicalJson(body) ?? '').digest()
-    const sealed = secret === undefined ? undefined : this.sealing.seal(userId, JSON.stringify({ secret }))
+    const sealed = secret === undefined ? undefined : seal(this.keys, userId, JSON.stringify({ secret }))
     for (;;) {
       const { rows: [mine] } = await this.pool.query<KeyRow>(`
         INSERT INTO ledger.idempotency_keys AS kept
@@ -214,7 +208,7 @@ export class Idempotency {
       if (!row) continue // another request freed it between the two statements
       if (!row.request_hash.equals(hash)) throw row.request_hash.length === 0 ? erasedSince() : usedForAnother()
       const { key_id } = row
-      const text = key_id === null ? '{}' : this.sealing.unseal(userId, { key_id, sealed: row.sealed })
+      const text = key_id === null ? '{}' : unseal(this.keys, userId, { key_id, sealed: row.sealed })
       return { ...row, name, kept: JSON.parse(text) }
     }
   }
@@ -223,7 +217,7 @@ export class Idempotency {
     db: Pool | Ledger, { name, leased_until, kept: { secret } }: KeyRow, answer: Answer<unknown>
   ): Promise<void> {
     const { about = [], isUnchanged = false, ...given } = answer
-    const { key_id, sealed } = this.sealing.seal(name[0], JSON.stringify({ secret, answer: given }))
+    const { key_id, sealed } = seal(this.keys, name[0], JSON.stringify({ secret, answer: given }))
     const { rowCount } = await db.query(`
       UPDATE ledger.idempotency_keys
       SET committed_at = now(), about = $6, answer_key_id = $8, answer = decode($9, 'base64')

@@ -10,7 +10,6 @@ import { PhoneClaims } from '../commands/phone-numbers.js'
 import type { App } from '../http/app-types.js'
 import { commandRoutes, ledgerRoutes } from '../http/command-route.js'
 import { opsServices } from '../ops/services.js'
-import { seal, unseal } from '../privacy/sealed-text.js'
 import { openCommands } from './commands.js'
 import { openActions } from './actions.js'
 import type { ApiServices, Services } from './services.js'
@@ -22,9 +21,7 @@ const sweepEveryMs = 10 * 60_000
 export async function startApi (services: Services, status: Status): Promise<App> {
   const { config, credentials, pool, keys, phoneHash, streams, positions, urls: { redisUrl }, log } = services
   const { handle: commands, ids, blacklists } = await openCommands(services, config.streamCacheBytes)
-  const idempotency = new Idempotency(pool, {
-    seal: (userId, text) => seal(keys, userId, text), unseal: (userId, row) => unseal(keys, userId, row)
-  })
+  const idempotency = new Idempotency(pool, keys)
   const routes: ApiServices = {
     ...services,
     blacklists,

@@ -9,7 +9,7 @@ import { receiver } from '../support/receivers/receiver.js'
 import { eventually } from '../support/eventually.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'], localWebhooks)
-const { call, parts: { pool, streams } } = service
+const { call, parts: { pool, streams, keys } } = service
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
 let phone = 15551000000
@@ -134,7 +134,7 @@ t.test('If-Match lets an update through only at the revision that it names', asy
   t.equal((await call('PUT', path, { speech_speed: 0.7 }, afterProxy(3))).status, 200, 'it has compressed the answer')
 })
 
-const idempotency = new Idempotency(pool, { seal: (_user, text) => ({ key_id: '', sealed: btoa(text) }), unseal: (_user, { sealed }) => atob(sealed) })
+const idempotency = new Idempotency(pool, keys)
 
 /** What a crash between the append and the answer leaves: the event, and a row whose lease runs out. */
 const crashed = async (key: string, lease = '- 1 second') => await pool.query(`

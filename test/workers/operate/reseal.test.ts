@@ -8,7 +8,7 @@ import { EventLog } from '../../../src/log/event-log.js'
 import { PersonKeys } from '../../../src/privacy/person-keys.js'
 import { preparePersonRequest } from '../../../workers/persons/erasure-rows.js'
 import { currentSecret, userSecrets } from '../../../workers/deliver/secrets.js'
-import { seal, unseal, type SecretKeys } from '../../../src/privacy/sealed-text.js'
+import { unseal, type SecretKeys } from '../../../src/privacy/sealed-text.js'
 import { changeOptions, findOptions } from '../../../workers/deliveries/options.js'
 import { refuseLostKeys, reseal, tellNeededKeys } from '../../../workers/operate/reseal.js'
 import { secrets as settings } from '../../support/auth/secrets.js'
@@ -33,10 +33,9 @@ async function needed (keys: SecretKeys) {
 }
 
 const claim = { userId: '1', method: 'POST', route: '/rotate', key: 'k', body: {}, path: '/rotate' }
-const answerOf = async (keys: SecretKeys) => (await new Idempotency(pool, {
-  seal: (userId, text) => seal(keys, userId, text),
-  unseal: (userId, row) => unseal(keys, userId, row)
-}).onceInLedger(claim, { prepare: async () => {}, write: async () => ({ status: 200, body: { secret: 'whsec_first' } }) })).body
+const answerOf = async (keys: SecretKeys) => (await new Idempotency(pool, keys).onceInLedger(claim, {
+  prepare: async () => {}, write: async () => ({ status: 200, body: { secret: 'whsec_first' } })
+})).body
 
 const made = await Promise.all(['1', '2', '3'].map((user) => currentSecret(pool, keysOf(first), user)))
 made.push(await currentSecret(pool, keysOf(second, first), '4'))
