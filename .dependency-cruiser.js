@@ -24,12 +24,15 @@ const rooms = {
   'src/privacy': { ours: [...LOG, 'src/postgres'], packages: ['pg', 'p-limit', 'lru-cache', 'dataloader'] },
   'src/commands': { ours: [...LOG, 'src/postgres', 'src/tracing', 'src/privacy/sealed-text[.]ts'], packages: ['pg', 'lru-cache'] },
   'src/http': {
-    ours: [...DOMAIN, 'src/(commands|tracing)', 'src/(config|errors|package-root|text-files|timing)[.]ts', POSITIONS],
+    ours: [
+      ...DOMAIN, 'src/(commands|tracing)', 'src/(config|errors|package-root|text-files|timing)[.]ts', 'src/log/errors[.]ts',
+      'src/postgres/page[.]ts', POSITIONS
+    ],
     packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client', 'csv-parse']
   },
   'src/features': {
     ours: [
-      ...DOMAIN, 'src/(http|commands)', 'src/postgres/transaction[.]ts', 'src/package-root[.]ts', SERVICES,
+      ...DOMAIN, 'src/(http|commands)', 'src/postgres/(page|transaction)[.]ts', 'src/package-root[.]ts', SERVICES,
       'projections/[^/]+[.]ts', POSITIONS, 'workers/(deliver|deliveries|imports|operate|persons|work)'
     ],
     packages: [...WEB, 'typebox']

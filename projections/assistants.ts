@@ -5,9 +5,9 @@ import {
   type AssistantSummary, type HistoryEntry
 } from '../src/features/assistants/model.js'
 import {
-  assistantEventTypes, isAssistantEvent, type AssistantEvent, type AssistantSettings, type AssistantStatus
+  assistantEventTypes, type AssistantEvent, type AssistantSettings, type AssistantStatus
 } from '../src/features/assistants/events.js'
-import { laterOf } from '../src/domain/events.js'
+import { isOf, laterOf } from '../src/domain/events.js'
 import type { Projection } from './engine/projection.js'
 import { iso, type RowOf, table, typed } from './engine/table.js'
 import { fold } from './search.js'
@@ -65,7 +65,7 @@ export const assistants: Projection = {
     if (event.type === 'PhoneNumberReleased') {
       return rows.put(releasedNumbers, { id: event.data.phone_number_id, released_at: created.toISOString() })
     }
-    if (!isAssistantEvent(event)) return
+    if (!isOf<AssistantEvent>(assistantEventTypes, event)) return
     const row = rows.get(assistantTable, event.data.assistant_id)
     if (row && revision <= BigInt(row.revision)) return
     const before = row && toAssistant(row)
@@ -162,7 +162,7 @@ export async function findAssistantHistory (
 ): Promise<Paged<HistoryEntry> | undefined> {
   const { rowCount: isTheirs } = await db.query({
     name: 'owns-assistant',
-    text: "SELECT FROM read_model.assistants WHERE id = $1 AND user_id = $2 AND status <> 'deleted'",
+    text: `SELECT FROM read_model.assistants WHERE id = $1 AND user_id = $2 AND ${isThere}`,
     values: [assistantId, userId]
   })
   if (!isTheirs) return undefined

@@ -1,7 +1,8 @@
 // What an installation offers (voices, languages, models) and what each user has (campaigns, phone numbers).
 import type { Pool } from 'pg'
+import { isOf } from '../src/domain/events.js'
 import { believedId } from '../src/domain/json.js'
-import { campaignEventTypes, isCampaignEvent, type CampaignEvent } from '../src/features/campaigns/events.js'
+import { campaignEventTypes, type CampaignEvent } from '../src/features/campaigns/events.js'
 import { evolve, type Campaign } from '../src/features/campaigns/model.js'
 import { phoneNumberEventTypes, type PhoneNumberEvent } from '../src/features/phone-numbers/events.js'
 import { lookUp, type LookUp } from '../src/postgres/batcher.js'
@@ -59,7 +60,7 @@ export const catalog: Projection = {
   ],
   tables: [voices, languages, models, campaignTable, phoneNumberTable],
   keys (event) {
-    if (isCampaignEvent(event)) return [[campaignTable, event.data.campaign_id]]
+    if (isOf<CampaignEvent>(campaignEventTypes, event)) return [[campaignTable, event.data.campaign_id]]
     const { type, data } = event
     const isNumber = type === 'PhoneNumberAdded' || type === 'PhoneNumberReleased'
     return isNumber ? [[phoneNumberTable, data.phone_number_id]] : []

@@ -42,7 +42,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
     registerReadSlots(scope)
     addMetrics(scope, metrics, metricsToken)
     await addApiDocs(scope, basePath, deps.publicUrl)
-    addHealth(scope, healthChecks, undefined, deps.leaving)
+    addHealth(scope, healthChecks, deps.leaving)
     await addConsole(scope, basePath)
     await scope.register(async (api: App) => {
       api.addHook('preHandler', async (request, reply) => nameIgnoredParameters(request, reply))

@@ -29,8 +29,6 @@ const statusOf: Record<RejectionCode, number> = {
   'too-many': 429
 }
 
-export { isOfOutage }
-
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a 500 of this route says; never a stack, a query or a host name. */

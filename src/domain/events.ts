@@ -183,7 +183,7 @@ function isAtHome (event: DomainEvent, stream: string): boolean {
 
 const requestStreamOf = ({ data }: PersonRequestEvent) => personRequestStream(data.person_request_id)
 
-const isOf = <Event extends DomainEvent>(types: readonly Event['type'][], event: DomainEvent): event is Event =>
+export const isOf = <Event extends DomainEvent>(types: readonly Event['type'][], event: DomainEvent): event is Event =>
   types.some((type) => type === event.type)
 
 /** For readers that go on without an event that cannot be read; `problem` says why it cannot. */

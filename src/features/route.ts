@@ -8,8 +8,9 @@ import Type, { type Static, type TObject, type TProperties, type TSchema } from 
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
 import { page } from '../http/docs/examples.js'
-import { type Found, type KeyKind, PageOf, type PageParameters, Paging, type RequestedPage } from '../http/lists.js'
+import { type KeyKind, PageOf, type PageParameters, Paging } from '../http/lists.js'
 import { reading, type Sources } from '../http/read-position.js'
+import type { Page, Paged } from '../postgres/page.js'
 import type { ApiServices } from '../services/services.js'
 
 export type AddRoute = (app: App, services: ApiServices) => void
@@ -56,7 +57,7 @@ export function list<
   Item extends TSchema, Filters extends TProperties = Record<never, TSchema>, Params extends TObject = TObject
 > (
   url: string, given: List<Item, Filters, Params>,
-  find: (services: ApiServices, page: RequestedPage, asked: Asked<Filters, Params>) => Promise<Found<Static<Item>>>
+  find: (services: ApiServices, page: Page, asked: Asked<Filters, Params>) => Promise<Paged<Static<Item>>>
 ): AddRoute {
   const { source, perPage, keys, item, example, filters, refusals, isClosedToKeys, ...described } = given
   const paging = new Paging(described.operationId, perPage, keys)

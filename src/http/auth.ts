@@ -10,7 +10,7 @@ import { httpError } from '../domain/rejection.js'
 import type { Scope } from '../features/api-keys/events.js'
 import {
   type ApiKeyUser, challenge, claimedSubject, type Credentials, isSubject, type JwtSettings, keyIn, refusalOf, Refused,
-  type Role, roleOf, tokensAlone
+  type Role, roleOf
 } from './credentials.js'
 import { note, userHash } from './request-log.js'
 
@@ -49,7 +49,7 @@ const leewayMs = 5_000
  * `credentials` knows keys and revoked tokens.
  */
 export async function registerAuth (
-  app: FastifyInstance, jwt: JwtSettings, credentials: Credentials = tokensAlone
+  app: FastifyInstance, jwt: JwtSettings, credentials: Credentials
 ): Promise<void> {
   app.decorate('credentials', credentials)
   const formatUser = (claims: Record<string, unknown>): Caller =>

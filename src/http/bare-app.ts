@@ -18,8 +18,7 @@ import { registerRateLimits, type RateLimit } from './limits.js'
 export interface StatusDeps {
   logger: FastifyBaseLogger
   jwt: JwtSettings
-  /** Without them there are no API keys, and no token is ever revoked. */
-  credentials?: Credentials | undefined
+  credentials: Credentials
   rateLimit: RateLimit
   /** How long a client may neither read nor write before its connection ends, in milliseconds; 30 s when absent. */
   idleMs?: number | undefined
@@ -46,7 +45,7 @@ export async function buildStatusApp (deps: StatusDeps): Promise<App> {
   await registerAuth(app, jwt, credentials)
   await registerRateLimits(app, rateLimit)
   addMetrics(app, metrics, metricsToken)
-  addHealth(app, healthChecks, undefined, deps.leaving)
+  addHealth(app, healthChecks, deps.leaving)
   refuseOthers()
   return app
 }

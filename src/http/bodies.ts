@@ -48,9 +48,8 @@ export function takeOnlyJson (app: App): void {
     if (request.routeOptions.config.isBodyOptional) request.body ??= {}
   })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(request.headers['content-type'] ?? '')?.[1]
-    const isJsonCharset = charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)
-    if (!isJsonCharset) return done(httpError(415, `JSON is UTF-8, not ${charset}`))
+    const charset = charsetOf(request)
+    if (!/^(utf-?8|us-ascii)$/i.test(charset)) return done(httpError(415, `JSON is UTF-8, not ${charset}`))
     if (body.length === 0 && mayBeEmpty(request)) return done(null)
     if (!isUtf8(body)) return done(httpError(400, 'The body is not valid UTF-8.'))
     const most = request.routeOptions.config.mostValues ?? mostValues
@@ -58,6 +57,9 @@ export function takeOnlyJson (app: App): void {
     return parse(request, body.toString('utf8'), done)
   })
 }
+
+const charsetOf = ({ headers }: FastifyRequest) =>
+  /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8'
 
 const mayBeEmpty = ({ routeOptions: { schema, config } }: FastifyRequest) =>
   schema?.body === undefined || config.isBodyOptional === true
@@ -103,7 +105,7 @@ function endOfString (json: Buffer, from: number): number {
 export function takeCsvWhereWanted (app: App): void {
   app.addContentTypeParser('text/csv', (request, payload, done) => {
     const { config } = request.routeOptions
-    const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8'
+    const charset = charsetOf(request)
     if (config.takesCsv && /^utf-?(8|16(le|be)?)$/i.test(charset)) return done(null, payload)
     done(httpError(415, `CSV is not taken here, or not in ${charset}`))
   })

@@ -120,10 +120,6 @@ export const keyPattern = /^rl_[A-Za-z0-9_-]{43}$/
 /** SHA-256 in hexadecimal digits: of a key, and of the `jti` of a token. */
 export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** For an app that knows only tokens. */
-export const tokensAlone: Credentials =
-  { findKey: async () => 'key-unknown', used () {}, isTokenRevoked: async () => false }
-
 /** The key in a header, well formed or not; undefined where it has a token. */
 export const keyIn = (authorization: string | undefined) =>
   /^Bearer\s+(rl_\S*)\s*$/i.exec(authorization ?? '')?.[1]

@@ -3,7 +3,6 @@ import { CsvError, type InfoRecord, parse } from 'csv-parse'
 import { Readable } from 'node:stream'
 import { invalid, Rejection } from '../domain/rejection.js'
 import { decoder, NotText } from '../text-files.js'
-import { TooManyBodies } from './limits.js'
 
 export type Cell = string | number | null | undefined
 
@@ -52,8 +51,7 @@ export type CsvRecord = string[] & { row: number }
  * Yields every record, the header line first; skips empty ones, which still count as rows. If reading stops, `source`
  * stays open, so that the sender can be answered. Commas separate cells, unless semicolons or tabs make `key` a cell of
  * its own in the header line, as where decimals have a comma.
- * @throws Rejection `invalid` naming the row that cannot be read (the first one after the header is 1), or `too-large`,
- * and an error with status 400 when the sender is gone
+ * @throws Rejection `invalid` naming the row that cannot be read (the first one after the header is 1), or `too-large`
  */
 export async function * csvRecords (
   source: Readable, { mostBytes, mostRecordBytes, mostRows = Infinity }: CsvLimits, key = ''
@@ -102,7 +100,7 @@ async function * decoded (source: Readable, mostBytes: number): AsyncGenerator<s
       throw error instanceof NotText ? invalid({ body: [`must be UTF-8: ${error.message}`] }) : error
     }
   }
-  for await (const chunk of chunksOf(source)) {
+  for await (const chunk of source.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length
     if (bytes > mostBytes) throw new Rejection('too-large', `The file is larger than ${mostBytes / 2 ** 20} MiB.`)
     const text = textOf(chunk)
@@ -145,21 +143,6 @@ async function * joined (head: string, pieces: AsyncGenerator<string>): AsyncGen
 function * cut (text: string): Generator<Buffer> {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += atOnce) yield bytes.subarray(at, at + atOnce)
-}
-
-/** Wraps the error of a lost socket, which would look like an outage of a back end. */
-class BrokenOff extends Error {
-  override readonly name = 'BrokenOff'
-  readonly statusCode = 400
-}
-
-async function * chunksOf (source: Readable): AsyncGenerator<Buffer> {
-  try {
-    yield * source.iterator({ destroyOnReturn: false })
-  } catch (cause) {
-    if (cause instanceof TooManyBodies) throw cause
-    throw new BrokenOff('The body broke off.', { cause })
-  }
 }
 
 const reasons: Record<string, string> = {

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import Type from 'typebox'
-import { isOfOutage } from '../errors.js'
+import { isOfOutage } from '../log/errors.js'
 import { atMostEvery, joinRunning, withTimeout } from '../timing.js'
 import { hasRole, only } from './auth.js'
 import { answered, example } from './docs/describe.js'
@@ -31,10 +31,8 @@ const notReady = 'The service is not ready.'
  * limit. A process that is leaving is not ready, whatever the checks say. Only operators see which check failed.
  * Register authentication before.
  */
-export function addHealth (
-  app: FastifyInstance, checks: HealthChecks, everyMs = checkEveryMs, leaving?: AbortSignal
-): void {
-  const readiness = atMostEvery(everyMs, readinessOf(checks, app.log))
+export function addHealth (app: FastifyInstance, checks: HealthChecks, leaving?: AbortSignal): void {
+  const readiness = atMostEvery(checkEveryMs, readinessOf(checks, app.log))
   app.get('/health/live', { schema: liveSchema, ...ofProbes }, () => ({ status: 'ok' }))
   app.get('/health/ready', { schema: readySchema, ...ofProbes }, async (request, reply) => {
     if (leaving?.aborted) return await reply.code(503).send({ message: stopping, status: 'draining' })

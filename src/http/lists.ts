@@ -2,6 +2,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { isUuid } from '../domain/json.js'
 import type { FieldErrors } from '../domain/rejection.js'
+import type { Page, Paged } from '../postgres/page.js'
 import { titleOf } from './docs/describe.js'
 
 const Meta = Type.Object({
@@ -32,15 +33,6 @@ export const PageOf = <Item extends TSchema>(item: Item) =>
   Type.Object({ data: Type.Array(item), meta: Meta }, { title: `${titleOf(item)}Page` })
 
 export interface PageParameters { page?: number, per_page: number, after?: string }
-export type RequestedPage = { perPage: number } & ({ page: number } | { after: string[] })
-
-/** A page from the read model: see `Paged` there. */
-export interface Found<Item> {
-  items: Item[]
-  total?: { count: number, isExact: boolean }
-  next: string[] | null
-  isCut: boolean
-}
 
 /** Paging of one list. Its cursors are valid for this list alone, whatever its filters. */
 export class Paging {
@@ -74,11 +66,11 @@ export class Paging {
     return this.#keysIn(after) ? {} : { after: ['must be the meta.next of a page of this list, or empty'] }
   }
 
-  requested ({ page = 1, per_page: perPage, after }: PageParameters): RequestedPage {
+  requested ({ page = 1, per_page: perPage, after }: PageParameters): Page {
     return after === undefined ? { page, perPage } : { after: this.#keysIn(after) ?? [], perPage }
   }
 
-  answer<Item> (asked: PageParameters, found: Found<Item>): { data: Item[], meta: Static<typeof Meta> } {
+  answer<Item> (asked: PageParameters, found: Paged<Item>): { data: Item[], meta: Static<typeof Meta> } {
     const { items, total, next, isCut } = found
     const { page = 1, per_page } = asked
     return {
@@ -104,7 +96,7 @@ export class Paging {
   }
 }
 
-function counted ({ count, isExact }: NonNullable<Found<unknown>['total']>, perPage: number) {
+function counted ({ count, isExact }: NonNullable<Paged<unknown>['total']>, perPage: number) {
   if (!isExact) return { total: count, total_is_exact: false, last_page: null }
   return { total: count, last_page: Math.max(1, Math.ceil(count / perPage)) }
 }

@@ -12,6 +12,7 @@ import { openMetrics } from '../../src/http/metrics.js'
 import { eventually } from '../support/eventually.js'
 import { openConnections } from '../support/http/open-connections.js'
 import { configOf } from '../support/service.js'
+import { tokensAlone } from './auth/tokens.js'
 import type { Teardown } from '../support/teardown.js'
 
 const large = Buffer.alloc(32 * 2 ** 20, 'x') // more than the buffers of two sockets hold
@@ -22,7 +23,13 @@ interface Times { closing?: ClosingTimes, idleMs?: number }
 async function listening (t: Teardown, times: Times): Promise<{ app: App, url: string }> {
   const logger = pino({ level: 'silent' })
   const app = await buildStatusApp({
-    logger, jwt: configOf({}).jwt, rateLimit: { perMinute: 0 }, healthChecks: {}, metrics: openMetrics(logger), ...times
+    logger,
+    jwt: configOf({}).jwt,
+    credentials: tokensAlone,
+    rateLimit: { perMinute: 0 },
+    healthChecks: {},
+    metrics: openMetrics(logger),
+    ...times
   })
   app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   app.get('/large', () => large)

@@ -136,7 +136,4 @@ export const assistantEvents = {
 export type AssistantEvent = EventOf<typeof assistantEvents>
 export const assistantEventTypes = typesOf(assistantEvents)
 
-export const isAssistantEvent = (event: { type: string }): event is AssistantEvent =>
-  Object.hasOwn(assistantEvents, event.type)
-
 export const assistantStream = (assistantId: number) => `assistant-${assistantId}`

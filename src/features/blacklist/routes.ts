@@ -44,7 +44,7 @@ const addToBlacklist = route('POST', '/user/blacklist', command('user', 'Blackli
     const data = describeEntry(state)
     reply.code(state.blacklist_id === ids[0] ? 201 : 200)
     // Reads show leads with the number as blacklisted from the same position on as they show the entry.
-    return { message: listed, data: await readBack({ source: 'leads', folded: () => data, read: async () => data }) }
+    return { message: listed, data: await readBack({ source: 'leads', folded: () => data }) }
   }
 }))
 

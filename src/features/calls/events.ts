@@ -11,11 +11,11 @@ export type CallStatus = typeof callStatuses[number]
 
 export const CallStatus = Type.Enum([...callStatuses], { title: 'CallStatus', description: 'How the call ended.' })
 
+export const callIdWords = '1 to 128 letters, digits, dots, underscores, tildes or hyphens'
 const callIdRule = {
   pattern: '^[A-Za-z0-9._~-]{1,128}$',
-  description: 'Identifies the call; chosen by the call engine. ' +
-    '1 to 128 letters, digits, dots, underscores, tildes or hyphens.',
-  ...inWords('must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens')
+  description: `Identifies the call; chosen by the call engine. ${callIdWords}.`,
+  ...inWords(`must be ${callIdWords}`)
 }
 export const CallId = Type.String(callIdRule)
 export const isCallId = (text: string) => new RegExp(callIdRule.pattern).test(text)
@@ -66,8 +66,8 @@ const CallErased = Type.Object({
   assistant_id,
   lead_id,
   lead_status: Type.Optional(LeadStatus({ description: 'As it was reported.' })),
-  status: Type.Enum([...callStatuses], { title: 'CallStatus' }),
-  direction: Type.Enum(['inbound', 'outbound'], { title: 'CallDirection' }),
+  status,
+  direction,
   started_at: Instant(),
   ended_at: Instant(),
   duration,

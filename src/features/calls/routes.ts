@@ -18,7 +18,7 @@ import { reading, type Source } from '../../http/read-position.js'
 import type { ApiServices } from '../../services/services.js'
 import { list, route } from '../route.js'
 import { Delivery } from '../webhooks/model.js'
-import { callStream, CompleteCallBody, isCallId } from './events.js'
+import { callIdWords, callStream, CompleteCallBody, isCallId } from './events.js'
 import { callDecider, type CallFacts, CallReport, CallSummary, describeCall, validateReport } from './model.js'
 
 const accepted = 'Call accepted'
@@ -36,7 +36,7 @@ export const completeCall = route('POST', '/engine/calls/:call_id/completed', {
     description: 'The same report again is accepted again; another report for the same call is refused.',
     params: Type.Object({
       call_id: Type.String({
-        description: 'The call, as the engine names it: 1 to 128 letters, digits, dots, underscores, tildes or hyphens.',
+        description: `The call, as the engine names it: ${callIdWords}.`,
         examples: [callId]
       })
     }),
@@ -71,7 +71,7 @@ interface OwnedCallFacts extends CallFacts { owner?: string }
 /** @throws Rejection when the path holds no call id */
 function callIdIn (text: string): string {
   if (isCallId(text)) return text
-  throw refused({ call_id: ['must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens'] })
+  throw refused({ call_id: [`must be ${callIdWords}`] })
 }
 
 /** If the call's stream has an event that cannot be read, this report cannot be compared with it. */

@@ -18,7 +18,4 @@ export const campaignEvents = {
 export type CampaignEvent = EventOf<typeof campaignEvents>
 export const campaignEventTypes = typesOf(campaignEvents)
 
-export const isCampaignEvent = (event: { type: string }): event is CampaignEvent =>
-  Object.hasOwn(campaignEvents, event.type)
-
 export const campaignStream = (campaignId: number) => `campaign-${campaignId}`

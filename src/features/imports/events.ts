@@ -4,7 +4,7 @@ import { Id, Instant, UserId, uuid } from '../../domain/json.js'
 import { firstVersion, typesOf, type EventOf } from '../../domain/upcast.js'
 
 const ids = { import_id: Type.String({ pattern: uuid, description: 'A UUID.' }), user_id: UserId, campaign_id: Id({}) }
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
+export const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const counts = {
   total: Count('Rows that were sent.'),

@@ -21,7 +21,7 @@ import { PageOf, Paging } from '../../http/lists.js'
 import { reading } from '../../http/read-position.js'
 import type { ApiServices } from '../../services/services.js'
 import { type AddRoute, list, route } from '../route.js'
-import { DuplicateRule, type LeadImportEvent, LeadImportStatus, leadImportStream } from './events.js'
+import { Count, DuplicateRule, type LeadImportEvent, LeadImportStatus, leadImportStream } from './events.js'
 import {
   ImportBody, ImportQuery, importRequest, importValidators, inTurns, mostImportsOfUser, type Upload, whileKept
 } from './import-body.js'
@@ -139,7 +139,6 @@ async function begun ({ pool }: ApiServices, userId: string, id: string) {
 const find = (pool: ApiServices['pool'], userId: string, id: string) =>
   findRequest<ImportProgress>(pool, [leadImportKind], userId, id)
 
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const LeadImport = Type.Object({
   id: Type.String(),
   status: LeadImportStatus,

@@ -5,7 +5,7 @@ import {
   SignJWT, type JWTPayload, exportJWK, exportSPKI, generateKeyPair, type GenerateKeyPairResult, type JWK
 } from 'jose'
 import { only, registerAuth } from '../../../src/http/auth.js'
-import type { JwtSettings } from '../../../src/http/credentials.js'
+import type { Credentials, JwtSettings } from '../../../src/http/credentials.js'
 import pino from 'pino'
 import { requestLogger } from '../../../src/http/logging.js'
 import { RequestLog } from '../../../src/http/request-log.js'
@@ -24,12 +24,16 @@ export const without = (name: string) =>
   Object.fromEntries(Object.entries(claims()).filter(([claim]) => claim !== name))
 export const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
+/** No keys, and no token was revoked. */
+export const tokensAlone: Credentials =
+  { findKey: async () => 'key-unknown', used () {}, isTokenRevoked: async () => false }
+
 /** An app with one route for users and one for engines. */
 export async function guarded (t: Teardown, jwt: JwtSettings) {
   const lines: string[] = []
   const loggerInstance = requestLogger(pino({ level: 'info' }, { write: (line: string) => { lines.push(line) } }))
   const app = fastify({ loggerInstance, logController: new RequestLog() })
-  await registerAuth(app, jwt)
+  await registerAuth(app, jwt, tokensAlone)
   await registerRateLimits(app, { perMinute: 0, strangersPerMinute: Infinity })
   app.get('/user/:id', { onRequest: only('user') }, async ({ user }) => user)
   app.get('/engine', { onRequest: only('engine') }, async ({ user }) => user)

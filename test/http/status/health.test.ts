@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { registerAuth } from '../../../src/http/auth.js'
 import { addHealth, type HealthChecks } from '../../../src/http/health.js'
 import { EventStoreUnavailable } from '../../../src/log/errors.js'
-import { claims, secret, signed } from '../auth/tokens.js'
+import { claims, secret, signed, tokensAlone } from '../auth/tokens.js'
 import { projections } from '../../../projections/index.js'
 import { eventually } from '../../support/eventually.js'
 import { untilReady, caller } from '../../support/running-service.js'
@@ -82,10 +82,10 @@ t.test('an API is ready once ids are given out, and says what it waits for', asy
   await blocker.query('ROLLBACK')
 })
 
-async function probed (t: Test, checks: HealthChecks, everyMs: number, told: string[] = []) {
+async function probed (t: Test, checks: HealthChecks, told: string[] = []) {
   const app = fastify({ logger: { stream: { write: (line: string) => { told.push(line) } } } })
-  await registerAuth(app, { roleClaim: 'role', secret })
-  addHealth(app, checks, everyMs)
+  await registerAuth(app, { roleClaim: 'role', secret }, tokensAlone)
+  addHealth(app, checks)
   t.teardown(() => app.close())
   return async (token?: string) => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -96,10 +96,9 @@ async function probed (t: Test, checks: HealthChecks, everyMs: number, told: str
 
 t.test('all who ask within a second get the answer of one run', async (t) => {
   let runs = 0
-  const ready = await probed(t, { counted: async () => { runs++ } }, 60_000)
-  const answers = await Promise.all(Array.from({ length: 200 }, () => ready()))
+  const ready = await probed(t, { counted: async () => { runs++ } })
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ready()))
   t.ok(answers.every(({ status }) => status === 200))
-  t.equal((await ready()).status, 200)
   t.equal(runs, 1)
 })
 
@@ -110,7 +109,7 @@ t.test('a check that does not end is a failure, and is not begun again', async (
       begun++
       return new Promise(() => {})
     }
-  }, 0)
+  })
   t.equal((await ready()).status, 503)
   t.equal((await ready()).status, 503)
   t.equal(begun, 1)
@@ -121,7 +120,7 @@ t.test('a check that is late is told with its reason, unless that is an outage o
   const failsLate = async (error: Error) => { throw await delay(2_500, error) }
   const ready = await probed(t, {
     outage: () => failsLate(new EventStoreUnavailable('silent')), other: () => failsLate(new Error('the reason'))
-  }, 60_000, told)
+  }, told)
   t.equal((await ready()).status, 503)
   const notReady = () => told.filter((line) => line.includes('"not ready"'))
   await eventually(async () => notReady().length > 0)
@@ -130,7 +129,7 @@ t.test('a check that is late is told with its reason, unless that is an outage o
 })
 
 t.test('what is wrong is told to operators, to all others whether something is', async (t) => {
-  const ready = await probed(t, { fine: async () => {}, broken: async () => { throw new Error('no') } }, 0)
+  const ready = await probed(t, { fine: async () => {}, broken: async () => { throw new Error('no') } })
   t.strictSame(await ready(await signed(claims({ role: 'ops' }))), {
     status: 503,
     body: { message: 'Not ready: broken.', status: 'failing', checks: { fine: 'ok', broken: 'failing' } }

@@ -105,6 +105,7 @@ export async function appAlone ({ basePath = '', publicUrl }: { basePath?: strin
     basePath,
     publicUrl,
     jwt: { secret: secrets.JWT_SECRET, roleClaim: 'role' },
+    credentials: unused,
     corsOrigins: [],
     rateLimit: { perMinute: 0 },
     healthChecks: {},
