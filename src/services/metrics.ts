@@ -82,7 +82,7 @@ export function observeAttempts (
   const exhausted = metrics.events('webhook_deliveries_exhausted_total',
     'Deliveries that this process has made the last attempt of, in vain.', [])
   const latency = metrics.durations('webhook_delivery_latency_seconds',
-    'Time from the row of a call in the delivery log to the attempt of the schedule that delivered it.', latencies)
+    'Time from the beginning of the schedule of a delivery to its attempt that delivered it.', latencies)
   return {
     onAttempt ({ attempt: { trigger, ageMs }, outcome, durationMs }) {
       attempts({ trigger, outcome })
