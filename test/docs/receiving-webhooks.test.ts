@@ -10,7 +10,7 @@ import { receiver } from '../../docs/webhooks/receiver.js'
 import { webhookTest } from '../../src/http/docs/examples.js'
 import { deliveryId } from '../../workers/dispatch/payload.js'
 import { defaultSchedule, parseSchedule } from '../../src/features/webhooks/outcome.js'
-import { currentSecret } from '../../workers/deliver/secrets.js'
+import { userSecrets } from '../../workers/deliver/secrets.js'
 import { assistantCreated, callCompleted } from '../support/events/call-events.js'
 import { deliveryRig } from '../support/workers/delivery-rig.js'
 import { eventually } from '../support/eventually.js'
@@ -76,7 +76,7 @@ t.test('and so does the code of the guide, in TypeScript; is-signed.test.ts has 
 
 t.test('the receiver of the guide takes what the worker sends, and is sent again what it could not keep', async (t) => {
   const rig = await deliveryRig(t)
-  const secret = await currentSecret(rig.pool, rig.keys, '1')
+  const { secret } = await userSecrets(rig.pool, rig.keys, '1')
   const kept: [id: string, event: unknown][] = []
   let isFirst = true
   const url = await listening(t, secret, async (id, event) => {

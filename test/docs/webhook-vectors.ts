@@ -35,9 +35,8 @@ const odd = JSON.stringify({
 
 function signed (name: string, body: string, given: { secrets?: string[] } & Partial<Vector> = {}): Vector {
   const { secrets = [secret], ...changes } = given
-  const { 'webhook-signature': signature = '' } = signedHeaders({
-    id, attempt: 1, body: Buffer.from(body), at: new Date(at * 1000), secrets
-  })
+  const { 'webhook-signature': signature } =
+    signedHeaders({ id, attempt: 1, at: new Date(at * 1000) }, '0.0.0', Buffer.from(body), secrets)
   return { name, secret, id, timestamp: String(at), signature, body, now: at, valid: true, ...changes }
 }
 

@@ -21,12 +21,10 @@ const mostFormer = 2
 const defaultOverlapHours = 24
 const lockSpace = 0x77_6a // any number that nothing else uses for advisory locks with two keys
 
-/** Creates the user's secret if there is none; concurrent callers get the same one. */
-export async function currentSecret (db: Database, keys: SecretKeys, userId: string): Promise<string> {
-  return (await userSecrets(db, keys, userId)).secret
-}
-
-/** What verifies the user's webhooks: the current secret, and the one before it while that still signs. */
+/**
+ * What verifies the user's webhooks: the current secret, and the one before it while that still signs. Creates the
+ * first one; concurrent callers get the same.
+ */
 export async function userSecrets (db: Database, keys: SecretKeys, userId: string): Promise<Secrets> {
   const { key_id, sealed } = seal(keys, userId, newSecret())
   await db.query(`
@@ -50,28 +48,16 @@ export async function assistantSecrets (
 }
 
 /**
- * Makes a new secret of the user current. The former one keeps signing for `overlapHours`; with 0 it stops at once. A
+ * Makes a new secret of the owner current. The former one keeps signing for `overlapHours`; with 0 it stops at once. A
  * second rotation does not shorten that: each former secret signs for its own time, so that no receiver that has one of
- * them breaks.
- * @returns nothing if two former secrets sign already: more signatures would only make requests longer
+ * them breaks. The first one of an assistant replaces the user's, which keep signing for that time.
+ * @returns false if two former secrets sign already: more signatures would only make requests longer
  */
-export async function rotateUserSecret (
-  tx: PoolClient, keys: SecretKeys, userId: string, overlapHours = defaultOverlapHours
-): Promise<Secrets | undefined> {
-  await currentSecret(tx, keys, userId)
-  return await rotate(tx, keys, { userId }, overlapHours) ? await userSecrets(tx, keys, userId) : undefined
-}
-
-/** The same for an assistant. Its first secret replaces the user's, which keep signing for that time. */
-export async function rotateOwnSecret (
-  tx: PoolClient, keys: SecretKeys, { userId, id }: { userId: string, id: number }, overlapHours = defaultOverlapHours
-): Promise<AssistantSecrets | undefined> {
-  const isRotated = await rotate(tx, keys, { userId, assistantId: id }, overlapHours)
-  return isRotated ? await assistantSecrets(tx, keys, userId, id) : undefined
-}
-
-async function rotate (tx: PoolClient, keys: SecretKeys, owner: SecretOwner, overlapHours: number): Promise<boolean> {
+export async function rotateSecret (
+  tx: PoolClient, keys: SecretKeys, owner: SecretOwner, overlapHours = defaultOverlapHours
+): Promise<boolean> {
   const { userId, assistantId } = owner
+  await userSecrets(tx, keys, userId)
   await lockSecretsOf(tx, owner)
   const { current, former } = await signing(tx, keys, owner)
   if (overlapHours > 0 && former.length >= mostFormer) return false

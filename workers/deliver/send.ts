@@ -7,8 +7,8 @@ import type { Result } from '../../src/features/webhooks/outcome.js'
 import type { Poster } from './post.js'
 import { unseal, type SecretKeys } from '../../src/privacy/sealed-text.js'
 import { tracing, type SpanOptions } from '../../src/tracing/tracing.js'
-import { currentSecret } from './secrets.js'
-import { requestHeaders, signedHeaders } from './sign.js'
+import { userSecrets } from './secrets.js'
+import { signedHeaders } from './sign.js'
 
 interface SendOptions {
   pool: Pool
@@ -53,13 +53,10 @@ async function post (
   if (problem !== undefined) return { kind: 'failure', stage: 'blocked', message: `the webhook URL ${problem}` }
   const own = openHeaders(options.keys, attempt.userId, attempt.headers)
   attempt.headerNames = Object.keys(own)
-  const numbered = { id, attempt: n, at }
   const secrets = await secretsOf(attempt, options)
   return await options.poster.post({
     url,
-    headers: {
-      ...own, ...requestHeaders(numbered, options.version), ...signedHeaders({ ...numbered, body, secrets }), ...traced
-    },
+    headers: { ...own, ...signedHeaders({ id, attempt: n, at }, options.version, body, secrets), ...traced },
     body,
     timeoutMs: attempt.isSuspect ? Math.min(suspectMs, options.timeoutMs) : options.timeoutMs,
     signal
@@ -67,6 +64,6 @@ async function post (
 }
 
 async function secretsOf ({ userId, secrets }: Attempt, { pool, keys }: SendOptions): Promise<string[]> {
-  if (secrets.length === 0) return [await currentSecret(pool, keys, userId)]
+  if (secrets.length === 0) return [(await userSecrets(pool, keys, userId)).secret]
   return secrets.map((row) => unseal(keys, userId, row))
 }

@@ -10,32 +10,25 @@ interface NumberedAttempt {
   at: Date
 }
 
-interface Signable extends NumberedAttempt {
-  body: Buffer
-  /** `whsec_…`, the newest first; during a rotation the previous one signs too. */
-  secrets: readonly string[]
-}
-
 /** A new secret: 32 random bytes, the size that Standard Webhooks recommends (24 to 64). */
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
-const attemptHeaders = ({ id, attempt, at }: NumberedAttempt) => ({
+/** All headers but the signature, as the user may see them. @param version of Ringledger */
+export const requestHeaders = ({ id, attempt, at }: NumberedAttempt, version: string) => ({
+  'content-type': 'application/json',
+  'user-agent': `Ringledger/${version}`,
   'webhook-id': id,
   'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
   'webhook-attempt': String(attempt)
 })
 
-/** All headers but the signature, as the user may see them. @param version of Ringledger */
-export const requestHeaders = (attempt: NumberedAttempt, version: string) => ({
-  'content-type': 'application/json',
-  'user-agent': `Ringledger/${version}`,
-  ...attemptHeaders(attempt)
-})
-
-/** The headers that receivers verify. @throws Error when a secret is not `whsec_` and base64 */
-export function signedHeaders ({ id, attempt, body, at, secrets }: Signable): Record<string, string> {
-  const headers = attemptHeaders({ id, attempt, at })
-  const prefix = `${id}.${headers['webhook-timestamp']}.`
+/**
+ * With the signatures that receivers verify.
+ * @param secrets `whsec_…`, the newest first; during a rotation the previous one signs too @throws Error if one is not
+ */
+export function signedHeaders (attempt: NumberedAttempt, version: string, body: Buffer, secrets: readonly string[]) {
+  const headers = requestHeaders(attempt, version)
+  const prefix = `${attempt.id}.${headers['webhook-timestamp']}.`
   return { ...headers, 'webhook-signature': secrets.map((secret) => signature(secret, prefix, body)).join(' ') }
 }
 

@@ -2,8 +2,8 @@
 // hastens at most 1,000 due rows at once; `continueHastening` does the rest.
 import type { Pool, PoolClient } from 'pg'
 import type { Interruption } from '../../src/features/webhooks/model.js'
+import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 import { beginning, runs } from './claim.js'
-import { notifyDue } from './due-channel.js'
 import { iso } from './read.js'
 
 type Database = Pool | PoolClient
@@ -21,6 +21,16 @@ export interface WebhookChange {
 
 /** Most due rows of one statement. */
 export const mostAtOnce = 1_000
+
+const dueChannel = 'ringledger_webhooks_due'
+
+/** Tells workers, once it is committed, that assistants have something due. The reconciler finds whom nobody heard. */
+export async function notifyDue (db: Database, ...assistantIds: string[]): Promise<void> {
+  await db.query('SELECT pg_notify($1, id) FROM unnest($2::text[]) AS due (id)', [dueChannel, assistantIds])
+}
+
+export const listenForDue = (notifications: Notifications, onDue: (assistantId: string) => void): Listener =>
+  notifications.listen(dueChannel, { onNotification: onDue })
 
 // A new URL, switching on or off, and resuming raise the revision. All but switching off restart the schedules.
 const changeSql = `

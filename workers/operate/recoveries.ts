@@ -2,7 +2,7 @@
 import type { PoolClient, Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Streams } from '../../src/log/event-log.js'
-import { notifyDue } from '../deliveries/due-channel.js'
+import { notifyDue } from '../deliveries/webhooks.js'
 import { beginAnew } from '../deliveries/pending.js'
 import { isClosed } from '../deliveries/read.js'
 import type { BackgroundKind } from '../work/kind.js'

@@ -4,15 +4,9 @@ import type { Pool, PoolClient } from 'pg'
 import type { RequestedAttempt } from '../../src/features/webhooks/model.js'
 import type { WebhookTest } from '../../src/features/webhooks/payload.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { notifyDue } from '../deliveries/due-channel.js'
+import { notifyDue } from '../deliveries/webhooks.js'
 import { askForAttempt } from '../deliveries/pending.js'
 import { findDelivery, isDeliveryId } from '../deliveries/read.js'
-
-interface TestTarget {
-  userId: string
-  url: string
-  body: WebhookTest
-}
 
 type Kind = 'manual' | 'test'
 
@@ -51,13 +45,10 @@ export async function requestRedelivery (tx: PoolClient, id: string, userId?: st
   return refusal ?? await ask(tx, id, 'manual', assistantId)
 }
 
-/** Inserts a test delivery and asks for its only attempt, in the caller's transaction. */
-export async function requestTest (tx: PoolClient, { userId, url, body }: TestTarget): Promise<RequestedAttempt> {
+/** Inserts a test delivery and asks for its only attempt. Call it once the dispatcher knows the webhook. */
+export async function requestTest (tx: PoolClient, userId: string, body: WebhookTest): Promise<RequestedAttempt> {
   const { data: { assistant } } = body
   const [id, assistantId] = [randomUUID(), String(assistant.id)]
-  await tx.query(`
-    INSERT INTO ledger.webhooks (assistant_id, user_id, url, off_since) VALUES ($1, $2, $3, now())
-    ON CONFLICT DO NOTHING -- the dispatcher may not know of it yet`, [assistant.id, userId, url])
   const refusal = await tooMany(tx, 'test', assistantId)
   if (refusal) return refusal
   await tx.query(`

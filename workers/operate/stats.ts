@@ -10,10 +10,10 @@ const none = { scheduled: 0, delivered: 0, held: 0, exhausted: 0, cancelled: 0, 
 export async function webhookStats (pool: Pool) {
   const { rows: counts } = await pool.query<{ status: string, count: string }>(`
     SELECT CASE WHEN ${isHeld} THEN 'held' ELSE status END AS status, count(*) FROM ledger.webhook_deliveries d GROUP BY 1`)
-  const { due: waiting, in_flight: under_way, oldest_due: oldest, ...endpoints } = await queueStatus(pool)
-  const { suspended_endpoints, failing_endpoints } = endpoints
+  const { waiting, running, oldest, suspended, failing } = await countDue(pool)
   const statuses = { ...none, ...Object.fromEntries(counts.map(({ status, count }) => [status, Number(count)])) }
-  return { statuses, due: { waiting, under_way, oldest }, suspended_endpoints, failing_endpoints }
+  const due = { waiting, under_way: running, oldest: oldest?.toISOString() ?? null }
+  return { statuses, due, suspended_endpoints: suspended, failing_endpoints: failing }
 }
 
 export interface Due {

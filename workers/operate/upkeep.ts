@@ -6,11 +6,11 @@ import { openPoster, type Poster } from '../deliver/post.js'
 import type { Periodic } from '../periodic.js'
 import { continueAudit } from './audit.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { notifyDue } from '../deliveries/due-channel.js'
+import { notifyDue } from '../deliveries/webhooks.js'
 import { askForAttempt } from '../deliveries/pending.js'
 import type { Notice } from '../../src/features/webhooks/model.js'
 import { noticeOf } from '../deliveries/read.js'
-import { requestHeaders, signedHeaders } from '../deliver/sign.js'
+import { signedHeaders } from '../deliver/sign.js'
 
 /** The operators' hook, which gets the notices of all users. */
 export interface AlertHook {
@@ -40,9 +40,9 @@ const hourlyMs = 3_600_000
 /** `sending` must not run in a restored database, which may have sent the same before. */
 export function openTasks ({ alert, retentionDays, reconcileEveryMs: everyMs = usuallyMs, ...options }: TaskOptions) {
   const { pool, log } = options
-  const poster = openPoster({ allowCidrs: ['0.0.0.0/0', '::/0'] }) // operators may reach what is theirs
+  const poster = alert && openPoster({ allowCidrs: ['0.0.0.0/0', '::/0'] }) // operators may reach what is theirs
   const sending: Periodic[] = [{ name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(pool) }]
-  if (alert) sending.push({ name: 'alerts', everyMs: soonMs, run: () => sendAlerts({ ...options, ...alert, poster }) })
+  if (poster) sending.push({ name: 'alerts', everyMs: soonMs, run: () => sendAlerts({ ...options, ...alert, poster }) })
   const always: Periodic[] = [
     { name: 'months', everyMs: hourlyMs, run: () => keepMonths(pool, retentionDays) },
     { name: 'identity', everyMs: rarelyMs, run: () => continueAudit(options) },
@@ -55,7 +55,7 @@ export function openTasks ({ alert, retentionDays, reconcileEveryMs: everyMs = u
       }
     }
   ]
-  return { sending, always, close: () => poster.close() }
+  return { sending, always, close: async () => { await poster?.close() } }
 }
 
 const probeEvery = '1 day'
@@ -144,8 +144,7 @@ async function claimDue (pool: Pool): Promise<DueNotice[]> {
 async function post ({ notice, attempt, now }: DueNotice, options: AlertOptions): Promise<string | undefined> {
   const { poster, url, secret, version, signal } = options
   const body = Buffer.from(JSON.stringify(notice))
-  const numbered = { id: `notice-${notice.id}`, attempt, at: now }
-  const headers = { ...requestHeaders(numbered, version), ...signedHeaders({ ...numbered, body, secrets: [secret] }) }
+  const headers = signedHeaders({ id: `notice-${notice.id}`, attempt, at: now }, version, body, [secret])
   const result = await poster.post({ url, headers, body, timeoutMs, signal })
   if (result.kind === 'failure') return result.message
   return result.status >= 200 && result.status < 300 ? undefined : `it answered ${result.status}`

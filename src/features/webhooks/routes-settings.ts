@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import {
-  assistantSecrets, dropOwnSecret, rotateOwnSecret, rotateUserSecret, userSecrets
+  assistantSecrets, dropOwnSecret, rotateSecret, userSecrets
 } from '../../../workers/deliver/secrets.js'
 import { changeOptions, findOptions } from '../../../workers/deliveries/options.js'
 import { findWebhook } from '../../../workers/deliveries/webhooks.js'
@@ -44,7 +44,7 @@ const tooSoon = 'Two former secrets still sign: rotate again when the first of t
   'or with overlap_hours 0, which ends both at once.'
 
 /** @throws Rejection `webhook-refused` */
-function rotated<Data extends object> (data: Data | undefined): { status: number, body: { data: Data } } {
+function rotated<Data extends object> (data: Data | false): { status: number, body: { data: Data } } {
   if (!data) throw new Rejection('webhook-refused', tooSoon)
   return { status: 200, body: { data } }
 }
@@ -72,7 +72,10 @@ const rotateWebhookSecret = route('POST', '/user/webhook-secret/rotate', command
   response: { 200: secret('The new secret, and the former one.', WebhookSecretAnswer, rotatedSecret), 422: wrongHours }
 }, { isBodyOptional: true }), ({ handleLedger, keys }) => (request, reply) => handleLedger(request, reply, {
   prepare: async () => overlapHours(request, reply),
-  write: async (ledger, hours) => rotated(await rotateUserSecret(ledger, keys, request.user.id, hours))
+  async write (ledger, hours) {
+    const { user: { id: userId } } = request
+    return rotated(await rotateSecret(ledger, keys, { userId }, hours) && await userSecrets(ledger, keys, userId))
+  }
 }))
 
 const path = '/user/assistant/:id/webhook-secret'
@@ -108,9 +111,11 @@ const rotateAssistantSecret = route('POST', path, command('user', 'Rotating the 
     const hours = overlapHours(request, reply)
     return { hours, assistant: await ownAssistant(services, request.user.id, request.params.id) }
   },
-  async write (ledger, { hours, assistant }) {
-    const owner = { userId: request.user.id, id: assistant.assistant_id }
-    return rotated(await rotateOwnSecret(ledger, services.keys, owner, hours))
+  async write (ledger, { hours, assistant: { assistant_id: assistantId } }) {
+    const { keys } = services
+    const { user: { id: userId } } = request
+    const isRotated = await rotateSecret(ledger, keys, { userId, assistantId }, hours)
+    return rotated(isRotated && await assistantSecrets(ledger, keys, userId, assistantId))
   }
 }))
 

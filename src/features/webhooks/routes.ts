@@ -106,7 +106,7 @@ const testWebhook = route('POST', '/user/assistant/:id/webhook-test', command('u
     const body = testOf({ id, name }, schema, new Date().toISOString())
     const requested = url === null
       ? { kind: 'refused' as const, why: 'the assistant has no webhook_url' }
-      : await requestTest(ledger, { userId: request.user.id, url, body })
+      : await requestTest(ledger, request.user.id, body)
     return answerAttempt(reply, requested, testSent)
   }
 }))

@@ -10,7 +10,7 @@ import { commitEvents } from '../events/appender.js'
 import { assistantTo, callCompleted, logOf, type Told } from '../events/call-events.js'
 import { eventually } from '../eventually.js'
 import { keepingLog } from '../postgres/ledger.js'
-import { answers, receiver, type Receiver } from '../receivers/receiver.js'
+import { answers, receiver } from '../receivers/receiver.js'
 import type { Teardown } from '../teardown.js'
 import { type SenderRig, senderRig, sending, type SendingOptions } from './sender-rig.js'
 
@@ -77,9 +77,8 @@ export const statuses = (rows: Row[]) => rows.map(({ status, reason }) => [statu
 
 export const id = deliveryId('c-1')
 
-export const sendTest = ({ pool }: Pick<Rig, 'pool'>, { url }: Receiver, id = 1) =>
-  inTransaction(pool, (tx) =>
-    requestTest(tx, { userId: '1', url, body: testOf({ id, name: 'Front desk' }, [], new Date().toISOString()) }))
+export const sendTest = ({ pool }: Pick<Rig, 'pool'>, id = 1) =>
+  inTransaction(pool, (tx) => requestTest(tx, '1', testOf({ id, name: 'Front desk' }, [], new Date().toISOString())))
 
 export const attemptsOf = async (r: Pick<Rig, 'attempts'>) =>
   (await r.attempts()).map(({ trigger, n, outcome }) => [trigger, n, outcome])

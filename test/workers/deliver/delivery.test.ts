@@ -2,7 +2,7 @@
 import t from 'tap'
 import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { currentSecret } from '../../../workers/deliver/secrets.js'
+import { userSecrets } from '../../../workers/deliver/secrets.js'
 import { seal } from '../../../src/privacy/sealed-text.js'
 import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { assistantTo, callCompleted } from '../../support/events/call-events.js'
@@ -19,7 +19,7 @@ onEachQueue(t, {
     await r.tell(assistantTo(hook.url), callCompleted('c-1', { input_variables }))
     await settled(r, 'delivered')
     t.equal(hook.received.length, 3)
-    const secret = new Webhook(await currentSecret(r.pool, r.keys, '1'))
+    const secret = new Webhook((await userSecrets(r.pool, r.keys, '1')).secret)
     for (const [index, { headers, body }] of hook.received.entries()) {
       t.equal(headers['webhook-id'], deliveryId('c-1'))
       t.equal(headers['webhook-attempt'], String(index + 1))

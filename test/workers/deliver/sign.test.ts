@@ -7,7 +7,7 @@ import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
 const body = '{"text":"Grüezi 👋","large":9007199254740991}'
 const bytes = Buffer.from(body)
 const signed = (secrets: string[], at = new Date()) =>
-  signedHeaders({ id: 'c7a8e3f0-0000-5000-8000-000000000000', attempt: 3, body: bytes, at, secrets })
+  signedHeaders({ id: 'c7a8e3f0-0000-5000-8000-000000000000', attempt: 3, at }, '0.0.0', bytes, secrets)
 
 t.test('during a rotation the old and the new secret both verify', async (t) => {
   const [current, previous] = [newSecret(), newSecret()]

@@ -136,7 +136,7 @@ t.test('any text and number of a call arrives as it was, and the signed text is 
     const input_variables: JsonObject = JSON.parse(JSON.stringify(variables))
     const text = body({ input_variables, transcript: [{ role: 'customer', text: said, at: 0 }] })
     const { data } = read(text)
-    const headers = signedHeaders({ id: 'c-1', attempt: 1, body: Buffer.from(text), at, secrets: [secret] })
+    const headers = signedHeaders({ id: 'c-1', attempt: 1, at }, '0.0.0', Buffer.from(text), [secret])
     return JSON.stringify(data.input_variables) === JSON.stringify(input_variables) &&
       data.transcript_turns[0].text === said && isSigned(secret, headers, Buffer.from(text), at.getTime() / 1000)
   }))

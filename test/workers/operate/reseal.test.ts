@@ -7,7 +7,7 @@ import { inTransaction } from '../../../src/postgres/transaction.js'
 import { EventLog } from '../../../src/log/event-log.js'
 import { PersonKeys } from '../../../src/privacy/person-keys.js'
 import { preparePersonRequest } from '../../../workers/persons/erasure-rows.js'
-import { currentSecret, userSecrets } from '../../../workers/deliver/secrets.js'
+import { userSecrets } from '../../../workers/deliver/secrets.js'
 import { unseal, type SecretKeys } from '../../../src/privacy/sealed-text.js'
 import { changeOptions, findOptions } from '../../../workers/deliveries/options.js'
 import { refuseLostKeys, reseal, tellNeededKeys } from '../../../workers/operate/reseal.js'
@@ -37,8 +37,8 @@ const answerOf = async (keys: SecretKeys) => (await new Idempotency(pool, keys).
   prepare: async () => {}, write: async () => ({ status: 200, body: { secret: 'whsec_first' } })
 })).body
 
-const made = await Promise.all(['1', '2', '3'].map((user) => currentSecret(pool, keysOf(first), user)))
-made.push(await currentSecret(pool, keysOf(second, first), '4'))
+const made = await Promise.all(['1', '2', '3'].map(async (user) => (await userSecrets(pool, keysOf(first), user)).secret))
+made.push((await userSecrets(pool, keysOf(second, first), '4')).secret)
 await answerOf(keysOf(second, first))
 await pool.query("INSERT INTO ledger.webhooks (assistant_id, user_id, url) VALUES (1, '1', 'https://hooks.example.com')")
 const setHeaders = (keys: SecretKeys) => inTransaction(pool, (tx) =>
