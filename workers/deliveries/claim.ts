@@ -50,8 +50,6 @@ export interface Claiming {
   /** Most attempts, and most bytes of their bodies. */
   room: number
   bytes: number
-  /** Most attempts of one user that run in this worker. */
-  ofUser: number
   /** Claims only attempts that crashed their workers twice in a row. */
   suspects?: boolean
 }
@@ -68,10 +66,10 @@ const lockSpace = 0x77_68 // any number that nothing else uses for advisory lock
  * locks users and notes their assistants. The second has a newer snapshot: it sees what the last lock holder wrote.
  */
 export async function claim (pool: Pool, assistants: readonly string[], claiming: Claiming): Promise<Claim> {
-  const { worker, room, bytes, ofUser, suspects } = claiming
+  const { worker, room, bytes, suspects } = claiming
   const asked = assistants.filter((id) => /^\d{1,18}$/.test(id))
   const text = `EXECUTE claim_users('{${asked.join()}}');
-    EXECUTE ${suspects ? 'claim_suspects' : 'claim'}(${[worker, room, bytes, ofUser].join()})`
+    EXECUTE ${suspects ? 'claim_suspects' : 'claim'}(${worker}, ${room}, ${bytes})`
   const [users, { rows }] = await onConnection(pool, async (client, isBroken) => {
     try {
       if (!prepared.has(client.connection)) await client.query(preparing)
@@ -112,6 +110,10 @@ export const failuresOf = (d: string, w: string) =>
 export const isOpen = (w: string, now = 'now()') =>
   `(${w}.off_since IS NULL AND ${w}.suspended_at IS NULL AND coalesce(${w}.paused_until <= ${now}, true))`
 
+// What a bucket may hold, a tenth of `max_per_second`, and what it gets in a second: no second has more than that.
+const bucket = (w: string) => `greatest(1, ${w}.max_per_second / 10.0)`
+export const refill = (w: string) => `(${w}.max_per_second + 1 - ${bucket(w)})`
+
 // While somebody holds a snapshot open, as a backup does, vacuum cannot remove dead rows from the indexes. So claims
 // look for running attempts no further back than an attempt lasts, and for due ones only from `due_from` on.
 export const runs = (d: string) => `(${d}.worker IS NOT NULL AND ${d}.started_at > now() - interval '11 minutes')`
@@ -133,8 +135,7 @@ const scheduled = (column = 'trigger') => `${column} = 'schedule'`
 // second. If other assistants of a user wait for room, one gets a single attempt. The claim looks at one due row more
 // than it may take, to know whether any is left. (SELECT …) hides the length of an array, so that one plan serves all.
 // `= ANY(ARRAY(…))` looks rows up by id: statistics say that a queue is empty, and a join would read all dead entries
-// of an index, for instance while a backup runs. A bucket holds a tenth of a second's tokens: a full second would let
-// twice `max_per_second` start in one.
+// of an index, for instance while a backup runs.
 const noted = 'ringledger.users_locked'
 const opened = `(SELECT current_setting('${noted}')::bigint[])::bigint[]`
 
@@ -155,13 +156,12 @@ const openedSql = `
     SELECT id, now() AS now FROM ledger.webhook_workers WHERE id = $1 FOR KEY SHARE
   ), hook AS MATERIALIZED (
     SELECT w.*, me.now, CASE WHEN max_per_second IS NOT NULL
-      THEN least(greatest(1, max_per_second / 10.0), tokens + greatest(0, extract(epoch FROM me.now - tokens_at)) * max_per_second)
+      THEN least(${bucket('w')}, tokens + greatest(0, extract(epoch FROM me.now - tokens_at)) * ${refill('w')})
       ELSE ${bounds.ofUser} END AS tokens_now
     FROM me, ledger.webhooks w WHERE w.assistant_id = ANY(${opened})
     ORDER BY w.assistant_id FOR NO KEY UPDATE OF w SKIP LOCKED
   ), running AS MATERIALIZED (
-    SELECT user_id, assistant_id, count(*) AS count, count(*) FILTER (WHERE ${scheduled()}) AS scheduled,
-           count(*) FILTER (WHERE worker = $1) AS mine
+    SELECT user_id, assistant_id, count(*) AS count, count(*) FILTER (WHERE ${scheduled()}) AS scheduled
     FROM ledger.webhook_due d WHERE ${runs('d')} AND user_id = ANY(ARRAY(SELECT user_id FROM hook))
     GROUP BY user_id, assistant_id
   ), opened AS MATERIALIZED (
@@ -191,15 +191,15 @@ const takenSql = (which: string, since: string) => `
         WHEN o.off_since IS NOT NULL OR o.suspended_at IS NOT NULL THEN 0
         WHEN NOT o.is_open THEN 1 ELSE least(o.free, floor(o.tokens_now)::bigint) + 1 END`)}) d
   ), ranked AS MATERIALIZED (
-    SELECT c.*, coalesce(u.count, 0) + nth AS nth_of_user, coalesce(u.mine, 0) + nth AS nth_of_mine
+    SELECT c.*, coalesce(u.count, 0) + nth AS nth_of_user
     FROM (SELECT *, row_number() OVER (
             PARTITION BY user_id ORDER BY ${scheduled()}, turn, due_at, delivery_id) AS nth
           FROM candidate WHERE turn <= ${bounds.ofAssistant} AND NOT is_later AND NOT is_beyond) c
-    LEFT JOIN (SELECT user_id, sum(count) AS count, sum(mine) AS mine FROM running GROUP BY user_id) u USING (user_id)
+    LEFT JOIN (SELECT user_id, sum(count) AS count FROM running GROUP BY user_id) u USING (user_id)
   ), fitting AS MATERIALIZED (
     SELECT r.*, row_number() OVER by_turns AS nth_of_all, sum(octet_length(d.body)) OVER by_turns AS bytes
     FROM ranked r JOIN ledger.webhook_deliveries d ON d.id = r.delivery_id
-    WHERE nth_of_mine <= $4 AND ${isToSend('r', 'd')} AND (nth_of_user <= ${bounds.shared}
+    WHERE ${isToSend('r', 'd')} AND (nth_of_user <= ${bounds.shared}
       OR (nth_of_user <= ${bounds.ofUser} AND (turn <= ${bounds.firstOnes} OR trigger <> 'schedule')))
     WINDOW by_turns AS (ORDER BY nth_of_user, due_at, delivery_id)
   ), taken AS (
@@ -238,13 +238,12 @@ const restSql = (isUsual: boolean) => `
            min(c.due_at) FILTER (WHERE t.delivery_id IS NULL AND ${scheduled('c.trigger')}) AS first_left,
            coalesce(bool_or(t.delivery_id IS NULL AND NOT c.is_later), false)
              AND (min(u.count) >= ${bounds.shared} OR bool_or(others_wait)) AS wants_user,
-           coalesce(bool_or(r.nth_of_mine > $4 OR (f.delivery_id IS NOT NULL AND t.delivery_id IS NULL)), false) AS wants_room
+           coalesce(bool_or(f.delivery_id IS NOT NULL AND t.delivery_id IS NULL), false) AS wants_room
     FROM opened
     JOIN (SELECT user_id, sum(count) AS count
           FROM (SELECT user_id, 0 AS count FROM opened UNION ALL SELECT user_id, count FROM running
             UNION ALL SELECT user_id, 1 FROM taken) each GROUP BY user_id) u USING (user_id)
     LEFT JOIN candidate c USING (assistant_id)
-    LEFT JOIN ranked r USING (assistant_id, delivery_id, trigger)
     LEFT JOIN fitting f USING (assistant_id, delivery_id, trigger)
     LEFT JOIN taken t USING (assistant_id, delivery_id, trigger)
     GROUP BY opened.assistant_id
@@ -261,7 +260,7 @@ const restSql = (isUsual: boolean) => `
         OR (rest.scheduled > 0 AND w.max_per_second IS NOT NULL))
   )
   SELECT rest.wants_room AS "wantsRoom", CASE WHEN NOT rest.is_later THEN NULL
-           WHEN o.is_open THEN ceil(1000 * (1 - (o.tokens_now - rest.scheduled)) / o.max_per_second)
+           WHEN o.is_open THEN ceil(1000 * (1 - (o.tokens_now - rest.scheduled)) / ${refill('o')})
            ELSE ceil(1000 * extract(epoch FROM o.paused_until - o.now)) END::float8 AS "waitMs",
          t.delivery_id AS "deliveryId", t.trigger, t.n, $1 AS worker, t.started_at AS "startedAt", o.assistant_id AS "assistantId",
          o.user_id AS "userId", coalesce(o.url, '') AS url, o.revision, d.body, ${failuresOf('d', 'o')} AS failures,
@@ -279,6 +278,6 @@ const usualSql = `WITH ${openedSql}, ${takenSql(`crashes < ${suspectAfter}`, 'o.
 const suspectsSql = `WITH ${openedSql}, ${takenSql(`crashes >= ${suspectAfter}`, "'-infinity'")}, ${restSql(false)}`
 const preparing = `PREPARE claim_users (bigint[]) AS ${usersSql};
 ${['claim', 'claim_suspects'].map((name, nth) =>
-  `PREPARE ${name} (bigint, bigint, bigint, bigint) AS ${[usualSql, suspectsSql][nth]}`).join(';\n')}`
+  `PREPARE ${name} (bigint, bigint, bigint) AS ${[usualSql, suspectsSql][nth]}`).join(';\n')}`
 /** Connections whose sessions have the prepared statements. */
 const prepared = new WeakSet<object>()

@@ -56,10 +56,10 @@ export async function closeLost (
 ): Promise<{ closed: number, isAll: boolean } & Pick<Recorded, 'next' | 'notices'>> {
   const { rows: [row] } = await pool.query<RecordedRow>({ name: 'close-lost', text: outcomeSql(lostSql) })
   const closed = row?.kept?.length ?? 0
-  return { next: row?.next ?? [], notices: row?.notices ?? [], closed, isAll: closed < mostAtOnce }
+  return { next: row?.next ?? [], notices: row?.notices ?? [], closed, isAll: (row?.found ?? 0) < mostAtOnce }
 }
 
-interface RecordedRow { kept: number[] | null, next: string[], notices: Notice[] | null }
+interface RecordedRow { kept: number[] | null, next: string[], notices: Notice[] | null, found: number }
 
 const toRow = ({ attempt, judgement: { verdict, usesAttempt, fails, pause }, ...ended }: Ended, nth: number) => ({
   nth,
@@ -326,7 +326,7 @@ const toldSql = `
              OR (w.waits_since IS NULL AND ${isOpen('w')} AND c.paused_until IS NULL AND c.is_suspended IS NOT TRUE AND ${isDue('=')})
            UNION SELECT assistant_id::text FROM called) AS next,
          (SELECT json_agg(r.nth) FROM result r JOIN kept USING (delivery_id, trigger, started_at)) AS kept,
-         (SELECT json_agg(n) FROM noticed n) AS notices`
+         (SELECT json_agg(n) FROM noticed n) AS notices, (SELECT count(*)::integer FROM ended) AS found`
 
 const outcomeSql = (ended: string) =>
   `WITH ended AS MATERIALIZED (${ended}), ${lockedSql}, ${judgedSql}, ${savedSql}, ${toldSql}`

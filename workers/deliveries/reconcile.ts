@@ -2,10 +2,8 @@
 // to assistant, so a million deliveries of one cost no more than one. It alone looks at rows that were due before
 // `due_from`: their transaction took longer than a minute.
 import type { Pool } from 'pg'
-import { bounds, isOpen } from './claim.js'
+import { bounds, isOpen, refill } from './claim.js'
 import { mostAtOnce } from './webhooks.js'
-
-interface Waiting { id: string, userId: string }
 
 const assistantsAtOnce = 10_000
 
@@ -40,7 +38,7 @@ export const servableSql = (pending: string) => `
     LEFT JOIN of_user u USING (user_id)
     WHERE p.due_at <= now() AND ${isOpen('w')}
       AND (w.max_per_second IS NULL
-        OR w.tokens + extract(epoch FROM now() - w.tokens_at) * w.max_per_second >= 1)
+        OR w.tokens + extract(epoch FROM now() - w.tokens_at) * ${refill('w')} >= 1)
       AND coalesce(r.count, 0) < CASE WHEN coalesce(u.count, 0) < ${bounds.shared} THEN ${bounds.ofAssistant} ELSE ${bounds.firstOnes} END
       AND (w.failing_since IS NULL OR coalesce(r.scheduled, 0) < ${bounds.ofFailing})
   )`
@@ -55,8 +53,7 @@ const stepSql = `${servableSql(nextOnes)}, marked AS (
     WHERE w.assistant_id = p.assistant_id AND p.due_at < w.due_from
   )
   SELECT (SELECT max(assistant_id)::text FROM pending) AS last, (SELECT count(*) FROM pending) = $2 AS goes_on,
-    (SELECT json_agg(json_build_object('id', assistant_id::text, 'userId', user_id) ORDER BY nth)
-     FROM servable WHERE nth <= ${bounds.ofUser} - count) AS found`
+    (SELECT json_agg(assistant_id::text ORDER BY nth) FROM servable WHERE nth <= ${bounds.ofUser} - count) AS found`
 
 /** Assistants that a claim would serve now: the longest unserved of each user, as many as have room. Others wait. */
 export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSignal): Promise<string[]> {
@@ -64,15 +61,10 @@ export async function findWaiting (pool: Pick<Pool, 'query'>, signal?: AbortSign
     SELECT DISTINCT assistant_id::text AS id FROM ledger.webhook_due
     WHERE worker IS NULL AND crashes < 2 AND trigger <> 'schedule' AND due_at <= now()`)
   const all = onDemand.map(({ id }) => id)
-  const ofUser = new Map<string, number>()
   for (let after = '0', goesOn = true; goesOn && !signal?.aborted;) {
-    const { rows: [step] } = await pool.query<{ last: string | null, goes_on: boolean, found: Waiting[] | null }>(
+    const { rows: [step] } = await pool.query<{ last: string | null, goes_on: boolean, found: string[] | null }>(
       { name: 'find-waiting', text: stepSql, values: [after, assistantsAtOnce] })
-    for (const { id, userId } of step?.found ?? []) {
-      const nth = (ofUser.get(userId) ?? 0) + 1
-      ofUser.set(userId, nth)
-      if (nth <= bounds.ofUser) all.push(id)
-    }
+    all.push(...step?.found ?? [])
     after = step?.last ?? after
     goesOn = step?.goes_on ?? false
   }

@@ -72,15 +72,16 @@ class Sender {
   /** This incarnation may hold attempts unknowingly: a claim got no answer, or an outcome could not be written. */
   #isInDoubt = false
   /** Incarnations that only finish what they have. */
-  readonly #former = new Set<string>()
+  readonly #former = new Map<string, AbortController>()
   #suspecting: Promise<void> | undefined
   /** The workers that existed when lost attempts were closed last. */
   #lookedAt = ''
-  readonly #waking = new Set<string>()
   readonly #active = new Set<string>()
   readonly #again = new Set<string>()
   /** Assistants that this worker still serves without another job. */
   readonly #warm = new LRUCache<string, true>({ max: mostWarm, ttl: warmMs })
+  /** The last wait of deliveries that this process could not send, in milliseconds. */
+  readonly #faults = new LRUCache<string, number>({ max: 10_000 })
   /** Assistants whose claims found nothing. */
   readonly #empty = new Set<string>()
   #isPaused = false
@@ -99,8 +100,7 @@ class Sender {
     this.#tellSkew = logRarely(log, 'the clock of this worker differs from that of Postgres, which signs webhooks')
     this.#beating = setInterval(() => void this.#beat().catch(() => {}), options.heartbeatMs ?? heartbeatMs)
     this.#add = together(async (assistants) => {
-      this.#waking.clear()
-      await jobs.add(assistants)
+      await jobs.add([...new Set(assistants)])
         .catch((err: unknown) => log.warn({ err }, 'due webhooks could not be queued; the reconciler will'))
     }, addTogether)
     this.#claim = together((assistants) => this.#claimOf([...new Set(assistants)]), claimTogether)
@@ -130,10 +130,7 @@ class Sender {
     for (const id of assistants) {
       if (this.#active.has(id)) this.#again.add(id)
       else if (this.#isWarm(id)) this.#claim(id).catch(() => {}) // the reconciler repeats it
-      else if (!this.#waking.has(id)) {
-        this.#waking.add(id)
-        this.#adding = this.#add(id)
-      }
+      else this.#adding = this.#add(id)
     }
   }
 
@@ -171,7 +168,7 @@ class Sender {
     const most = Math.min(room.ofClaim, room.ofAll - this.#running.size)
     const bytes = room.bytes - this.#bytes
     if (most <= 0 || bytes < room.largestBody) return this.#pauseWith(assistants)
-    const claimed = await this.#claimAs({ worker: this.#worker, room: most, bytes, ofUser: room.ofAll / 2 }, assistants)
+    const claimed = await this.#claimAs({ worker: this.#worker, room: most, bytes }, assistants)
     const found = [...claimed.attempts, ...claimed.later].map(({ assistantId }) => assistantId)
     const told = new Set([...found, ...claimed.busy, ...claimed.left])
     for (const id of assistants) if (!told.has(id) && this.#active.has(id)) this.#empty.add(id)
@@ -191,8 +188,8 @@ class Sender {
     const former = this.#worker
     this.#worker = await enlist(pool, holder)
     this.#isInDoubt = false
-    if (this.#incarnation.signal.aborted && !this.#isStopped) this.#incarnation = new AbortController()
-    this.#former.add(former)
+    this.#former.set(former, this.#incarnation)
+    this.#incarnation = new AbortController()
     void Promise.allSettled([this.#suspecting, ...this.#running]).then(() => dismiss(pool, former))
       .catch(() => {}) // its heartbeat ends anyway
       .finally(() => this.#former.delete(former))
@@ -249,6 +246,7 @@ class Sender {
     const durationMs = () => Math.round(performance.now() - startedAt)
     try {
       const result = await this.options.send(attempt, signal)
+      this.#faults.delete(attempt.deliveryId)
       const circumstances = { ...kept, schedule: this.options.schedule, now: Date.now(), random: Math.random() }
       const judgement = judge(result, circumstances)
       const ended = { attempt: kept, judgement, outcome: outcomeOf(result), durationMs: durationMs() }
@@ -264,8 +262,12 @@ class Sender {
   /** This worker stops, or has a fault of its own: the receiver did not fail. */
   #unmade (attempt: Ended['attempt'], err: unknown, durationMs: number, isHandedOver: boolean): Ended {
     const { deliveryId: delivery, n } = attempt
-    if (!isHandedOver) this.options.log.warn({ delivery, attempt: n, err }, 'webhook attempt could not be made')
-    const inMs = isHandedOver ? 0 : Math.min(ourFaultMs.first * 2 ** (n - 1), ourFaultMs.longest)
+    const waited = this.#faults.get(delivery) ?? ourFaultMs.first / 2
+    const inMs = isHandedOver ? 0 : Math.min(2 * waited, ourFaultMs.longest)
+    if (!isHandedOver) {
+      this.#faults.set(delivery, inMs)
+      this.options.log.warn({ delivery, attempt: n, err }, 'webhook attempt could not be made')
+    }
     const judgement = { verdict: { status: 'retry' as const, inMs }, usesAttempt: false, fails: false }
     const error = isHandedOver
       ? 'handed over while this worker stopped'
@@ -302,12 +304,14 @@ class Sender {
   async #beat (): Promise<void> {
     const { pool, log } = this.options
     const worker = this.#worker
-    for (const former of this.#former) void heartbeat(pool, former).catch(() => {})
+    for (const [former, incarnation] of this.#former) {
+      void heartbeat(pool, former).then((heard) => { if (!heard) incarnation.abort(new Error(takenForDead)) }, () => {})
+    }
     const heard = await heartbeat(pool, worker)
     if (this.#isStopped || worker !== this.#worker) return
     if (!heard && !this.#incarnation.signal.aborted) {
       log.warn({ worker }, 'others took this worker for dead, and make its attempts again: it begins anew')
-      this.#incarnation.abort(new Error('this worker was taken for dead'))
+      this.#incarnation.abort(new Error(takenForDead))
       this.#isInDoubt = true
     }
     if (this.#isInDoubt) await this.#claim('')
@@ -320,7 +324,7 @@ class Sender {
     const sending = async () => {
       while (!this.#isStopped) {
         const { attempts: [attempt] } = await this.#claimAs(
-          { worker: this.#worker, room: 1, bytes: room.bytes, ofUser: room.ofAll, suspects: true }, assistants)
+          { worker: this.#worker, room: 1, bytes: room.bytes, suspects: true }, assistants)
         if (!attempt) return
         await this.#run({ ...attempt, isSuspect: true })
       }
@@ -352,7 +356,7 @@ class Sender {
 
   /** Aborts running attempts, which others make again. */
   handOver (): void {
-    this.#incarnation.abort(new Error('the worker stops'))
+    for (const each of [this.#incarnation, ...this.#former.values()]) each.abort(new Error('the worker stops'))
   }
 
   /** Claims nothing more, waits up to `graceMs` for running attempts, and hands over the rest. */
@@ -378,6 +382,8 @@ const together = (work: (assistants: string[]) => Promise<void>, limit: number) 
   isOfOne: () => false,
   limit
 })
+
+const takenForDead = 'this worker was taken for dead'
 
 const words: Record<Notice['type'], string> = {
   endpoint_failing: 'a webhook fails',

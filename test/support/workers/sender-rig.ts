@@ -71,7 +71,7 @@ export const driving = (pool: Pool) => ({
   },
 
   claim: (worker: string, assistants: number[] = [1], claiming: Partial<Claiming> = {}) =>
-    claim(pool, assistants.map(String), { worker, room: 500, bytes: 2 ** 26, ofUser: 250, ...claiming }),
+    claim(pool, assistants.map(String), { worker, room: 500, bytes: 2 ** 26, ...claiming }),
 
   end: (attempts: readonly Attempt[], result: Result | 'handed over', durationMs?: number): Promise<Recorded> =>
     recordOutcomes(pool, attempts.map((attempt) => endedAs(attempt, result, durationMs))),

@@ -56,13 +56,11 @@ rule('a user with hanging receivers leaves others and its own next ones alone', 
   t.same(await findWaiting(r.pool), [], 'who has no room gets no job')
 })
 
-rule('half of a worker, its room and its bytes bound a claim', async (t) => {
+rule('the room of a worker and its bytes bound a claim', async (t) => {
   for (const assistant of assistants(4)) await r.add(10, { assistant })
   const claim = await r.claim(r.worker, [1], { room: 3 })
   t.match([claim.attempts.length, claim.left], [3, ['1']])
   t.equal(await countOf(r.worker, [1], { bytes: 4 }), 2)
-  t.equal(await countOf(r.worker, assistants(4), { ofUser: 8 }), 3)
-  t.equal(await countOf(r.worker, assistants(4), { ofUser: 8 }), 0)
 })
 
 rule('a rate is kept, and the claim says when the next one may be sent', async (t) => {
@@ -74,9 +72,9 @@ rule('a rate is kept, and the claim says when the next one may be sent', async (
   t.ok(later && later.inMs > 100 && later.inMs <= 250)
   await r.pool.query("UPDATE ledger.webhooks SET tokens_at = tokens_at - interval '500 ms'")
   t.equal(await countOf(r.worker), 1)
-  await r.pool.query('UPDATE ledger.webhooks SET max_per_second = 100')
+  await r.pool.query("UPDATE ledger.webhooks SET max_per_second = 100, tokens = 0, tokens_at = now() + interval '1 minute'")
   const { later: [sooner] } = await r.claim(r.worker)
-  t.ok(!sooner || sooner.inMs <= 10, 'another rate counts at once')
+  t.equal(sooner?.inMs, 11, 'another rate counts at once; as a tenth may start together, the rest comes slower')
   await r.add(1, { assistant: 2 }) // of the first one ten may be running by now
   await r.pool.query("UPDATE ledger.webhooks SET max_per_second = NULL, tokens = -5, tokens_at = now() - interval '1 s'")
   t.equal(await countOf(r.worker, [2]), 1, 'and none is no rate')

@@ -57,7 +57,7 @@ const asked: Attempt = { ...attempt, deliveryId: exhausted, trigger: 'manual' }
 
 /** What was claimed, and has not been told. */
 let sent: Attempt[] = []
-const claiming = { room: 500, bytes: 2 ** 26, ofUser: 250 }
+const claiming = { room: 500, bytes: 2 ** 26 }
 const claims = async (pool: Pool) => {
   const { attempts } = await claim(pool, ['1', '2'], { worker: mine, ...claiming })
   sent.push(...attempts)
