@@ -112,28 +112,23 @@ export function upsert (schema: string, table: AnyTable, after?: number, conditi
 /** The parameters of `insert` and `upsert`: how every value of a row is encoded. */
 export function columnsOf ({ columns, isVerbatim }: AnyTable, rows: object[]): unknown[] {
   const jsonOf = isVerbatim ? JSON.stringify : readableJson
-  return Object.entries(columns).map(([column, type]) =>
-    arrayOf(rows.map((row): unknown => Reflect.get(row, column)), type, jsonOf))
+  return Object.entries(columns).map(([column, type]) => {
+    const encode = type === 'json' ? jsonOf : type === 'text' ? readable : (value: unknown) => value
+    return rows.map((row) => {
+      const value: unknown = Reflect.get(row, column)
+      return value == null ? null : encode(value)
+    })
+  })
 }
 
 /**
  * The array parameter `$nth` in a subquery, which hides its length from the planner. If Postgres saw the length, it
- * would plan each execution anew, which takes longer than the rest. Times are sent as text.
+ * would plan each execution anew, which takes longer than the rest.
  */
-export const hidden = (nth: number, type: string) =>
-  `(SELECT $${nth}${type === 'timestamptz' ? '::text[]' : ''}::${type}[])`
-
-function arrayOf (values: unknown[], type: ColumnType, jsonOf: (value: unknown) => string): unknown {
-  switch (type) {
-    case 'json': return textArray(values.map((value) => value == null ? null : jsonOf(value)), 'json')
-    case 'text':
-    case 'timestamptz': return textArray(values.map((value) => value == null ? null : readable(String(value))), 'text')
-    default: return values
-  }
-}
+export const hidden = (nth: number, type: string) => `(SELECT $${nth}::${type}[])`
 
 /** Postgres text cannot hold NUL. UTF-8 encoding turns half of a surrogate pair into U+FFFD anyway. */
-const readable = (text: string) => text.replaceAll('\0', '\ufffd')
+const readable = (text: unknown) => String(text).replaceAll('\0', '\ufffd')
 
 /** What no query of Postgres can read: NUL, and half of a surrogate pair. JSON.stringify escapes both. */
 const unreadable = /\\u(?:0000|d[89a-f][0-9a-f]{2})/
@@ -148,24 +143,3 @@ function readableJson (value: unknown): string {
 
 /** A time of a row. Postgres writes `…+00:00` and leaves out zero fractions; ours end in milliseconds and Z. */
 export const iso = (time: string) => new Date(time).toISOString()
-
-/** Encodes a parameter of type `text[]` or `json[]` in Postgres's binary format. */
-function textArray (texts: ReadonlyArray<string | null>, element: 'text' | 'json'): Buffer {
-  let bytes = headBytes
-  for (const text of texts) bytes += 4 + (text === null ? 0 : Buffer.byteLength(text))
-  const array = Buffer.allocUnsafe(bytes)
-  const hasNulls = texts.includes(null) ? 1 : 0
-  const head = [1, hasNulls, oids[element], texts.length, 1] // dimensions, nulls, type, length, first index
-  let at = 0
-  for (const field of head) at = array.writeInt32BE(field, at)
-  for (const text of texts) {
-    const length = text === null ? -1 : array.write(text, at + 4)
-    array.writeInt32BE(length, at)
-    at += 4 + Math.max(0, length)
-  }
-  return array
-}
-
-const headBytes = 20
-/** https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat */
-const oids = { text: 25, json: 114 }
