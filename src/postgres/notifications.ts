@@ -91,9 +91,8 @@ const connectWithinMs = 5_000
 
 class Connection {
   readonly #client: pg.Client
-  readonly #heartbeat: NodeJS.Timeout
-  #isOpen = false
-  #isAsking = false
+  readonly #heartbeatMs: number
+  #heartbeat: NodeJS.Timeout | undefined
   #last: Promise<unknown> = Promise.resolve()
   #isLost = false
 
@@ -103,6 +102,7 @@ class Connection {
     private readonly onLost: (error?: Error) => void
   ) {
     const { databaseUrl, heartbeatMs, answerWithinMs } = { ...usual, ...options }
+    this.#heartbeatMs = heartbeatMs
     this.#client = new pg.Client({
       connectionString: databaseUrl,
       application_name: 'ringledger notifications',
@@ -110,7 +110,6 @@ class Connection {
       connectionTimeoutMillis: connectWithinMs,
       query_timeout: answerWithinMs
     })
-    this.#heartbeat = setInterval(() => this.#check(), heartbeatMs).unref()
     this.#client.on('error', (error) => this.#lose(error))
     this.#client.on('end', () => this.#lose())
     this.#client.on('notification', ({ channel, payload = '' }) => {
@@ -120,46 +119,35 @@ class Connection {
 
   /** @returns whether it is open; `onLost` was called otherwise */
   async open (): Promise<boolean> {
-    this.#isOpen = await this.#answered(() => this.#client.connect())
-    return this.#isOpen
+    const isOpen = await this.#asked(() => this.#client.connect())
+    const check = () => void this.#asked(() => this.#client.query('SELECT'))
+    if (isOpen) this.#heartbeat = setInterval(check, this.#heartbeatMs).unref()
+    return isOpen
   }
 
   /** @returns whether it listens; `onLost` was called otherwise */
   async listen (channel: string): Promise<boolean> {
-    return await this.#answered(() => this.#client.query(`LISTEN ${channel}`))
+    return await this.#asked(() => this.#client.query(`LISTEN ${channel}`))
   }
 
   async close (): Promise<void> {
     await endClient(this.#client)
   }
 
-  #check (): void {
-    if (!this.#isOpen || this.#isAsking) return
-    this.#isAsking = true
-    void this.#answered(() => this.#client.query('SELECT')).then(() => { this.#isAsking = false })
-  }
-
-  /** Runs queries one after another: the client must have only one at a time. */
-  async #answered (ask: () => Promise<unknown>): Promise<boolean> {
-    const answer = this.#last.then(() => this.#answer(ask))
-    this.#last = answer
-    return await answer
-  }
-
-  async #answer (ask: () => Promise<unknown>): Promise<boolean> {
-    try {
+  /** Asks for one thing after another: the client must have only one query at a time. */
+  async #asked (ask: () => Promise<unknown>): Promise<boolean> {
+    const asked = this.#last.then(async () => {
       await ask()
       this.options.onAnswer?.()
-    } catch (error) {
-      this.#lose(error instanceof Error ? error : new Error(String(error)))
-    }
+    }).catch((error: unknown) => this.#lose(error instanceof Error ? error : new Error(String(error))))
+    this.#last = asked
+    await asked
     return !this.#isLost
   }
 
   #lose (error?: Error): void {
     if (this.#isLost) return
     this.#isLost = true
-    this.#isOpen = false
     clearInterval(this.#heartbeat)
     void endClient(this.#client)
     this.onLost(error)
