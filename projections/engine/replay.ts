@@ -100,7 +100,7 @@ export interface Progress {
   done?: number
 }
 
-export interface OperationOptions extends Pick<FeedOptions, 'notifications' | 'sameLog' | 'leaseTimes' | 'checkEveryMs'> {
+export interface OperationOptions extends Pick<FeedOptions, 'sameLog' | 'leaseTimes' | 'checkEveryMs'> {
   /** For statements of any length. */
   pool: Pool
   /** Times out long statements and idle transactions. */
@@ -126,7 +126,8 @@ export interface OperationOptions extends Pick<FeedOptions, 'notifications' | 's
 export interface BuildOptions extends OperationOptions {
   /** Goes on although rows differ: for when those that readers see are wrong. */
   acceptDifferences?: boolean | undefined
-  limits?: FoldOptions['limits']
+  /** Memory for rows, in bytes, and most events of one batch. */
+  limits?: { cacheBytes?: number, events?: number } | undefined
   /** First backoff after an error; it doubles with each further one, up to 5 s. */
   shortestPauseMs?: number | undefined
 }
@@ -214,17 +215,13 @@ async function whileBuilding<Answer> (
   }
 }
 
-interface FoldOptions extends Pick<WriterOptions, 'refuse'> {
+interface FoldOptions
+  extends Pick<WriterOptions, 'refuse'>, Pick<BuildOptions, 'streams' | 'signal' | 'limits' | 'shortestPauseMs'> {
   pool: Pool
-  streams: Streams
-  signal: AbortSignal
   /** The epoch of the holder's lease. */
   epoch: bigint
   /** Gets the events folded since this call, and the part of the way done, 0 to 1. */
   onProgress? (events: number, done: number): void
-  /** Memory for rows, in bytes, and most events of one batch. */
-  limits?: { cacheBytes?: number, events?: number } | undefined
-  shortestPauseMs?: number | undefined
 }
 
 const usualCacheBytes = 16 * 2 ** 20
@@ -239,7 +236,9 @@ const longestPauseMs = 5_000
 export async function foldUntil (
   projection: Projection, generation: number, until: bigint, options: FoldOptions
 ): Promise<void> {
-  const { pool, signal, shortestPauseMs = usualShortestPauseMs } = options
+  const { pool, streams, signal, epoch, refuse, onProgress, shortestPauseMs = usualShortestPauseMs } = options
+  const { cacheBytes = usualCacheBytes, events: mostEvents } = options.limits ?? {}
+  const { eventTypes } = projection
   let former = -1n
   for (let failures = 0; ;) {
     try {
@@ -247,7 +246,15 @@ export async function foldUntil (
       if (from >= until) return
       if (from > former) failures = 0
       former = from
-      await foldFrom(projection, generation, from, until, options)
+      const writer = new Writer(projection, generation, pool, { refuse, budgetBytes: cacheBytes })
+      let [position, count] = [from, 0]
+      for await (const batch of streams.follow({ after: from, until, eventTypes, signal, mostEvents })) {
+        await writer.write(batch, position, epoch)
+        position = batch.position
+        count += batch.events.length
+        onProgress?.(count, Number(position - from) / Number(until - from))
+      }
+      signal.throwIfAborted()
     } catch (error) {
       signal.throwIfAborted()
       const isFinal = error instanceof ReplayRefused || error instanceof Fenced
@@ -255,22 +262,6 @@ export async function foldUntil (
       await pause(Math.min(shortestPauseMs * 2 ** (failures - 1), longestPauseMs), signal)
     }
   }
-}
-
-async function foldFrom (
-  projection: Projection, generation: number, from: bigint, until: bigint, options: FoldOptions
-): Promise<void> {
-  const { pool, streams, signal, epoch, refuse, onProgress, limits: { cacheBytes, events: mostEvents } = {} } = options
-  const writer = new Writer(projection, generation, pool, { refuse, budgetBytes: cacheBytes ?? usualCacheBytes })
-  let [position, count] = [from, 0]
-  const { eventTypes } = projection
-  for await (const batch of streams.follow({ after: from, until, eventTypes, signal, mostEvents })) {
-    await writer.write(batch, position, epoch)
-    position = batch.position
-    count += batch.events.length
-    onProgress?.(count, Number(position - from) / Number(until - from))
-  }
-  signal.throwIfAborted()
 }
 
 /** Lets an event be parked only if the active generation has parked it too, so that readers lack it already. */
