@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { Action } from './operations.js'
 
-export interface ActionReport {
+interface Row {
   id: string
   action: Action
   projection: string
@@ -11,9 +11,12 @@ export interface ActionReport {
   progress: number | null
   /** For people. */
   message: string
-  /** ISO 8601. */
-  began_at: string
+  began_at: Date
 }
+
+export type ActionReport = ReturnType<typeof reported>
+
+const reported = ({ began_at: at, ...row }: Row) => ({ ...row, began_at: at.toISOString() })
 
 /** Heartbeat of a process that runs an action, in milliseconds. */
 export const tellEveryMs = 1_000
@@ -28,7 +31,7 @@ const isDead = `state = 'running' AND told_at < clock_timestamp() - interval '${
 
 /** @returns false while another action runs on that projection */
 export async function beginAction (
-  pool: Pool, { id, action, projection }: Pick<ActionReport, 'id' | 'action' | 'projection'>
+  pool: Pool, { id, action, projection }: Pick<Row, 'id' | 'action' | 'projection'>
 ): Promise<boolean> {
   await pool.query(`DELETE FROM ledger.projection_actions WHERE began_at < now() - interval '${kept}'`)
   await pool.query(`
@@ -54,8 +57,6 @@ export async function endAction (pool: Pool, id: string, state: 'done' | 'failed
     WHERE id = $1 AND state = 'running'`, [id, state, message])
 }
 
-type Row = Omit<ActionReport, 'began_at'> & { began_at: Date }
-
 const columns = `
   id, action, projection, progress, began_at,
   CASE WHEN ${isDead} THEN 'failed' ELSE state END AS state,
@@ -77,5 +78,3 @@ export async function runningActions (pool: Pool): Promise<ActionReport[]> {
     `SELECT ${columns} FROM ledger.projection_actions WHERE state = 'running' AND NOT (${isDead})`)
   return rows.map(reported)
 }
-
-const reported = ({ began_at: at, ...row }: Row): ActionReport => ({ ...row, began_at: at.toISOString() })

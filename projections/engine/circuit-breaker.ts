@@ -67,10 +67,8 @@ export class CircuitBreaker {
   }
 }
 
-/** A generation whose circuit breaker is open; `since` is ISO 8601. */
-interface OpenBreaker { projection: string, generation: number, streams: number, error: string, since: string }
-
-export async function openBreakers (db: Pool, projections: readonly Projection[]): Promise<OpenBreaker[]> {
+/** The generations whose circuit breakers are open. */
+export async function openBreakers (db: Pool, projections: readonly Projection[]) {
   return (await allGenerations(db, projections)).flatMap(({ projection, generation, breaker }) => {
     const { openSince, streams, error } = breaker
     return openSince ? { projection: projection.name, generation, streams, error, since: openSince.toISOString() } : []

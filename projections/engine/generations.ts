@@ -74,10 +74,8 @@ export async function ensureProjections (
   })
 }
 
-/** A projection whose active generation another code version folded; `mend` is the command to run. */
-interface Outdated { name: string, foldedBy: number, version: number, mend: string }
-
-export async function outdated (pool: Pool, projections: readonly Projection[]): Promise<Outdated[]> {
+/** The projections whose active generation another code version folded; `mend` is the command to run. */
+export async function outdated (pool: Pool, projections: readonly Projection[]) {
   const found = await Promise.all(projections.map(async (projection) => {
     const active = (await generationsOf(pool, projection)).find(({ state }) => state === 'active')
     const { name, version } = projection

@@ -2,38 +2,12 @@
 import type { Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
 import {
-  checkpointOf, formerOf, generationsOf, leaseOf, nextOf, schemaOf, whyNotBack, type Generation, type State
+  checkpointOf, formerOf, generationsOf, leaseOf, nextOf, schemaOf, whyNotBack, type Generation
 } from './generations.js'
 import type { Projection } from './projection.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { fold, readEvents, MemoryRows } from './rows.js'
-import { isGoingBack, planReplay, type OperationOptions, type Plan } from './replay.js'
-
-export interface GenerationStatus {
-  projection: string
-  generation: number
-  state: State
-  /** False during the first fill: until it ends, readers see nothing of it. */
-  complete: boolean
-  /** Version of the code that folds it, and of the present code. */
-  code_version: number
-  present_version: number
-  position: string
-  /** How far the log is ahead, in positions. */
-  behind: string
-  /** When its rows or its position changed last, ISO 8601. */
-  updated_at: string
-  /** The process that feeds or builds it. */
-  owner: string | null
-  /** When an operator paused it, ISO 8601. */
-  paused_since: string | null
-  /** What it was compared with before the swap; null for one that began with the log. */
-  verified: string | null
-  /** Whether readers can go back to it: `yes`, or `no: ` and why. Null unless retained. */
-  rollback: string | null
-  /** The command to run next. */
-  due: string | null
-}
+import { isGoingBack, planReplay, type OperationOptions } from './replay.js'
 
 export type Owned = Generation & { owner: string | null }
 
@@ -43,15 +17,13 @@ export async function ownedGenerations (projection: Projection, pool: Pool): Pro
 }
 
 /** `head` is where the log ends. */
-export async function overview (
-  projection: Projection, generations: readonly Owned[], pool: Pool, head: bigint
-): Promise<GenerationStatus[]> {
-  return await Promise.all(generations.map((each) => statusOf(projection, each, generations, pool, head)))
-}
+export const overview = (projection: Projection, generations: readonly Owned[], pool: Pool, head: bigint) =>
+  Promise.all(generations.map((each) => statusOf(projection, each, generations, pool, head)))
 
-async function statusOf (
-  projection: Projection, each: Owned, all: readonly Owned[], pool: Pool, head: bigint
-): Promise<GenerationStatus> {
+export type GenerationStatus = Awaited<ReturnType<typeof statusOf>>
+
+/** Times in ISO 8601. [The API](../../src/ops/answers.ts) describes the fields. */
+async function statusOf (projection: Projection, each: Owned, all: readonly Owned[], pool: Pool, head: bigint) {
   const checkpoint = each.state === 'dropping' ? undefined : await checkpointIn(pool, projection, each.generation)
   const position = BigInt(checkpoint?.position ?? 0)
   const { owner } = each
@@ -103,29 +75,17 @@ function due ({ name, version }: Projection, each: Owned, all: readonly Owned[])
   }
 }
 
-export interface Estimate extends Plan {
-  /** Where in the log it begins, and where the log ends now. */
-  from: bigint
-  until: bigint
-  /** Estimated number of events that the projection reads. */
-  events: number
-  /** Estimate for reading and folding; indexes and verification come on top. */
-  seconds: number
-  /** Sums over all tables of the active generation. */
-  rows: number
-  bytes: number
-}
-
 const measuredForMs = 2_000
 const cacheBytes = 16 * 2 ** 20
 
 type Given = Pick<OperationOptions, 'pool' | 'streams' | 'signal'>
 
 /**
- * Folds in memory for two seconds, from where the replay would begin, and extrapolates.
+ * Folds in memory for two seconds, from where the replay would begin, and extrapolates. Rows and bytes are those of the
+ * active generation.
  * @throws ReplayRefused when another release's replay has not ended
  */
-export async function estimate (projection: Projection, options: Given): Promise<Estimate> {
+export async function estimate (projection: Projection, options: Given) {
   const { pool, streams } = options
   const plan = planReplay(projection, await generationsOf(pool, projection))
   const from = plan.kind === 'begin' ? 0n : await readCheckpoint(pool, checkpointOf(projection, plan.generation))
@@ -137,10 +97,12 @@ export async function estimate (projection: Projection, options: Given): Promise
     from,
     until,
     events: Math.round(measured.events * times),
-    seconds: measured.seconds * times,
+    seconds: measured.seconds * times, // to read and fold them; indexes and verification come on top
     ...await sizeOf(projection, plan.active.generation, pool)
   }
 }
+
+export type Estimate = Awaited<ReturnType<typeof estimate>>
 
 async function measure (projection: Projection, from: bigint, until: bigint, { streams, signal }: Given) {
   const beganAt = performance.now()
@@ -164,9 +126,7 @@ async function measure (projection: Projection, from: bigint, until: bigint, { s
   return measured
 }
 
-async function sizeOf (
-  projection: Projection, generation: number, pool: Pool
-): Promise<{ rows: number, bytes: number }> {
+async function sizeOf (projection: Projection, generation: number, pool: Pool) {
   const total = { rows: 0, bytes: 0 }
   for (const { name } of projection.tables) {
     const table = `${schemaOf(projection, generation)}.${name}`

@@ -8,12 +8,9 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { storable, Writer } from './writer.js'
 
-/** An event that an operator has given up; `at` is ISO 8601. */
-interface SkippedEvent { projection: string, stream: string, revision: string, reason: string, at: string }
-
-/** The skipped events of these projections or the dispatcher, the oldest first. */
-export async function skippedEvents (db: Pool, names: readonly string[]): Promise<SkippedEvent[]> {
-  const { rows } = await db.query<Omit<SkippedEvent, 'at'> & { at: Date }>(`
+/** Events of these projections or the dispatcher that an operator has given up, the oldest first. */
+export async function skippedEvents (db: Pool, names: readonly string[]) {
+  const { rows } = await db.query<Record<'projection' | 'stream' | 'revision' | 'reason', string> & { at: Date }>(`
     SELECT projection, stream, revision, reason, skipped_at AS at
     FROM ledger.skipped_events WHERE projection = ANY($1) ORDER BY skipped_at`, [names])
   return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
@@ -22,20 +19,6 @@ export async function skippedEvents (db: Pool, names: readonly string[]): Promis
 /** A request about parked events cannot be done; the message says why. */
 export class ParkingRefused extends Error {
   override readonly name = 'ParkingRefused'
-}
-
-/** A stream with parked events, and the error of the first. Revisions and positions as text, times in ISO 8601. */
-export interface ParkedStream {
-  projection: string
-  /** Null for the webhook dispatcher, which has none. */
-  generation: number | null
-  stream: string
-  events: number
-  revision: string
-  position: string
-  type: string
-  error: string
-  since: string
 }
 
 export interface BackEnds { pool: Pool, streams: Pick<Streams, 'read'> }
@@ -50,14 +33,23 @@ interface ParkedEvent extends ParkedRow {
   event?: StoredEvent | undefined
 }
 
-type StreamRow = Omit<ParkedStream, 'projection' | 'generation' | 'since'> &
-  { consumer: string, name: [string, string] | null, since: Date }
+interface StreamRow extends Record<'consumer' | 'stream' | 'revision' | 'position' | 'type' | 'error', string> {
+  name: [string, string] | null
+  events: number
+  since: Date
+}
 
 /** The webhook dispatcher parks events too, under this name. */
 export const dispatcher = 'dispatcher'
 
-/** The streams that any generation of these projections has parked, the longest parked first. */
-export async function parkedStreams (pool: Pool, names: readonly string[], most?: number): Promise<ParkedStream[]> {
+/** A stream with parked events, and the error of the first. */
+export type ParkedStream = Awaited<ReturnType<typeof parkedStreams>>[number]
+
+/**
+ * The streams that any generation of these projections has parked, the longest parked first. The webhook dispatcher has
+ * no generation.
+ */
+export async function parkedStreams (pool: Pool, names: readonly string[], most?: number) {
   const { rows } = await pool.query<StreamRow>(`
     SELECT consumer, regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, stream,
       count(*)::int AS events, min(parked_at) AS since,
@@ -103,9 +95,7 @@ function notParked (name: string, stream: string, revision?: bigint): ParkingRef
 }
 
 /** `generation` is empty for the dispatcher, which has none. */
-interface ParkedStreams { projection: string, generation: string, streams: number }
-
-export async function countParkedStreams (pool: Pool): Promise<ParkedStreams[]> {
+export async function countParkedStreams (pool: Pool) {
   const { rows } = await pool.query<{ consumer: string, name: [string, string] | null, streams: number }>(`
     SELECT consumer, regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name,
       count(DISTINCT stream_digest)::int AS streams

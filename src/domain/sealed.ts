@@ -111,25 +111,23 @@ interface Found { part: Fields, place: string }
 type Change = (found: Found) => Fields | undefined
 
 /**
- * Changes each part of this kind; undefined when the data itself goes. What is missing, or has another shape, stays as
+ * Changes each part at this path; undefined when the data itself goes. What is missing, or has another shape, stays as
  * it is.
  */
-export function changeParts (data: Fields, { path }: Pick<PersonalPart, 'path'>, change: Change): Fields | undefined {
-  return changeAt(data, path, '', change)
-}
-
-function changeAt (value: Fields, path: readonly string[], place: string, change: Change): Fields | undefined {
+export function changeParts (
+  value: Fields, path: readonly string[], change: Change, place = ''
+): Fields | undefined {
   const [name, ...rest] = path
   if (name === undefined) return change({ part: value, place })
   const inner = value[name]
   const at = place === '' ? name : `${place}.${name}`
   if (Array.isArray(inner)) {
     const items = inner.flatMap((item: unknown) =>
-      isFields(item) ? changeAt(item, rest, `${at}.${String(item.id)}`, change) ?? [] : [item])
+      isFields(item) ? changeParts(item, rest, change, `${at}.${String(item.id)}`) ?? [] : [item])
     return { ...value, [name]: items }
   }
   if (!isFields(inner)) return value
-  const changed = changeAt(inner, rest, at, change)
+  const changed = changeParts(inner, rest, change, at)
   return changed && { ...value, [name]: changed }
 }
 

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { projections } from '../../projections/index.js'
 import type { Projection } from '../../projections/engine/projection.js'
-import { runningActions, type ActionReport } from '../../projections/engine/actions.js'
+import { runningActions } from '../../projections/engine/actions.js'
 import { actions, whyNot } from '../../projections/engine/operations.js'
 import { countParkedStreams } from '../../projections/engine/parked.js'
 import { overview, ownedGenerations, type GenerationStatus } from '../../projections/engine/overview.js'
@@ -14,12 +14,6 @@ import type { Services } from '../services/services.js'
 import type { ProjectionStatus } from './answers.js'
 import { ratesByConsumer } from './minute-counts.js'
 import { behindLog, type Behind } from '../subscriptions/lag.js'
-
-interface Seen {
-  parked: { projection: string, generation: string, streams: number }[]
-  rates: Map<string, number>
-  actions: ActionReport[]
-}
 
 /** Every projection, and the dispatcher, which has no generations. */
 export async function projectionStatuses ({ pool, streams }: Services): Promise<ProjectionStatus[]> {
@@ -42,7 +36,9 @@ export async function projectionStatuses ({ pool, streams }: Services): Promise<
   return await Promise.all([...projections.map(ofProjection), ofDispatcher()])
 }
 
-async function lookAround (pool: Pool): Promise<Seen> {
+type Seen = Awaited<ReturnType<typeof lookAround>>
+
+async function lookAround (pool: Pool) {
   const [parked, rates, actions] = await Promise.all([
     countParkedStreams(pool), ratesByConsumer(pool), runningActions(pool)
   ])

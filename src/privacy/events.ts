@@ -107,7 +107,7 @@ function changed (
   change: (part: Part) => Fields | undefined
 ): Fields | undefined {
   if (!isFields(data)) return undefined
-  return personalParts(event).reduce<Fields | undefined>((before, kind) => before && changeParts(before, kind,
+  return personalParts(event).reduce<Fields | undefined>((before, kind) => before && changeParts(before, kind.path,
     ({ part, place }) => change({ part, kind, place, whose: kind.whose(part, stream) })), data)
 }
 

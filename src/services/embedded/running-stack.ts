@@ -1,7 +1,7 @@
 // Finds the stack that runs on a DATA_DIR, through run.json in it. Read-only: starts, locks and creates nothing.
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { isObject, lookAtDataDir, readJsonObject, writeJsonObject } from '@ringledger/embedded-postgres/data-dir'
+import { lookAtDataDir, readJsonObject, writeJsonObject } from '@ringledger/embedded-postgres/data-dir'
 import { liveHolder } from '@ringledger/embedded-postgres/lock'
 import { findCluster } from '@ringledger/embedded-postgres/place'
 
@@ -57,13 +57,8 @@ export function writeRunFile (dataDir: string, run: RunFile & Record<string, unk
 
 /** The stack that this holder of the lock has published; undefined before that. */
 export function readRunFile (dataDir: string, lock: number): RunFile | undefined {
-  const run = readJsonObject(runPath(dataDir))
-  if (run === undefined || run.lock !== lock) return undefined
-  const { databaseUrl, eventStoreUrl } = run
-  if (typeof databaseUrl !== 'string' || typeof eventStoreUrl !== 'string') return undefined
-  const pids = isObject(run.pids) ? run.pids : {}
-  const known = Object.entries(pids).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
-  return { lock, databaseUrl, eventStoreUrl, pids: Object.fromEntries(known) }
+  const run = readJsonObject(runPath(dataDir)) as RunFile | undefined // only the holder of that lock writes it
+  return run?.lock === lock ? run : undefined
 }
 
 export const removeRunFile = (dataDir: string) => rmSync(runPath(dataDir), { force: true })
