@@ -198,19 +198,15 @@ async function reprojectIn (
       hidden -= events.length
       await writer.write({ events, position }, position, epoch)
     }
-    await keepTime(tx, consumer, stream, parked[0])
+    // Events that are parked again keep their time, so that the circuit breaker does not count them twice.
+    await tx.query(`UPDATE ledger.parked_events SET parked_at = $3 WHERE ${ofStream}`,
+      [consumer, storable(stream), parked[0]?.since])
     const still = await parkedRows(tx, consumer, stream)
     const counts = { events: parked.length - still.length, hidden, parked: still.length }
     const outcome = { generation, ...counts, refused: refused[0]?.error }
     check?.(outcome)
     return outcome
   })
-}
-
-/** Keeps the time of events that are parked again, so the circuit breaker does not count them twice. */
-async function keepTime (tx: PoolClient, consumer: string, stream: string, first?: ParkedRow): Promise<void> {
-  await tx.query(`UPDATE ledger.parked_events SET parked_at = $3 WHERE ${ofStream}`,
-    [consumer, storable(stream), first?.since])
 }
 
 /** Few, as each event may be large. */

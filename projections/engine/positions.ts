@@ -95,7 +95,10 @@ export class Positions {
         settle: (isReached) => {
           clearTimeout(timer)
           this.#waiters.delete(waiter)
-          if (this.#waiters.size === 0) this.#stopClock()
+          if (this.#waiters.size === 0) {
+            clearInterval(this.#clock)
+            this.#clock = undefined
+          }
           resolve(isReached)
         }
       }
@@ -127,7 +130,7 @@ export class Positions {
     const known = this.#of(source)
     const isCurrent = source === 'deliveries' ? wasLookedAt(known) : this.#listener().isListening()
     if (known.position < 0n && known.isHidden && wasLookedAt(known)) return undefined
-    return known.position >= 0n && isCurrent ? known.position : await this.#look(known)
+    return known.position >= 0n && isCurrent ? known.position : await known.look()
   }
 
   /**
@@ -181,22 +184,26 @@ export class Positions {
     const known = this.#sources.get(source)
     if (known) return known
     const { pool } = this.options
+    const look = joinRunning(async () => {
+      let seen: Seen | undefined
+      let forgotten: number
+      do {
+        forgotten = this.#forgotten
+        seen = source === 'deliveries'
+          ? { position: await readCheckpoint(pool, 'ledger.dispatcher_checkpoint', lookWithinMs), isWhole: true }
+          : await readVisible(pool, source)
+      } while (forgotten !== this.#forgotten) // a swap may have replaced what it saw
+      added.isHidden = seen === undefined
+      if (seen) this.#advance(added, seen)
+      return seen?.position
+    })
     const added: Known = {
       ...unknown,
       isHidden: false,
-      look: joinRunning(async () => {
-        let seen: Seen | undefined
-        let forgotten: number
-        do {
-          forgotten = this.#forgotten
-          seen = source === 'deliveries'
-            ? { position: await readCheckpoint(pool, 'ledger.dispatcher_checkpoint', lookWithinMs), isWhole: true }
-            : await readVisible(pool, source)
-        } while (forgotten !== this.#forgotten) // a swap may have replaced what it saw
-        added.isHidden = seen === undefined
-        if (seen) this.#advance(added, seen)
-        return seen?.position
-      })
+      look () {
+        added.lookedAt = performance.now()
+        return look()
+      }
     }
     this.#sources.set(source, added)
     return added
@@ -241,22 +248,12 @@ export class Positions {
     this.options.pool.query(`NOTIFY ${awaitedChannel}`).catch(() => {})
   }
 
-  #stopClock (): void {
-    clearInterval(this.#clock)
-    this.#clock = undefined
-  }
-
   #lookAgain (known: Known): void {
     if (wasLookedAt(known)) return
-    this.#look(known).then(() => { this.#isFailing = false }, (error: Error) => {
+    known.look().then(() => { this.#isFailing = false }, (error: Error) => {
       if (!this.#isFailing) this.options.onError(error)
       this.#isFailing = true
     })
-  }
-
-  async #look (known: Known): Promise<bigint | undefined> {
-    known.lookedAt = performance.now()
-    return await known.look()
   }
 }
 

@@ -7,14 +7,12 @@ const minuteMs = 60_000
 const kept = '25 hours'
 const lastWriteMs = 1_000
 
-type Process = Pick<Services, 'pool' | 'holder'>
-
 /**
  * Writes nothing for a minute in which nothing was counted.
  * @param read counters by name; they only rise @returns stops it, after a last write
  */
 export function recordMinutes (
-  process: Process, read: () => Map<string, number>, log: { warn (details: object, message: string): void }
+  { pool, holder }: Pick<Services, 'pool' | 'holder'>, read: () => Map<string, number>, log: { warn (details: object, message: string): void }
 ): () => Promise<unknown> {
   let written = new Map<string, number>()
   const stop = repeat(async (signal) => {
@@ -30,20 +28,16 @@ export function recordMinutes (
     const counted = read()
     const more = [...counted].map(([name, count]) => ({ name, count: count - (written.get(name) ?? 0) }))
     const news = more.filter(({ count }) => count > 0)
-    if (news.length > 0) await write(process, minute, news)
+    if (news.length > 0) {
+      await pool.query(`
+        WITH old AS (DELETE FROM ledger.minute_counts WHERE minute < now() - interval '${kept}')
+        INSERT INTO ledger.minute_counts AS known (minute, process, name, count)
+        SELECT $1, $2, name, count FROM unnest($3::text[], $4::bigint[]) AS news (name, count)
+        ON CONFLICT (minute, process, name) DO UPDATE SET count = known.count + excluded.count`,
+      [minute, holder, news.map(({ name }) => name), news.map(({ count }) => count)])
+    }
     written = counted
   }
-}
-
-async function write (
-  { pool, holder }: Process, minute: Date, counts: { name: string, count: number }[]
-): Promise<void> {
-  await pool.query(`
-    WITH old AS (DELETE FROM ledger.minute_counts WHERE minute < now() - interval '${kept}')
-    INSERT INTO ledger.minute_counts AS known (minute, process, name, count)
-    SELECT $1, $2, name, count FROM unnest($3::text[], $4::bigint[]) AS news (name, count)
-    ON CONFLICT (minute, process, name) DO UPDATE SET count = known.count + excluded.count`,
-  [minute, holder, counts.map(({ name }) => name), counts.map(({ count }) => count)])
 }
 
 /**

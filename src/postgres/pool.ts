@@ -37,16 +37,14 @@ export async function ping (databaseUrl: string): Promise<{ isInUse: boolean }> 
   try {
     const { troubles: [trouble], pid, isInUse } = await lookAtServer(client)
     if (trouble) throw trouble
-    if (Reflect.get(client, 'processID') !== pid) await assertListens(client, await connected(other)) // via a pooler
+    if (Reflect.get(client, 'processID') !== pid) { // via a pooler
+      await other.connect()
+      await assertListens(client, other)
+    }
     return { isInUse }
   } finally {
     await Promise.all([client, other].map(endClient))
   }
-}
-
-const connected = async (client: pg.Client) => {
-  await client.connect()
-  return client
 }
 
 /** One connection with every kind of setting that pools use, so a pooler that refuses one fails here. */

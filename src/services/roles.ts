@@ -7,7 +7,7 @@ import type { Config } from '../config.js'
 import type { App } from '../http/app-types.js'
 import { buildStatusApp } from '../http/bare-app.js'
 import { cutOff, knock } from '../postgres/pool.js'
-import { endsWithin } from '../timing.js'
+import { endsWithin, withTimeout } from '../timing.js'
 import type { CompleteConfig } from './complete-config.js'
 import type { Connections, Urls } from './connections.js'
 import { rebuildOutdated, startProjector } from './projector.js'
@@ -20,8 +20,6 @@ const lookWithinMs = 1_000
 
 const endsSoon = (stop: () => Promise<unknown>) => () => endsWithin(lookWithinMs, stop())
 
-type Stops = Array<() => Promise<unknown>>
-
 export type Service = Awaited<ReturnType<typeof startRoles>>
 
 /** Runs the roles in this process until `stop`. `prepare` runs before, on the same connections. */
@@ -32,9 +30,9 @@ export async function startRoles (
   const leaving = new AbortController()
   let worker: StartedWorker | undefined
   const services = await openServices({ roles, config, urls, log, leaving: leaving.signal }, prepare)
-  const stops: Stops = [endsSoon(services.logGuard.keepChecking())]
+  const stops: Array<() => Promise<unknown>> = [endsSoon(services.logGuard.keepChecking())]
   try {
-    const app = await startParts(services, stops, (started) => { worker = started })
+    const app = await startParts()
     return {
       /** Where it listens, without BASE_PATH. */
       url: await listen(app, config),
@@ -51,6 +49,30 @@ export async function startRoles (
   async function stop () {
     leaving.abort()
     return await stopInTime(stopInOrder(), inReach(services, () => worker))
+  }
+
+  async function startParts (): Promise<App> {
+    const status = openStatus(services, async () => { await worker?.assertAnswers() })
+    stops.push(endsSoon(() => status.stop()))
+    const { jwt, rateLimitPerMinute: perMinute } = config
+    const { credentials } = services
+    const app = roles.includes('api') // load no code that only another role needs
+      ? await (await import('./api.js')).startApi(services, status)
+      : await buildStatusApp({
+        ...status, leaving: leaving.signal, logger: log, jwt, credentials, rateLimit: { perMinute }
+      })
+    const projector = roles.includes('projector') ? startProjector(services) : undefined
+    stops.push(async () => {
+      await app.close()
+      await projector?.() // requests wait for its projections
+    })
+    if (projector && config.rebuildsProjections) stops.push(rebuildOutdated(services))
+    if (roles.includes('worker')) {
+      const { startWorker } = await import('./worker.js')
+      worker = await startWorker(services, status.metrics)
+      stops.push(worker.stop)
+    }
+    return app
   }
 
   /** Stops all parts at once: webhook attempts and slow clients may each take most of the time. */
@@ -72,34 +94,6 @@ function inReach (
     /** Ends all connections to Postgres, so that pending statements fail at once. */
     cutOff: () => { for (const each of [pool, consumerPool]) cutOff(each) }
   }
-}
-
-/** Starts what the roles need, and adds their stop functions to `stops`. */
-async function startParts (
-  services: Services, stops: Stops, onWorker: (worker: StartedWorker) => void
-): Promise<App> {
-  const { roles, config } = services
-  let worker: StartedWorker | undefined
-  const status = openStatus(services, async () => { await worker?.assertAnswers() })
-  stops.push(endsSoon(() => status.stop()))
-  const { jwt, rateLimitPerMinute: perMinute } = config
-  const { credentials, leaving, log: logger } = services
-  const app = roles.includes('api') // load no code that only another role needs
-    ? await (await import('./api.js')).startApi(services, status)
-    : await buildStatusApp({ ...status, leaving, logger, jwt, credentials, rateLimit: { perMinute } })
-  const projector = roles.includes('projector') ? startProjector(services) : undefined
-  stops.push(async () => {
-    await app.close()
-    await projector?.() // requests wait for its projections
-  })
-  if (projector && config.rebuildsProjections) stops.push(rebuildOutdated(services))
-  if (roles.includes('worker')) {
-    const { startWorker } = await import('./worker.js')
-    worker = await startWorker(services, status.metrics)
-    onWorker(worker)
-    stops.push(worker.stop)
-  }
-  return app
 }
 
 /** Fails early: `startRoles` itself listens only after the back ends have started. */
@@ -143,19 +137,14 @@ type InReach = ReturnType<typeof inReach>
 async function stopInTime (orderly: Promise<unknown>, reach: InReach) {
   const over = new AbortController()
   const stopped = { postgresIsSilent: false }
-  const ended = orderly.finally(() => over.abort())
-  await Promise.race([ended, giveUp(reach, over.signal, stopped)]).finally(() => over.abort())
+  const giveUp = async () => {
+    stopped.postgresIsSilent = await silence(reach, over.signal)
+    reach.handOver()
+    if (stopped.postgresIsSilent) reach.cutOff()
+    await delay(lastWordsMs)
+  }
+  await Promise.race([orderly, giveUp()]).finally(() => over.abort())
   return stopped
-}
-
-/** Resolves when waiting is pointless because a back end is silent. */
-async function giveUp (
-  reach: InReach, over: AbortSignal, stopped: { postgresIsSilent: boolean }
-): Promise<void> {
-  stopped.postgresIsSilent = await silence(reach, over)
-  reach.handOver()
-  if (stopped.postgresIsSilent) reach.cutOff()
-  await delay(lastWordsMs)
 }
 
 /** Resolves when one of them has been silent for `silentMs`. @returns whether it is Postgres */
@@ -171,8 +160,5 @@ async function silence ({ postgres, queue }: InReach, over: AbortSignal): Promis
   }
 }
 
-async function isThere (answer: Promise<unknown>): Promise<boolean> {
-  let answered = false
-  await endsWithin(answersWithinMs, answer.then(() => { answered = true }))
-  return answered
-}
+const isThere = (answer: Promise<unknown>) =>
+  withTimeout(answersWithinMs, answer, () => new Error('it is silent')).then(() => true, () => false)
