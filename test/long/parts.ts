@@ -42,7 +42,8 @@ export const parts: Part[] = [
   },
   {
     name: 'queue',
-    files: ['test/long/queue'],
+    files: ['test/long/queue', 'test/workers/deliveries/sending.test.ts'],
+    env: { RACES: 'all' },
     guards: ['workers/queue', 'workers/deliver', 'workers/deliveries', 'src/postgres'],
     minutes: 20
   },
@@ -61,7 +62,8 @@ export const parts: Part[] = [
   },
   {
     name: 'persons-meanwhile',
-    files: ['test/long/persons-meanwhile'],
+    files: ['test/long/persons-meanwhile', 'test/privacy/rewrap.test.ts'],
+    env: { RACES: 'all' },
     guards: ['src/privacy', 'workers/persons', 'workers/imports', 'src/features/persons'],
     minutes: 12
   },
@@ -104,8 +106,8 @@ export const parts: Part[] = [
   {
     name: 'outages',
     files: ['test/long/outages'],
-    guards: ['src/services', 'src/log', 'src/http/edge.ts', 'src/postgres'],
-    minutes: 5
+    guards: ['src/services', 'src/log', 'src/http/edge.ts', 'src/postgres', 'src/commands', 'src/recovery', 'src/features/blacklist'],
+    minutes: 7
   },
   {
     name: 'backup',
@@ -122,11 +124,17 @@ export const parts: Part[] = [
   {
     name: 'docs',
     files: ['test/long/docs'],
-    guards: ['docs/clients', 'docs/tutorial.md', 'docs/site', 'examples', 'src/cli/demo.ts', 'src/cli/journey.ts', 'src/http/docs'],
+    guards: ['docs/clients', 'docs/webhooks', 'docs/tutorial.md', 'docs/site', 'examples', 'src/cli/demo.ts', 'src/cli/journey.ts', 'src/http/docs'],
     minutes: 6
   },
   { name: 'recipes', files: ['test/long/recipes'], guards: ['docs/adding.md', 'src/features'], minutes: 12 },
-  { name: 'ops', files: ['test/long/ops'], guards: ['src/ops'], minutes: 2 },
+  {
+    name: 'ops',
+    files: ['test/long/ops', 'test/ops/actions.test.ts'],
+    env: { RACES: 'all' },
+    guards: ['src/ops', 'src/services/actions.ts'],
+    minutes: 3
+  },
   { name: 'console', files: ['test/long/console'], guards: ['packages/console/src', 'packages/client/src'], minutes: 5 },
   { name: 'bench', files: ['test/long/bench'], guards: ['bench'], minutes: 5 },
   {

@@ -96,13 +96,13 @@ function around (call: Call, when: 'before' | 'after', happens: () => Promise<vo
     }
   }
 }
-/** What comes after one call comes before the next one. */
+/** What comes after one call comes before the next one. RACES=all tries every moment. */
 const moments = [
-  { call: 'last', when: 'before' },
-  ...(['last', 'read', 'append', 'truncate'] as const).map((call) => ({ call, when: 'after' }) as const)
+  { call: 'append', when: 'after' }, { call: 'last', when: 'before' },
+  ...(['last', 'read', 'truncate'] as const).map((call) => ({ call, when: 'after' }) as const)
 ] as const
 
-for (const { call, when } of moments) {
+for (const { call, when } of process.env.RACES === 'all' ? moments : moments.slice(0, 1)) {
   t.test(`a person who is erased ${when} the ${call} stays erased, and nothing of the key is left`, async (t) => {
     const [key] = await made(first)
     const { person = '' } = key ?? {}

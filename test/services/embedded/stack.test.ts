@@ -50,3 +50,12 @@ t.test('with both URLs given nothing is started and DATA_DIR is not touched', as
   await stack.publish({})
   await Promise.all([stack.close(), stack.close()])
 })
+
+t.test('a command beside a start that is still starting waits until it is published', async (t) => {
+  const dir = dataDir(t)
+  const start = startStack(t, dir)
+  await start.message('log')
+  const command = startStack(t, dir, { role: 'command', how: 'once' })
+  t.equal((await command.message('opened')).joined, true)
+  t.same(await command.message('opened'), { ...await start.message('opened'), joined: true })
+})

@@ -1,18 +1,9 @@
-// Exactly one process holds a DATA_DIR; commands share the stack of a running start.
+// Who may use a DATA_DIR after a kill, and beside a command that takes long.
 import t from 'tap'
-import { dataDirs, startStack } from './stack-process.js'
+import { dataDirs, startStack } from '../../services/embedded/stack-process.js'
 
 const dataDir = await dataDirs(t)
 t.jobs = 2
-
-t.test('a command beside a start that is still starting waits until it is published', async (t) => {
-  const dir = dataDir(t)
-  const start = startStack(t, dir)
-  await start.message('log')
-  const command = startStack(t, dir, { role: 'command', how: 'once' })
-  t.equal((await command.message('opened')).joined, true)
-  t.same(await command.message('opened'), { ...await start.message('opened'), joined: true })
-})
 
 t.test('a command beside the run.json of a start that was killed starts back ends of its own', async (t) => {
   const dir = dataDir(t)

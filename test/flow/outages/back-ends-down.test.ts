@@ -1,16 +1,14 @@
-// The event store refuses, hangs, loses answers: what callers are told, and that it is over by itself.
+// The event store or Postgres refuses or hangs: what callers hear, and that the service goes on when it is back.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
-import type { Call } from '../../support/running-service.js'
-import { apiProcess, behindProxies, isBack, saysAway, testService } from '../../support/service.js'
+import { behindProxies, isBack, saysAway, testService } from '../../support/service.js'
 import { eventsAfter, idOf } from '../../support/back-ends/scratch-event-store.js'
 
 const service = await testService(t, [])
 const { client, parts: { streams, pool } } = service
-const { call, store } = await behindProxies(t, service, ['api', 'projector'])
+const { call, store, postgres } = await behindProxies(t, service, ['api', 'projector'])
 const engine = await service.token('engine', 'engine')
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
@@ -56,7 +54,7 @@ async function goesOn (t: Test): Promise<void> {
   }
 }
 
-t.test('while it refuses, commands fail and write nothing; the rest goes on; then it is over', async (t) => {
+t.test('while the event store refuses, commands fail and write nothing; the rest goes on; then it is over', async (t) => {
   const before = await streams.head()
   await store.close()
   await Promise.all([saysAway(t, [...creations(), ...needTheStore()]), isNotReady()])
@@ -68,7 +66,7 @@ t.test('while it refuses, commands fail and write nothing; the rest goes on; the
   await isBack(update, 200)
 })
 
-t.test('while it hangs, nobody hangs with it, and what was never sent is surely not written', async (t) => {
+t.test('while the event store hangs, nobody hangs with it, and what was never sent is surely not written', async (t) => {
   const before = await streams.head()
   store.freeze()
   await Promise.all([
@@ -106,58 +104,40 @@ t.test('an append whose answer never came is a failure of unknown outcome, which
   t.strictSame((await written()).map(idOf), [resolved.body.data.id], 'one event, its id')
 })
 
-// The key of a person comes before the event that is sealed under it, in an append of its own.
-t.test('while it is not known whether there is a key, nothing was changed: no event under it was sent', async (t) => {
-  const { call, store } = await behindProxies(t, service)
-  await eventually(async () => (await call('GET', '/health/ready')).status === 200)
-  const before = await streams.head()
-  const create = () => call('POST', '/user/lead', { body: newLead({ phone_number: '+15551230402' }) })
-  const written = async (wanted: string) =>
-    (await eventsAfter(client, before)).filter(({ type }) => type === wanted).length
-  store.loseAnswersAfter('PersonKeyCreated')
-  const unanswered = create()
-  await eventually(async () => await written('PersonKeyCreated') === 1)
-  await saysAway(t, [unanswered])
-  t.equal(await written('LeadCreated'), 0)
-  store.cut()
-  await eventually(async () => (await create()).status === 200)
-  t.equal(await written('LeadCreated'), 1)
-  t.equal(await written('PersonKeyCreated'), 1, 'the key is there, and taken')
-})
+const everything = () => [
+  ...creations(), call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: 1.1 } }),
+  call('GET', '/user/assistants'),
+  call('GET', `/user/assistant/${assistant}`), call('GET', '/user/leads'), call('GET', '/user/campaigns')
+]
 
-t.test('a commit whose answer never came is a failure of unknown outcome, which the same key resolves', async (t) => {
-  const { call, postgres } = await behindProxies(t, service)
-  const rotate = () => call('POST', '/user/webhook-secret/rotate', { body: {}, headers: { 'idempotency-key': 'one' } })
-  const { data: first } = (await call('GET', '/user/webhook-secret')).body
-  postgres.loseAnswersAfter('COMMIT')
-  const unknown = await rotate()
-  t.match(unknown, { status: 500, body: { message: 'Rotating the secret failed' } })
-  t.notOk(unknown.headers.has('retry-after'))
-  postgres.cut()
-  await isBack(rotate, 200)
-  const resolved = await rotate()
-  t.equal(resolved.headers.get('idempotent-replayed'), 'true')
-  t.match(resolved.body, { data: { previous: { secret: first.secret } } }, 'it was rotated once')
-  t.strictSame((await call('GET', '/user/webhook-secret')).body, resolved.body)
-})
+/** What needs no Postgres is answered as ever, and a body that the schema refuses is refused with what is known. */
+async function goesOnWithoutPostgres (t: Test): Promise<void> {
+  const [reported, assistantRefused, leadRefused, updateRefused] = await Promise.all([
+    call('POST', `/engine/calls/${randomUUID()}/completed`, { token: engine, body: callReport(assistant) }),
+    call('POST', '/user/assistant', { body: newAssistant({ assistant_name: 5 }) }),
+    call('POST', '/user/lead', { body: newLead({ phone_number: '5' }) }),
+    call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: 9 } })
+  ])
+  t.equal(reported.status, 202)
+  t.match(assistantRefused, { status: 422, body: { errors: { assistant_name: ['must be a string'] } } })
+  t.match(leadRefused, { status: 422, body: { errors: { phone_number: [/E\.164/] } } })
+  t.match(updateRefused, { status: 422, body: { errors: { speech_speed: ['must be between 0.7 and 1.2'] } } })
+}
 
-t.test('a process that is killed before its append did nothing, and a retry with the key takes the id that was kept', async (t) => {
-  const proxy = await tcpProxy(t, service.store.port)
-  const doomed = await apiProcess(t, service, { EVENTSTORE_URL: `esdb://127.0.0.1:${proxy.port}?tls=false` })
-  const create = (by: Call) => by('POST', '/user/assistant', { body: newAssistant(), ...keyed('killed') })
-  // so it has ids, and its next command goes straight to the event store
-  await eventually(async () => (await doomed.call('POST', '/user/assistant', { body: newAssistant() })).status === 201)
-  const before = await streams.head()
-  proxy.freeze()
-  const ended = create(doomed.call).then(() => 'answered', () => 'cut off')
-  const { ids: [kept] } = await eventually(async () =>
-    (await pool.query("SELECT ids FROM ledger.idempotency_keys WHERE key = 'killed'")).rows[0] ?? false)
-  await doomed.kill()
-  t.strictSame([await ended, await streams.head()], ['cut off', before])
-  await pool.query("UPDATE ledger.idempotency_keys SET leased_until = '-infinity' WHERE key = 'killed'")
-  const first = await create(call)
-  t.strictSame([first.status, first.headers.get('idempotent-replayed'), first.body.data.id], [201, null, Number(kept)])
-  const again = await create(call)
-  t.strictSame([again.headers.get('idempotent-replayed'), again.body], ['true', first.body])
-  t.strictSame((await eventsAfter(client, before)).map(idOf), [Number(kept)], 'one event')
-})
+/** Reports of calls go on, with the keys that they are sealed under. */
+const ofUsers = async (since: bigint) =>
+  (await eventsAfter(client, since)).filter(({ type }) => !['CallCompleted', 'PersonKeyCreated'].includes(type))
+
+for (const [manner, away, back] of [
+  ['refuses', () => postgres.close(), () => postgres.accept()],
+  ['hangs', () => postgres.freeze(), () => postgres.cut()]
+] as const) {
+  t.test(`while Postgres ${manner}, requests fail and write nothing; then it is over`, async (t) => {
+    const before = await streams.head()
+    await away()
+    await Promise.all([saysAway(t, everything()), goesOnWithoutPostgres(t)])
+    t.strictSame(await ofUsers(before), [])
+    await back()
+    await isBack(update, 200)
+  })
+}

@@ -4,7 +4,7 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { vectors } from './webhook-vectors.js'
+import { vectors } from '../../docs/webhook-vectors.js'
 
 const folder = 'docs/webhooks'
 const work = await mkdtemp(join(tmpdir(), 'rl-signed-'))
