@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { copiedColumns, CopiedEvents, copyOut } from './copied-rows.js'
 import {
-  int64Max, metastreamOf, overhead, tombstoneRevision, type Direction, type Identified, type PageSize,
+  metastreamOf, overhead, tombstoneRevision, type Direction, type Identified, type PageSize,
   type RecordedEvent, type StreamPlace
 } from './event.js'
 import { afterEvent, afterMetadata, type StreamState, untouched } from './stream-state.js'
@@ -20,11 +20,12 @@ export class EventTable {
   async insert (
     on: Queryable, events: readonly RecordedEvent[], untouched: readonly string[] = []
   ): Promise<boolean> {
-    const names = columns.map(({ name }) => name)
-    const parameters = columns.map(({ type }, index) => `$${index + 1}::${type}[]`)
+    const names = columns.map(([name]) => name)
+    const parameters = columns.map(([, type], index) => `$${index + 1}::${type}[]`)
     const text = `insert into ${this.#events} (${names.join()}) select * from unnest(${parameters.join()})
       where not exists (select from ${this.#events} where stream = any($${columns.length + 1}::text[]))`
-    const values = [...columns.map(({ arrayOf }) => arrayOf(events)), [...untouched, ...untouched.map(metastreamOf)]]
+    const values = columns.map(([,, valueOf]) => events.map(valueOf))
+    values.push([...untouched, ...untouched.map(metastreamOf)])
     const { rowCount } = await on.query({ name: 'insert', text, values })
     return rowCount !== 0
   }
@@ -146,10 +147,10 @@ const removable = 'unnest($1::text[], $2::int8[], $3::int8[], $4::int8[]) r (str
 const isRemovable = 'e.stream = r.stream and e.revision < r.upto and (e.revision < r.before or e.created < r.created)'
 
 const valuesOf = (removables: readonly Removable[]) => [
-  arrayOf(text, removables.map(({ stream }) => stream)),
-  arrayOf(int8, removables.map(({ end }) => Math.min(end, Number.MAX_SAFE_INTEGER))),
-  arrayOf(int8, removables.map(({ before }) => Math.min(before, Number.MAX_SAFE_INTEGER))),
-  arrayOf(int8, removables.map(({ created }) => created))
+  removables.map(({ stream }) => stream),
+  removables.map(({ end }) => int8Text(Math.min(end, tombstoneRevision))),
+  removables.map(({ before }) => int8Text(Math.min(before, tombstoneRevision))),
+  removables.map(({ created }) => created)
 ]
 
 /** A row as `pg` returns it. */
@@ -203,76 +204,15 @@ function toState (row: StateRow): StreamState {
   return afterMetadata(state, { revision: toRevision(metaRevision), isJson: isJson === true, data: meta })
 }
 
-// Arrays in the wire's binary format: a group of appends needs no hex or quoting.
-interface ElementType<Value> {
-  name: string
-  oid: number
-  sizeOf (value: Value): number
-  write (buffer: Buffer, at: number, value: Value): void
-}
-
-const bool: ElementType<boolean> = {
-  name: 'bool',
-  oid: 16,
-  sizeOf: () => 1,
-  write (buffer, at, value) { buffer[at] = value ? 1 : 0 }
-}
-
-const bytea: ElementType<Uint8Array> = {
-  name: 'bytea',
-  oid: 17,
-  sizeOf: (value) => value.length,
-  write (buffer, at, value) { buffer.set(value, at) }
-}
-
-const int8: ElementType<number> = {
-  name: 'int8',
-  oid: 20,
-  sizeOf: () => 8,
-  write (buffer, at, value) { buffer.writeBigInt64BE(value === tombstoneRevision ? int64Max : BigInt(value), at) }
-}
-
-const text: ElementType<string> = {
-  name: 'text',
-  oid: 25,
-  sizeOf: (value) => Buffer.byteLength(value),
-  write (buffer, at, value) { buffer.write(value, at) }
-}
-
-const uuid: ElementType<string> = {
-  name: 'uuid',
-  oid: 2950,
-  sizeOf: () => 16,
-  write (buffer, at, value) { buffer.write(value.replaceAll('-', ''), at, 'hex') }
-}
-
-const column = <Value>(name: string, type: ElementType<Value>, valueOf: (event: RecordedEvent) => Value) =>
-  ({ name, type: type.name, arrayOf: (events: readonly RecordedEvent[]) => arrayOf(type, events.map(valueOf)) })
-
 /** Columns of an insert. */
-const columns = [
-  column('position', int8, (event) => event.position),
-  column('stream', text, (event) => event.stream),
-  column('revision', int8, (event) => event.revision),
-  column('id', uuid, (event) => event.id),
-  column('type', text, (event) => event.type),
-  column('is_json', bool, (event) => event.isJson),
-  column('created', int8, (event) => event.created),
-  column('metadata', bytea, (event) => event.metadata),
-  column('data', bytea, (event) => event.data)
+const columns: ReadonlyArray<readonly [name: string, type: string, valueOf: (event: RecordedEvent) => unknown]> = [
+  ['position', 'int8', (event) => event.position],
+  ['stream', 'text', (event) => event.stream],
+  ['revision', 'int8', (event) => int8Text(event.revision)],
+  ['id', 'uuid', (event) => event.id],
+  ['type', 'text', (event) => event.type],
+  ['is_json', 'bool', (event) => event.isJson],
+  ['created', 'int8', (event) => event.created],
+  ['metadata', 'bytea', (event) => event.metadata],
+  ['data', 'bytea', (event) => event.data]
 ]
-
-// Layout: dimensions, has-nulls, element type, length, lower bound; then each element after its size.
-function arrayOf<Value> ({ oid, sizeOf, write }: ElementType<Value>, values: readonly Value[]): Buffer {
-  const sizes = values.map(sizeOf)
-  const buffer = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + 4 + size, 20))
-  for (const [index, field] of [1, 0, oid, values.length, 1].entries()) buffer.writeInt32BE(field, index * 4)
-  let at = 20
-  for (const [index, value] of values.entries()) {
-    const size = sizes[index] ?? 0
-    buffer.writeInt32BE(size, at)
-    write(buffer, at + 4, value)
-    at += 4 + size
-  }
-  return buffer
-}
