@@ -142,22 +142,13 @@ async function whileAlive (
     let reason: string | undefined
     while (!signal.aborted && reason === undefined) {
       await pause(lookEveryMs, signal)
-      reason = silenceOf(queue)
+      reason = queue.silence()
     }
     ended.abort()
     await working
     if (signal.aborted) return
     log.warn({ reason }, 'the webhook queue is dead: this process gives up its part of the deliveries')
-    while (!signal.aborted && silenceOf(queue) !== undefined) await pause(lookEveryMs, signal)
+    while (!signal.aborted && queue.silence() !== undefined) await pause(lookEveryMs, signal)
     if (!signal.aborted) log.info({}, 'the webhook queue answers again')
-  }
-}
-
-function silenceOf (queue: JobQueue): string | undefined {
-  try {
-    queue.assertAlive()
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
   }
 }

@@ -38,7 +38,7 @@ const usualStepMs = 10_000
  */
 export async function continueAudit (options: AuditOptions, stepMs = usualStepMs): Promise<Audit | undefined> {
   const { pool } = options
-  const { rows: [kept] } = await pool.query<KeptCount>(`
+  const { rows: [kept] } = await pool.query<Count>(`
     SELECT position, calls::float8 AS calls, began_at AS "beganAt", has_erased AS "hasErased", met_erased AS "metErased",
       is_counted_anew AS "isCountedAnew" FROM ledger.identity_count`)
   const before = kept ? { ...kept, position: BigInt(kept.position), beganAt: BigInt(kept.beganAt) } : nothing // as text
@@ -59,12 +59,7 @@ export async function lastUnaccounted (pool: Pool): Promise<number | undefined> 
   return count?.unaccounted == null ? undefined : Number(count.unaccounted)
 }
 
-interface KeptCount extends Count {
-  /** A difference made it begin anew, so its result is final. */
-  isCountedAnew: boolean
-}
-
-const nothing: KeptCount =
+const nothing: Count =
   { position: 0n, calls: 0, beganAt: 0n, hasErased: false, metErased: false, isCountedAnew: false }
 
 /**
@@ -72,21 +67,21 @@ const nothing: KeptCount =
  * begins anew if the delivery log was restored or follows another log.
  */
 async function countSome (
-  { pool, streams, signal }: AuditOptions, { isCountedAnew, ...before }: KeptCount, stepMs: number
-): Promise<{ next: KeptCount, found?: Audit }> {
+  { pool, streams, signal }: AuditOptions, before: Count, stepMs: number
+): Promise<{ next: Count, found?: Audit }> {
   const { checkpoint, rows } = await deliveryLog(pool)
   const isAnew = before.position === 0n || before.position > checkpoint
-  let count = isAnew ? await newCount(streams, before.hasErased) : before
+  let count = isAnew ? await newCount(streams, before) : before
   const until = performance.now() + stepMs
   for await (const part of countOn(streams, count, checkpoint, signal)) {
     count = part
     if (performance.now() > until) break
   }
   signal.throwIfAborted()
-  if (count.position < checkpoint) return { next: { ...count, isCountedAnew } }
+  if (count.position < checkpoint) return { next: count }
   const unaccounted = count.calls - rows
-  const isDoubtful = unaccounted !== 0 && count.metErased && !isCountedAnew
-  if (isDoubtful) return { next: { ...await newCount(streams, true), isCountedAnew: true } }
+  const isDoubtful = unaccounted !== 0 && count.metErased && !count.isCountedAnew
+  if (isDoubtful) return { next: await newCount(streams, { hasErased: true, isCountedAnew: true }) }
   return { next: { ...count, isCountedAnew: false }, found: { calls: count.calls, rows, unaccounted } }
 }
 
@@ -114,11 +109,15 @@ interface Count {
   hasErased: boolean
   /** Calls were erased later. If a scavenge was quicker than the count, their report was not counted. */
   metErased: boolean
+  /** A difference made it begin anew, so its result is final. */
+  isCountedAnew: boolean
 }
 
 /** From the beginning of the log. @throws EventStoreUnavailable */
-async function newCount ({ head }: Pick<CountedLog, 'head'>, hasErased = false): Promise<Count> {
-  return { position: 0n, calls: 0, beganAt: await head(), hasErased, metErased: false }
+async function newCount (
+  { head }: Pick<CountedLog, 'head'>, { hasErased, isCountedAnew }: Pick<Count, 'hasErased' | 'isCountedAnew'>
+): Promise<Count> {
+  return { ...nothing, beganAt: await head(), hasErased, isCountedAnew }
 }
 
 const report = 'CallCompleted'
@@ -137,7 +136,7 @@ async function * countOn (
       if (event.position > end || callIdOf(event.stream) === undefined) continue
       const isErasedBefore = isErasure(event) && event.position <= count.beganAt
       if (isErasedBefore && !count.hasErased) {
-        yield * countOn(streams, await newCount(streams, true), end, signal)
+        yield * countOn(streams, await newCount(streams, { ...count, hasErased: true }), end, signal)
         return
       }
       count.metErased ||= isErasure(event) && !isErasedBefore

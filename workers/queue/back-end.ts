@@ -1,4 +1,4 @@
-// What both kinds of queue have in common: where BullMQ connects, and how long it waits there.
+// What both kinds of queue have in common: where BullMQ connects, how long it waits there, and how it tells of trouble.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BackendFactory, IQueueBackend } from 'bullmq'
 import type { Liveness } from './liveness.js'
@@ -26,6 +26,20 @@ export interface Patience {
 }
 
 export const usualPatience: Patience = { answerWithinMs: 5_000, askEveryMs: 2_500, deadAfterMs: 10_000 }
+
+const quietMs = 10_000
+
+/** Logs the first error, and then no other one for ten seconds: each try on a broken connection gives one. */
+export function logRarely (
+  log: { warn (details: object, message: string): void }, message: string
+): (error: Error) => void {
+  let quietUntil = 0
+  return (error) => {
+    if (Date.now() < quietUntil) return
+    quietUntil = Date.now() + quietMs
+    log.warn({ err: error }, message)
+  }
+}
 
 const pauseMs = 1_000
 /** Longest wait of a worker that could not take a job. */

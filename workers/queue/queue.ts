@@ -3,9 +3,8 @@
 import { Queue, Worker, type IQueueBackend, type Job } from 'bullmq'
 import type { Pool } from 'pg'
 import { endsWithin, withTimeout } from '../../src/timing.js'
-import { usualPatience, watched, type BackEnd, type Patience } from './back-end.js'
+import { logRarely, usualPatience, watched, type BackEnd, type Patience } from './back-end.js'
 import { Liveness } from './liveness.js'
-import { logRarely } from './log-rarely.js'
 import { postgresBackEnd } from './postgres.js'
 import { redisBackEnd } from './redis.js'
 
@@ -126,18 +125,18 @@ class BullQueue<Connection> {
     await endsWithin(lastMs, this.#worker?.close(true)) // else it would extend locks for ever in a queue that is silent
   }
 
-  /** @throws if the queue has not answered requests for ten seconds */
-  assertAlive (): void {
+  /** In words, once the queue has not answered requests for ten seconds. */
+  silence (): string | undefined {
     const { taking, waiting } = this.#watches
     const silentMs = Math.max(...[this.#producing, taking, waiting].map((each) => each.silentMs()))
-    if (silentMs <= this.#patience.deadAfterMs) return
-    throw new Error(`the webhooks queue has not answered for ${Math.round(silentMs)} ms`)
+    return silentMs > this.#patience.deadAfterMs ? `the webhooks queue has not answered for ${Math.round(silentMs)} ms` : undefined
   }
 
   /** Asks the queue. @throws when it does not answer */
   async assertAnswers (): Promise<void> {
     await this.#ask(() => this.#queue.isPaused())
-    this.assertAlive()
+    const silence = this.silence()
+    if (silence !== undefined) throw new Error(silence)
   }
 
   async close (): Promise<void> {
