@@ -9,7 +9,7 @@ export async function list ({ limit, json }: { limit: number, json?: boolean }):
   if (found.length === 0) return print('Nothing is under way.\n')
   const head = ['id', 'kind', 'user', 'state', 'begun', 'turns', 'failures', 'next turn', 'waits for', 'last error']
   print(await tableOf(found.map((each) => [
-    each.id, each.kind, each.user_id, each.state, each.created_at.toISOString(), each.turns, each.failures,
-    each.finished_at ? '' : each.due_at.toISOString(), each.waits_for ?? '', each.last_error ?? ''
+    each.id, each.kind, each.user_id, each.state, each.created_at, each.turns, each.failures,
+    each.finished_at ? '' : each.due_at, each.waits_for ?? '', each.last_error ?? ''
   ]), head))
 }

@@ -2,7 +2,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { actions } from '../../projections/engine/operations.js'
 import { At, Id, Nullable } from '../domain/json.js'
-import { DeliveryDetails, DeliverySummary } from '../features/webhooks/model.js'
+import { DeliveryDetails, DeliverySummary, type TroubledWebhook } from '../features/webhooks/model.js'
 import { only } from '../http/auth.js'
 import { deliveryDetails, deliverySummary } from '../http/docs/examples.js'
 
@@ -87,23 +87,6 @@ export const ParkedStream = Type.Object({
 export const DeliveryOfUser = Type.Object({ ...DeliverySummary.properties, user_id: UserOf }, { title: 'DeliveryOfUser' })
 export const DeliveryOfUserDetails =
   Type.Object({ ...DeliveryDetails.properties, user_id: UserOf }, { title: 'DeliveryOfUserDetails' })
-
-export const TroubledState = Type.Enum(['suspended', 'failing', 'paused'], {
-  title: 'TroubledState',
-  description: 'suspended: nothing is sent until it resumes. failing: three attempts or more since the last success have ' +
-    'failed. paused: its receiver asked for a pause, which ends by itself.'
-})
-export const TroubledWebhook = Type.Object({
-  assistant_id: Id({}),
-  user_id: Text,
-  url: Type.String({ description: 'Without its query, which may hold a secret.' }),
-  state: TroubledState,
-  reason: Words('gone or failing of a suspended one; too_many_requests or unavailable of a pause.'),
-  since: Words('When it began to fail, or was suspended.'),
-  until: Words('When a pause ends.'),
-  last_error: Words('What was wrong with the last attempt that failed.'),
-  waiting: Count('Deliveries that wait for it; 1,000 where there are more.')
-}, { title: 'TroubledWebhook' })
 
 export const Work = Type.Object({
   id: Text,
@@ -229,7 +212,7 @@ export const parked: Static<typeof ParkedStream> = {
 export const deliveryOfUser = { ...deliverySummary, user_id: '1' }
 export const deliveryOfUserDetails = { ...deliveryDetails, user_id: '1' }
 
-export const troubled: Static<typeof TroubledWebhook> = {
+export const troubled: TroubledWebhook = {
   assistant_id: 1,
   user_id: '1',
   url: 'https://hooks.example.com/calls',

@@ -5,6 +5,7 @@ import { endInterruption, troubledWebhooks } from '../../workers/deliveries/webh
 import { redeliver } from '../../workers/operate/redeliver.js'
 import { UserId, withoutNul } from '../domain/json.js'
 import { invalid, Rejection } from '../domain/rejection.js'
+import { TroubledState, TroubledWebhook } from '../features/webhooks/model.js'
 import { type App, assistantPath, deliveryPath } from '../http/app-types.js'
 import { answered, One, refusal } from '../http/docs/describe.js'
 import { page } from '../http/docs/examples.js'
@@ -14,8 +15,7 @@ import { queryErrors } from '../http/read-position.js'
 import { packageVersion } from '../package-root.js'
 import { inTransaction } from '../postgres/transaction.js'
 import {
-  All, deliveryOfUser, DeliveryOfUser, deliveryOfUserDetails, DeliveryOfUserDetails, Done, forOperators, troubled,
-  TroubledState, TroubledWebhook
+  All, deliveryOfUser, DeliveryOfUser, deliveryOfUserDetails, DeliveryOfUserDetails, Done, forOperators, troubled
 } from './answers.js'
 import type { OpsServices } from './services.js'
 

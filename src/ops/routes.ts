@@ -30,14 +30,7 @@ function addService (app: App, { pool, config, ...deps }: OpsServices): void {
     'Imports, exports, erasures and recoveries that have not ended, the oldest first, and behind them those ' +
       `that failed within a day; ${mostWork} at most.`, {
       response: { 200: answered('All of it.', All(Work), { data: [work] }) }
-    }), async () => ({
-    data: (await listWork(pool, mostWork)).map((each) => ({
-      ...each,
-      created_at: each.created_at.toISOString(),
-      due_at: each.due_at.toISOString(),
-      finished_at: each.finished_at?.toISOString() ?? null
-    }))
-  }))
+    }), async () => ({ data: await listWork(pool, mostWork) }))
 
   app.get('/ops/api/settings', forOperators('listSettings', 'List the settings',
     'The process that answers shows its own settings, and no secret.', {

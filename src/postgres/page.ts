@@ -14,6 +14,9 @@ export interface Paged<Item> {
   isCut: boolean
 }
 
+/** UTC with milliseconds, as every time in an answer. */
+export const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 /** A condition; each `?` stands for a value, in order. An undefined value drops the condition. */
 export type Filter = readonly [condition: string, ...values: unknown[]]
 

@@ -1,7 +1,8 @@
 // Signing secrets: one per user, and one of its own for each assistant that asked for it.
 import type { Pool, PoolClient } from 'pg'
+import type { AssistantSecret, WebhookSecret } from '../../src/features/webhooks/model.js'
 import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/privacy/sealed-text.js'
-import { iso } from '../deliveries/read.js'
+import { iso } from '../../src/postgres/page.js'
 import { newSecret } from './sign.js'
 
 /** An assistant, or without one the user. */
@@ -9,11 +10,6 @@ interface SecretOwner {
   userId: string
   assistantId?: number | undefined
 }
-
-export interface Secrets { secret: string, previous: { secret: string, expires_at: string } | null }
-
-/** `own`: whether it is the assistant's, and not that of its user. */
-interface AssistantSecrets extends Secrets { own: boolean }
 
 type Database = Pick<Pool | PoolClient, 'query'>
 
@@ -25,7 +21,7 @@ const lockSpace = 0x77_6a // any number that nothing else uses for advisory lock
  * What verifies the user's webhooks: the current secret, and the one before it while that still signs. Creates the
  * first one; concurrent callers get the same.
  */
-export async function userSecrets (db: Database, keys: SecretKeys, userId: string): Promise<Secrets> {
+export async function userSecrets (db: Database, keys: SecretKeys, userId: string): Promise<WebhookSecret> {
   const { key_id, sealed } = seal(keys, userId, newSecret())
   await db.query(`
     INSERT INTO ledger.webhook_secrets (user_id, key_id, sealed) VALUES ($1, $2, decode($3, 'base64'))
@@ -38,7 +34,7 @@ export async function userSecrets (db: Database, keys: SecretKeys, userId: strin
 /** What verifies the webhooks of the user's assistant: its own secrets, or else the user's. */
 export async function assistantSecrets (
   db: Database, keys: SecretKeys, userId: string, assistantId: number
-): Promise<AssistantSecrets> {
+): Promise<AssistantSecret> {
   const { current, former: [former] } = await signing(db, keys, { userId, assistantId })
   const users = await userSecrets(db, keys, userId)
   if (!current) return { ...users, previous: shown(former) ?? users.previous, own: false }
@@ -75,7 +71,7 @@ export async function rotateSecret (
 /** The user's secrets sign for the assistant again; its own ones keep signing for 24 hours. */
 export async function dropOwnSecret (
   tx: PoolClient, keys: SecretKeys, userId: string, assistantId: number
-): Promise<AssistantSecrets> {
+): Promise<AssistantSecret> {
   await lockSecretsOf(tx, { userId, assistantId })
   await endSecrets(tx, { userId, assistantId }, defaultOverlapHours)
   return await assistantSecrets(tx, keys, userId, assistantId)

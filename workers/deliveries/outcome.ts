@@ -1,6 +1,7 @@
 // Records the outcomes of attempts: one statement for all that ended since the last one. It may be repeated, and it
 // changes only what its attempts still hold, whatever else runs meanwhile.
 import type { Pool } from 'pg'
+import type { Notice } from '../../src/features/webhooks/model.js'
 import type { Judgement, Outcome } from '../../src/features/webhooks/outcome.js'
 import { beginning, bounds, failuresOf, heldAfter, isOpen, runs, suspectAfter, type Attempt } from './claim.js'
 import { mostAtOnce } from './webhooks.js'
@@ -16,20 +17,14 @@ export interface Ended {
   truncated: boolean
 }
 
-export interface Notice {
-  type: 'endpoint_failing' | 'endpoint_recovered' | 'endpoint_suspended' | 'delivery_exhausted'
-  user_id: string
-  assistant_id: string
-  delivery_id: string
-  reason: string | null
-}
+export type NewNotice = Omit<Notice, 'id' | 'at'> & { user_id: string }
 
 export interface Recorded {
   /** Attempts whose outcome was stored. Others had been closed as `unknown`, or come a second time. */
   kept: Ended[]
   /** Assistants of the same users that have something due now. */
   next: string[]
-  notices: Notice[]
+  notices: NewNotice[]
 }
 
 /** If a webhook has only failed for so long, the next failure suspends it. */
@@ -59,7 +54,7 @@ export async function closeLost (
   return { next: row?.next ?? [], notices: row?.notices ?? [], closed, isAll: (row?.found ?? 0) < mostAtOnce }
 }
 
-interface RecordedRow { kept: number[] | null, next: string[], notices: Notice[] | null, found: number }
+interface RecordedRow { kept: number[] | null, next: string[], notices: NewNotice[] | null, found: number }
 
 const toRow = ({ attempt, judgement: { verdict, usesAttempt, fails, pause }, ...ended }: Ended, nth: number) => ({
   nth,

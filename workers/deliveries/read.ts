@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from 'pg'
 import type { HourCount } from '../../projections/calls.js'
 import type { Delivery, DeliveryRequest, DeliverySummary, Notice } from '../../src/features/webhooks/model.js'
 import type { Outcome } from '../../src/features/webhooks/outcome.js'
-import { readPage, type Filter, type Page, type Paged, type Search } from '../../src/postgres/page.js'
+import { iso, readPage, type Filter, type Page, type Paged, type Search } from '../../src/postgres/page.js'
 import { requestHeaders } from '../deliver/sign.js'
 
 /** An absent field filters nothing. Only operators leave the user out. */
@@ -146,9 +146,6 @@ export async function findWholeDeliveries (
     deliveriesSql(isOfCall, ', body'), [callId, userId, keptExcerpt])
   return rows.map((row) => ({ ...row.delivery, body: row.body }))
 }
-
-/** UTC with milliseconds, as every time in an answer. */
-export const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** Where a delivery `d` went last or will go, and its last error. Without the query, which may hold a secret. */
 const last = `(

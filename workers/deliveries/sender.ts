@@ -11,7 +11,7 @@ import type { Periodic } from '../periodic.js'
 import { logRarely } from '../queue/back-end.js'
 import type { JobQueue } from '../queue/queue.js'
 import { claim, type Attempt, type Claim, type Claiming } from './claim.js'
-import { closeLost, recordOutcomes, type Ended, type Notice, type Recorded } from './outcome.js'
+import { closeLost, recordOutcomes, type Ended, type Recorded, type NewNotice } from './outcome.js'
 import { cancelHeld } from './pending.js'
 import { findAgain, findWaiting } from './reconcile.js'
 import { continueHastening } from './webhooks.js'
@@ -385,7 +385,7 @@ const together = (work: (assistants: string[]) => Promise<void>, limit: number) 
 
 const takenForDead = 'this worker was taken for dead'
 
-const words: Record<Notice['type'], string> = {
+const words: Record<NewNotice['type'], string> = {
   endpoint_failing: 'a webhook fails',
   endpoint_recovered: 'a webhook that failed works again',
   endpoint_suspended: 'a webhook is suspended: it answered 410, or only failed for days',

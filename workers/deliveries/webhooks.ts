@@ -1,10 +1,10 @@
 // Webhooks of assistants: changes by their users, and the end and report of interruptions. A change is one row and
 // hastens at most 1,000 due rows at once; `continueHastening` does the rest.
 import type { Pool, PoolClient } from 'pg'
-import type { Interruption } from '../../src/features/webhooks/model.js'
+import type { Interruption, TroubledWebhook } from '../../src/features/webhooks/model.js'
 import type { Listener, Notifications } from '../../src/postgres/notifications.js'
+import { iso } from '../../src/postgres/page.js'
 import { beginning, runs } from './claim.js'
-import { iso } from './read.js'
 
 type Database = Pool | PoolClient
 
@@ -122,24 +122,6 @@ export async function findWebhook (
   const { rows: [found] } = await pool.query<{ user_id: string, url: string | null }>(
     'SELECT user_id, url FROM ledger.webhooks WHERE assistant_id = $1 AND deleted_at IS NULL', [assistantId])
   return found
-}
-
-/** A webhook that operators should look at: it fails, or nothing is sent to it. Times in ISO 8601. */
-export interface TroubledWebhook {
-  assistant_id: number
-  user_id: string
-  /** Without its query, which may hold a secret. */
-  url: string
-  state: 'suspended' | 'failing' | 'paused'
-  /** Why it is suspended or paused. */
-  reason: string | null
-  /** When it began to fail, or was suspended. */
-  since: string | null
-  /** When a pause ends. */
-  until: string | null
-  last_error: string | null
-  /** Deliveries that wait for it; 1,000 if there are more. */
-  waiting: number
 }
 
 const isOn = 'off_since IS NULL AND deleted_at IS NULL'

@@ -1,6 +1,6 @@
 // Rows of durable work, for routes: prepares, accepts, reads and counts requests, and notifies workers.
 import type { Pool, PoolClient } from 'pg'
-import { type Page, type Paged, readPage } from '../../src/postgres/page.js'
+import { iso, type Page, type Paged, readPage } from '../../src/postgres/page.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Listener, Notifications } from '../../src/postgres/notifications.js'
 
@@ -22,8 +22,9 @@ export interface RequestStatus<Progress extends object = object> {
   state: 'accepted' | 'completed' | 'failed'
   progress: Partial<Progress>
   reason: string | null
-  created_at: Date
-  finished_at: Date | null
+  /** ISO 8601. */
+  created_at: string
+  finished_at: string | null
 }
 
 /** In milliseconds. No append comes so late, so older prepared requests count no more and are settled by the log. */
@@ -115,8 +116,8 @@ export async function findRequest<Progress extends object> (
   pool: Pool, kinds: readonly string[], userId: string, id: string
 ): Promise<RequestStatus<Progress> | undefined> {
   const { rows: [found] } = await pool.query<RequestStatus<Progress>>(`
-    SELECT id, kind, state, progress, reason, created_at, finished_at FROM ledger.work
-    WHERE id = $1 AND kind = ANY($2) AND user_id = $3 AND state <> 'prepared'`, [id, kinds, userId])
+    SELECT id, kind, state, progress, reason, ${iso('created_at')} AS created_at, ${iso('finished_at')} AS finished_at
+    FROM ledger.work WHERE id = $1 AND kind = ANY($2) AND user_id = $3 AND state <> 'prepared'`, [id, kinds, userId])
   return found
 }
 
@@ -124,7 +125,7 @@ export async function findRequest<Progress extends object> (
 export async function listImports<Progress extends object> (
   pool: Pool, userId: string, page: Page
 ): Promise<Paged<RequestStatus<Progress>>> {
-  const { items, ...paged } = await readPage<RequestStatus<Progress>>(pool, {
+  return await readPage(pool, {
     name: 'imports',
     columns: 'id, kind, state, progress, reason, created_at, finished_at',
     from: 'ledger.work',
@@ -132,11 +133,8 @@ export async function listImports<Progress extends object> (
     own: [['user_id = ?', userId], ["kind = 'lead-import'"], ["state <> 'prepared'"]],
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'uuid' } },
     item: `json_build_object('id', page.id, 'kind', page.kind, 'state', page.state, 'progress', page.progress,
-      'reason', page.reason, 'created_at', page.created_at, 'finished_at', page.finished_at)`
+      'reason', page.reason, 'created_at', ${iso('page.created_at')}, 'finished_at', ${iso('page.finished_at')})`
   }, page)
-  const dates = ({ created_at, finished_at }: RequestStatus) =>
-    ({ created_at: new Date(created_at), finished_at: finished_at && new Date(finished_at) })
-  return { ...paged, items: items.map((item) => ({ ...item, ...dates(item) })) }
 }
 
 /** Durable work as operators see it. */
@@ -150,19 +148,20 @@ export interface ListedWork {
   failures: number
   waits_for: string | null
   last_error: string | null
-  created_at: Date
-  /** When its next turn is due at the earliest. */
-  due_at: Date
-  finished_at: Date | null
+  /** ISO 8601, like `due_at`, when its next turn is due at the earliest. */
+  created_at: string
+  due_at: string
+  finished_at: string | null
 }
 
 /** Unfinished work, the oldest first, then work that failed within a day. */
 export async function listWork (pool: Pool, most: number): Promise<ListedWork[]> {
   const { rows } = await pool.query<ListedWork>(`
     SELECT id, kind, user_id, state, turn::float8 AS turns, failures, progress ->> 'waits_for' AS waits_for,
-      coalesce(reason, last_error) AS last_error, created_at, due_at, finished_at
-    FROM ledger.work WHERE state IN ('prepared', 'accepted') OR (state = 'failed' AND finished_at > now() - interval '1 day')
-    ORDER BY state = 'failed', created_at, id LIMIT $1`, [most])
+      coalesce(reason, last_error) AS last_error, ${iso('created_at')} AS created_at, ${iso('due_at')} AS due_at,
+      ${iso('finished_at')} AS finished_at
+    FROM ledger.work w WHERE state IN ('prepared', 'accepted') OR (state = 'failed' AND finished_at > now() - interval '1 day')
+    ORDER BY state = 'failed', w.created_at, id LIMIT $1`, [most])
   return rows
 }
 

@@ -9,7 +9,8 @@ import type { Periodic } from '../periodic.js'
 import type { BackgroundKind, BackgroundKinds, BackgroundRequest, Ended, Turn } from './kind.js'
 import { acceptRequest, dropPrepared, listenForWork, usualOrphanMs } from './requests.js'
 
-export interface WorkOptions extends Pick<TurnOptions, 'kinds' | 'log' | 'holder'> {
+export interface WorkOptions
+  extends Omit<TurnOptions, 'turnMs' | 'retryMs' | 'signal'>, Partial<Pick<TurnOptions, 'turnMs' | 'retryMs'>> {
   /** Times out idle transactions, so that a frozen process holds none. */
   pool: Pool
   notifications: Notifications
@@ -17,11 +18,8 @@ export interface WorkOptions extends Pick<TurnOptions, 'kinds' | 'log' | 'holder
   mayWork: () => boolean
   /** Requests that this process works on at once. */
   concurrency?: number
-  /** How long a turn lasts, in milliseconds. */
-  turnMs?: number
   /** Polling interval in milliseconds; a notification announces accepted requests at once. */
   lookEveryMs?: number
-  retryMs?: number
 }
 
 export interface Work {

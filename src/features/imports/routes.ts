@@ -169,8 +169,7 @@ const getLeadImport = route('GET', '/user/lead-import/:id', reading('leads', {
 function describe ({ id, state, progress, reason, created_at, finished_at }: RequestStatus<ImportProgress>) {
   const { total = 0, processed = 0, created = 0, duplicates = 0, invalid = 0 } = progress
   const counts = { total, processed, created, duplicates, invalid }
-  const times = { created_at: created_at.toISOString(), finished_at: finished_at?.toISOString() ?? null }
-  return { id, status: state === 'accepted' ? 'processing' as const : state, ...counts, reason, ...times }
+  return { id, status: state === 'accepted' ? 'processing' as const : state, ...counts, reason, created_at, finished_at }
 }
 
 const listLeadImports = list('/user/lead-imports', {

@@ -120,6 +120,7 @@ const WebhookSecret = Type.Object({
     description: 'After a rotation, the secret that was current before: signs as well until it expires.'
   })
 }, { title: 'WebhookSecret' })
+export type WebhookSecret = Static<typeof WebhookSecret>
 
 export const WebhookSecretAnswer = Type.Object({ data: WebhookSecret }, { title: 'WebhookSecretAnswer' })
 
@@ -127,5 +128,26 @@ const AssistantSecret = Type.Object({
   ...WebhookSecret.properties,
   own: Type.Boolean({ description: 'Whether the secret is the assistant\'s; without one of its own it has yours.' })
 }, { title: 'AssistantSecret' })
+export type AssistantSecret = Static<typeof AssistantSecret>
 
 export const AssistantSecretAnswer = Type.Object({ data: AssistantSecret }, { title: 'AssistantSecretAnswer' })
+
+export const TroubledState = Type.Enum(['suspended', 'failing', 'paused'], {
+  title: 'TroubledState',
+  description: 'suspended: nothing is sent until it resumes. failing: three attempts or more since the last success have ' +
+    'failed. paused: its receiver asked for a pause, which ends by itself.'
+})
+const words = (description: string) => Nullable(Type.String(), { description })
+/** A webhook that operators should look at. */
+export const TroubledWebhook = Type.Object({
+  assistant_id: Id({}),
+  user_id: Type.String(),
+  url: Type.String({ description: 'Without its query, which may hold a secret.' }),
+  state: TroubledState,
+  reason: words('gone or failing of a suspended one; too_many_requests or unavailable of a pause.'),
+  since: words('When it began to fail, or was suspended.'),
+  until: words('When a pause ends.'),
+  last_error: words('What was wrong with the last attempt that failed.'),
+  waiting: Type.Integer({ minimum: 0, description: 'Deliveries that wait for it; 1,000 where there are more.' })
+}, { title: 'TroubledWebhook' })
+export type TroubledWebhook = Static<typeof TroubledWebhook>
