@@ -7,7 +7,7 @@ import {
   diskFull, invalid, Refusal, streamDeleted, unavailable, wrongExpectedVersion
 } from './errors.js'
 import { shared, streams } from './generated.js'
-import { checkSize, expectedRevision, proposedEvent, proposedMessage, sizeOf, writableStreamName } from './requests.js'
+import { checkSize, expectedRevision, proposedEvent, proposedMessage, sizeOf, writableName } from './requests.js'
 
 export type AppendCall = ServerReadableStream<streams.AppendReq, streams.AppendResp>
 
@@ -15,7 +15,7 @@ export type AppendCall = ServerReadableStream<streams.AppendReq, streams.AppendR
 export async function append (log: EventLog, call: AppendCall): Promise<streams.AppendResp> {
   const { options, events } = await receive(call)
   if (options === undefined) throw invalid('The first message of an append carries its options')
-  const stream = writableStreamName(options.getStreamIdentifier())
+  const stream = writableName(options.getStreamIdentifier()?.getStreamName_asU8())
   const expected = expectedRevision(options, options.getRevision())
   await log.writer.queue.room()
   const expiresAt = Number(call.getDeadline())
@@ -78,7 +78,7 @@ export async function remove (
 ): Promise<streams.DeleteResp> {
   const options = call.request.getOptions()
   if (options === undefined) throw invalid('A delete carries its options')
-  const stream = writableStreamName(options.getStreamIdentifier())
+  const stream = writableName(options.getStreamIdentifier()?.getStreamName_asU8())
   // EventStoreDB accepts this, and crashes at every start once the described stream is deleted.
   if (action === 'tombstone' && describedBy(stream) !== undefined) {
     throw invalid('A stream of metadata, whose name begins with $$, cannot be tombstoned')

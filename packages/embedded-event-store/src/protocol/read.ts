@@ -40,7 +40,7 @@ async function read (reading: Reading): Promise<void> {
 }
 
 async function readStream ({ log, options, responses }: Reading, asked: StreamOptions): Promise<void> {
-  const stream = streamName(asked.getStreamIdentifier())
+  const stream = streamName(asked.getStreamIdentifier()?.getStreamName_asU8())
   const { isForward, direction, count } = extentOf(options, asked)
   const state = await log.reader.stream(stream)
   const { head } = log.writer // read after the state, so that everything in the state is within `head`
@@ -103,7 +103,7 @@ async function sendPages (
 const theEnd = '18446744073709551615'
 
 async function followStream (reading: Reading, asked: StreamOptions): Promise<void> {
-  const stream = streamName(asked.getStreamIdentifier())
+  const stream = streamName(asked.getStreamIdentifier()?.getStreamName_asU8())
   const state = await reading.log.reader.stream(stream)
   if (state.isTombstoned) throw streamDeleted(stream)
   const revision = asked.hasRevision() ? asked.getRevision() : '-1'

@@ -8,11 +8,7 @@ import type { shared, streams } from './generated.js'
 const mostNameBytes = 2_000
 
 /** @throws Refusal for a missing name, or one that no stream can have */
-export function streamName (identifier: shared.StreamIdentifier | undefined): string {
-  return checkedName(identifier?.getStreamName_asU8() ?? new Uint8Array())
-}
-
-function checkedName (bytes: Uint8Array): string {
+export function streamName (bytes: Uint8Array = new Uint8Array()): string {
   if (bytes.length === 0) throw unforeseen('The stream has no name')
   if (bytes.includes(0)) throw invalid('A stream name cannot contain NUL')
   const name = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
@@ -23,12 +19,8 @@ function checkedName (bytes: Uint8Array): string {
 }
 
 /** Like `streamName`, for writes. */
-export function writableStreamName (identifier: shared.StreamIdentifier | undefined): string {
-  return writableName(identifier?.getStreamName_asU8() ?? new Uint8Array())
-}
-
-export function writableName (bytes: Uint8Array): string {
-  const name = checkedName(bytes)
+export function writableName (bytes?: Uint8Array): string {
+  const name = streamName(bytes)
   if (name === metastreamOf('')) throw invalid('$$ would hold the metadata of a stream without a name')
   return name
 }
