@@ -30,15 +30,12 @@ export interface BatchChunk {
 export function decodeBatchChunk (bytes: Buffer): BatchChunk {
   const chunk: BatchChunk = { id: empty, options: undefined, messages: [], isFinal: false }
   const reader = new Reader(bytes)
-  while (reader.next()) {
-    switch (reader.field) {
-      case 1: chunk.id = reader.bytes(); break
-      case 2: chunk.options = decodeOptions(reader.message()); break
-      case 3: chunk.messages.push(decodeProposed(reader.message())); break
-      case 4: chunk.isFinal = reader.number() !== 0; break
-      default: reader.skip()
-    }
-  }
+  reader.each({
+    1: () => { chunk.id = reader.bytes() },
+    2: () => { chunk.options = decodeOptions(reader.message()) },
+    3: () => { chunk.messages.push(decodeProposed(reader.message())) },
+    4: () => { chunk.isFinal = reader.number() !== 0 }
+  })
   return chunk
 }
 
@@ -46,98 +43,71 @@ const empty: Buffer = Buffer.alloc(0)
 
 function decodeOptions (reader: Reader): BatchOptions {
   const options: BatchOptions = { identifier: empty, name: empty, expected: 0, exact: 0n, deadline: Infinity }
-  while (reader.next()) {
-    switch (reader.field) {
-      case 1:
-        options.identifier = reader.bytes()
-        options.name = decodeName(new Reader(options.identifier))
-        break
-      case 2:
-        options.exact = reader.uint64()
-        options.expected = Math.min(Number(options.exact), Number.MAX_SAFE_INTEGER)
-        break
-      case 3:
-        reader.skip()
-        options.expected = noStream
-        break
-      case 4:
-        reader.skip()
-        options.expected = any
-        break
-      case 5:
-        reader.skip()
-        options.expected = streamExists
-        break
-      case 6: options.deadline = decodeMs(reader.message()); break
-      case 7: options.deadline = Date.now() + decodeMs(reader.message()); break
-      default: reader.skip()
-    }
+  const expect = (expected: ExpectedRevision) => () => {
+    reader.skip()
+    options.expected = expected
   }
+  reader.each({
+    1: () => {
+      options.identifier = reader.bytes()
+      options.name = decodeName(new Reader(options.identifier))
+    },
+    2: () => {
+      options.exact = reader.uint64()
+      options.expected = Math.min(Number(options.exact), Number.MAX_SAFE_INTEGER)
+    },
+    3: expect(noStream),
+    4: expect(any),
+    5: expect(streamExists),
+    6: () => { options.deadline = decodeMs(reader.message()) },
+    7: () => { options.deadline = Date.now() + decodeMs(reader.message()) }
+  })
   return options
 }
 
 function decodeName (reader: Reader): Buffer {
-  let name: Buffer = empty
-  while (reader.next()) {
-    if (reader.field === 3) name = reader.bytes()
-    else reader.skip()
-  }
+  let name = empty
+  reader.each({ 3: () => { name = reader.bytes() } })
   return name
 }
 
 /** Milliseconds of a Timestamp or a Duration, which have the same fields. */
 function decodeMs (reader: Reader): number {
   let ms = 0
-  while (reader.next()) {
-    if (reader.field === 1) ms += Number(BigInt.asIntN(64, reader.uint64())) * 1000
-    else if (reader.field === 2) ms += Math.floor(reader.number() / 1e6)
-    else reader.skip()
-  }
+  reader.each({
+    1: () => { ms += Number(BigInt.asIntN(64, reader.uint64())) * 1000 },
+    2: () => { ms += Math.floor(reader.number() / 1e6) }
+  })
   return ms
 }
 
 function decodeProposed (reader: Reader): ProposedMessage {
   const message: ProposedMessage = { id: '', type: undefined, contentType: undefined, data: empty, metadata: empty }
-  while (reader.next()) {
-    switch (reader.field) {
-      case 1: message.id = decodeUuid(reader.message()); break
-      case 2: decodeProperty(reader.message(), message); break
-      case 3: message.metadata = reader.bytes(); break
-      case 4: message.data = reader.bytes(); break
-      default: reader.skip()
-    }
-  }
+  reader.each({
+    1: () => { message.id = decodeUuid(reader.message()) },
+    2: () => { decodeProperty(reader.message(), message) },
+    3: () => { message.metadata = reader.bytes() },
+    4: () => { message.data = reader.bytes() }
+  })
   return message
 }
 
 function decodeProperty (reader: Reader, message: ProposedMessage): void {
   let [key, value] = ['', '']
-  while (reader.next()) {
-    if (reader.field === 1) key = reader.text()
-    else if (reader.field === 2) value = reader.text()
-    else reader.skip()
-  }
+  reader.each({ 1: () => { key = reader.text() }, 2: () => { value = reader.text() } })
   if (key === 'type') message.type = value
   if (key === 'content-type') message.contentType = value
 }
 
 function decodeUuid (reader: Reader): string {
   let id = ''
-  while (reader.next()) {
-    if (reader.field === 2) id = reader.text()
-    else if (reader.field === 1) id = decodeHalves(reader.message())
-    else reader.skip()
-  }
+  reader.each({ 1: () => { id = decodeHalves(reader.message()) }, 2: () => { id = reader.text() } })
   return id
 }
 
 function decodeHalves (reader: Reader): string {
   let [most, least] = [0n, 0n]
-  while (reader.next()) {
-    if (reader.field === 1) most = reader.uint64()
-    else if (reader.field === 2) least = reader.uint64()
-    else reader.skip()
-  }
+  reader.each({ 1: () => { most = reader.uint64() }, 2: () => { least = reader.uint64() } })
   return uuidFromHalves(most, least)
 }
 

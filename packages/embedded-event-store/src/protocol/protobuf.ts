@@ -114,18 +114,18 @@ export function field (number: number, content: Uint8Array): Buffer {
 export class Reader {
   #at = 0
   #wire = 0
-  /** Number of the current field, set by `next`. */
-  field = 0
 
   constructor (private readonly buffer: Buffer) {}
 
-  /** Moves to the next field. The caller must then read or skip its value. */
-  next (): boolean {
-    if (this.#at >= this.buffer.length) return false
-    const tag = this.number()
-    this.field = tag >>> 3
-    this.#wire = tag & 7
-    return true
+  /** Calls the function of each field, which must read or skip its value. Skips fields without one. */
+  each (fields: Readonly<Record<number, () => void>>): void {
+    while (this.#at < this.buffer.length) {
+      const tag = this.number()
+      this.#wire = tag & 7
+      const read = fields[tag >>> 3]
+      if (read === undefined) this.skip()
+      else read()
+    }
   }
 
   /** A varint below 2^53. */
