@@ -102,8 +102,9 @@ export class PhoneClaims {
    * @throws Rejection `invalid` when somebody holds it; StreamBusy and the errors of `Streams`
    */
   async claim (claimant: Claimant, cause: Cause): Promise<void> {
-    if (cause.isRetry && await this.#isBegun(claimant, cause)) return // its stream says how far an earlier try came
     const { phone_number, phone_number_id, user_id } = claimant
+    const own = cause.isRetry && await this.#look(phoneNumberDecider, phoneNumberStream(phone_number_id), cause)
+    if (own) return // its stream says how far an earlier try came
     const ended = new Set<number>()
     for (;;) {
       const holder = await this.#atHolder(phone_number, { type: 'claim', phone_number_id, user_id, ended }, cause)
@@ -131,10 +132,6 @@ export class PhoneClaims {
 
   async #atHolder (phoneNumber: string, command: HolderCommand, cause: Cause): Promise<HolderState> {
     return await this.#run(holderDecider, phoneHolderStream(this.digest(phoneNumber)), command, cause)
-  }
-
-  async #isBegun ({ phone_number_id }: Claimant, cause: Cause): Promise<boolean> {
-    return await this.#look(phoneNumberDecider, phoneNumberStream(phone_number_id), cause) !== undefined
   }
 
   async #look<State, Event extends DomainEvent> (

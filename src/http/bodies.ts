@@ -157,7 +157,7 @@ export async function askRules<Body extends object, Facts, Command> (
 }
 
 /** The schema has accepted the whole body. */
-const isSound = <Body extends object>(_body: Partial<Body>, refused: FieldErrors): _body is Body =>
+export const isSound = <Body extends object>(_body: Partial<Body>, refused: FieldErrors): _body is Body =>
   Object.keys(refused).length === 0
 
 /** Names unknown fields in `X-Ignored-Fields`; `known` are the properties of the schema. */

@@ -52,7 +52,7 @@ export interface CommandRoute<
   again? (kept: Answer): Promise<Answer>
 }
 
-export interface Handled<State, Facts = object, Body = object> extends Outcome<State>, Pick<Try, 'ids' | 'secret'> {
+export interface Handled<State, Facts = object, Body = object> extends Outcome<NonNullable<State>>, Pick<Try, 'ids' | 'secret'> {
   body: Body
   facts: Partial<Facts>
   /** From the read model if that catches up in time, else folded. */
@@ -128,7 +128,9 @@ export function commandRoutes ({ idempotency, commands, ids, positions }: Comman
         source = what.source
         return await readBack(positions, reply, outcome, what)
       }
-      const answer = await route.answer({ ...outcome, ids, secret, body, facts, readBack: readWritten })
+      const { state } = outcome
+      if (state == null) throw new Error('a handled command left nothing')
+      const answer = await route.answer({ ...outcome, state, ids, secret, body, facts, readBack: readWritten })
       const given = { status: reply.statusCode, headers: keptHeaders(reply), body: answer, source }
       const about = [stream, ...route.about?.(answer) ?? []]
       // If that fails, a retry finds the events by the command id.

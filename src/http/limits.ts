@@ -2,7 +2,6 @@
 // or waits a moment for the others first.
 import fastifyRateLimit, { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Shares, type Release } from '../commands/shares.js'
 import { httpError } from '../domain/rejection.js'
@@ -47,12 +46,25 @@ const usualForStrangers = 120
 /** One IPv6 caller owns 64 bits of addresses, so these count as one; IPv4 in IPv6 is IPv4. */
 const addressOf = ({ ip }: { ip?: string }) => normalizeIP(ip ?? '') // a closed connection has none
 
-/** If the counts cannot be read, requests pass: the limit protects the service and is not worth an outage. */
+/**
+ * If the counts of users cannot be read, requests pass: the limit protects the service and is not worth an outage.
+ * Addresses are counted in a scope of their own, because the plugin has one store for each: they never go to Redis.
+ */
 export async function registerRateLimits (app: FastifyInstance, limit: RateLimit): Promise<void> {
-  const ofAddress = await addressLimits(app)
   const ofUser = limit.perMinute === 0 ? async () => {} : await userLimit(app, limit)
-  const ofStranger = ofAddress(limit.strangersPerMinute ?? usualForStrangers)
-  app.decorate('rateLimits', { ofUser, ofStranger, ofAddress })
+  await app.register(async (scope) => {
+    await scope.register(fastifyRateLimit, { global: false, timeWindow, keyGenerator: addressOf })
+    const ofAddress: RateLimits['ofAddress'] = (max) => {
+      const options = { max, cache: remembered } // its type lacks `cache`, which a store of its own does not inherit
+      const count = scope.createRateLimit(options)
+      return async (request, reply) => {
+        const counted = await count(request)
+        if (!counted.isAllowed && counted.isExceeded) tell(reply, counted)
+      }
+    }
+    const ofStranger = ofAddress(limit.strangersPerMinute ?? usualForStrangers)
+    app.decorate('rateLimits', { ofUser, ofStranger, ofAddress })
+  })
 }
 
 async function userLimit (
@@ -72,23 +84,6 @@ async function userLimit (
   return async (request, reply) => {
     const counted = await count(request)
     if (!counted.isAllowed) tell(reply, counted)
-  }
-}
-
-/** In a scope of its own, because the plugin has one store for each: these counts never go to Redis. */
-async function addressLimits (app: FastifyInstance): Promise<RateLimits['ofAddress']> {
-  let create: FastifyInstance['createRateLimit'] | undefined
-  await app.register(async (scope) => {
-    await scope.register(fastifyRateLimit, { global: false, timeWindow, keyGenerator: addressOf })
-    create = scope.createRateLimit.bind(scope)
-  })
-  return (max) => {
-    const options = { max, cache: remembered } // its type lacks `cache`, which a store of its own does not inherit
-    const count = create?.(options)
-    return async (request, reply) => {
-      const counted = await count?.(request)
-      if (counted?.isAllowed === false && counted.isExceeded) tell(reply, counted)
-    }
   }
 }
 
@@ -121,30 +116,17 @@ export function untilGone ({ raw: { socket } }: FastifyRequest, { raw: answer }:
   const over = new AbortController()
   const end = () => {
     answer.off('close', end)
-    forget()
+    socket.off('close', end)
     over.abort(isOver)
   }
   answer.on('close', end)
-  const forget = whenClosed(socket, end) // a pipelined answer that waits does not see its socket close
+  socket.setMaxListeners(0).on('close', end) // pipelined answers that wait do not see it, and there may be many of them
   if (socket.destroyed) end()
   return over.signal
 }
 
 /** One error for all: making one for each request would cost a stack trace. */
 const isOver = new Error('the request was answered, or its sender is gone')
-
-const onClose = new WeakMap<Socket, Set<() => void>>()
-
-/** One listener for all requests of a connection: many may wait on it. @returns removes `act` */
-function whenClosed (socket: Socket, act: () => void): () => void {
-  const acts = onClose.get(socket) ?? new Set()
-  if (!onClose.has(socket)) {
-    onClose.set(socket, acts)
-    socket.once('close', () => { for (const each of acts) each() })
-  }
-  acts.add(act)
-  return () => { acts.delete(act) }
-}
 
 interface Limits {
   /** Bytes. A body takes several times its length while it is parsed, checked, stored and answered. */

@@ -58,9 +58,7 @@ export class Paging {
   }
 
   /** Errors of a query string that the schema cannot express. */
-  problems (query: unknown): FieldErrors {
-    if (typeof query !== 'object' || query === null) return {}
-    const { page, after } = { page: undefined, after: undefined, ...query }
+  problems ({ page, after }: { page?: unknown, after?: unknown }): FieldErrors {
     if (typeof after !== 'string') return {}
     if (page !== undefined) return { after: ['must not be given together with page'] }
     return this.#keysIn(after) ? {} : { after: ['must be the meta.next of a page of this list, or empty'] }

@@ -45,7 +45,6 @@ const createApiKey = route('POST', '/user/api-key', command('user', 'Making the 
   },
   etag: true,
   async answer ({ state, secret, readBack }) {
-    if (!state) throw new Error('a handled command left no API key')
     const data = describeNewKey(state, made(secret))
     return { message: created, data: await readBack({ source: 'keys', folded: () => data }) }
   }

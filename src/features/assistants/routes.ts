@@ -140,7 +140,6 @@ const deleteAssistant = route('DELETE', '/user/assistant/:id', command('user', '
 }))
 
 async function answerWith ({ pool }: ApiServices, message: string, { state, readBack }: Handled<AssistantState>) {
-  if (!state) throw new Error('a handled assistant command left no assistant')
   const data = await readBack({
     source: 'assistants',
     folded: () => summarize(state),
@@ -155,10 +154,10 @@ async function answerWith ({ pool }: ApiServices, message: string, { state, read
 
 /** A suspended webhook is still active in the log, so switching it on appends nothing: this resumes it. */
 async function resumeWebhook (
-  { pool }: ApiServices, state: AssistantState, log: FastifyBaseLogger
+  { pool }: ApiServices, state: Assistant, log: FastifyBaseLogger
 ): Promise<void> {
-  const url = state?.settings.webhook_url
-  if (!state || url == null) return
+  const url = state.settings.webhook_url
+  if (url === null) return
   await inTransaction(pool, (tx) => endInterruption(tx, String(state.assistant_id), state.user_id, url))
     .catch((error: unknown) => log.warn({ err: error }, 'a webhook was not resumed'))
 }

@@ -145,7 +145,8 @@ function problemsOf (
   const isLong = (webhook_url ?? '').length > longestUrl // as it is called, and not as it was sent
   const noZone = 'must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'
   return [
-    ...blankNames(given),
+    ...(['assistant_name', 'llm_model'] as const).map((name) =>
+      isBlank(given[name] ?? '') && problem(name, 'must not be blank')),
     voice_id !== undefined && voiceExists === false && problem('voice_id', 'must be an available voice'),
     language !== undefined && languageExists === false && problem('language', 'must be an available language'),
     timezone !== undefined && zoneNamed(timezone) === undefined && problem('timezone', noZone),
@@ -156,12 +157,6 @@ function problemsOf (
     differing(soundFields(submitted)),
     ...repeated('post_call_schema', submitted.body.post_call_schema, 'name', 'must be unique in the schema')
   ]
-}
-
-const namesOf = ['assistant_name', 'llm_model'] as const
-
-function blankNames (given: Partial<AssistantSettings>): Problem[] {
-  return namesOf.map((name) => isBlank(given[name] ?? '') && problem(name, 'must not be blank'))
 }
 
 type Optional = keyof typeof optional

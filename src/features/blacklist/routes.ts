@@ -40,7 +40,6 @@ const addToBlacklist = route('POST', '/user/blacklist', command('user', 'Blackli
   decider: blacklistDecider,
   etag: true,
   async answer ({ state, ids, readBack }) {
-    if (!state) throw new Error('a handled command left no entry')
     const data = describeEntry(state)
     reply.code(state.blacklist_id === ids[0] ? 201 : 200)
     // Reads show leads with the number as blacklisted from the same position on as they show the entry.

@@ -73,7 +73,6 @@ const deleteCampaign = route('DELETE', '/user/campaign/:id', command('user', 'Ca
 }))
 
 async function answerWith ({ pool }: ApiServices, message: string, { state, readBack }: Handled<CampaignState>) {
-  if (!state) throw new Error('a handled campaign command left no campaign')
   const data = await readBack({
     source: 'catalog',
     folded: () => describeCampaign(state),

@@ -7,7 +7,7 @@ import { addPart, removeUnused } from '../../../workers/imports/rows.js'
 import { canonicalJson, Id, isObject } from '../../domain/json.js'
 import { type FieldErrors, invalid, type Submitted, unstorable } from '../../domain/rejection.js'
 import { asItWas, type CsvRecord, csvRecords, plain } from '../../http/csv.js'
-import { isCsv, nameIgnored, refusedBy, validatorCompiler } from '../../http/bodies.js'
+import { isCsv, isSound, nameIgnored, refusedBy, validatorCompiler } from '../../http/bodies.js'
 import { firstOfRow } from '../../http/field-errors.js'
 import { queryErrors } from '../../http/read-position.js'
 import type { ApiServices } from '../../services/services.js'
@@ -183,12 +183,9 @@ const ofAll = ({ campaign_id, if_duplicate }: ForAll) => ({ campaign_id, allow_d
 
 function checked (body: object, row: number): SentLead {
   const refused = { ...unstorable(body), ...refusals(body) }
-  if (isSound(body, refused)) return { body, row }
+  if (isSound<CreateLeadBody>(body, refused)) return { body, row }
   return { body: unstorableRemoved(body, refused), refused: firstOfRow(refused), row }
 }
-
-/** The schema has accepted the whole lead. */
-const isSound = (_body: object, refused: FieldErrors): _body is CreateLeadBody => Object.keys(refused).length === 0
 
 /** Keeps only those fields of a refused lead that the rules can still check. */
 function unstorableRemoved (body: object, refused: FieldErrors): Partial<CreateLeadBody> {

@@ -119,8 +119,8 @@ const importRoute = (services: ApiServices, userId: string, upload: Upload): Imp
   },
   decider: requestDecider,
   async answer ({ state }) {
-    if (state) upload.importId = state.import_id
-    return { message: started, data: await begun(services, userId, state?.import_id ?? '') }
+    upload.importId = state.import_id
+    return { message: started, data: await begun(services, userId, state.import_id) }
   }
 })
 

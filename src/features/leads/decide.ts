@@ -85,19 +85,12 @@ export function validateLead (
 }
 
 function refuseListed ({ phone_number, secondary_contacts }: Partial<CreateLeadBody>, listed: Listed): Problem[] {
+  const contacts: unknown[] = Array.isArray(secondary_contacts) ? secondary_contacts : [] // they may not fit the schema
   return [
     phone_number !== undefined && listed.has(phone_number) && problem('phone_number', onTheList),
-    ...listedContacts(secondary_contacts, listed)
+    ...contacts.map((contact, at) => listed.has(String(member(contact, 'phone_number'))) &&
+      problem(`secondary_contacts.${at}.phone_number`, onTheList))
   ]
-}
-
-/** The items may not fit the schema. */
-function listedContacts (items: unknown, listed: Listed): Problem[] {
-  if (!Array.isArray(items)) return []
-  return items.map((item: unknown, at) => {
-    const number = member(item, 'phone_number')
-    return typeof number === 'string' && listed.has(number) && problem(`secondary_contacts.${at}.phone_number`, onTheList)
-  })
 }
 
 function contactOf (

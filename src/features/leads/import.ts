@@ -48,17 +48,11 @@ type ImportedLead =
   | { outcome: { outcome: 'created', lead_id: number }, position: bigint }
   | { outcome: { outcome: 'duplicate' } | { outcome: 'invalid', errors: FieldErrors }, position?: undefined }
 
-/** Thrown by `decide`, which knows the contact's other leads. */
-class DuplicateLead extends Error {
-  override readonly name = 'DuplicateLead'
-}
-
 /** @throws StreamBusy, NotKnownYet and the errors of `Streams`: then the caller retries the row */
 export async function importLead (services: Importing, row: LeadRow): Promise<ImportedLead> {
   try {
     return await create(services, row)
   } catch (error) {
-    if (error instanceof DuplicateLead) return { outcome: { outcome: 'duplicate' } }
     const errors = refusalIn(error)
     if (!errors) throw error
     return { outcome: { outcome: 'invalid', errors: firstOfRow(errors) } }
@@ -84,11 +78,12 @@ async function create ({ handle, phoneHash }: Importing, row: LeadRow): Promise<
     stream: leadStream(campaign_id, phoneHash(phone_number)),
     decide (state) {
       const lead = validateLead(submitted, facts)
-      if (isDuplicate(lead, state)) throw new DuplicateLead()
+      if (isDuplicate(lead, state)) return []
       return leadDecider.decide({ ...lead, userId, ids, now }, state)
     },
     origin: { commandId, correlationId: importId, userId, isRetry },
     isNew: true
   })
+  if (!outcome.isAppended && !outcome.wasHandled) return { outcome: { outcome: 'duplicate' } }
   return { outcome: { outcome: 'created', lead_id: idAt(ids, 0) }, position: outcome.position }
 }

@@ -172,7 +172,6 @@ const updateLead = route('PUT', '/user/lead/:id', command('user', 'Lead update f
     etagBefore,
     async answer (handled) {
       const { state, body, facts } = handled
-      if (!state) throw leadNotFound()
       const lead = withCalling(state, facts.lead, chosenStatuses(body, state))
       return { message: updated, data: await answerLead(services, reply, lead, handled) }
     },

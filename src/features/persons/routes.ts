@@ -70,7 +70,6 @@ const asking = (
   isNew: true,
   decider: personRequestDecider,
   async answer ({ state }) {
-    if (!state) throw new Error('a handled command left no request')
     const data = describeBegun(state)
     await acceptRequest(services.pool, data.id).catch(() => {}) // its event is in the log: the tidying catches up
     return { message: started, data }

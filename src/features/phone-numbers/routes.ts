@@ -33,7 +33,6 @@ const addPhoneNumber = route('POST', '/user/phone-number', command('user', 'Addi
   decider: phoneNumberDecider,
   etag: true,
   async answer ({ state, body: { phone_number }, readBack }) {
-    if (!state) throw new Error('a handled command left no phone number')
     const data = { id: state.phone_number_id, phone_number }
     return { message: added, data: await readBack({ source: 'catalog', folded: () => data }) }
   }
@@ -58,7 +57,7 @@ const releasePhoneNumber = route('DELETE', '/user/phone-number/:id', command('us
     decider: phoneNumberDecider,
     async answer ({ state, readBack }) {
       const { id: correlationId, user: { id: userId }, log } = request
-      if (state?.phone_number !== undefined) {
+      if (state.phone_number !== undefined) {
         const { phone_number, phone_number_id } = state
         // If this fails, the release still counts: the next claim finds that this one is over.
         await phoneClaims.free({ phone_number, phone_number_id }, { correlationId, userId })
