@@ -36,6 +36,14 @@ export const httpError = (statusCode: number, message: string, cause?: unknown) 
 export const notOwn = (what: string, code: RejectionCode = 'not-found') =>
   new Rejection(code, `${what} not found or does not belong to the authenticated user`)
 
+/** For others, and once it is deleted, it does not exist. @throws what `notFound` returns */
+export function ownedBy<State extends { user_id: string, isDeleted?: true }> (
+  userId: string, state: State | undefined, notFound: () => Rejection
+): State {
+  if (state?.user_id !== userId || state.isDeleted) throw notFound()
+  return state
+}
+
 export const idTaken = () => new Rejection('id-taken', 'The id was given out before: try again')
 
 export const invalid = (errors: FieldErrors) => new Rejection('invalid', 'The given data was invalid.', errors)

@@ -244,12 +244,10 @@ export function refusedBy (schema: TSchema): (value: object) => FieldErrors {
 
 // Serializes answers by their schemas; compiles each for the first answer that needs it.
 
-type Serialize = (data: unknown) => string
-
 const compile = SerializerSelector()({}, {})
 
 /** Shared by all apps of the process. Bounded, because schemas are constants of the routes. */
-const compiled = new WeakMap<object, Serialize>()
+const compiled = new WeakMap<object, (data: unknown) => string>()
 
 /** Fastify's own would compile each schema again for each route and app, before the first request. */
 export const serializerCompiler: FastifySerializerCompiler<TSchema> = (route) => (data) => {

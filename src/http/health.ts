@@ -23,7 +23,6 @@ const reasonWithinMs = 4_000
 /** Probes within this time share one run: each run asks every back end. */
 const checkEveryMs = 1_000
 
-const stopping = 'The service is stopping.'
 const notReady = 'The service is not ready.'
 
 /**
@@ -35,7 +34,7 @@ export function addHealth (app: FastifyInstance, checks: HealthChecks, leaving?:
   const readiness = atMostEvery(checkEveryMs, readinessOf(checks, app.log))
   app.get('/health/live', { schema: liveSchema, ...ofProbes }, () => ({ status: 'ok' }))
   app.get('/health/ready', { schema: readySchema, ...ofProbes }, async (request, reply) => {
-    if (leaving?.aborted) return await reply.code(503).send({ message: stopping, status: 'draining' })
+    if (leaving?.aborted) return await reply.code(503).send({ message: 'The service is stopping.', status: 'draining' })
     const [results, isOperator] = await Promise.all([readiness(), hasRole(request, 'ops')])
     const failing = Object.keys(results).filter((name) => results[name] === 'failing')
     const checks = isOperator && { checks: results }

@@ -51,11 +51,8 @@ export function validateNewApiKey (submitted: Submitted<CreateApiKeyBody>, now: 
   return { type: 'create', name: body.name, scopes: body.scopes, expires_at }
 }
 
-/** All that an event holds of the key itself. */
-interface Digest { hash: string, prefix: string }
-
-/** `ids` holds the new key's. */
-export type CreateApiKey = NewApiKey & Digest & Circumstances
+/** `ids` holds the new key's; `hash` and `prefix` are all that an event holds of the key itself. */
+export type CreateApiKey = NewApiKey & { hash: string, prefix: string } & Circumstances
 type RevokeApiKey = { type: 'revoke' } & Omit<Circumstances, 'ids'>
 
 const apiKey: Aggregate<ApiKeyState, ApiKeyEvent> =
@@ -105,10 +102,7 @@ export function describeNewKey (created: ApiKey, key: string): NewKeyAnswer {
   return { id: api_key_id, name, key, prefix, scopes, expires_at, created_at }
 }
 
-interface RevokeToken { jti_digest: string, now: string }
-interface TokenState { isRevoked: boolean }
-
-export const tokenDecider: Decider<TokenState, TokenEvent, RevokeToken> = {
+export const tokenDecider: Decider<{ isRevoked: boolean }, TokenEvent, { jti_digest: string, now: string }> = {
   initialState: { isRevoked: false },
   eventTypes: ['TokenRevoked'],
   evolve: () => ({ isRevoked: true }),

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
 import { type Aggregate, deciding, idAt, laterOf, type Circumstances } from '../../domain/events.js'
 import { At, Id, type Json } from '../../domain/json.js'
-import { idTaken, invalid, notOwn, topOf } from '../../domain/rejection.js'
+import { idTaken, invalid, notOwn, ownedBy, topOf } from '../../domain/rejection.js'
 import { AssistantStatus, EngineType, assistantEventTypes, type AssistantEvent, type AssistantSettings } from './events.js'
 import { missingUrl, type AssistantChanges, type NewAssistant, type PastSettings } from './validate.js'
 
@@ -67,7 +67,7 @@ function create ({ ids, userId, now, settings }: CreateAssistant, state: Assista
 }
 
 function update (command: UpdateAssistant, state: AssistantState): AssistantEvent[] {
-  const own = ownOf(command, state)
+  const own = ownedBy(command.userId, state, assistantNotFound)
   const missing = missingUrl({ ...own.settings, ...command.given })
   if (missing) throw invalid({ [missing.field]: [missing.message] })
   return [...settingsChanged(own, command.given, command.now), ...statusChanged(own, command)]
@@ -78,7 +78,7 @@ function update (command: UpdateAssistant, state: AssistantState): AssistantEven
  * back, even if the assistant still has it.
  */
 function restore (command: RestoreAssistant, state: AssistantState): AssistantEvent[] {
-  const own = ownOf(command, state)
+  const own = ownedBy(command.userId, state, assistantNotFound)
   const { past, problems, now } = command
   if (!past) throw invalid({ revision: ['must be a revision of the assistant'] })
   const changes = changedFields(own.settings, past)
@@ -89,14 +89,8 @@ function restore (command: RestoreAssistant, state: AssistantState): AssistantEv
 }
 
 function remove (command: DeleteAssistant, state: AssistantState): AssistantEvent[] {
-  const { assistant_id, user_id } = ownOf(command, state)
+  const { assistant_id, user_id } = ownedBy(command.userId, state, assistantNotFound)
   return [{ type: 'AssistantDeleted', data: { assistant_id, user_id, deleted_at: command.now } }]
-}
-
-/** @throws Rejection `assistant-not-found` */
-function ownOf ({ userId }: { userId: string }, state: AssistantState): Assistant {
-  if (state?.user_id !== userId || state.isDeleted) throw assistantNotFound()
-  return state
 }
 
 function settingsChanged (

@@ -13,6 +13,8 @@ import {
 /** Facts from outside the stream. An absent fact is unknown, and refuses nothing. */
 export interface CallFacts {
   assistantExists?: boolean
+  /** The user who has the assistant: the report is about a person of theirs. */
+  owner?: string
   /** The lead belongs to the user who owns the assistant. */
   leadBelongs?: boolean
 }

@@ -65,9 +65,6 @@ export const completeCall = route('POST', '/engine/calls/:call_id/completed', {
   }))
 })
 
-/** `owner` has the assistant: the report is about a person of theirs. */
-interface OwnedCallFacts extends CallFacts { owner?: string }
-
 /** @throws Rejection when the path holds no call id */
 function callIdIn (text: string): string {
   if (isCallId(text)) return text
@@ -86,7 +83,7 @@ async function refuseUnreadable<Answer> (callId: string, handling: Promise<Answe
 
 async function lookUpFacts (
   { positions, pool, ownerOf }: ApiServices, report: Partial<CompleteCallBody>
-): Promise<OwnedCallFacts> {
+): Promise<CallFacts> {
   const { assistant_id, lead_id } = report
   if (assistant_id === undefined) return {}
   const owner = await ownerOf(assistant_id)

@@ -1,7 +1,7 @@
 // A campaign: how its events add up, the rules that it has, and what callers send and see of it.
 import Type, { type Static } from 'typebox'
 import {
-  idTaken, isBlank, notOwn, problem, Rejection, soundBody, soundFields, type Submitted
+  idTaken, isBlank, notOwn, ownedBy, problem, Rejection, soundBody, soundFields, type Submitted
 } from '../../domain/rejection.js'
 import { type Aggregate, deciding, idAt, laterOf, type Circumstances, type Decider } from '../../domain/events.js'
 import { At, Id, notBlank } from '../../domain/json.js'
@@ -74,21 +74,15 @@ function create ({ ids, userId, now, name }: CreateCampaign, state: CampaignStat
 }
 
 function rename (command: RenameCampaign, state: CampaignState): CampaignEvent[] {
-  const { campaign_id, user_id, name: present } = ownOf(command, state)
+  const { campaign_id, user_id, name: present } = ownedBy(command.userId, state, campaignNotFound)
   const { name, now } = command
   if (name === present) return []
   return [{ type: 'CampaignRenamed', data: { campaign_id, user_id, name, source: 'user', renamed_at: now } }]
 }
 
 function remove (command: DeleteCampaign, state: CampaignState): CampaignEvent[] {
-  const { campaign_id, user_id } = ownOf(command, state)
+  const { campaign_id, user_id } = ownedBy(command.userId, state, campaignNotFound)
   return [{ type: 'CampaignDeleted', data: { campaign_id, user_id, deleted_at: command.now } }]
-}
-
-/** @throws Rejection `not-found` */
-function ownOf ({ userId }: { userId: string }, state: CampaignState): Campaign {
-  if (state?.user_id !== userId || state.isDeleted) throw campaignNotFound()
-  return state
 }
 
 export const campaignNotFound = () => notOwn('Campaign')

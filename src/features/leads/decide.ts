@@ -5,7 +5,7 @@ import { type Circumstances, type Decider, deciding, idAt } from '../../domain/e
 import { customer } from '../../domain/examples.js'
 import { AnyObject, documentedAs, Id, type JsonObject, member, PhoneNumber, variableLimits } from '../../domain/json.js'
 import {
-  invalid, collect, notOwn, problem, type Problem, repeated, soundBody, soundFields, type Submitted
+  invalid, collect, notOwn, ownedBy, problem, type Problem, repeated, soundBody, soundFields, type Submitted
 } from '../../domain/rejection.js'
 import { type Listed, onTheList, staysListed } from '../blacklist/model.js'
 import {
@@ -153,11 +153,13 @@ export function validateLeadChanges (
 ): LeadChanges {
   const { secondary_contacts: given, phone_number = lead?.phone_number } = submitted.body
   const again = 'must differ from the other phone numbers of this lead'
+  const sound = soundFields(submitted)
   const { variables, secondary_contacts, status } = soundBody(submitted, [
-    ...(lead ? unchangeable(soundFields(submitted), lead) : []),
+    ...(['phone_number', 'campaign_id'] as const).map((field) =>
+      lead && (sound[field] ?? lead[field]) !== lead[field] && problem(field, 'must stay as it is')),
     ...repeated('secondary_contacts', given, 'phone_number', again, phone_number),
     ...repeated('secondary_contacts', given, 'id', 'must be named once', undefined, 'number'),
-    ...refuseListedIn(soundFields(submitted), lead, listed)
+    ...refuseListedIn(sound, lead, listed)
   ])
   const people = lead ? [lead, ...lead.secondary_contacts] : []
   return {
@@ -175,14 +177,6 @@ export function validateLeadChanges (
 export function chosenStatuses ({ status, secondary_contacts = [] }: UpdateLeadBody, lead: Lead): Set<number> {
   const contacts = secondary_contacts.flatMap(({ status }, at) => status ? lead.secondary_contacts[at]?.id ?? [] : [])
   return new Set(status ? [lead.id, ...contacts] : contacts)
-}
-
-function unchangeable ({ phone_number, campaign_id }: Partial<UpdateLeadBody>, lead: Lead): Problem[] {
-  const same = 'must stay as it is'
-  return [
-    phone_number !== undefined && phone_number !== lead.phone_number && problem('phone_number', same),
-    campaign_id !== undefined && campaign_id !== lead.campaign_id && problem('campaign_id', same)
-  ]
 }
 
 /** Numbers of contacts that are new or get a status: only for these the do-not-call list matters. */
@@ -244,7 +238,7 @@ export const oneLeadDecider = (id: number) => deciding({
 export const leadNotFound = () => notOwn('Lead')
 
 function update (command: UpdateLead, state: OneLeadState): LeadEvent[] {
-  const lead = ownOf(command, state)
+  const lead = ownedBy(command.userId, state, leadNotFound)
   const { secondary_contacts: given = [], now } = command
   const problems = collect({}, given.map((contact, at) => problemOf(lead, contact, `secondary_contacts.${at}`)))
   if (Object.keys(problems).length > 0) throw invalid(problems)
@@ -257,13 +251,7 @@ function update (command: UpdateLead, state: OneLeadState): LeadEvent[] {
 }
 
 function remove (command: DeleteLead, state: OneLeadState): LeadEvent[] {
-  return [{ type: 'LeadDeleted', data: { ...namesOf(ownOf(command, state)), deleted_at: command.now } }]
-}
-
-/** @throws Rejection `not-found` */
-function ownOf ({ userId }: { userId: string }, state: OneLeadState): Lead {
-  if (state?.user_id !== userId || state.isDeleted) throw leadNotFound()
-  return state
+  return [{ type: 'LeadDeleted', data: { ...namesOf(ownedBy(command.userId, state, leadNotFound)), deleted_at: command.now } }]
 }
 
 const namesOf = ({ id, user_id, campaign_id }: Lead) => ({ lead_id: id, user_id, campaign_id })

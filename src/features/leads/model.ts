@@ -259,12 +259,9 @@ export function afterCall ({ status, newest_report_at }: Calling, report: Report
   const reported = new Date(report.ended_at) // to the millisecond: Postgres would round what is finer
   const endedAt = reported.getTime() > latestEnd(recorded) ? recorded : reported
   if (newest_report_at !== null && endedAt.getTime() < Date.parse(newest_report_at)) return undefined
-  const moved = status === 'blacklisted' ? status : statusGiven(report) ?? status
+  const given = report.lead_status ?? (report.status === 'completed' ? 'completed' : status)
+  const moved = status === 'blacklisted' ? status : given
   return { status: moved, newest_report_at: endedAt.toISOString() }
-}
-
-function statusGiven ({ lead_status, status }: Report): LeadStatus | undefined {
-  return lead_status ?? (status === 'completed' ? 'completed' : undefined)
 }
 
 const contact = {

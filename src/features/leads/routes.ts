@@ -126,20 +126,15 @@ const createLead = route('POST', '/user/lead', command('user', 'Lead creation fa
 
 /** In parallel: the campaign comes from Postgres, the do-not-call list from the event store. */
 async function newLeadFacts (
-  services: ApiServices, userId: string, fields: Partial<CreateLeadBody>
+  { positions, pool, blacklists }: ApiServices, userId: string, fields: Partial<CreateLeadBody>
 ): Promise<LeadFacts> {
+  const { campaign_id: id } = fields
   const [campaign, listed] = await Promise.all([
-    lookUpCampaign(services, userId, fields.campaign_id), services.blacklists.listed(userId, numbersOf(fields))
+    id === undefined ? undefined : positions.orNotKnown('catalog', () => findCampaignRow(pool, userId, id)),
+    blacklists.listed(userId, numbersOf(fields))
   ])
-  return { ...campaign, listed }
-}
-
-async function lookUpCampaign (
-  { positions, pool }: ApiServices, userId: string, id: number | undefined
-): Promise<LeadFacts> {
-  if (id === undefined) return {}
-  const campaign = await positions.orNotKnown('catalog', () => findCampaignRow(pool, userId, id))
-  return { campaignName: campaign?.name ?? null, isCampaignDeleted: campaign?.is_deleted === true }
+  if (id === undefined) return { listed }
+  return { campaignName: campaign?.name ?? null, isCampaignDeleted: campaign?.is_deleted === true, listed }
 }
 
 const updated = 'Lead updated successfully'

@@ -2,8 +2,6 @@
 import Type, { type Static } from 'typebox'
 import { At, Id, Nullable } from '../../domain/json.js'
 
-const Missing = Nullable(Type.String())
-
 const DeliveryAttempt = Type.Object({
   n: Type.Integer({ minimum: 1, description: 'Numbers the attempts of one trigger.' }),
   trigger: Type.Enum(['schedule', 'manual', 'test', 'probe'], {
@@ -19,7 +17,7 @@ const DeliveryAttempt = Type.Object({
   }),
   status_code: Nullable(Type.Integer(), { description: 'What the receiver answered.' }),
   duration_ms: Nullable(Type.Integer()),
-  error: Missing,
+  error: Nullable(Type.String()),
   response_excerpt: Nullable(Type.String(), { description: 'The beginning of the answer\'s body.' })
 }, { title: 'DeliveryAttempt' })
 
