@@ -125,9 +125,6 @@ const leadOf = (found: FoundLead) =>
 
 const contactOf = (found: FoundLead) => ({ ...personOf(found), lead_id: found.row.primary_id })
 
-/** `contacts` are all that the lead has ever had. */
-interface LeadToErase { lead_id: number, contacts: number[], digests: DigestOfContact[] }
-
 /** Secondary contacts with the number, of a lead that stays. */
 interface ContactsToErase {
   stream: string
@@ -161,10 +158,13 @@ interface LeadWithContacts {
   contacts: Array<{ id: number, phone_number: string, number_digest: string | null }>
 }
 
-/** @param stream one on which every lead has the number, or had it before an erasure */
+/**
+ * With all contacts that each lead has ever had.
+ * @param stream one on which every lead has the number, or had it before an erasure
+ */
 export async function findLeadsOn (
   pool: Pool, { userId, phoneNumber }: Person, stream: string, digest: (phoneNumber: string) => string
-): Promise<LeadToErase[]> {
+) {
   const { rows } = await pool.query<LeadWithContacts>({
     text: `
       SELECT id::float8 AS lead_id, (
@@ -177,7 +177,7 @@ export async function findLeadsOn (
     ...patient
   })
   return rows.map(({ lead_id, contacts }) => {
-    const digests = contacts.flatMap(({ id: contact_id, phone_number, number_digest: known }) => {
+    const digests = contacts.flatMap(({ id: contact_id, phone_number, number_digest: known }): DigestOfContact[] => {
       const number_digest = phone_number === '' ? known : digest(phone_number)
       // The person's own number needs none: they are erased with the lead.
       return number_digest === null || phone_number === phoneNumber ? [] : [{ contact_id, number_digest }]
@@ -258,12 +258,11 @@ export async function findHalfKnown (pool: Pool, userId: string): Promise<string
     WHERE stream LIKE 'call-%' AND coalesce(user_id, $1) = $1`, [userId])
 }
 
-interface Found { report: KeptReport, left: Left | null }
 type Left = NonNullable<CallErased['lead_left']>
 
 /** The report that the row has, if any, and the state of the call's lead unless that was deleted. */
 export async function findReport (pool: Pool, callId: string): Promise<{ report: KeptReport, left?: Left }> {
-  const { rows: [row] } = await pool.query<Found>(`
+  const { rows: [row] } = await pool.query<{ report: KeptReport, left: Left | null }>(`
     SELECT report, CASE WHEN lead.id IS NOT NULL THEN json_build_object(
       'status', lead.status, 'newest_report_at', lead.newest_report_at, 'updated_at', lead.updated_at) END AS left
     FROM read_model.calls call
@@ -295,9 +294,9 @@ export async function findLateCalls (
 }
 
 /** A call whose assistant was unknown, and its position in the log. */
-export interface Unowned { id: string, assistantId: number, position: bigint }
+export type Unowned = Awaited<ReturnType<typeof findUnowned>>[number]
 
-export async function findUnowned (pool: Pool): Promise<Unowned[]> {
+export async function findUnowned (pool: Pool) {
   const { rows } = await pool.query<{ id: string, assistant_id: string, position: string }>(`
     SELECT id, assistant_id, position FROM read_model.calls WHERE is_to_erase AND user_id IS NULL
     ORDER BY id COLLATE "C" LIMIT 1000`)
@@ -305,14 +304,11 @@ export async function findUnowned (pool: Pool): Promise<Unowned[]> {
     ({ id, assistantId: Number(assistant_id), position: BigInt(position) }))
 }
 
-export interface ParkedStream {
-  stream: string
-  /** Of its first parked event. */
-  revision: bigint
-}
+/** A stream, and the revision of its first parked event. */
+export type ParkedStream = Awaited<ReturnType<typeof findParked>>[number]
 
 /** @param consumers generations such as `read_leads_g1`, and the dispatcher */
-export async function findParked (pool: Pool, consumers: readonly string[]): Promise<ParkedStream[]> {
+export async function findParked (pool: Pool, consumers: readonly string[]) {
   const { rows } = await pool.query<{ stream: string, revision: string }>(`
     SELECT stream, min(revision) AS revision FROM ledger.parked_events WHERE consumer = ANY($1)
     GROUP BY stream ORDER BY min(parked_at), stream`, [consumers])

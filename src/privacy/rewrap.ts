@@ -7,6 +7,7 @@ import {
   aFewAtOnce, appendKey, currentKey, keyIn, newestIn, noteKeys, otherKey, PersonKeyUnreadable, unlessConflict, unwrap,
   wrappedFor, type KeptKey
 } from './person-keys.js'
+import { keyTypes } from './events.js'
 import { keyId as idOf, seal, type SecretKeys } from './sealed-text.js'
 import type { Pool } from 'pg'
 
@@ -147,17 +148,22 @@ export interface WalkOptions {
  * Notes in the ledger all keys of the log, created and erased. Holds only one batch in memory.
  * @throws EventStoreUnavailable and errors of Postgres
  */
-export async function noteKeysOfLog (options: WalkOptions): Promise<void> {
-  const { pool, streams, signal, onProgress = () => {}, onLater = async () => {} } = options
+export async function noteKeysOfLog ({ pool, streams, signal, onProgress, onLater }: WalkOptions): Promise<void> {
+  const end = await streams.head()
+  if (end === 0n) return
   let count = 0
-  for await (const { keys, later, share } of keysOfLog(streams, signal)) {
+  for await (const { events, position } of streams.follow({ after: 0n, eventTypes: keyTypes, signal })) {
+    const keys = [...new Map(events.flatMap(keyIn).map((key) => [key.keyId, key])).values()] // the newest event of each
     if (keys.length > 0) {
       await noteKeys(pool, keys)
       await settle(pool, streams, keys)
     }
-    if (later.length > 0) await onLater(later)
+    const later = events.filter(({ type, revision }) => type === 'PersonKeyCreated' && revision > 0n)
+      .flatMap(({ stream }) => personIn(stream) ?? [])
+    if (later.length > 0) await onLater?.([...new Set(later)])
     count += keys.length
-    onProgress(count, share)
+    onProgress?.(count, Math.min(1, Number(position) / Number(end)))
+    if (position >= end) return
   }
 }
 
@@ -173,24 +179,6 @@ async function settle (pool: Pool, streams: WalkOptions['streams'], keys: readon
   [keys.map(({ keyId }) => keyId), keys.map(({ wrapped }) => wrapped?.key_id)])
   const found = await aFewAtOnce(rows, ({ person }) => currentKey(streams, person))
   if (rows.length > 0) await correct(pool, found.flatMap((key) => key ?? []), rows.map(({ id }) => id))
-}
-
-/** Keys of the log up to its head, by batch; of each key the newest event in the batch. */
-async function * keysOfLog (
-  streams: Pick<Streams, 'head' | 'follow'>, signal: AbortSignal
-): AsyncGenerator<{ keys: KeptKey[], later: string[], share: number }> {
-  const end = await streams.head()
-  if (end === 0n) return
-  const eventTypes = ['PersonKeyCreated', 'PersonKeyErased']
-  for await (const { events, position } of streams.follow({ after: 0n, eventTypes, signal })) {
-    const later = events.filter(({ type, revision }) => type === 'PersonKeyCreated' && revision > 0n)
-    yield {
-      keys: [...new Map(events.flatMap(keyIn).map((key) => [key.keyId, key])).values()],
-      later: [...new Set(later.flatMap(({ stream }) => personIn(stream) ?? []))],
-      share: Math.min(1, Number(position) / Number(end))
-    }
-    if (position >= end) return
-  }
 }
 
 /** Deletes the rows of `lookedAt` keys that are gone. */

@@ -17,22 +17,17 @@ export interface Marker extends Pick<StoredEvent, 'id' | 'revision' | 'position'
   ids: Record<IdKind, number>
 }
 
-interface LastMarker {
-  /** The newest readable marker, if there is one. */
-  last: Marker | undefined
-  /** Revision of the newest event in the stream, marker or not; `noStream` for none. */
-  streamRevision: bigint
-  /** Why the newest event is no readable marker. */
-  unreadable: string | undefined
-}
-
 export type MarkedLog = Pick<Streams, 'last' | 'visit'>
 
 /** Searches this many of the newest events first, and the whole stream only when none is readable. */
 const soonFound = 100n
 
-/** @throws EventStoreUnavailable */
-export async function findLastMarker (streams: MarkedLog): Promise<LastMarker> {
+/**
+ * The newest readable marker, if there is one, the revision of the newest event in the stream, `noStream` for none, and
+ * why that event is no readable marker.
+ * @throws EventStoreUnavailable
+ */
+export async function findLastMarker (streams: MarkedLog) {
   const newest = await streams.last(markerStream)
   const streamRevision = newest?.revision ?? noStream
   let last = newest && markerIn(newest)
@@ -53,30 +48,20 @@ function markerIn (stored: StoredEvent): Marker | undefined {
   return { id, revision, position, data, ids: forEachKind((kind) => believedId(data[`${kind}_ids`] ?? 0)) }
 }
 
-/** This database compared with the newest marker. There is no marker in a log that no dispatcher has followed. */
-export interface DatabaseState extends LastMarker {
-  databaseId: string
-  /** Position of the dispatcher. */
-  checkpoint: bigint
-  /** The highest ids given out. */
-  givenIds: Record<IdKind, number>
-  /** Webhooks may be sent: the database knows every call that the marker knows. */
-  maySend: boolean
-  /** Ids may be given out: the sequences are past those that the marker knows. */
-  mayGiveIds: boolean
-}
-
 /** This database was restored to a state older than the log, or is new and the log is not. */
 export class BehindLog extends Error {
   override readonly name = 'BehindLog'
 }
+
+/** This database compared with the newest marker. There is no marker in a log that no dispatcher has followed. */
+export type DatabaseState = Awaited<ReturnType<typeof readDatabaseState>>
 
 /**
  * A marker unknown to this database was written by a later state of it, or by another database. The log is read before
  * the database, because our own markers are noted in the database before they are appended.
  * @throws EventStoreUnavailable, or the error of Postgres
  */
-export async function readDatabaseState (pool: Pool, streams: MarkedLog): Promise<DatabaseState> {
+export async function readDatabaseState (pool: Pool, streams: MarkedLog) {
   const found = await findLastMarker(streams)
   const { last } = found
   const { rows: [row] } = await pool.query<StateRow>(`
@@ -90,9 +75,13 @@ export async function readDatabaseState (pool: Pool, streams: MarkedLog): Promis
   return {
     ...found,
     databaseId: row.database_id,
+    /** Position of the dispatcher. */
     checkpoint,
+    /** The highest ids given out. */
     givenIds,
+    /** Webhooks may be sent: the database knows every call that the marker knows. */
     maySend: !last || knowsCalls(last, row, checkpoint),
+    /** Ids may be given out: the sequences are past those that the marker knows. */
     mayGiveIds: !last || (row.ids_passed === true && idKinds.every((kind) => givenIds[kind] >= last.ids[kind]))
   }
 }
