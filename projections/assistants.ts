@@ -1,8 +1,7 @@
 // Assistants as their owners read them, and their history: a row for each event, with the values before and after.
 import type { Pool } from 'pg'
 import {
-  evolve, historyEntry, summarize, type Assistant, type AssistantAtRevision, type AssistantState,
-  type AssistantSummary, type HistoryEntry
+  evolve, historyEntry, summarize, type Assistant, type AssistantAtRevision, type AssistantSummary, type HistoryEntry
 } from '../src/features/assistants/model.js'
 import {
   assistantEventTypes, type AssistantEvent, type AssistantSettings, type AssistantStatus
@@ -70,18 +69,15 @@ export const assistants: Projection = {
     if (row && revision <= BigInt(row.revision)) return
     const before = row && toAssistant(row)
     const assistant = evolve(before, event)
-    rows.put(historyTable, historyRow(before, event, Number(revision)))
+    const { assistant_id, user_id } = event.data
+    const id = `${assistant_id}@${revision}`
+    rows.put(historyTable, { id, assistant_id, user_id, revision: Number(revision), ...historyEntry(before, event) })
     if (assistant) rows.put(assistantTable, toRow(assistant, Number(revision)))
   },
   idsSeen (event) {
     if (event.type !== 'AssistantCreated') return undefined
     return { sequence: 'ledger.assistant_ids', id: event.data.assistant_id }
   }
-}
-
-function historyRow (before: AssistantState, event: AssistantEvent, revision: number): RowOf<typeof historyTable> {
-  const { assistant_id, user_id } = event.data
-  return { id: `${assistant_id}@${revision}`, assistant_id, user_id, revision, ...historyEntry(before, event) }
 }
 
 const isThere = "status <> 'deleted'"

@@ -6,7 +6,7 @@ import { lookUp } from '../src/postgres/batcher.js'
 import { beginning, type Page, type Paged, readPage } from '../src/postgres/page.js'
 import { campaignOrEntry, type OwnFilter } from './catalog.js'
 import type { LogPosition, Rows } from './engine/projection.js'
-import { iso, orNull, table } from './engine/table.js'
+import { iso, orNull, type RowOf, table } from './engine/table.js'
 
 /**
  * A deleted entry keeps its row and number, because the deletion changed leads with that number. An erased entry keeps
@@ -73,6 +73,7 @@ export const isListed = hasEntry('NOT entry.is_deleted')
 export async function findBlacklist (
   db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
 ): Promise<Paged<EntryAnswer>> {
+  type FoundEntry = Pick<RowOf<typeof blacklistTable>, 'id' | 'user_id' | 'phone_number' | 'reason' | 'created_at'>
   const { items, ...place } = await readPage<FoundEntry>(db, {
     name: 'blacklist',
     columns: 'id, user_id, phone_number, reason, created_at',
@@ -83,19 +84,10 @@ export async function findBlacklist (
     order: { direction: 'DESC', by: { id: 'bigint' } },
     item: 'row_to_json(page)'
   }, page)
-  return { items: items.map(answerOf), ...place }
+  const answers = items.map(({ id: blacklist_id, created_at, ...entry }) =>
+    describeEntry({ ...entry, blacklist_id, created_at: iso(created_at) }))
+  return { items: answers, ...place }
 }
-
-interface FoundEntry {
-  id: number
-  user_id: string
-  phone_number: string | null
-  reason: string | null
-  created_at: string
-}
-
-const answerOf = ({ id: blacklist_id, created_at, ...entry }: FoundEntry) =>
-  describeEntry({ ...entry, blacklist_id, created_at: iso(created_at) })
 
 /** Finds the streams of deleted entries too. */
 export async function findBlacklistStream (db: Pool, userId: string, id: number): Promise<string | undefined> {

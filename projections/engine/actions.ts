@@ -14,9 +14,7 @@ interface Row {
   began_at: Date
 }
 
-export type ActionReport = ReturnType<typeof reported>
-
-const reported = ({ began_at: at, ...row }: Row) => ({ ...row, began_at: at.toISOString() })
+export type ActionReport = Awaited<ReturnType<typeof find>>[number]
 
 /** Heartbeat of a process that runs an action, in milliseconds. */
 export const tellEveryMs = 1_000
@@ -62,19 +60,12 @@ const columns = `
   CASE WHEN ${isDead} THEN 'failed' ELSE state END AS state,
   CASE WHEN ${isDead} THEN '${died}' ELSE message END AS message`
 
-export async function findAction (pool: Pool, id: string): Promise<ActionReport | undefined> {
-  const { rows } = await pool.query<Row>(`SELECT ${columns} FROM ledger.projection_actions WHERE id = $1`, [id])
-  return rows.map(reported)[0]
+/** @param which SQL of ours */
+async function find (pool: Pool, which: string, values: unknown[] = []) {
+  const { rows } = await pool.query<Row>(`SELECT ${columns} FROM ledger.projection_actions ${which}`, values)
+  return rows.map(({ began_at: at, ...row }) => ({ ...row, began_at: at.toISOString() }))
 }
 
-export async function newestActions (pool: Pool, most: number): Promise<ActionReport[]> {
-  const { rows } = await pool.query<Row>(
-    `SELECT ${columns} FROM ledger.projection_actions ORDER BY began_at DESC LIMIT $1`, [most])
-  return rows.map(reported)
-}
-
-export async function runningActions (pool: Pool): Promise<ActionReport[]> {
-  const { rows } = await pool.query<Row>(
-    `SELECT ${columns} FROM ledger.projection_actions WHERE state = 'running' AND NOT (${isDead})`)
-  return rows.map(reported)
-}
+export const findAction = async (pool: Pool, id: string) => (await find(pool, 'WHERE id = $1', [id]))[0]
+export const newestActions = (pool: Pool, most: number) => find(pool, 'ORDER BY began_at DESC LIMIT $1', [most])
+export const runningActions = (pool: Pool) => find(pool, `WHERE state = 'running' AND NOT (${isDead})`)

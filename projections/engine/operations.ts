@@ -1,6 +1,6 @@
 // What an operator can do to a projection. The command line and the HTTP API share these operations and messages.
 import { setFlagsFromString } from 'node:v8'
-import type { Pool, PoolClient } from 'pg'
+import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { pause } from '../../src/timing.js'
@@ -273,7 +273,15 @@ export async function drop (
   const chosen = await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     const found = choose(projection, await generationsOf(tx, projection), wanted)
-    for (const each of found) await beginDrop(tx, projection, each, pool)
+    for (const { generation, state } of found) {
+      const name = `Generation ${generation} of ${projection.name}`
+      const builder = state === 'building' ? await leaseHolder(pool, leaseOf(projection, generation)) : undefined
+      if (builder !== undefined) {
+        throw new ReplayRefused(`${name} is being built just now, by ${builder}: stop that replay first.`)
+      }
+      if (await changeState(tx, projection, generation, state, 'dropping')) continue
+      throw new ReplayRefused(`${name} is no longer ${state}: look again.`)
+    }
     return found
   })
   for (const { generation } of chosen) {
@@ -285,18 +293,6 @@ export async function drop (
     })
   }
   return chosen.map(({ generation }) => generation)
-}
-
-async function beginDrop (
-  tx: PoolClient, projection: Projection, { generation, state }: Generation, pool: Pool
-): Promise<void> {
-  const name = `Generation ${generation} of ${projection.name}`
-  const builder = state === 'building' ? await leaseHolder(pool, leaseOf(projection, generation)) : undefined
-  if (builder !== undefined) {
-    throw new ReplayRefused(`${name} is being built just now, by ${builder}: stop that replay first.`)
-  }
-  if (await changeState(tx, projection, generation, state, 'dropping')) return
-  throw new ReplayRefused(`${name} is no longer ${state}: look again.`)
 }
 
 function choose (

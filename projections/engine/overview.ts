@@ -24,7 +24,9 @@ export type GenerationStatus = Awaited<ReturnType<typeof statusOf>>
 
 /** Times in ISO 8601. [The API](../../src/ops/answers.ts) describes the fields. */
 async function statusOf (projection: Projection, each: Owned, all: readonly Owned[], pool: Pool, head: bigint) {
-  const checkpoint = each.state === 'dropping' ? undefined : await checkpointIn(pool, projection, each.generation)
+  const text = `SELECT position, updated_at FROM ${checkpointOf(projection, each.generation)}`
+  const look = () => pool.query<{ position: string, updated_at: Date }>(text)
+  const { rows: [checkpoint] } = each.state === 'dropping' ? { rows: [] } : await look()
   const position = BigInt(checkpoint?.position ?? 0)
   const { owner } = each
   return {
@@ -43,12 +45,6 @@ async function statusOf (projection: Projection, each: Owned, all: readonly Owne
     rollback: each.state === 'retained' ? rollback(projection, each, all) : null,
     due: due(projection, each, all)
   }
-}
-
-async function checkpointIn (pool: Pool, projection: Projection, generation: number) {
-  const { rows: [checkpoint] } = await pool.query<{ position: string, updated_at: Date }>(
-    `SELECT position, updated_at FROM ${checkpointOf(projection, generation)}`)
-  return checkpoint
 }
 
 function rollback (projection: Projection, each: Generation, all: readonly Generation[]): string {

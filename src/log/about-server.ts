@@ -45,25 +45,18 @@ export async function lastScavenges (
   try {
     const told = await connection.onLeader((session) =>
       collect(session, session.client.readStream('$scavenges', options), answerWithinMs))
-    return lastOf(told.flatMap(({ event }) => event ? [event] : []))
+    const succeeded = new Set<string>()
+    const last = new Map<string, Date>()
+    for (const { event } of told) { // newest first
+      const { scavengeId, nodeEndpoint, result } = Object(event?.data)
+      if (event?.type === '$scavengeCompleted' && result === 'Success') succeeded.add(String(scavengeId))
+      const isLast = event?.type === '$scavengeStarted' && succeeded.has(String(scavengeId)) && !last.has(String(nodeEndpoint))
+      if (isLast) last.set(String(nodeEndpoint), event.created)
+    }
+    return last
   } catch (error) {
     if (error instanceof StreamNotFoundError) return new Map()
     if (error instanceof AccessDeniedError) return undefined
     throw readError(error)
   }
-}
-
-interface Told { type: string, data: unknown, created: Date }
-
-/** @param told newest first */
-function lastOf (told: readonly Told[]): Map<string, Date> {
-  const succeeded = new Set<string>()
-  const last = new Map<string, Date>()
-  for (const { type, data, created } of told) {
-    const { scavengeId, nodeEndpoint, result } = Object(data)
-    if (type === '$scavengeCompleted' && result === 'Success') succeeded.add(String(scavengeId))
-    const isLast = type === '$scavengeStarted' && succeeded.has(String(scavengeId)) && !last.has(String(nodeEndpoint))
-    if (isLast) last.set(String(nodeEndpoint), created)
-  }
-  return last
 }

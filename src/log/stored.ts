@@ -23,7 +23,6 @@ export function toStoredEvent (event: Delivered): StoredEvent {
 function texts (metadata: unknown): Record<string, string> {
   if (typeof metadata !== 'object' || metadata === null) return {}
   if (metadata instanceof Uint8Array || Array.isArray(metadata)) return {}
-  if (isStringMap(metadata)) return metadata
   const given = Object.entries(metadata).filter(([, value]) => value !== null)
   return Object.fromEntries(given.map(([name, value]) => [name, typeof value === 'string' ? value : jsonOf(value)]))
 }
@@ -35,9 +34,6 @@ function jsonOf (value: unknown): string {
     return 'nested too deep'
   }
 }
-
-const isStringMap = (metadata: object): metadata is Record<string, string> =>
-  Object.values(metadata).every((value) => typeof value === 'string')
 
 /** Our events never nest deeper; without a limit a hostile one would overflow the stack. */
 const deepest = 500

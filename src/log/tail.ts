@@ -56,7 +56,9 @@ export class SharedTail {
         }
       }
       if (options.signal.aborted) return
-      const tail = this.#tail ?? this.#begin(position, taken)
+      const { eventTypes, maxBytes = usualMaxBytes } = this.options
+      const tail = this.#tail ?? new Tail(this.streams, { after: position, taken, eventTypes }, maxBytes)
+      this.#last = tail
       for await (const batch of tail.read({ ...options, after: position }, this.#pressing)) {
         yield batch
         position = batch.position
@@ -68,11 +70,6 @@ export class SharedTail {
 
   get #tail (): Tail | undefined {
     return this.#last?.isOver ? undefined : this.#last
-  }
-
-  #begin (after: bigint, taken: FollowOptions['taken']): Tail {
-    const { eventTypes, maxBytes = usualMaxBytes } = this.options
-    return this.#last = new Tail(this.streams, { after, taken, eventTypes }, maxBytes)
   }
 }
 

@@ -118,12 +118,9 @@ async function hold<Result> (
     return await work(lease)
   } finally {
     lost.abort()
-    await endsWithin(releaseWithinMs, release(pool, name, epoch)) // it expires anyway
+    await endsWithin(releaseWithinMs, pool.query( // it expires anyway
+      "UPDATE ledger.leases SET expires_at = '-infinity' WHERE name = $1 AND epoch = $2", [name, epoch]))
   }
-}
-
-async function release (pool: Pool, name: string, epoch: bigint): Promise<void> {
-  await pool.query('UPDATE ledger.leases SET expires_at = \'-infinity\' WHERE name = $1 AND epoch = $2', [name, epoch])
 }
 
 interface Held extends Lease {
