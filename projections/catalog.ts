@@ -175,11 +175,6 @@ export interface OwnFilter {
   updatedFrom?: string | undefined
 }
 
-/** A campaign at the revision of its last event. */
-interface CampaignAtRevision extends Campaign {
-  revision: number
-}
-
 /** A new lead needs both, so they share a statement: a campaign by $1 and $2, or an entry by $3. */
 export const campaignOrEntry: LookUp = {
   name: 'campaign-or-entry',
@@ -191,8 +186,8 @@ export const campaignOrEntry: LookUp = {
   limit: 500
 }
 
-/** Finds deleted campaigns too. */
-export async function findCampaign (db: Pool, userId: string, id: number): Promise<CampaignAtRevision | undefined> {
+/** At the revision of its last event. Finds deleted campaigns too. */
+export async function findCampaign (db: Pool, userId: string, id: number) {
   const row = await findCampaignRow(db, userId, id)
   return row && { ...toCampaign(row), revision: row.revision }
 }

@@ -25,14 +25,6 @@ export interface BackEnds { pool: Pool, streams: Pick<Streams, 'read'> }
 
 interface ParkedRow { revision: bigint, error: string, since: Date }
 
-/** `parked` counts all parked events of its stream. */
-interface ParkedEvent extends ParkedRow {
-  generation: number | null
-  parked: number
-  /** Absent if the log no longer has it. */
-  event?: StoredEvent | undefined
-}
-
 interface StreamRow extends Record<'consumer' | 'stream' | 'revision' | 'position' | 'type' | 'error', string> {
   name: [string, string] | null
   events: number
@@ -63,13 +55,14 @@ export async function parkedStreams (pool: Pool, names: readonly string[], most?
 }
 
 /**
- * The event that the projection, or without one the dispatcher, has parked. Without a revision, the first one of the
- * stream. @throws ParkingRefused
+ * The event that the projection, or without one the dispatcher, has parked; absent if the log no longer has it.
+ * `parked` counts all parked events of its stream. Without a revision, the first one of the stream.
+ * @throws ParkingRefused
  */
 export async function parkedEvent (
   { pool, streams }: { pool: Pool, streams: Pick<Streams, 'read'> }, projection: Projection | undefined, stream: string,
   revision?: bigint
-): Promise<ParkedEvent> {
+) {
   const generation = projection ? await activeGeneration(pool, projection) : null
   const consumer = projection && generation !== null ? schemaOf(projection, generation) : dispatcher
   const parked = await parkedRows(pool, consumer, stream)

@@ -7,13 +7,6 @@ import type { Pool, PoolClient } from 'pg'
 import { tryDecode, type DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 
-interface RowsOptions {
-  /** The tables in the database are empty: a row that was never put does not exist. */
-  isEmpty?: boolean
-  /** Size of the cache of rows that are in the database, in bytes. */
-  budgetBytes?: number
-}
-
 /** Changed rows of one table: `created` are not in it, `others` may be. */
 export interface Changes { table: AnyTable, created: object[], others: object[] }
 
@@ -44,7 +37,11 @@ export class MemoryRows implements Rows {
   /** Rows that are in the database. */
   readonly #cached: LRUCache<string, { rows: TableRows, row: object | undefined }>
 
-  constructor (tables: readonly AnyTable[], { isEmpty = false, budgetBytes = 0 }: RowsOptions = {}) {
+  /**
+   * @param isEmpty the tables in the database are empty: a row that was never put does not exist
+   * @param budgetBytes size of the cache of rows that are in the database
+   */
+  constructor (tables: readonly AnyTable[], { isEmpty = false, budgetBytes = 0 } = {}) {
     this.#tables = new Map(tables.map((table) =>
       [table, { entries: new Map<Key, Entry>(), isWhole: isEmpty, isRead: false }]))
     this.#cached = new LRUCache({

@@ -148,7 +148,9 @@ export function decode ({ type, data, metadata, stream, revision }: Decodable): 
 function isAtHome (event: DomainEvent, stream: string): boolean {
   if (isOf<AssistantEvent>(assistantEventTypes, event)) return stream === assistantStream(event.data.assistant_id)
   if (isOf<BlacklistEvent>(blacklistEventTypes, event)) return isBlacklistStream(stream)
-  if (isOf<PersonRequestEvent>(personRequestEventTypes, event)) return stream === requestStreamOf(event)
+  if (isOf<PersonRequestEvent>(personRequestEventTypes, event)) {
+    return stream === personRequestStream(event.data.person_request_id)
+  }
   const { type, data } = event
   switch (type) {
     case 'LeadCreated':
@@ -180,8 +182,6 @@ function isAtHome (event: DomainEvent, stream: string): boolean {
     default: return type satisfies never
   }
 }
-
-const requestStreamOf = ({ data }: PersonRequestEvent) => personRequestStream(data.person_request_id)
 
 export const isOf = <Event extends DomainEvent>(types: readonly Event['type'][], event: DomainEvent): event is Event =>
   types.some((type) => type === event.type)

@@ -161,16 +161,11 @@ interface KeyRow { person: string, id: string, key_id: string | null, sealed: st
 
 const keyColumns = 'key_id AS id, person, wrapped_by AS key_id, encode(wrapped, \'base64\') AS sealed'
 
+/** The person's unerased key in the ledger. */
 const keyOfPerson = {
   name: 'person-key',
   types: ['text'],
   text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE person = $1 AND wrapped IS NOT NULL`
-}
-
-/** The person's unerased key in the ledger. Concurrent look-ups share a statement. */
-async function keyOf (pool: Pool, person: string): Promise<KeptKey | undefined> {
-  const row = await lookUp<KeyRow>(pool, keyOfPerson, [person])
-  return row && keptKey(row)
 }
 
 async function findKeys (pool: Pool, keyIds: readonly string[]): Promise<KeptKey[]> {
@@ -199,12 +194,6 @@ export async function noteKeys (pool: Pool, keys: readonly KeptKey[], replaces =
       keys.map(({ wrapped }) => wrapped?.key_id ?? null), keys.map(({ wrapped }) => wrapped?.sealed ?? null), replaces
     ]
   })
-}
-
-async function idsOf (pool: Pool, person: string): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(
-    'SELECT key_id AS id FROM ledger.person_keys WHERE person = $1', [person])
-  return rows.map(({ id }) => id)
 }
 
 function keptKey ({ person, id: keyId, key_id, sealed }: KeyRow): KeptKey {
@@ -326,9 +315,10 @@ export class PersonKeys {
   async erase (userId: string, phoneNumber: string): Promise<boolean> {
     const { pool, streams, digest } = this.options
     const person = personOf(digest(userId), digest(phoneNumber))
-    const known = await idsOf(pool, person) // before the log, so that it lacks keys created later
+    const { rows: known } = await pool.query<{ id: string }>( // before the log, so that it lacks keys created later
+      'SELECT key_id AS id FROM ledger.person_keys WHERE person = $1', [person])
     const ended = await eraseKey(streams, person)
-    const over = [...new Set(ended === undefined ? known : [...known, ended])].map((keyId) => ({ person, keyId }))
+    const over = [...new Set([...known.map(({ id }) => id), ended ?? []].flat())].map((keyId) => ({ person, keyId }))
     await noteKeys(pool, over.map((name) => ({ ...name, wrapped: undefined })))
     for (const name of over) this.#keep(name, undefined)
     return ended !== undefined
@@ -367,9 +357,11 @@ export class PersonKeys {
 
   async #inLedgerOrMade (person: string, isNew: boolean): Promise<KeptKey & { key?: Buffer }> {
     const { pool, streams, secretKeys } = this.options
-    const inLedger = isNew ? undefined : await keyOf(pool, person).catch(() => undefined) // the log has it
-    const kept = inLedger ?? await createKey(streams, secretKeys, person)
-    if (!inLedger) this.#notes.load(kept).catch(() => {})
+    const find = () => lookUp<KeyRow>(pool, keyOfPerson, [person]).catch(() => undefined) // the log has it
+    const row = isNew ? undefined : await find()
+    if (row) return keptKey(row)
+    const kept = await createKey(streams, secretKeys, person)
+    this.#notes.load(kept).catch(() => {})
     return kept
   }
 

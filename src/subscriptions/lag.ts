@@ -130,23 +130,17 @@ function lagOf (name: string, samples: Sample[], toleranceMs: number): Lag | und
   }
 }
 
-/** The lag of a subscription in events and seconds: positions mean something else in each event store. */
-export interface Behind {
-  /** Events still to take, as far as they were counted. */
-  events: number
-  isExact: boolean
-  /** How long the oldest of them has waited. */
-  seconds: number
-}
-
 /** Counting reads the events: an exact number beyond this is not worth its cost. */
 const mostCounted = 10_000
 const countWithinMs = 1_000
 
-/** Counts what a subscription at `position` still has to take. */
+/**
+ * Counts the events that a subscription at `position` still has to take, as positions mean something else in each event
+ * store, and the seconds that the oldest of them has waited.
+ */
 export async function behindLog (
   streams: Pick<Streams, 'follow'>, { position, head }: { position: bigint, head: bigint }, eventTypes: readonly string[]
-): Promise<Behind> {
+) {
   if (position >= head) return { events: 0, isExact: true, seconds: 0 }
   const late = AbortSignal.timeout(countWithinMs)
   let events = 0
