@@ -79,11 +79,14 @@ export async function resealKeys (options: ResealKeysOptions): Promise<number> {
   signal.throwIfAborted()
   await refuseLostKeys(options)
   let count = 0
-  for (;;) {
+  for (let after = lowestId; ;) {
     const { rows } = await pool.query<{ id: string, person: string }>(`
-      SELECT key_id AS id, person FROM ledger.person_keys WHERE wrapped_by <> $1 LIMIT 500`, [idOf(secretKeys.current)])
+      SELECT key_id AS id, person FROM ledger.person_keys
+      WHERE wrapped_by <> $1 AND key_id > $2 ORDER BY key_id LIMIT 500`, [idOf(secretKeys.current), after])
     onResealed(count)
-    if (rows.length === 0) return count
+    const last = rows.at(-1)
+    if (!last) return count
+    after = last.id
     const persons = [...new Set(rows.map(({ person }) => person))]
     const kept = await aFewAtOnce(persons, async (person) => {
       signal.throwIfAborted()
@@ -94,6 +97,8 @@ export async function resealKeys (options: ResealKeysOptions): Promise<number> {
     count += there.length
   }
 }
+
+const lowestId = '00000000-0000-0000-0000-000000000000'
 
 interface LostKeysOptions {
   pool: Pool
