@@ -129,7 +129,9 @@ export class EventTable {
    */
   async remove (on: Queryable, removables: readonly Removable[], before: number, most: number) {
     const text = `delete from ${this.#events} where position = any(array(
-        select e.position from ${removable} join ${this.#events} e on ${isRemovable} and e.position < $5 limit $6))
+        select found.position from ${removable} cross join lateral (
+          select e.position from ${this.#events} e where ${isRemovable} and e.position < $5
+          order by e.revision limit $6) found limit $6))
       returning position, octet_length(data) + octet_length(metadata) as bytes`
     const values = [...valuesOf(removables), before, most]
     const { rows } = await on.query<{ position: string, bytes: number }>({ name: 'remove', text, values })
