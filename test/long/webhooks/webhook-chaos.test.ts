@@ -91,7 +91,10 @@ async function createAssistant (
   call: Scene['call'], webhook_url: string, { kind, user }: Pick<Target, 'kind' | 'user'>
 ): Promise<number> {
   const body = newAssistant({ is_webhook_active: true, webhook_url })
-  const answer = await call(user, 'POST', '/user/assistant', { body })
+  const answer = await eventually(async () => { // an API that has just started gives out no ids yet
+    const answer = await call(user, 'POST', '/user/assistant', { body })
+    return answer.status !== 503 && answer
+  }, 30_000)
   const assistant = answer.body.data?.id
   if (assistant === undefined) throw new Error(`no assistant for ${kind}: ${JSON.stringify(answer.body)}`)
   return assistant
