@@ -41,8 +41,8 @@ interface Sample {
 interface Level {
   head: bigint
   positions: Checkpoints
-  /** On the clock of `performance.now()`. Positions are read again then, as a restored database goes back. */
-  until: number
+  /** Samples that took these positions. After some they are read again, as a restored database goes back. */
+  samples: number
 }
 
 /** How many samples may fail, or reuse the positions of an idle log. */
@@ -88,11 +88,12 @@ export function monitorLag (options: LagMonitorOptions) {
 
   async function takeSamples (): Promise<void> {
     const at = performance.now()
-    if (!level || at > level.until || await head() !== level.head) level = undefined
+    if (!level || level.samples > stillSamples || await head() !== level.head) level = undefined
     const all = level?.positions ?? await positions() // before the head, so that no position is ahead of it
     const end = level?.head ?? await head()
     if (all.every(({ position }) => position === end)) {
-      level ??= { head: end, positions: all, until: at + 2 * stillSamples * everyMs }
+      level ??= { head: end, positions: all, samples: 0 }
+      level.samples += 1
     }
     let isStanding = false
     for (const { name, position } of all) {
