@@ -55,9 +55,10 @@ export async function ensureProjections (
     await tx.query('CREATE SCHEMA IF NOT EXISTS read_model')
     const { rows } = await tx.query<{ schema: string }>("SELECT nspname AS schema FROM pg_namespace WHERE nspname ^@ 'read_'")
     const schemas = new Set(rows.map(({ schema }) => schema))
+    const known = await allGenerations(tx, projections)
     let visibleFrom: bigint | undefined
     for (const projection of projections) {
-      const generations = await generationsOf(tx, projection)
+      const generations = known.filter((each) => each.projection === projection)
       const lost = generations.filter((each) => !schemas.has(schemaOf(projection, each.generation)))
       for (const { generation, state } of lost) {
         if (state !== 'active') await removeGeneration(tx, projection, generation)
@@ -76,13 +77,10 @@ export async function ensureProjections (
 
 /** The projections whose active generation another code version folded; `mend` is the command to run. */
 export async function outdated (pool: Pool, projections: readonly Projection[]) {
-  const found = await Promise.all(projections.map(async (projection) => {
-    const active = (await generationsOf(pool, projection)).find(({ state }) => state === 'active')
-    const { name, version } = projection
-    if (!active || active.codeVersion === version) return []
-    return [{ name, foldedBy: active.codeVersion, version, mend: `ringledger projections replay ${name}` }]
-  }))
-  return found.flat()
+  const found = await allGenerations(pool, projections)
+  return found.filter(({ state, codeVersion, projection }) => state === 'active' && codeVersion !== projection.version)
+    .map(({ codeVersion, projection: { name, version } }) =>
+      ({ name, foldedBy: codeVersion, version, mend: `ringledger projections replay ${name}` }))
 }
 
 /** The oldest first. */

@@ -2,7 +2,7 @@
 // the log.
 import type { Pool } from 'pg'
 import { OtherLog } from '../log/errors.js'
-import { pause, repeat } from '../timing.js'
+import { joinRunning, pause, repeat } from '../timing.js'
 import { BehindLog, explainBehind, readDatabaseState, type DatabaseState, type MarkedLog } from './markers.js'
 import { refuseOtherLog, type KnownLog, type ReadUpTo } from './same-log.js'
 
@@ -31,21 +31,21 @@ export function openLogGuard (
 ) {
   let other: OtherLog | undefined
   let last: DatabaseState | undefined
-  const compare = async () => await refuseOtherLog(pool, streams, await readUpTo())
+  const compare = joinRunning(async () => { await refuseOtherLog(pool, streams, await readUpTo()) })
   return {
-    assert,
+    assert: () => assert(),
     check,
     problem: () => other,
     /** The last result; false before the first check. */
     maySend: () => last?.maySend === true,
     /** Retries for some seconds until it is the same log. @throws as `assert` */
     async assertSoon () {
-      for (const giveUpAt = Date.now() + soonMs.within; Date.now() < giveUpAt;) {
-        const problem = await compare().catch((error: unknown) => error)
-        if (!(problem instanceof OtherLog)) break
+      let compared = compare()
+      for (const giveUpAt = Date.now() + soonMs.within; Date.now() < giveUpAt; compared = compare()) {
+        if (!await compared.then(() => false, (error: unknown) => error instanceof OtherLog)) break
         await pause(soonMs.every, never)
       }
-      await assert() // throws other errors again
+      await assert(compared)
     },
     /** Compares now. @throws BehindLog when no webhook may be sent */
     assertMaySend: () => assertMay('maySend'),
@@ -57,8 +57,9 @@ export function openLogGuard (
     },
     /** Compares both periodically, more often while something is refused. @returns what stops it */
     keepChecking: () => repeat(async (signal) => {
-      for (const look of [assert, check]) await look().catch(() => {}) // logged; others report outages
       await pause(last?.maySend === true ? everyMs : behindEveryMs, signal)
+      if (signal.aborted) return
+      for (const look of [() => assert(), check]) await look().catch(() => {}) // logged; others report outages
     })
   }
 
@@ -68,9 +69,9 @@ export function openLogGuard (
   }
 
   /** Compares the log now. @throws OtherLog, EventStoreUnavailable; an outage keeps the last result */
-  async function assert (): Promise<void> {
+  async function assert (compared = compare()): Promise<void> {
     try {
-      await compare()
+      await compared
     } catch (error) {
       if (error instanceof OtherLog && error.message !== other?.message) log.error({}, error.message)
       if (error instanceof OtherLog) other = error

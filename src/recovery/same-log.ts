@@ -66,11 +66,12 @@ const everywhere = [
 
 /** Each with its fix. Skips a stream whose metadata is unreadable: nothing else needs the right to read it. */
 export async function findLimitedStreams (streams: Pick<Streams, 'limitOf'>) {
-  const found = await Promise.all(everywhere.map(async (stream) => {
+  const found = []
+  for (const stream of everywhere) {
     const limit = await streams.limitOf(stream)
-    return limit ? [{ stream, limit, problem: limitedBy(stream, limit) }] : []
-  }))
-  return found.flat()
+    if (limit) found.push({ stream, limit, problem: limitedBy(stream, limit) })
+  }
+  return found
 }
 
 function limitedBy (stream: string, limit: string): string {

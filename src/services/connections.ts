@@ -11,7 +11,7 @@ import { EventLog, type OutageLog, type Streams } from '../log/event-log.js'
 import { packageRoot } from '../package-root.js'
 import { openLogGuard } from '../recovery/log-guard.js'
 import { endsWithin } from '../timing.js'
-import { migrate } from '../postgres/migrate.js'
+import { compareMigrations, migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
 import { keyTypes, personCodec } from '../privacy/events.js'
 import { PersonKeys } from '../privacy/person-keys.js'
@@ -58,7 +58,6 @@ export async function openConnections (
   urls: Urls, settings: KeySettings, log: Logger, options: ConnectionOptions = {}
 ) {
   const { databaseUrl, eventStoreUrl } = urls
-  await reachablePostgres(databaseUrl, () => migrate(databaseUrl, packageRoot))
   const { answerWithinMs, batchWithinMs = usualBatchMs, readModelWaitMs: waitMs } = options
   const { onError, onAnswer } = postgresOutages(log)
   const common = { max: mostConnections, onError }
@@ -75,6 +74,9 @@ export async function openConnections (
     await Promise.all([connection.close(), ...ended])
   }
   try {
+    await reachablePostgres(databaseUrl, async () => {
+      if ((await compareMigrations(pool, packageRoot)).missing.length > 0) await migrate(databaseUrl, packageRoot)
+    })
     await reachableHead({ url: eventStoreUrl }, () => new EventLog(connection).head())
     await ensureProjections(pool, projections, () => filledAt(streams, projections))
   } catch (error) {

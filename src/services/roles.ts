@@ -7,7 +7,7 @@ import type { Config } from '../config.js'
 import type { App } from '../http/app-types.js'
 import { buildStatusApp } from '../http/bare-app.js'
 import { cutOff, knock } from '../postgres/pool.js'
-import { endsWithin, withTimeout } from '../timing.js'
+import { endsWithin, pause, withTimeout } from '../timing.js'
 import type { CompleteConfig } from './complete-config.js'
 import type { Connections, Urls } from './connections.js'
 import { rebuildOutdated, startProjector } from './projector.js'
@@ -151,12 +151,12 @@ async function stopInTime (orderly: Promise<unknown>, reach: InReach) {
 async function silence ({ postgres, queue }: InReach, over: AbortSignal): Promise<boolean> {
   let since: number | undefined
   for (;;) {
+    await pause(lookEveryMs, over) // most stops are over by then
+    if (over.aborted) return await new Promise(() => {})
     const askedAt = performance.now()
     const [postgresIsThere, queueIsThere] = await Promise.all([isThere(postgres()), isThere(queue())])
-    if (over.aborted) return await new Promise(() => {}) // `orderly` has ended
     since = postgresIsThere && queueIsThere ? undefined : since ?? askedAt
     if (since !== undefined && performance.now() - since >= silentMs) return !postgresIsThere
-    await delay(lookEveryMs)
   }
 }
 

@@ -256,9 +256,13 @@ t.test('an id whose stream exists already is passed over, and nobody else\'s ass
   // What an older Postgres beside a newer log looks like to another process.
   await pool.query("SELECT setval('ledger.assistant_ids', $1, false)", [first.body.data.id])
   const { url } = await service.start(['api'])
-  const { status, body: { data } } =
-    await caller(url)('POST', '/user/assistant', { token: await service.token('2'), body: newAssistant })
-  t.equal(status, 201)
-  t.ok(data.id > first.body.data.id, `${data.id} is a new id`)
+  const token = await service.token('2')
+  let data: { id: number } | undefined
+  await eventually(async () => { // it gives out ids once it has seen how far the read models are
+    const answer = await caller(url)('POST', '/user/assistant', { token, body: newAssistant })
+    data = answer.body.data
+    return answer.status === 201
+  })
+  t.ok(data && data.id > first.body.data.id, `${data?.id} is a new id`)
   t.equal((await streams.read(`assistant-${first.body.data.id}`)).length, 1)
 })

@@ -4,7 +4,7 @@ import { connect } from '@ringledger/embedded-event-store/testing'
 import type { Role } from '../../src/services/services.js'
 import { startRoles } from '../../src/services/roles.js'
 import type { CompleteConfig } from '../../src/services/complete-config.js'
-import { openConnections, type Connections, type Urls } from '../../src/services/connections.js'
+import type { Connections, Urls } from '../../src/services/connections.js'
 import { loadConfig } from '../../src/config.js'
 import { signToken } from '../../src/cli/token.js'
 import { type Answer, caller, type Call } from './running-service.js'
@@ -24,6 +24,7 @@ export interface TestService {
   postgres: ScratchPostgres
   store: ServedLog
   client: EventStoreDBClient
+  /** What its first roles work on. */
   parts: Connections
   config: CompleteConfig
   token (user: string, role?: string): Promise<string>
@@ -48,18 +49,18 @@ export async function testService (
   const madeUp: string[] = []
   const log = readLog(t, madeUp)
   const config = configOf(environment)
-  const parts = await openConnections(urls, config, log)
-  t.teardown(() => parts.close())
+  const opened: Connections[] = []
   const start = async (wanted: Role[], overrides: Record<string, string> = {}) => {
     const settings = { ...environment, ...overrides }
     const on: Urls = { ...urls, redisUrl: settings.REDIS_URL }
-    const running = await startRoles(wanted, configOf(settings), on, log)
+    const running = await startRoles(wanted, configOf(settings), on, log, async (parts) => { opened.push(parts) })
     let stopped: Promise<unknown> | undefined
     const stop = () => stopped ??= running.stop()
     t.teardown(stop)
     return { url: running.url, stop }
   }
   const { url } = await start(roles)
+  const parts = opened[0] as Connections
   const token = (user: string, role?: string) => signToken(config.jwt, { user, ttl: '1h', ...(role && { role }) })
   const send = caller(url)
   const tokens = new Map<string, Promise<string>>() // signing one takes as long as a request

@@ -12,6 +12,7 @@ import { startEventStore } from '@ringledger/embedded-event-store'
 import { eventually } from '../eventually.js'
 import { packageRoot } from '../../../src/package-root.js'
 import { migrate } from '../../../src/postgres/migrate.js'
+import { keepMonths } from '../../../workers/deliveries/retention.js'
 
 export async function migrateLedger (databaseUrl: string): Promise<void> {
   await migrate(databaseUrl, packageRoot)
@@ -33,6 +34,7 @@ export async function setUpService (databaseUrl: string): Promise<void> {
   const catalogue = await readCatalogFile(join(packageRoot, 'examples/catalog.json'))
   const head = await importAndProject(connections, catalogue, keySettings, log)
   await projectUpTo(head, connections, log)
+  await keepMonths(connections.pool, 90) // as the first worker would
   await connections.close()
   await store.close()
 }

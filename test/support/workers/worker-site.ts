@@ -34,6 +34,7 @@ export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}) 
 /** Compares periodically until the test ends, as a process does. */
 export function keptGuard (t: Teardown, options: LogGuardOptions): LogGuard {
   const guard = openLogGuard(options)
+  void guard.check().catch(() => {}) // an outage
   t.teardown(guard.keepChecking())
   return guard
 }
