@@ -34,7 +34,7 @@ export function checkPostgres (url: string, isEmbedded: boolean, queueIn: keyof 
     await client.connect()
     return client
   }
-  const pool = openPool(url, { applicationName: 'ringledger doctor', max: 3, onError: () => {} })
+  const pool = openPool(url, { applicationName: 'ringledger doctor', max: 1, onError: () => {} })
   let server: Server | undefined
   /** Reports in the same words as a start, which checks the same. */
   const unless = (code: string, well: () => Found | Promise<Found>) => reachablePostgres(url, async () => {
@@ -170,7 +170,7 @@ const holdsS = 5
 /** In the service, only replays and backups hold a snapshot for longer. */
 const openS = 3_600
 
-async function locks (pool: pg.Pool): Promise<Found> {
+export async function locks (pool: pg.Pool): Promise<Found> {
   const { rows: [row] } = await pool.query<{ waiting: number, longest: number, holders: string | null }>(`
     SELECT count(DISTINCT waiter.pid)::integer AS waiting, string_agg(DISTINCT holder::text, ', ') AS holders,
            coalesce(max(extract(epoch FROM clock_timestamp() - waiter.query_start)), 0)::integer AS longest

@@ -31,7 +31,7 @@ interface ServiceParts {
 }
 
 export async function checkService ({ databaseUrl, ...parts }: ServiceParts): Promise<Finding[]> {
-  const options = { applicationName: 'ringledger doctor', max: 4, onError: () => {}, answerWithinMs: 2_800 }
+  const options = { applicationName: 'ringledger doctor', max: 2, onError: () => {}, answerWithinMs: 2_800 }
   const pool = openPool(databaseUrl, options)
   try {
     let isMade = false
