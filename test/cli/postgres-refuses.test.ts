@@ -11,7 +11,7 @@ import { reachablePostgres } from '../../src/services/back-end-unreachable.js'
 import { openPool, ping } from '../../src/postgres/pool.js'
 import { secrets } from '../support/auth/secrets.js'
 import { doctor } from './doctor/doctor.js'
-import { dataDir, run, runWarm } from '../support/ringledger.js'
+import { dataDir, runWarm } from '../support/ringledger.js'
 
 const rules = `
 host all postgres,trusted,single,idle,old,reader 127.0.0.1/32 trust
@@ -57,7 +57,7 @@ function to (parts: Parts): string {
 
 async function tells (t: Test, args: string[], databaseUrl: string, ...wanted: RegExp[]): Promise<void> {
   const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl }
-  const { code, stderr } = await (args[0] === 'api' ? run(t, args, env) : runWarm(args, env))
+  const { code, stderr } = await runWarm(args, env)
   t.equal(code, 1, args.join(' '))
   for (const words of wanted) t.match(stderr, words)
   t.match(stderr, 'DATABASE_URL')

@@ -8,7 +8,7 @@ import { closedPort } from '@ringledger/embedded-postgres/testing'
 import { packageRoot } from '../../src/package-root.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { readable } from '../../src/cli/output.js'
-import { bin, reasonIn, dataDir, run, runWarm, type Environment } from '../support/ringledger.js'
+import { bin, reasonIn, dataDir, runWarm, type Environment } from '../support/ringledger.js'
 import { noRedis, scratchRedis } from '../support/back-ends/redis.js'
 import { doctor } from './doctor/doctor.js'
 import { smallDisk } from '../support/back-ends/small-disk.js'
@@ -19,7 +19,7 @@ const folder = dataDir(t)
 
 async function refused (t: Test, args: readonly string[], env: Environment, wanted: RegExp[]): Promise<string> {
   const all = { DATA_DIR: join(folder, 'data'), ...env }
-  const { code, stdout, stderr } = await (args[0] === 'api' ? run(t, args, all) : runWarm(args, all))
+  const { code, stdout, stderr } = await runWarm(args, all)
   t.equal(code, 1, 'exit status 1')
   const reason = reasonIn(stderr).trimEnd().replace(/^ringledger: /, '')
   for (const words of wanted) t.match(reason, words)

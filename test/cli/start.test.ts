@@ -1,16 +1,17 @@
 // `start` as an operator meets it: one at a time, joined by other commands, and gone without a trace after its stop.
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projections as known } from '../../projections/index.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import {
-  dataDir, reasonIn, type Ringledger, ringledger, run, runWarm, listeningUrl, startedDataDir
+  dataDir, type Ringledger, ringledger, run, runWarm, listeningUrl, startedDataDir
 } from '../support/ringledger.js'
-import { startService, type RunningService, untilReady } from '../support/running-service.js'
+import { databaseUrlOf, startService, type RunningService, untilReady } from '../support/running-service.js'
+import { doctor } from './doctor/doctor.js'
 
 /** Resolves when the service waits for the body. @returns what sends the body and resolves to the answer */
 async function begunPost (url: string, token: string): Promise<(body: object) => Promise<IncomingMessage>> {
@@ -80,7 +81,7 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
   },
 
   'a role joins it, says in lines of JSON what it does, and ends by itself': async (t, service) => {
-    const role = ringledger(t, ['worker'], { ...env, NODE_OPTIONS: `--import=${warns}` })
+    const role = ringledger(t, ['projector'], { ...env, NODE_OPTIONS: `--import=${warns}` })
     await role.says(listeningUrl)
     process.kill(role.pid, 'SIGWINCH')
     await role.says((stdout) => stdout.includes('careful') || undefined)
@@ -88,9 +89,33 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     t.equal((await role.ended).code, 0)
     const lines = linesOf(t, role)
     const url = listeningUrl(role.stdout())
-    t.match(lines.find(({ msg }) => msg.includes('is listening')), { level: 30, role: 'worker', url })
+    t.match(lines.find(({ msg }) => msg.includes('is listening')), { level: 30, role: 'projector', url })
     t.match(lines.find(({ msg }) => msg === 'a warning of Node'), { level: 40, err: { message: 'careful' } })
     await untilReady(service.url)
+  },
+
+  'the doctor finds all well, prints no secret, and tells how far the keys are renewed': async (t) => {
+    const { code, stdout, findings, find } = await doctor(t, { DATA_DIR: folder })
+    t.equal(code, 0)
+    t.same(findings.filter(({ level, check }) => level !== 'ok' && check !== 'Node' && check !== 'unaccounted calls'), [])
+    t.match(find('Postgres', 'LISTEN'), { found: /direct/ })
+    t.match(find('Event store', 'members'), { found: /leader/ })
+    t.match(find('DATA_DIR', 'used by'), { found: /`ringledger start`/ })
+    const text = await beside('doctor')
+    t.match(text.stdout, /^Settings\n.*Node[^]*\nPostgres\n {2}ok/)
+    const kept: { secretKey: string } = JSON.parse(readFileSync(join(folder, 'secrets.json'), 'utf8'))
+    for (const secret of [...Object.values(kept), new URL(databaseUrlOf(folder)).password]) {
+      t.notOk((stdout + text.stdout).includes(String(secret)))
+    }
+    const SECRET_KEY = 'the key that follows on the one in the file'
+    const rotated = { DATA_DIR: folder, SECRET_KEY, SECRET_KEY_PREVIOUS: kept.secretKey }
+    const mendOfKeys = async () => (await doctor(t, rotated)).find('Service', 'keys')?.mend
+    t.match(await mendOfKeys(), /reseal/)
+    t.match(await runWarm(['secrets', 'reseal'], rotated), { code: 0, stderr: /secrets\.json has SECRET_KEY instead/ })
+    t.equal(await mendOfKeys(), 'Empty it, in every process.')
+    t.strictSame(JSON.parse(readFileSync(join(folder, 'secrets.json'), 'utf8')), { ...kept, secretKey: SECRET_KEY })
+    t.same(readdirSync(folder).filter((name) => name.endsWith('.tmp')), [], 'no draft is left')
+    t.match((await doctor(t, { DATA_DIR: folder })).find('Service', 'keys'), { found: 'SECRET_KEY opens everything' })
   },
 
   'SIGTERM drains it: what is asked is answered, and no process is left': async (t, service) => {
@@ -117,6 +142,10 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
 t.test('commands beside a running start', async (t) => {
   const service = await startService(t, { dataDir: folder, env: { ...env, LOG_LEVEL: 'debug' } })
   for (const [title, rule] of Object.entries(rules)) await t.test(title, (t) => rule(t, service))
+  t.match((await doctor(t, { DATA_DIR: folder })).find('Postgres', 'embedded'), { level: 'skipped', found: /does not run now/ })
+  const none = join(folder, 'none')
+  t.match(await doctor(t, { DATA_DIR: none }), { code: 0 })
+  t.notOk(existsSync(none), 'nothing is made')
 })
 
 t.test('a start whose PORT is taken says so before it makes anything', async (t) => {
@@ -128,22 +157,4 @@ t.test('a start whose PORT is taken says so before it makes anything', async (t)
   const { code, stderr } = await run(t, ['start'], { DATA_DIR: empty, PORT: String(port) })
   t.match({ code, stderr }, { code: 1, stderr: `HOST 127.0.0.1, PORT ${port} cannot be listened on: ` })
   t.strictSame(readdirSync(empty).filter((name) => /postgres|event-store/.test(name)), [])
-})
-
-t.test('a start that cannot write its run.json ends, and says why', async (t) => {
-  const inTheWay = join(folder, 'run.json')
-  mkdirSync(inTheWay)
-  const start = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0' })
-  t.equal((await start.ended).code, 1)
-  t.match(reasonIn(start.stderr()), /run\.json/)
-  t.same(start.processes(), [])
-  rmdirSync(inTheWay)
-})
-
-t.test('a command alone runs back ends for as long as it takes, and leaves none', async (t) => {
-  const command = ringledger(t, ['projections', 'list'], { DATA_DIR: folder })
-  t.equal((await command.ended).code, 0)
-  t.match(command.stdout(), /^┌─[^]*assistants .* none/, 'what it is asked to print, and nothing else')
-  t.match(command.stderr(), /^Starting Postgres/m)
-  t.same(command.processes(), [])
 })

@@ -1,5 +1,4 @@
 // `ringledger doctor` finds what is wrong, says what mends it, waits for nobody and prints no secret.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -11,11 +10,10 @@ import { checkNode } from '../../../src/cli/doctor/doctor.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { dataDir, run, runWarm, type Environment } from '../../support/ringledger.js'
-import { restorable } from '../../support/restorable.js'
+import { dataDir } from '../../support/ringledger.js'
 import { doctor } from './doctor.js'
-import { databaseUrlOf, startService } from '../../support/running-service.js'
 import { randomUUID } from 'node:crypto'
+import { locks } from '../../../src/cli/doctor/back-ends.js'
 import { checkService, erasuresFound } from '../../../src/cli/doctor/service.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { binaryEvent, jsonEvent } from '@eventstore/db-client'
@@ -25,38 +23,6 @@ import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { eventually } from '../../support/eventually.js'
 
 const folder = dataDir(t)
-
-t.setTimeout(180_000)
-t.test('beside a running start all is well, and no secret is printed', async (t) => {
-  const service = await startService(t)
-  const DATA_DIR = service.dataDir
-  const { code, stdout, findings, find } = await doctor(t, { DATA_DIR })
-  t.equal(code, 0)
-  t.same(findings.filter(({ level, check }) => level !== 'ok' && check !== 'Node' && check !== 'unaccounted calls'), [])
-  t.match(find('Postgres', 'LISTEN'), { found: /direct/ })
-  t.match(find('Event store', 'members'), { found: /leader/ })
-  t.match(find('DATA_DIR', 'used by'), { found: /`ringledger start`/ })
-  const text = await run(t, ['doctor'], { DATA_DIR })
-  t.match(text.stdout, /^Settings\n.*Node[^]*\nPostgres\n {2}ok/)
-  const kept: { secretKey: string } = JSON.parse(readFileSync(join(DATA_DIR, 'secrets.json'), 'utf8'))
-  for (const secret of [...Object.values(kept), new URL(databaseUrlOf(DATA_DIR)).password]) {
-    t.notOk((stdout + text.stdout).includes(String(secret)))
-  }
-  const SECRET_KEY = 'the key that follows on the one in the file'
-  const rotated = { DATA_DIR, SECRET_KEY, SECRET_KEY_PREVIOUS: kept.secretKey }
-  const mendOfKeys = async () => (await doctor(t, rotated)).find('Service', 'keys')?.mend
-  t.match(await mendOfKeys(), /reseal/)
-  t.match(await runWarm(['secrets', 'reseal'], rotated), { code: 0, stderr: /secrets\.json has SECRET_KEY instead/ })
-  t.equal(await mendOfKeys(), 'Empty it, in every process.')
-  t.strictSame(JSON.parse(readFileSync(join(DATA_DIR, 'secrets.json'), 'utf8')), { ...kept, secretKey: SECRET_KEY })
-  t.same(readdirSync(DATA_DIR).filter((name) => name.endsWith('.tmp')), [], 'no draft is left')
-  t.match((await doctor(t, { DATA_DIR })).find('Service', 'keys'), { found: 'SECRET_KEY opens everything' })
-  await service.stop()
-  const alone = await doctor(t, { DATA_DIR })
-  t.match(alone.find('Postgres', 'embedded'), { level: 'skipped', found: /does not run now/ })
-  t.match(await doctor(t, { DATA_DIR: join(folder, 'none') }), { code: 0 })
-  t.notOk(existsSync(join(folder, 'none')), 'nothing is made')
-})
 
 t.test('a back end that is silent or away is told, not waited for, and its password is not printed', async (t) => {
   const sockets = new Set<Socket>()
@@ -118,15 +84,13 @@ t.test('what is wrong with Postgres and the event store is found, with its mend'
 })
 
 t.test('a log that is not the one of the database is an error', async (t) => {
-  const service = await restorable(t)
-  await (await service.start()).stop() // which leaves a marker
-  const { store } = await scratchEventStore(t)
-  const guardFor = async (env: Environment) => (await doctor(t, env)).find('Service', 'restore guard')
-  t.match(await guardFor(service.env), { level: 'ok' })
-  const away = { ...service.env, EVENTSTORE_URL: `esdb://127.0.0.1:${closedPort}?tls=false` }
-  const { find } = await doctor(t, away)
-  t.match(find('Service', 'restore guard'), { level: 'skipped', found: 'the event store does not answer' })
-  t.match(await guardFor({ ...service.env, EVENTSTORE_URL: store.url }), { level: 'error', found: /lacks marker/, mend: /Restore/ })
+  const postgres = await scratchPostgres(t, 'service')
+  const [own, other] = [await scratchEventStore(t, { postgres }), await scratchEventStore(t)]
+  const guardFor = async (EVENTSTORE_URL: string) =>
+    (await doctor(t, { ...secrets, DATABASE_URL: postgres.url, EVENTSTORE_URL })).find('Service', 'restore guard')
+  t.match(await guardFor(own.store.url), { level: 'ok' })
+  t.match(await guardFor(`esdb://127.0.0.1:${closedPort}?tls=false`), { level: 'skipped', found: 'the event store does not answer' })
+  t.match(await guardFor(other.store.url), { level: 'error', found: /older than this database, or another log/, mend: /Restore/ })
 })
 
 t.test('a Redis that may evict jobs is an error', { skip: noRedis() }, async (t) => {
@@ -154,8 +118,7 @@ t.test('settings that are wrong are named, and Node by its version', async (t) =
 })
 
 const { pool, databaseUrl } = await scratchLedger(t)
-const found = async () =>
-  (await checkService({ databaseUrl })).find(({ check }) => check === 'background')
+const found = async () => (await checkService({ databaseUrl })).find(({ check }) => check === 'background')
 
 /** A turn that is under way has counted itself already. */
 const request = (kind: string, failures: number) => pool.query(`
@@ -176,7 +139,6 @@ t.test('requests that failed more than once are told by their kind, with what me
 
 t.test('what was erased since every member was scavenged waits, one erasure once', async (t) => {
   const { client, connection } = await scratchEventStore(t)
-  const { pool } = await scratchLedger(t)
   const tell = async (stream: string, type: string, about: Record<string, string>) => {
     const { nextExpectedRevision } = await client.appendToStream(stream, jsonEvent({ type, data: about }))
     const data = Buffer.from(`${nextExpectedRevision}@${stream}`)
@@ -209,22 +171,23 @@ t.test('what was erased since every member was scavenged waits, one erasure once
 })
 
 t.test('who holds up whom in Postgres is found', async (t) => {
-  const { url } = await scratchPostgres(t)
-  const [holder, waiter] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })]
-  await Promise.all([holder.connect(), waiter.connect()])
-  t.teardown(() => Promise.all([holder.end(), waiter.end()]))
+  const [holder, waiter] = [await pool.connect(), await pool.connect()]
+  t.teardown(() => { for (const each of [holder, waiter]) each.release() })
   await holder.query('CREATE TABLE held ()')
   await holder.query('BEGIN; LOCK TABLE held')
   const { rows: [row] } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const waiting = waiter.query('SELECT FROM held')
-  const env = { ...secrets, DATABASE_URL: url, EVENTSTORE_URL: `esdb://127.0.0.1:${closedPort}?tls=false` }
-  const locks = async () => (await doctor(t, env)).find('Postgres', 'locks')
-  await eventually(async () => (await locks())?.level === 'warning')
-  t.match(await locks(), { level: 'warning', found: new RegExp(`wait: 1, .* for process ${row?.pid}$`), mend: /pg_terminate_backend/ })
+  const waits = new RegExp(`wait: 1, .* for process ${row?.pid}$`)
+  await eventually(async () => typeof await locks(pool) === 'object')
+  t.match(await locks(pool), { level: 'warning', found: waits, mend: /pg_terminate_backend/ })
   await Promise.all([t.rejects(waiting), holder.query(`
     SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`)])
-  const found = new RegExp(`whole tables are locked .* by process ${row?.pid}$`)
-  await eventually(async () => found.test((await locks())?.found ?? ''))
+  const held = new RegExp(`whole tables are locked .* by process ${row?.pid}$`)
+  t.match(await eventually(async () => {
+    const found = await locks(pool)
+    return typeof found === 'object' && found
+  }), { level: 'warning', found: held })
   await holder.query('ROLLBACK')
-  t.match(await locks(), { level: 'ok' })
+  const { find } = await doctor(t, { ...secrets, DATABASE_URL: databaseUrl, EVENTSTORE_URL: `esdb://127.0.0.1:${closedPort}?tls=false` })
+  t.match(find('Postgres', 'locks'), { level: 'ok' })
 })

@@ -4,7 +4,7 @@ import { createReadStream, readFileSync, readdirSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { bin, dataDir, run, runWarm, type Environment } from '../../support/ringledger.js'
+import { bin, dataDir, ringledger, runWarm, type Environment } from '../../support/ringledger.js'
 import { scratchPostgres } from '../../support/back-ends/back-ends.js'
 import { transferable } from '../../support/events/transferable.js'
 import { fillVaried } from '@ringledger/event-transfer/testing'
@@ -79,7 +79,12 @@ t.test('an export goes to stdout and comes from stdin, into an embedded event st
   const { sha256 }: { sha256: string } = JSON.parse(imported.stdout)
   t.match(stderr, sha256)
   const packed = join(folder, 'again.jsonl.gz')
-  t.match((await run(t, ['events', 'export', packed], env)).stderr, sha256, 'and it has the same hash again')
+  const exporting = ringledger(t, ['events', 'export', packed], env)
+  t.equal((await exporting.ended).code, 0)
+  t.equal(exporting.stdout(), '')
+  t.match(exporting.stderr(), /^Starting Postgres/m)
+  t.match(exporting.stderr(), sha256, 'and it has the same hash again')
+  t.same(exporting.processes(), [], 'and the back ends ended with it')
   t.same(readdirSync(folder).filter((name) => name.endsWith('.part')), [])
   t.same(readFileSync(packed).subarray(0, 2), Buffer.from([0x1f, 0x8b]))
 })

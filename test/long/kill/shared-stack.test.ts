@@ -1,5 +1,8 @@
-// Who may use a DATA_DIR after a kill, and beside a command that takes long.
+// Who may use a DATA_DIR after a kill, and beside a command that takes long; what a failing start leaves.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { reasonIn, ringledger, startedDataDir } from '../../support/ringledger.js'
 import { dataDirs, startStack } from '../../services/embedded/stack-process.js'
 
 const dataDir = await dataDirs(t)
@@ -31,4 +34,13 @@ t.test('a command beside another one waits, says so, and is refused after ten se
   first.kill('SIGTERM')
   t.equal((await second.message('opened')).joined, false)
   t.equal(await second.ended, 0)
+})
+
+t.test('a start that cannot write its run.json ends, and says why', async (t) => {
+  const folder = await startedDataDir(t)
+  mkdirSync(join(folder, 'run.json'))
+  const start = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0' })
+  t.equal((await start.ended).code, 1)
+  t.match(reasonIn(start.stderr()), /run\.json/)
+  t.same(start.processes(), [])
 })
