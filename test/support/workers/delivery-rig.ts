@@ -19,16 +19,16 @@ export type Rig = Awaited<ReturnType<typeof deliveryRig>>
 
 const usualWaits = [0, 50, 50]
 
-/** The dispatcher alone, on a database of its own. */
-export async function dispatchRig (t: Teardown) {
-  const r = await senderRig(t)
+/** The dispatcher alone, on this database or one of its own. */
+export async function dispatchRig (t: Teardown, on?: SenderRig) {
+  const r = on ?? await senderRig(t)
   return { ...r, ...await dispatching(r, usualWaits, () => {}), ...reading(r) }
 }
 
 /** The same with a sender. `reconcile` runs its periodic work. */
-export async function deliveryRig (t: Teardown, options: SendingOptions = {}) {
+export async function deliveryRig (t: Teardown, options: SendingOptions = {}, on?: SenderRig) {
   const { waits = usualWaits, timeoutMs = 2_000 } = options
-  const r = await senderRig(t)
+  const r = on ?? await senderRig(t)
   const site = await sending(t, r, { ...options, waits, timeoutMs })
   return { ...r, ...await dispatching(r, waits, (ids) => site.sender.wake(ids)), ...site, ...reading(r) }
 }
@@ -90,8 +90,8 @@ export const ended = (r: Pick<Rig, 'attempts'>, count: number) =>
   eventually(async () => (await r.attempts()).length === count)
 
 /** A rig with one delivery that was tried once, and failed. */
-export async function failedOnce (t: Test, options: SendingOptions = {}) {
-  const r = await deliveryRig(t, { waits: [0, 3_600_000], ...options })
+export async function failedOnce (t: Test, options: SendingOptions = {}, on?: SenderRig) {
+  const r = await deliveryRig(t, { waits: [0, 3_600_000], ...options }, on)
   const hook = await receiver(t, answers(500))
   await r.tell(assistantTo(hook.url), callCompleted('c-1'))
   await ended(r, 1)

@@ -7,13 +7,16 @@ import { seal } from '../../../src/privacy/sealed-text.js'
 import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { assistantTo, callCompleted } from '../../support/events/call-events.js'
 import { deliveryRig, settled } from '../../support/workers/delivery-rig.js'
+import { ruleRig } from '../../support/workers/sender-rig.js'
 import { onEachQueue } from '../../support/back-ends/redis.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver, stringsOf } from '../../support/receivers/receiver.js'
 
+const { begin } = await ruleRig(t)
+
 onEachQueue(t, {
   async 'a failed attempt is made again, with the same id and the same bytes, until it succeeds' (t, redis) {
-    const r = await deliveryRig(t, { redis })
+    const r = await deliveryRig(t, { redis }, await begin())
     const hook = await receiver(t, (response, ...rest) => answers(rest[1] < 3 ? 500 : 204)(response, ...rest))
     const input_variables = { big: 9007199254740991, accents: 'é\u2028👋' }
     await r.tell(assistantTo(hook.url), callCompleted('c-1', { input_variables }))
@@ -35,7 +38,7 @@ onEachQueue(t, {
   },
 
   async 'an attempt stands in the ledger before its request leaves' (t, redis) {
-    const r = await deliveryRig(t, { redis, waits: [0] })
+    const r = await deliveryRig(t, { redis, waits: [0] }, await begin())
     const seen: unknown[] = []
     const hook = await receiver(t, (response, ...rest) => {
       void r.rows('webhook_due').then((rows) => {
@@ -49,7 +52,7 @@ onEachQueue(t, {
   },
 
   async 'a fault of our own is not counted against the receiver' (t, redis) {
-    const r = await deliveryRig(t, { redis, waits: [0] })
+    const r = await deliveryRig(t, { redis, waits: [0] }, await begin())
     const hook = await receiver(t)
     const { key_id, sealed } = seal({ current: randomBytes(32), previous: [] }, '1', 'whsec_AAAA')
     await r.pool.query(`

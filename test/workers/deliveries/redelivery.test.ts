@@ -5,11 +5,14 @@ import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
 import { deliveryRig, ended, failedOnce, id, sendTest } from '../../support/workers/delivery-rig.js'
+import { ruleRig } from '../../support/workers/sender-rig.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
 
+const { begin } = await ruleRig(t)
+
 t.test('a held, exhausted or cancelled delivery can be sent again, to the present URL of the assistant', async (t) => {
-  const r = await deliveryRig(t, { waits: [0] })
+  const r = await deliveryRig(t, { waits: [0] }, await begin())
   const [former, present] = [await receiver(t, answers(500)), await receiver(t)]
   await r.tell(assistantTo(former.url), callCompleted('c-1'), callCompleted('c-2'))
   await ended(r, 2)
@@ -32,7 +35,7 @@ t.test('a held, exhausted or cancelled delivery can be sent again, to the presen
 })
 
 t.test('without a payload, an address or an owner no attempt is inserted', async (t) => {
-  const { r, hook } = await failedOnce(t)
+  const { r, hook } = await failedOnce(t, {}, await begin())
   for (const [given, user] of [[id, '2'], [randomUUID(), '1'], ['c-1', '1'], ['', '1'], [`${id}0`, '1']]) {
     t.same(await redeliver(r.pool, given ?? '', user), { kind: 'not-found' })
   }
@@ -45,7 +48,7 @@ t.test('without a payload, an address or an owner no attempt is inserted', async
 })
 
 t.test('ten a minute of each assistant and kind, counted for all processes together', async (t) => {
-  const { r, hook } = await failedOnce(t)
+  const { r, hook } = await failedOnce(t, {}, await begin())
   const kinds = async (results: Array<ReturnType<typeof sendTest>>) =>
     (await Promise.all(results)).map(({ kind }) => kind).sort()
   const most = [...Array(10).fill('accepted'), 'too-many', 'too-many', 'too-many']

@@ -5,12 +5,14 @@ import { deliveryId } from '../../../workers/dispatch/payload.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { assistantCreated, assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
 import { dispatchRig } from '../../support/workers/delivery-rig.js'
-import { answer } from '../../support/workers/sender-rig.js'
+import { answer, ruleRig } from '../../support/workers/sender-rig.js'
+
+const { begin } = await ruleRig(t)
 
 const firstUrl = 'https://hooks.example.com/1'
 
 t.test('old payloads and attempts on demand are removed, but not the row of a call, nor what still waits', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.tell(
     assistantTo(firstUrl),
     ...['old', 'redelivered', 'young'].map((call) => callCompleted(call)),
@@ -37,7 +39,7 @@ t.test('old payloads and attempts on demand are removed, but not the row of a ca
 })
 
 t.test('rows are removed in small batches, a transaction each; a locked row is left for later', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.tell(assistantTo(firstUrl), ...callsOf(1, 1_101))
   await r.pool.query(`
     UPDATE ledger.webhook_deliveries
@@ -56,7 +58,7 @@ t.test('rows are removed in small batches, a transaction each; a locked row is l
 })
 
 t.test('one pass removes ten thousand at most, the next one goes on', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.pool.query(`
     INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, body,
       status, created_at)

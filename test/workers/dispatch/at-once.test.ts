@@ -7,7 +7,7 @@ import {
   leadDeleted, leadStatusChanged, leadUpdated, tell, webhookTo, type Told, logOf
 } from '../../support/events/call-events.js'
 import { fc } from '../../support/fuzz/property.js'
-import { listed, unlisted, emptyDispatchState } from './dispatching.js'
+import { listed, unlisted } from './dispatching.js'
 import t from 'tap'
 import { dispatcherCheckpoint } from '../../../src/recovery/same-log.js'
 import { Fenced, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
@@ -16,6 +16,8 @@ import type { DispatcherOptions } from '../../../workers/dispatch/effects.js'
 import { commitEvents } from '../../support/events/appender.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { watchedPool } from '../../support/postgres/statements.js'
+import { startOver } from '../../support/workers/sender-rig.js'
+import { runs } from '@ringledger/embedded-postgres/testing'
 
 const someone = fc.constantFrom(1, 2)
 const lead = fc.constantFrom(1, 2, 3, 4)
@@ -86,7 +88,7 @@ const options = { firstDelayMs: 0, wake () {}, log: keepingLog() }
 
 /** Feeds batches of told events, and gives the statements of each; an assistant, a lead and a campaign are known. */
 async function fed (more: Partial<DispatcherOptions> = {}) {
-  await emptyDispatchState(pool)
+  await startOver(pool)
   let sent: string[] = []
   const watched = watchedPool(pool, { before: (statement) => sent.push(statement) })
   const consumer = await dispatcher({ ...options, ...more, pool: watched }).open()
@@ -142,7 +144,7 @@ t.test('a former holder writes nothing', async (t) => {
 
 /** What stands in all tables after these batches. */
 async function outcome (batches: Told[][]): Promise<unknown> {
-  await emptyDispatchState(pool)
+  await startOver(pool)
   const consumer = await dispatcher({ pool, firstDelayMs: 0, wake () {}, log: keepingLog() }).open()
   const place = logOf()
   for (const told of batches) await commitEvents(consumer, place(told), pool)
@@ -162,5 +164,5 @@ async function outcome (batches: Told[][]): Promise<unknown> {
 t.test('batches of any size are as good as events one by one', async (t) => {
   await fc.assert(fc.asyncProperty(history, async (batches) => {
     t.strictSame(await outcome(batches), await outcome(batches.flat().map((event) => [event])))
-  }), { numRuns: 30 })
+  }), { numRuns: runs(8) })
 })

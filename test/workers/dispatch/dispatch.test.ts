@@ -7,9 +7,12 @@ import {
 } from '../../support/events/call-events.js'
 import { url, webhookOn, onlyDelivery, tables } from './dispatching.js'
 import { dispatchRig } from '../../support/workers/delivery-rig.js'
+import { ruleRig } from '../../support/workers/sender-rig.js'
+
+const { begin } = await ruleRig(t)
 
 t.test('the settings at the place of the call in the log decide, within one batch and over several', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.tell(
     assistantCreated(1),
     callCompleted('c-1'),
@@ -28,7 +31,7 @@ t.test('the settings at the place of the call in the log decide, within one batc
 })
 
 t.test('send_webhook_only_on_completed keeps back other statuses; without it every status is sent', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.tell(
     assistantCreated(1, webhookOn), assistantCreated(2, { ...webhookOn, send_webhook_only_on_completed: false })
   )
@@ -42,7 +45,7 @@ t.test('send_webhook_only_on_completed keeps back other statuses; without it eve
 })
 
 t.test('malformed, misplaced and unstorable events stop nothing and are kept for operators', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.tell(
     assistantCreated(1, webhookOn),
     { stream: 'assistant-2', type: 'AssistantCreated', data: { assistant_id: 2 } },
@@ -68,7 +71,7 @@ t.test('malformed, misplaced and unstorable events stop nothing and are kept for
 })
 
 t.test('a batch of large bodies is written in pieces, every row once', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   const turns = [{ role: 'tool' as const, text: 'x'.repeat(120_000), at: 0 }]
   const calls = Array.from({ length: 100 }, (_, n) => callCompleted(`c-${n}`, { transcript: turns }))
   await r.tell(assistantCreated(1, webhookOn), ...calls)
@@ -76,7 +79,7 @@ t.test('a batch of large bodies is written in pieces, every row once', async (t)
 })
 
 t.test('the payload carries the lead as it stands after the call, with its campaign', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.tell(
     assistantCreated(1, webhookOn),
     campaign('CampaignCreated', 3, 'Spring'),
@@ -96,7 +99,7 @@ t.test('the payload carries the lead as it stands after the call, with its campa
 })
 
 t.test('the payload carries the secondary contact that was called, with its own number and variables', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.tell(
     assistantCreated(1, webhookOn),
     campaign('CampaignCreated', 3, 'Spring'),
@@ -114,7 +117,7 @@ t.test('the payload carries the secondary contact that was called, with its own 
 })
 
 t.test('a log that is read again, at other positions, holds and counts nothing, and is known at its end', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   const events = [
     assistantCreated(1, webhookOn), callCompleted('c-1'), assistantUpdated(1, { is_webhook_active: false }),
     assistantUpdated(1, { is_webhook_active: true })
@@ -130,7 +133,7 @@ t.test('a log that is read again, at other positions, holds and counts nothing, 
 })
 
 t.test('up to the marker of a database that was lost, a call is recorded with its body and not sent', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.pool.query('UPDATE ledger.this_database SET skip_until = 400')
   await r.tell(assistantCreated(1, webhookOn), assistantCreated(2), callCompleted('c-1'))
   await r.tell(callCompleted('c-2', { assistant_id: 2 }), callCompleted('c-3'))

@@ -2,8 +2,6 @@
 import { webhookTo, type Told } from '../../support/events/call-events.js'
 import type { Answer } from '../../support/running-service.js'
 import type { dispatchRig, Row } from '../../support/workers/delivery-rig.js'
-import type { Pool } from 'pg'
-import { dispatcherCheckpoint } from '../../../src/recovery/same-log.js'
 import type { BlacklistEvent } from '../../../src/features/blacklist/events.js'
 
 export const url = 'https://hooks.example.com/calls'
@@ -22,12 +20,6 @@ export async function tables ({ pool }: Rig): Promise<Row[][]> {
   const names = ['dispatch_assistants', 'dispatch_leads', 'dispatch_campaigns', 'dispatch_blacklist', 'webhooks']
   const results = await Promise.all(names.map((name) => pool.query<Row>(`SELECT * FROM ledger.${name} ORDER BY 1`)))
   return results.map(({ rows }) => rows)
-}
-
-export async function emptyDispatchState (pool: Pool): Promise<void> {
-  await pool.query(`TRUNCATE ledger.dispatch_assistants, ledger.dispatch_leads, ledger.dispatch_campaigns,
-    ledger.dispatch_blacklist, ledger.webhook_deliveries, ledger.webhook_due, ledger.webhooks, ledger.parked_events CASCADE`)
-  await pool.query(`UPDATE ${dispatcherCheckpoint} SET position = 0`)
 }
 
 const at = '2026-01-31T12:05:00.000Z'

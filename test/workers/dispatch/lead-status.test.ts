@@ -7,9 +7,12 @@ import {
 } from '../../support/events/call-events.js'
 import { listed, unlisted, webhookOn } from './dispatching.js'
 import { dispatchRig } from '../../support/workers/delivery-rig.js'
+import { ruleRig } from '../../support/workers/sender-rig.js'
+
+const { begin } = await ruleRig(t)
 
 t.test('a call moves its lead or secondary contact, also when it is not sent, and a duplicate does not', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.tell(assistantCreated(1), leadCreated(7, 3, [8, 9]))
   await r.tell(
     callCompleted('c-1', { lead_id: 7, status: 'busy', lead_status: 'rescheduled' }),
@@ -24,7 +27,7 @@ t.test('a call moves its lead or secondary contact, also when it is not sent, an
 })
 
 t.test('a blacklisted lead stays so, and a report of an older call moves nothing, in this batch or a later one', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   const ended = (minute: number) => ({ ended_at: `2026-01-31T12:0${minute}:00.000Z` })
   await r.tell(assistantCreated(1, webhookOn), leadCreated(7, 3, [8]))
   await r.tell(
@@ -44,7 +47,7 @@ t.test('a blacklisted lead stays so, and a report of an older call moves nothing
 })
 
 t.test('what a user makes of a lead and its contacts counts from its place in the log on, also after a deletion', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.tell(
     assistantCreated(1, webhookOn), leadCreated(7, 3, [8]),
     leadStatusChanged(7, 3, 'blacklisted'), leadStatusChanged(7, 3, 'scheduled', 8), leadUpdated(7, 3, [9, 8], [])
@@ -75,7 +78,7 @@ async function told (r: Awaited<ReturnType<typeof dispatchRig>>) {
 }
 
 t.test('from the entry on they are blacklisted, and after it what calls made of them meanwhile', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   const callOf = (id: string, status: 'scheduled' | 'rescheduled') => callCompleted(id, { lead_id: 7, lead_status: status })
   const callOfContact = (id: string) => callCompleted(id, { lead_id: 8 })
   await r.tell(assistantCreated(1, webhookOn), leadCreated(7, 3, [8]), callOf('c-1', 'scheduled'))
@@ -94,7 +97,7 @@ t.test('from the entry on they are blacklisted, and after it what calls made of 
 })
 
 t.test('also where the entry was there before the lead, in its batch or in an earlier one, and for its user alone', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await r.tell(assistantCreated(1, webhookOn), listed(ofLead), listed(ofContact, 2, 'another'))
   await r.tell(leadCreated(7, 3, [8]), callCompleted('c-1', { lead_id: 7 }), callCompleted('c-2', { lead_id: 8 }))
   await r.tell(leadUpdated(7, 3, [8, 9], []), callCompleted('c-3', { lead_id: 9 }), listed(ofContact, 3))

@@ -7,7 +7,10 @@ import {
   assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told
 } from '../../support/events/call-events.js'
 import { dispatchRig, type Rig } from '../../support/workers/delivery-rig.js'
+import { ruleRig } from '../../support/workers/sender-rig.js'
 import { webhookOn } from './dispatching.js'
+
+const { begin } = await ruleRig(t)
 
 /** As if the dispatcher had come to the end. */
 const passAll = ({ pool }: Pick<Rig, 'pool'>) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = 1000000')
@@ -33,7 +36,7 @@ function logOver (stored: StoredEvent[]) {
 }
 
 t.test('a retry makes known what a stream says, also what came after, or leaves all of it', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await passAll(r)
   const stored = await r.tell(
     later(assistantCreated(1)), assistantUpdated(1, webhookOn), callCompleted('early'))
@@ -53,7 +56,7 @@ t.test('a retry makes known what a stream says, also what came after, or leaves 
 })
 
 t.test('a call whose lead came later is read again without another delivery; one whose lead never comes is given up', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await passAll(r)
   const { pool } = r
   const stored = [
@@ -71,7 +74,7 @@ t.test('a call whose lead came later is read again without another delivery; one
 })
 
 t.test('a parked event that an erasure has hidden since is passed over', async (t) => {
-  const r = await dispatchRig(t)
+  const r = await dispatchRig(t, await begin())
   await passAll(r)
   const [, ...left] = await r.tell(later(assistantCreated(1)), assistantUpdated(1, webhookOn))
   t.match(await retryParked({ pool: r.pool, streams: logOver(left).asItIs }, 'dispatcher', 'assistant-1'), / 1 events /)
