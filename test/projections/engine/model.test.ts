@@ -26,7 +26,7 @@ import { fc } from '../../support/fuzz/property.js'
 import { callStream } from '../../../src/features/calls/events.js'
 
 const { pool } = await scratchLedger(t)
-const numRuns = runs(6)
+const numRuns = runs(3)
 
 /** Makes statements of `failing` fail, before they are sent or after they were carried out. */
 const watching: Watching = {}

@@ -35,7 +35,7 @@ async function read (isOver: () => boolean): Promise<number> {
   return looks
 }
 
-t.test('through ten swaps and rollbacks under writes readers see only what is new', async (t) => {
+t.test('through swaps and rollbacks under writes readers see only what is new', async (t) => {
   let isOver = false
   let writes = 0
   const writing = (async () => {
@@ -45,10 +45,10 @@ t.test('through ten swaps and rollbacks under writes readers see only what is ne
       ])
     }
   })()
-  const reading = Array.from({ length: 4 }, () => read(() => isOver))
+  const reading = Array.from({ length: 2 }, () => read(() => isOver))
   const swapping = (async () => {
     await replay(assistants, db.options())
-    for (let round = 0; round < 9; round++) await rollback(assistants, db.options())
+    for (let round = 0; round < 3; round++) await rollback(assistants, db.options())
   })()
   await Promise.race([swapping, ...reading, writing])
   isOver = true
@@ -59,19 +59,17 @@ t.test('through ten swaps and rollbacks under writes readers see only what is ne
 })
 
 t.test('a position that was reached is visible right after a swap', async (t) => {
-  for (let round = 0; round < 3; round++) {
-    let isOver = false
-    const swapping = rollback(assistants, db.options()).finally(() => { isOver = true })
-    for (let name = 0; !isOver; name++) {
-      const position = await rig.append([assistantUpdated(1, { assistant_name: `Round ${round} ${name}` })])
-      await db.reached(assistants, position)
-      const found = await findAssistant(pool, '1', 1)
-      if (found?.settings.assistant_name !== `Round ${round} ${name}`) {
-        t.fail(`told of ${position}, and found ${found?.settings.assistant_name}`)
-      }
+  let isOver = false
+  const swapping = rollback(assistants, db.options()).finally(() => { isOver = true })
+  for (let name = 0; !isOver; name++) {
+    const position = await rig.append([assistantUpdated(1, { assistant_name: `Swapped ${name}` })])
+    await db.reached(assistants, position)
+    const found = await findAssistant(pool, '1', 1)
+    if (found?.settings.assistant_name !== `Swapped ${name}`) {
+      t.fail(`told of ${position}, and found ${found?.settings.assistant_name}`)
     }
-    await swapping
   }
+  await swapping
   t.equal(await activeGeneration(pool, assistants), 2)
 })
 
