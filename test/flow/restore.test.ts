@@ -1,5 +1,7 @@
-// A Postgres that is restored or lost: no id is given out again, no old webhook is sent, and the advice repairs it.
+// A Postgres or a log that is restored to an older state: no id is given out again, no old webhook is sent, and the
+// advice repairs it.
 import t, { type Test } from 'tap'
+import { adoptLog } from '../../src/recovery/mend.js'
 import { eventually } from '../support/eventually.js'
 import { answers, callOf, receiver, type Receiver } from '../support/receivers/receiver.js'
 import {
@@ -99,9 +101,31 @@ t.test('a Postgres that is restored beside a newer log waits for its operator, a
   for (const [title, step] of Object.entries(steps)) await t.test(title, (t) => step(t, scene, restored))
   await restored.stop()
 
+  const next = await scene.r.start()
   await t.test('and the next start knows of nothing', async (t) => {
-    const { logged, stop } = await scene.r.start()
-    t.notMatch(logged.join(), /behind the event log/)
-    await stop()
+    t.notMatch(next.logged.join(), /behind the event log/)
   })
+  await t.test('a log that is older than what was read of it is a refusal to start, until it is adopted', (t) =>
+    olderLog(t, scene, next))
 })
+
+async function olderLog (t: Test, { r, hook, assistant }: Restored, running: Running): Promise<void> {
+  const before = hook.received.length
+  await r.backUpLog()
+  const lost = idOf(await eventually(async () => created(await running.createAssistant(hook.url))))
+  await eventually(async () => (await running.completeCall('lost', lost)).status === 202)
+  await eventually(() => hook.received.length === before + 1)
+  await running.stop()
+  await r.restoreLog()
+
+  const message = /lacks marker \d.* older than this database, or another log.*Check EVENTSTORE_URL.*`ringledger events adopt`/
+  for (const role of ['api', 'worker'] as const) await t.rejects(r.start([role]), { name: 'OtherLog', message })
+  t.match(await r.withParts(({ pool, streams }) => adoptLog(pool, streams)), { problem: undefined })
+  const adopted = await r.start()
+  await readsGoOn(t, adopted, assistant)
+  const next = idOf(await eventually(async () => created(await adopted.createAssistant(hook.url))))
+  t.ok(next > lost, 'the ids of what was lost are not given out again')
+  for (const id of [assistant, next]) await adopted.completeCall(`of-${id}`, id)
+  await eventually(() => hook.received.length >= before + 3)
+  t.same(hook.received.slice(before).map(callOf).sort(), ['lost', `of-${assistant}`, `of-${next}`].sort())
+}

@@ -1,6 +1,6 @@
 // Follows events of one type past many others, to a position, in a process with a small heap. It prints how many came.
-import { EventStoreConnection } from '../../src/log/connection.js'
-import { EventLog } from '../../src/log/event-log.js'
+import { EventStoreConnection } from '../../../src/log/connection.js'
+import { EventLog } from '../../../src/log/event-log.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [url = '', type = '', end = ''] = process.argv.slice(2)
