@@ -90,10 +90,14 @@ export const parts: Part[] = [
     files: [
       'test/http/input/any-body.test.ts', 'test/projections/engine/model.test.ts',
       'test/projections/engine/storable.test.ts', 'test/commands/phone-claims.test.ts',
-      'packages/embedded-event-store/test/model.test.ts', 'packages/event-transfer/test/export.test.ts'
+      'test/workers/dispatch/at-once.test.ts', 'packages/embedded-event-store/test/model.test.ts',
+      'packages/event-transfer/test/export.test.ts'
     ],
     env: { FUZZ_TIMES: '15' },
-    guards: ['src/http', 'src/features', 'src/domain', 'src/commands', 'projections/engine', 'packages/embedded-event-store/src'],
+    guards: [
+      'src/http', 'src/features', 'src/domain', 'src/commands', 'projections/engine', 'workers/dispatch',
+      'packages/embedded-event-store/src'
+    ],
     minutes: 20
   },
   {
