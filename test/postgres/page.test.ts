@@ -92,7 +92,7 @@ t.test('up to 10,000 matches are counted, one more is more than that', async (t)
 })
 
 t.test('a list of which nothing is asked for but whose it is, is planned for all, in few statements', async (t) => {
-  for (let perPage = 1; perPage <= 100; perPage++) {
+  for (const perPage of [1, 9, 10, 11, 15, 16, 25, 26, 99, 100]) {
     for (const page of [{ page: 1 }, { page: 2 }, { after: [] }, { after: ['2026-01-01', '12000'] }]) {
       t.equal((await things({ perPage, ...page }, 'many')).items.length > 0, page.after?.[0] === undefined)
     }

@@ -6,13 +6,14 @@ import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { packageRoot } from '../../src/package-root.js'
-import { scratchPostgres, serveLog } from '../support/back-ends/back-ends.js'
+import { scratchPostgres } from '../support/back-ends/back-ends.js'
 import { randomUUID } from 'node:crypto'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { answers, receiver } from '../support/receivers/receiver.js'
 import { exampleCatalog, runWarm } from '../support/ringledger.js'
-import { localWebhooks, startService } from '../support/running-service.js'
+import { localWebhooks } from '../support/running-service.js'
+import { testService } from '../support/service.js'
 import { secrets } from '../support/auth/secrets.js'
 
 const postgres = await scratchPostgres(t)
@@ -60,26 +61,23 @@ t.test('one that ends with the answer to a COMMIT fails nothing: it is done', as
 })
 
 t.test('a role with CONNECT, CREATE and TEMPORARY alone migrates an empty database, and runs everything on it', async (t) => {
-  const env = { ...secrets, ...localWebhooks, ...await backEnds(t) }
-  t.match(await runWarm(['migrate'], env), { code: 0 })
-  const service = await startService(t, { env })
+  const postgres = await scratchPostgres(t)
+  const service = await testService(t, ['api', 'projector', 'worker'], localWebhooks, { ...postgres, url: await ownerOf(postgres) })
+  const { databaseUrl: DATABASE_URL, eventStoreUrl: EVENTSTORE_URL } = service.urls
+  const env = { ...secrets, DATABASE_URL, EVENTSTORE_URL }
   t.match(await runWarm(['catalog', 'import', exampleCatalog], env), { code: 0 })
   const hook = await receiver(t, answers(204))
   const body = newAssistant({ is_webhook_active: true, webhook_url: hook.url })
-  const created = await service.call('POST', '/user/assistant', { token: await service.token('1'), body })
+  const created = await service.call('POST', '/user/assistant', body)
   t.equal(created.status, 201)
-  const token = await service.token('pbx', 'engine')
   const report = callReport(created.body.data.id)
-  t.equal((await service.call('POST', '/engine/calls/one/completed', { token, body: report })).status, 202)
+  t.equal((await service.call('POST', '/engine/calls/one/completed', report, { user: 'engine' })).status, 202)
   await eventually(() => hook.received.length === 1)
   t.match(await runWarm(['projections', 'replay', 'calls'], env), { code: 0 })
 })
 
-/** A log, and an empty database that a new role may use. */
-async function backEnds (t: Test): Promise<{ DATABASE_URL: string, EVENTSTORE_URL: string }> {
-  const [log, { url }] = [await scratchPostgres(t), await scratchPostgres(t)]
-  const store = await serveLog({ databaseUrl: log.url })
-  t.teardown(store.close)
+/** A URL of this database for a new role that may use it. */
+async function ownerOf ({ url }: { url: string }): Promise<string> {
   const role = `owner_${randomUUID().slice(0, 8)}`
   const admin = openPool(url, { applicationName: 'test', onError: () => {} })
   await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'owner'`)
@@ -87,6 +85,5 @@ async function backEnds (t: Test): Promise<{ DATABASE_URL: string, EVENTSTORE_UR
   await admin.query(`
     REVOKE ALL ON DATABASE ${database} FROM PUBLIC; GRANT CONNECT, CREATE, TEMPORARY ON DATABASE ${database} TO ${role}`)
   await admin.end()
-  const { href } = Object.assign(new URL(url), { username: role, password: 'owner' })
-  return { DATABASE_URL: href, EVENTSTORE_URL: store.url }
+  return Object.assign(new URL(url), { username: role, password: 'owner' }).href
 }

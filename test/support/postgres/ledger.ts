@@ -5,7 +5,7 @@ import { openPool } from '../../../src/postgres/pool.js'
 import { scratchPostgres, type ScratchPostgres } from '../back-ends/back-ends.js'
 import type { Teardown } from '../teardown.js'
 
-interface ScratchLedger {
+export interface ScratchLedger {
   postgres: ScratchPostgres
   databaseUrl: string
   pool: Pool

@@ -3,17 +3,19 @@ import { randomUUID } from 'node:crypto'
 import { acceptRequest, findRequest, prepareRequest } from '../../../workers/work/requests.js'
 import { startWork, tidying, type TidyOptions, type WorkOptions } from '../../../workers/work/run.js'
 import { eventually } from '../eventually.js'
-import { keepingLog, scratchLedger } from '../postgres/ledger.js'
+import { keepingLog, scratchLedger, type ScratchLedger } from '../postgres/ledger.js'
 import type { Teardown } from '../teardown.js'
 import type { Pool } from 'pg'
 import { runPeriodic } from '../../../workers/periodic.js'
 import type { BackgroundKind } from '../../../workers/work/kind.js'
 
-/** On a database of its own. */
-export async function workRig (t: Teardown) {
-  const ledger = await scratchLedger(t)
+/** On this database, without the work that it had, or on one of its own. */
+export async function workRig (t: Teardown, on?: ScratchLedger) {
+  const ledger = on ?? await scratchLedger(t)
   const { pool, notifications } = ledger
-  await addCountTable(pool)
+  await pool.query(`
+    DELETE FROM ledger.work; DROP TABLE IF EXISTS counted;
+    CREATE TABLE counted (n serial, request uuid, step integer, worker text, ended boolean DEFAULT false)`)
   const log = keepingLog()
   const status = (id: string, userId = '1') => findRequest<CountingProgress>(pool, ['counting'], userId, id)
   return {
@@ -56,12 +58,6 @@ export async function workRig (t: Teardown) {
 interface CountingInput { to: number }
 interface CountingProgress { counted: number }
 export type Counting = BackgroundKind<CountingInput, CountingProgress>
-
-async function addCountTable (pool: Pool): Promise<void> {
-  await pool.query(
-    'CREATE TABLE counted (n serial, request uuid, step integer, worker text, ended boolean DEFAULT false)'
-  )
-}
 
 interface CountingOptions {
   worker: string

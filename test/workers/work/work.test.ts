@@ -2,14 +2,16 @@
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { randomUUID } from 'node:crypto'
+import { scratchLedger } from '../../support/postgres/ledger.js'
 import { counting, workRig } from '../../support/workers/work-rig.js'
 import { acceptRequest, dropPrepared, prepareRequest } from '../../../workers/work/requests.js'
 import { tidying } from '../../../workers/work/run.js'
 
+const ledger = await scratchLedger(t)
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
 t.test('a request is worked on in turns until its end, and what was asked is forgotten', async (t) => {
-  const r = await workRig(t)
+  const r = await workRig(t, ledger)
   r.start({ turnMs: 0 })
   const id = await r.ask(10)
   await r.ended(id)
@@ -23,7 +25,7 @@ t.test('a request is worked on in turns until its end, and what was asked is for
 })
 
 t.test('users take turns, and the requests of one user follow each other', async (t) => {
-  const r = await workRig(t)
+  const r = await workRig(t, ledger)
   const first = [await r.ask(20), await r.ask(20)]
   const other = await r.ask(5, '2')
   r.start({ turnMs: 0, concurrency: 1 })
@@ -35,7 +37,7 @@ t.test('users take turns, and the requests of one user follow each other', async
 })
 
 t.test('the next of a user goes on while one waits for others, and one fails', async (t) => {
-  const r = await workRig(t)
+  const r = await workRig(t, ledger)
   const [waits, fails, next] = [await r.ask(1), await r.ask(1), await r.ask(2)]
   const kind = counting(r.pool, { worker: 'test' })
   const work: typeof kind.work = async (request, turn) => {
@@ -50,7 +52,7 @@ t.test('the next of a user goes on while one waits for others, and one fails', a
 })
 
 t.test('what was prepared and never accepted is settled by the log', async (t) => {
-  const r = await workRig(t)
+  const r = await workRig(t, ledger)
   const [logged, orphan] = [await r.ask(2), await r.ask(2, '2')]
   await r.pool.query("UPDATE ledger.work SET state = 'prepared'")
   r.start({ orphanedAfterMs: 0, accepted: new Set([logged]) })
@@ -60,7 +62,7 @@ t.test('what was prepared and never accepted is settled by the log', async (t) =
 })
 
 t.test('a request that fails again and again is given up, and one that an outage stops is not', async (t) => {
-  const r = await workRig(t)
+  const r = await workRig(t, ledger)
   let outages = 15
   const onStep = (step: number) => {
     if (step === 2 && outages-- > 0) throw new Error('connect ECONNREFUSED')
@@ -73,7 +75,7 @@ t.test('a request that fails again and again is given up, and one that an outage
 })
 
 t.test('finished requests are removed when their days are over, however many there are', async (t) => {
-  const { pool, ask } = await workRig(t)
+  const { pool, ask } = await workRig(t, ledger)
   const hours: Record<string, number> = { [await ask(1)]: 26, [await ask(1)]: 25, [await ask(1)]: 23 }
   for (const [id, since] of Object.entries(hours)) {
     await pool.query("UPDATE ledger.work SET state = 'completed', finished_at = now() - $2 * interval '1 hour' WHERE id = $1", [id, since])
@@ -85,7 +87,7 @@ t.test('finished requests are removed when their days are over, however many the
 })
 
 t.test('a request that was only prepared counts for a minute, and a retry of it is not dropped', async (t) => {
-  const { pool, status } = await workRig(t)
+  const { pool, status } = await workRig(t, ledger)
   const [first, second] = [randomUUID(), randomUUID()]
   const prepare = (id: string) => prepareRequest(pool, { id, kind: 'counting', userId: '1', input: {} }, 1)
   const passTime = () => pool.query("UPDATE ledger.work SET created_at = created_at - interval '2 minutes'")
