@@ -7,22 +7,21 @@ import { startRoles } from '../../src/services/roles.js'
 import { callReport, newAssistant, newLead } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receivers/receiver.js'
-import { dataDir, exampleCatalog, ringledger, runWarm, type Ringledger, listeningUrl } from '../support/ringledger.js'
+import { dataDir, ringledger, type Ringledger, listeningUrl } from '../support/ringledger.js'
 import { scratchPostgres } from '../support/back-ends/back-ends.js'
 import { caller, localWebhooks, token, untilReady } from '../support/running-service.js'
 import { secrets } from '../support/auth/secrets.js'
 import { configOf } from '../support/service.js'
 
-const folders = { eventStore: dataDir(t), roles: dataDir(t) }
-const { url: databaseUrl } = await scratchPostgres(t)
-const eventStore = ringledger(t, ['event-store', '--port', '0'], { DATA_DIR: folders.eventStore })
+const { url: databaseUrl } = await scratchPostgres(t, 'service')
+const back = { DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl }
+const eventStore = ringledger(t, ['event-store', '--port', '0'], back)
 const port = await eventStore.says((stdout) => /^LISTENING (\d+)$/m.exec(stdout)?.[1])
 const env = {
   ...secrets,
   ...localWebhooks,
-  DATABASE_URL: databaseUrl,
+  ...back,
   EVENTSTORE_URL: `esdb://127.0.0.1:${port}?tls=false`,
-  DATA_DIR: folders.roles,
   PORT: '0',
   LOG_LEVEL: 'warn',
   READ_MODEL_WAIT_MS: '500'
@@ -35,7 +34,6 @@ async function start (role: string): Promise<{ url: string, process: Ringledger 
   }
 }
 
-const imported = await runWarm(['catalog', 'import', exampleCatalog], env)
 const [api, projector, worker] = await Promise.all([start('api'), start('projector'), start('worker')])
 const call = caller(api.url)
 const user = await token(secrets.JWT_SECRET, '1')
@@ -45,8 +43,7 @@ const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
 t.teardown(() => pool.end())
 let assistant = 0
 
-t.test('one journey goes through all of them, with a catalogue that was imported before', async (t) => {
-  t.equal(imported.code, 0, imported.stderr)
+t.test('one journey goes through all of them', async (t) => {
   const created = await eventually(async () => {
     const answer = await call('POST', '/user/assistant', {
       token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url })
