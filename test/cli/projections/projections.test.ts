@@ -45,7 +45,7 @@ t.test('programs are told the same as JSON', async (t) => {
   const { code, stdout } = await projections('replay', 'leads', '--dry-run', '--json')
   t.equal(code, 0)
   t.match(JSON.parse(stdout), { projection: 'leads', kind: 'begin', generation: 2, active: { generation: 1 }, from: '0', rows: 80 })
-  for (const action of ['pause', 'resume', 'verify']) {
+  for (const action of ['pause', 'verify', 'resume']) {
     const { code, stdout, stderr } = await projections(action, 'leads', '--json')
     t.equal(code, 0, stderr)
     t.match(JSON.parse(stdout), { action, projection: 'leads', state: 'done', message: /leads/ })
