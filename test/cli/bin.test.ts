@@ -48,15 +48,18 @@ t.test('of commands that start at once, one compiles and the others wait for it'
   t.equal(ended.filter(({ stderr }) => stderr.startsWith('Compiling')).length, 1)
 })
 
-t.test('the lock of a command that was killed stops nobody, also when another process has its number', async (t) => {
+t.test('a killed command\'s lock stops nobody, also when its number is another\'s; who reads a former module reads it all', async (t) => {
   const lock = join(checkout, 'dist/.compiling')
   writeFileSync(lock, String(process.pid))
   utimesSync(lock, new Date(), new Date(Date.now() - 130_000))
   writeFileSync(source, 'console.log(\'aged\')')
   t.match(ringledger(), { status: 0, stdout: 'aged\n', stderr: /^Compiling/ })
+  const former = openSync(join(checkout, 'dist/programs/main.js'), 'r')
+  t.teardown(() => { closeSync(former) })
   writeFileSync(lock, String(spawnSync('true').pid))
   writeFileSync(source, 'console.log(\'fourth\')')
   t.match(ringledger(), { status: 0, stdout: 'fourth\n', stderr: /^Compiling/ })
+  t.match(readFileSync(former, 'utf8'), /aged/)
 })
 
 t.test('a command tells that it waits for another one, and takes its own number for nobody\'s', async (t) => {
@@ -71,12 +74,4 @@ t.test('a command tells that it waits for another one, and takes its own number 
   writeFileSync(lock, String(waiting.pid)) // as in a container, where the numbers begin anew
   t.strictSame(await once(waiting, 'exit'), [0, null])
   holder.kill()
-})
-
-t.test('a module is replaced as a whole: a process that has opened the former one reads all of it', async (t) => {
-  const former = openSync(join(checkout, 'dist/programs/main.js'), 'r')
-  t.teardown(() => { closeSync(former) })
-  writeFileSync(source, 'console.log(\'fifth\')')
-  t.match(ringledger(), { status: 0, stdout: 'fifth\n' })
-  t.match(readFileSync(former, 'utf8'), /waited/)
 })

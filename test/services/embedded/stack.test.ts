@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import t from 'tap'
 import { openStack } from '../../../src/services/embedded/stack.js'
+import { acquireLock } from '@ringledger/embedded-postgres/lock'
 import { gone } from '@ringledger/embedded-postgres/testing'
 import { dataDirs, startStack } from './stack-process.js'
 
@@ -19,14 +20,19 @@ t.test('kill -9 of the main process alone takes the event store and Postgres wit
   for (const pid of Object.values(pids)) await t.resolves(gone(pid))
 })
 
-t.test('the event store ends before Postgres, so its connections are not cut', async (t) => {
+t.test('a command waits until a start is published; then the event store ends first, and its connections are not cut', async (t) => {
   const dir = dataDir(t)
-  const stack = startStack(t, dir, { env })
-  const client = EventStoreDBClient.connectionString((await stack.message('opened')).eventStoreUrl)
+  const start = startStack(t, dir, { env })
+  await start.message('log')
+  const command = startStack(t, dir, { role: 'command', how: 'once', env })
+  t.equal((await command.message('opened')).joined, true)
+  t.same(await command.message('opened'), { ...await start.message('opened'), joined: true })
+  const client = EventStoreDBClient.connectionString((await start.message('opened')).eventStoreUrl)
   await client.appendToStream('kept', jsonEvent({ type: 'Said', data: {} }))
   await client.dispose()
-  stack.kill('SIGTERM')
-  t.equal(await stack.ended, 0)
+  await command.ended
+  start.kill('SIGTERM')
+  t.equal(await start.ended, 0)
   const log = readFileSync(join(dir, 'postgres.log'), 'utf8')
   t.notMatch(log, /terminating connection due to administrator command/)
   t.match(log, /database system is shut down/)
@@ -38,7 +44,9 @@ t.test('an event store that cannot start is told, and leaves nothing running', a
   const refused = 'The embedded event store did not start; DIR/event-store.log says why: connect ECONNREFUSED 127.0.0.1:1'
   t.equal((await stack.message('refused')).replace(dir, 'DIR'), refused)
   t.equal(await stack.ended, 1)
-  t.ok(await startStack(t, dir, { env, how: 'once' }).message('opened'), 'and the directory is free')
+  const { lock } = await acquireLock(dir, 'command', 'test')
+  t.ok(lock, 'and the directory is free')
+  lock?.release()
 })
 
 t.test('with both URLs given nothing is started and DATA_DIR is not touched', async (t) => {
@@ -49,13 +57,4 @@ t.test('with both URLs given nothing is started and DATA_DIR is not touched', as
   t.match(stack, { ...urls, joined: false, pids: {} })
   await stack.publish({})
   await Promise.all([stack.close(), stack.close()])
-})
-
-t.test('a command beside a start that is still starting waits until it is published', async (t) => {
-  const dir = dataDir(t)
-  const start = startStack(t, dir)
-  await start.message('log')
-  const command = startStack(t, dir, { role: 'command', how: 'once' })
-  t.equal((await command.message('opened')).joined, true)
-  t.same(await command.message('opened'), { ...await start.message('opened'), joined: true })
 })
