@@ -90,8 +90,8 @@ export const parts: Part[] = [
     files: [
       'test/http/input/any-body.test.ts', 'test/projections/engine/model.test.ts',
       'test/projections/engine/storable.test.ts', 'test/commands/phone-claims.test.ts',
-      'test/workers/dispatch/at-once.test.ts', 'packages/embedded-event-store/test/model.test.ts',
-      'packages/event-transfer/test/export.test.ts'
+      'test/workers/dispatch/at-once.test.ts', 'test/workers/dispatch/payload.test.ts',
+      'packages/embedded-event-store/test/model.test.ts', 'packages/event-transfer/test/export.test.ts'
     ],
     env: { FUZZ_TIMES: '15' },
     guards: [

@@ -83,11 +83,11 @@ t.test('a lead says when it was called, in whatever order that is known', (t) =>
 t.test('calls of many leads, and many calls of a lead', async (t) => {
   const { pool } = await scratchLedger(t)
   await ensureProjections(pool, projections)
-  for (const fill of [fillLeads, fillCalls, fillBusyUser]) await fill(pool, 30_000)
-  const start = new Date('2026-01-01T08:00:00Z').toISOString()
+  for (const fill of [fillLeads, fillCalls, fillBusyUser]) await fill(pool, 20_000)
+  const start = new Date('2026-01-01T05:20:00Z').toISOString()
   for (const userId of ['1', '7', 'busy']) {
     for (const searched of ['ada', 'example77', 'former', 'left', 'right', 'left right', 'nobody', 'example7 left']) {
-      for (const range of [{}, { endedFrom: '2026-01-01T01:30:00Z', endedTo: '2026-01-01T06:00:00Z' }]) {
+      for (const range of [{}, { endedFrom: '2026-01-01T01:00:00Z', endedTo: '2026-01-01T04:00:00Z' }]) {
         const { items } = await findCalls(pool, { userId, searched, ...range }, { after: [start, '5000'], perPage: 20 })
         const { rows } = await pool.query<{ id: string }>(`
           SELECT calls.id FROM read_calls_g1.calls JOIN read_leads_g1.leads ON leads.id = lead_id AND leads.user_id = calls.user_id
@@ -110,5 +110,5 @@ t.test('calls of many leads, and many calls of a lead', async (t) => {
     const found = await findCalls(pool, { userId: 'busy', searched: 'example77 left' }, { page, perPage: 100 })
     for (const { call_id } of found.items) ids.add(call_id)
   }
-  t.equal(ids.size, 1_230, 'no page leaves out calls of a lead that is called often')
+  t.equal(ids.size, 1_220, 'no page leaves out calls of a lead that is called often')
 })
