@@ -12,8 +12,11 @@ import { operate } from './shutdown.js'
 export async function list ({ json }: { json?: boolean }): Promise<void> {
   const all = await withConnections('ringledger projections list', async ({ pool, streams }) => {
     const head = await streams.head()
-    return (await Promise.all(projections.map(async (projection) =>
-      await overview(projection, await ownedGenerations(projection, pool), pool, head)))).flat()
+    const found: GenerationStatus[] = []
+    for (const projection of projections) { // on one connection
+      found.push(...await overview(projection, await ownedGenerations(projection, pool), pool, head))
+    }
+    return found
   })
   if (json) return printJson(all)
   const head = ['projection', 'generation', 'state', 'code', 'position', 'behind', 'updated', 'owner', 'rollback', 'due']

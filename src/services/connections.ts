@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { Positions } from '../../projections/engine/positions.js'
-import { activePositions, awaitedChannel, ensureProjections, filledAt } from '../../projections/engine/generations.js'
+import { activePositions, ensureProjections, filledAt } from '../../projections/engine/generations.js'
 import { Notifications } from '../postgres/notifications.js'
 import { projections } from '../../projections/index.js'
 import { eventVersions } from '../domain/events.js'
@@ -89,7 +89,6 @@ export async function openConnections (
   const positions = new Positions({
     notifications, pool, onError, head: streams.head, waitMs, raising, otherLog: logGuard.problem
   })
-  notifications.listen(awaitedChannel, { onNotification: () => streams.lookNow() })
   const close = async () => {
     positions.close()
     await notifications.close()

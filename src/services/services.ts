@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { outdated } from '../../projections/engine/generations.js'
+import { awaitedChannel, outdated } from '../../projections/engine/generations.js'
 import { projections } from '../../projections/index.js'
 import type { AssistantAt } from '../commands/assistants.js'
 import type { Blacklists, PhoneClaims } from '../commands/phone-numbers.js'
@@ -66,6 +66,7 @@ export async function openServices (
     await connections.close()
   }
   try {
+    connections.notifications.listen(awaitedChannel, { onNotification: () => streams.lookNow() })
     stops.push(await registerRoles(consumerPool, roles, holder))
     await logGuard.assertSoon()
     await logGuard.check()
