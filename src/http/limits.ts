@@ -1,6 +1,6 @@
 // Limits of one caller: requests a minute, bytes of bodies in work, reads at once. A caller beyond a limit gets a 429,
 // or waits a moment for the others first.
-import fastifyRateLimit, { normalizeIP } from '@fastify/rate-limit'
+import fastifyRateLimit, { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Shares, type Release } from '../commands/shares.js'
@@ -48,43 +48,48 @@ const addressOf = ({ ip }: { ip?: string }) => normalizeIP(ip ?? '') // a closed
 
 /**
  * If the counts of users cannot be read, requests pass: the limit protects the service and is not worth an outage.
- * Addresses are counted in a scope of their own, because the plugin has one store for each: they never go to Redis.
+ * Addresses never go to Redis.
  */
 export async function registerRateLimits (app: FastifyInstance, limit: RateLimit): Promise<void> {
-  const ofUser = limit.perMinute === 0 ? async () => {} : await userLimit(app, limit)
-  await app.register(async (scope) => {
-    await scope.register(fastifyRateLimit, { global: false, timeWindow, keyGenerator: addressOf })
-    const ofAddress: RateLimits['ofAddress'] = (max) => {
-      const options = { max, cache: remembered } // its type lacks `cache`, which a store of its own does not inherit
-      const count = scope.createRateLimit(options)
-      return async (request, reply) => {
-        const counted = await count(request)
-        if (!counted.isAllowed && counted.isExceeded) tell(reply, counted)
-      }
+  const byAddress = await limiter(app, { keyGenerator: addressOf })
+  const ofAddress: RateLimits['ofAddress'] = (max) => {
+    const options = { max, cache: remembered } // its type lacks `cache`, which a store of its own does not inherit
+    const count = byAddress(options)
+    return async (request, reply) => {
+      const counted = await count(request)
+      if (!counted.isAllowed && counted.isExceeded) tell(reply, counted)
     }
-    const ofStranger = ofAddress(limit.strangersPerMinute ?? usualForStrangers)
-    app.decorate('rateLimits', { ofUser, ofStranger, ofAddress })
-  })
+  }
+  const ofStranger = ofAddress(limit.strangersPerMinute ?? usualForStrangers)
+  const ofUser = limit.perMinute === 0 ? async () => {} : await userLimit(app, limit)
+  app.decorate('rateLimits', { ofUser, ofStranger, ofAddress })
 }
 
 async function userLimit (
   app: FastifyInstance, { perMinute, redis }: RateLimit
 ): Promise<RateLimits['ofUser']> {
-  await app.register(fastifyRateLimit, {
-    global: false,
+  const count = (await limiter(app, {
     max: perMinute,
-    timeWindow,
     skipOnError: true,
     cache: remembered,
     nameSpace: 'ringledger:rate:',
     redis,
     keyGenerator: ({ user }) => userHash(user.id)
-  })
-  const count = app.createRateLimit()
+  }))()
   return async (request, reply) => {
     const counted = await count(request)
     if (!counted.isAllowed) tell(reply, counted)
   }
+}
+
+/** In a scope of its own: inside one that has the plugin, it would count by the keys and in the store of that one. */
+async function limiter (app: FastifyInstance, options: RateLimitPluginOptions) {
+  let { createRateLimit } = app
+  await app.register(async (scope) => {
+    await scope.register(fastifyRateLimit, { global: false, timeWindow, ...options })
+    createRateLimit = scope.createRateLimit
+  })
+  return createRateLimit
 }
 
 type Counted = Extract<Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>, { isAllowed: false }>
