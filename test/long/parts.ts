@@ -51,7 +51,7 @@ export const parts: Part[] = [
     name: 'deliveries',
     files: ['test/long/deliveries', 'test/workers/deliveries/races.test.ts'],
     env: { PENDING: '1000000', RACES: 'all' },
-    guards: ['workers/deliveries', 'workers/queue', 'migrations'],
+    guards: ['workers/deliveries', 'workers/queue', 'workers/operate', 'migrations'],
     minutes: 28
   },
   {
@@ -88,7 +88,7 @@ export const parts: Part[] = [
   {
     name: 'properties',
     files: [
-      'test/http/input/any-body.test.ts', 'test/projections/engine/model.test.ts',
+      'test/http/input/strict-bodies.test.ts', 'test/projections/engine/model.test.ts',
       'test/projections/engine/storable.test.ts', 'test/commands/phone-claims.test.ts',
       'test/workers/dispatch/at-once.test.ts', 'test/workers/dispatch/payload.test.ts',
       'packages/embedded-event-store/test/model.test.ts', 'packages/event-transfer/test/export.test.ts'

@@ -5,6 +5,7 @@ import { answer, changeAs, senderRig, url, type SenderRig } from '../../support/
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import type { PoolClient } from 'pg'
 import { percentile } from '../../../bench/support/statistics.js'
+import { requestRecovery } from '../../../workers/operate/recoveries.js'
 import { findWaiting } from '../../../workers/deliveries/reconcile.js'
 import { continueHastening, endInterruption } from '../../../workers/deliveries/webhooks.js'
 
@@ -39,6 +40,9 @@ const changes: Array<[title: string, change: (tx: PoolClient) => Promise<unknown
 t.test('a change of a webhook is one row, and makes 1,000 due', async (t) => {
   const r = await senderRig(t)
   await fill(r, many)
+  const asked = { userId: '1', assistantId: 1, since: new Date(0).toISOString(), statuses: ['scheduled'] as const }
+  const refused = await inTransaction(r.pool, (tx) => requestRecovery(tx, asked))
+  if (isTimed) t.same(refused, { refused: 'too-many' }, 'more than 100,000 are not sent again at once')
   for (const [title, change, hastened] of changes) {
     const from = performance.now()
     const xid = await inTransaction(r.pool, async (tx) => {
