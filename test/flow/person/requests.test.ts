@@ -1,4 +1,5 @@
-// The erasure of a person, over HTTP: asked for, done step by step, and nothing of before shows.
+// Requests about a person, over HTTP: a copy of what is known of them is made, downloaded and gone; their erasure is
+// done step by step, and nothing of before shows.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { erasuresFound } from '../../../src/cli/doctor/service.js'
@@ -7,6 +8,7 @@ import { callStream } from '../../../src/features/calls/events.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'
+import type { Answer } from '../../support/running-service.js'
 import { newAssistant, testService } from '../../support/service.js'
 import { call as reported } from '../../support/events/call-events.js'
 import { erasing } from '../../support/persons/erasing.js'
@@ -16,10 +18,14 @@ const service = await testService(t, ['api', 'projector', 'worker'])
 const { call, parts: { pool, streams } } = service
 const keys = apiKeys(service)
 
-const ask = (phone_number: string, options = {}) => call('POST', '/user/person/erase', { phone_number }, options)
+const [copied, somebody] = ['+15557664321', '+15557664322']
+const askCopy = (body: object = { phone_number: copied }, options = {}) => call('POST', '/user/person/export', body, options)
+const askErasure = (body: object, options = {}) => call('POST', '/user/person/erase', body, options)
+const read = (id: string, options = {}) => call('GET', `/user/person-request/${id}`, undefined, options)
+const download = (id: string, options = {}) => call('GET', `/user/person-request/${id}/download`, undefined, options)
 const eraseHere = erasing(service)
 const ended = (id: string, options = {}) => eventually(async () => {
-  const { body } = await call('GET', `/user/person-request/${id}`, undefined, options)
+  const { body } = await read(id, options)
   return body.data.status !== 'processing' && body.data
 })
 const get = async (path: string, options = {}) => (await call('GET', path, undefined, options)).body
@@ -32,14 +38,135 @@ async function report (callId: string, given: object): Promise<void> {
   t.equal(status, 202, callId)
 }
 
+async function exportOf (number: string, options = {}): Promise<Answer['body']> {
+  const { body } = await askCopy({ phone_number: number }, options)
+  await ended(body.data.id, options)
+  return (await download(body.data.id, options)).body
+}
+
+t.test('the document has all that the user has of the number, and nothing of others', async (t) => {
+  const variables = { customer_name: 'Ada', email: 'ada@known.example' }
+  const contact = { phone_number: somebody, variables: { customer_name: 'Somebody else' } }
+  const lead = (await call('POST', '/user/lead', newLead({ phone_number: copied, variables, secondary_contacts: [contact] }))).body.data
+  const holder = (await call('POST', '/user/lead', newLead({ phone_number: '+15557664323', secondary_contacts: [{ phone_number: copied, variables }] }))).body.data
+  await report('by-number', { from: copied })
+  await report('on-the-side-of-the-assistant', { direction: 'outbound', from: copied })
+  await report('by-lead', { from: 'anonymous', lead_id: lead.id })
+  await report('of-another', { from: somebody })
+  await call('POST', '/user/blacklist', { phone_number: copied, reason: 'Asked for it' })
+  const { status, body } = await askCopy()
+  t.equal(status, 202)
+  t.strictSame(Object.keys(body.data), ['id', 'type', 'status'])
+  t.match(body, { message: 'Export started', data: { type: 'export', status: 'processing' } })
+  const { created_at: at, ...request } = await ended(body.data.id)
+  t.match(request, { id: body.data.id, type: 'export', status: 'completed', finished_at: /^\d{4}-.*Z$/ })
+  t.match(at, /^\d{4}-.*Z$/)
+
+  const { headers, body: document } = await download(body.data.id)
+  t.match(headers.get('content-disposition'), /attachment/)
+  t.strictSame(Object.keys(document), [
+    'phone_number', 'exported_at', 'leads', 'contacts', 'calls', 'deliveries', 'blacklist_entry'
+  ])
+  t.match(document.leads, [{ id: lead.id, phone_number: copied, variables, campaign: { id: lead.campaign_id } }])
+  t.match(document.contacts, [
+    { id: holder.secondary_contacts[0].id, lead_id: holder.id, phone_number: copied, variables }
+  ])
+  const idsOf = (list: Array<{ call_id: string }>) => list.map(({ call_id: id }) => id).sort()
+  t.strictSame(idsOf(document.calls), ['by-lead', 'by-number', 'on-the-side-of-the-assistant'])
+  t.ok(document.calls.every(({ transcript }: { transcript: object[] }) => transcript.length > 0))
+  t.strictSame(idsOf(document.deliveries), ['by-lead', 'by-number', 'on-the-side-of-the-assistant'])
+  t.match(document.blacklist_entry, { phone_number: copied, reason: 'Asked for it' })
+  t.notMatch(JSON.stringify(document), /\+1555766432[23]|Somebody else/)
+  t.strictSame((await exportOf(copied, { user: '2' })).leads, [], 'another user has nothing of it')
+})
+
+t.test('calls of a contact whose lead was erased are theirs still, whatever number they were made to', async (t) => {
+  const [gone, contact] = ['+15557664331', '+15557664332']
+  const body = newLead({ phone_number: gone, secondary_contacts: [{ phone_number: contact }] })
+  const { secondary_contacts: [{ id }] } = (await call('POST', '/user/lead', body)).body.data
+  await report('of-contact', { from: 'anonymous', lead_id: id })
+  await eraseHere(gone)
+  t.match(await exportOf(contact), { contacts: [], calls: [{ call_id: 'of-contact', from: 'anonymous' }] })
+})
+
+t.test('a contact went with its lead when that was deleted', async (t) => {
+  const contact = '+15557664342'
+  const body = newLead({ phone_number: '+15557664341', secondary_contacts: [{ phone_number: contact }] })
+  const { id } = (await call('POST', '/user/lead', body)).body.data
+  await call('DELETE', `/user/lead/${id}`)
+  t.match(await exportOf(contact), { leads: [], contacts: [{ lead_id: id, status: 'deleted' }] })
+})
+
+t.test('a copy with a call that an erased person answered is removed, others stay, and one made anew lacks them', async (t) => {
+  const copies = await Promise.all(['1', '2'].map(async (last) => {
+    const [asker, answered] = [`+1555766441${last}`, `+1555766442${last}`]
+    const { id: lead_id } = (await call('POST', '/user/lead', newLead({ phone_number: asker }))).body.data
+    await report(`answered-${last}`, { from: answered, lead_id })
+    const { id } = (await askCopy({ phone_number: asker })).body.data
+    await ended(id)
+    return { id, asker, answered }
+  }))
+  const [one, other] = copies as [typeof copies[0], typeof copies[0]]
+  t.match((await download(one.id)).body.calls, [{ call_id: 'answered-1', from: one.answered }])
+  await eraseHere(one.answered)
+  t.equal((await download(one.id)).status, 410)
+  t.equal((await pool.query('SELECT FROM ledger.person_exports WHERE request_id = $1', [one.id])).rowCount, 0)
+  t.match((await download(other.id)).body.calls, [{ call_id: 'answered-2', from: other.answered }])
+  t.match(await exportOf(one.asker), { calls: [{ call_id: 'answered-1', erased: true, transcript: null }] })
+})
+
+t.test('a request and its document are their user’s alone, for a day; no event and no row has the number', async (t) => {
+  const headers = { 'idempotency-key': 'person-once' }
+  const first = await askCopy({ phone_number: copied }, { headers })
+  const { id } = first.body.data
+  await ended(id)
+  const again = await askCopy({ phone_number: copied }, { headers })
+  t.strictSame([again.status, again.body, again.headers.get('idempotent-replayed')], [202, first.body, 'true'])
+  t.strictSame(Object.keys((await askCopy({ phone_number: somebody }, { headers })).body.errors), ['Idempotency-Key'])
+
+  for (const answer of [await read(id, { user: '2' }), await download(id, { user: '2' }), await read('abc'), await read(id.replace(/^./, 'g'))]) {
+    t.equal(answer.status, 404)
+    t.equal(answer.body.message, 'Person request not found or does not belong to the authenticated user')
+  }
+  const { key } = await keys.make(['read', 'write'])
+  for (const [method, path] of [
+    ['POST', 'person/export'], ['POST', 'person/erase'], ['GET', `person-request/${id}`], ['GET', `person-request/${id}/download`]
+  ] as const) {
+    const body = method === 'POST' ? { phone_number: copied } : undefined
+    t.equal((await keys.with(key)(method, `/user/${path}`, body)).status, 403, path)
+  }
+
+  const events = await streams.read(`personrequest-${id}`)
+  t.strictSame(events.map(({ type }) => type), ['PersonRequested', 'PersonRequestCompleted'])
+  const text = (rows: unknown) => JSON.stringify(rows, (_key, value) => typeof value === 'bigint' ? String(value) : value)
+  t.notMatch(text(events), '5557664321')
+  await eventually(async () => (await pool.query("SELECT FROM ledger.work WHERE input <> '{}'")).rowCount === 0)
+  const { rows } = await pool.query("SELECT encode(sealed, 'escape') AS sealed, user_id FROM ledger.person_exports")
+  t.ok(rows.length > 0)
+  t.notMatch(text(rows), '5557664321')
+
+  await pool.query("UPDATE ledger.person_exports SET key_id = 'lost' WHERE request_id = $1", [id])
+  const { status, headers: answered } = await download(id)
+  t.strictSame([status, answered.get('content-disposition')], [500, null], 'what cannot be read is no document')
+  await pool.query("UPDATE ledger.work SET finished_at = now() - interval '25 hours' WHERE id = $1", [id])
+  await eventually(async () => (await download(id)).status === 410, 20_000)
+  t.equal((await pool.query('SELECT FROM ledger.person_exports WHERE request_id = $1', [id])).rowCount, 0)
+  t.match((await read(id)).body.data, { status: 'completed' })
+})
+
+t.test('what is no number is refused, and notes nothing', async (t) => {
+  for (const wrong of ['15551230001', '1', '', null, undefined]) {
+    for (const ask of [askCopy, askErasure]) {
+      const { status, body } = await ask({ phone_number: wrong })
+      t.strictSame([status, Object.keys(body.errors)], [422, ['phone_number']])
+    }
+  }
+  t.equal((await pool.query("SELECT FROM ledger.work WHERE state IN ('prepared', 'accepted')")).rowCount, 0)
+})
+
 const phone_number = '+15557654321'
 const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
-
-t.test('an erasure needs a token and a number', async (t) => {
-  const { key } = await keys.make(['read', 'write'])
-  t.equal((await keys.with(key)('POST', '/user/person/erase', { phone_number: '+15557654320' })).status, 403)
-  t.equal((await ask('1')).status, 422)
-})
+const other = { phone_number: '+15557654322', variables: { customer_name: 'Somebody Else' } }
 
 t.test('a number of the user’s own is no person, until it is released: every call names it', async (t) => {
   const phone_number = '+15557654311'
@@ -55,11 +182,10 @@ t.test('a number of the user’s own is no person, until it is released: every c
   t.equal((await call('POST', '/user/person/export', { phone_number })).status, 202)
 })
 
-const other = { phone_number: '+15557654322', variables: { customer_name: 'Somebody Else' } }
-
 /** A lead, a contact, calls of both kinds and an entry; and what others have beside it. */
 async function known () {
-  const lead = await newOne({ phone_number, variables, secondary_contacts: [other] })
+  const options = { headers: { 'idempotency-key': 'lead-0' } }
+  const lead = await newOne({ phone_number, variables, secondary_contacts: [other] }, options)
   const holder = await newOne(
     { phone_number: '+15557654323', secondary_contacts: [{ phone_number, variables }, other] }
   )
@@ -80,12 +206,12 @@ async function known () {
 t.test('leads, contacts and calls of the number show nothing of the person any more', async (t) => {
   const { lead, holder } = await known()
   const headers = { 'idempotency-key': 'erase-1' }
-  const { status, body } = await ask(phone_number, { headers })
+  const { status, body } = await askErasure({ phone_number }, { headers })
   t.equal(status, 202, 'it is answered at once')
   t.strictSame(Object.keys(body.data), ['id', 'type', 'status'])
   t.match(body, { message: 'Erasure started', data: { type: 'erasure', status: 'processing' } })
   t.match(await ended(body.data.id), { id: body.data.id, type: 'erasure', status: 'completed', finished_at: /Z$/ })
-  t.equal((await ask(phone_number, { headers })).body.data.id, body.data.id)
+  t.equal((await askErasure({ phone_number }, { headers })).body.data.id, body.data.id)
 
   t.equal(await statusOf(`/user/lead/${lead.id}`), 404)
   t.equal(await statusOf(`/user/lead/${holder.secondary_contacts[0].id}`), 404)
@@ -116,10 +242,13 @@ t.test('leads, contacts and calls of the number show nothing of the person any m
 })
 
 t.test('a do-not-call entry holds without its number, and once it is deleted the number can be created anew', async (t) => {
-  t.match((await get('/user/blacklist')).data, [{ phone_number: null, reason: null }])
+  const [entry] = (await get('/user/blacklist')).data
+  t.match(entry, { phone_number: null, reason: null })
   t.equal((await call('POST', '/user/lead', newLead({ phone_number }))).status, 422, 'the entry holds')
-  const [{ id: entry }] = (await get('/user/blacklist')).data
-  t.equal((await call('DELETE', `/user/blacklist/${entry}`)).status, 200)
+  const kept = { id: entry.id, phone_number: null, reason: null }
+  t.match(await exportOf(phone_number), { leads: [], calls: [], blacklist_entry: kept }, 'and is in a copy')
+  t.equal((await call('DELETE', `/user/blacklist/${entry.id}`)).status, 200)
+  t.match(await exportOf(phone_number), { blacklist_entry: null })
   const anew = await newOne({ phone_number })
   t.match(anew, { phone_number, variables: { customer_name: '' }, status: 'created', secondary_contacts: [] })
   t.strictSame((await get('/user/leads?search=%2B15557654321')).data.map(({ id }: { id: number }) => id), [anew.id])
@@ -127,15 +256,19 @@ t.test('a do-not-call entry holds without its number, and once it is deleted the
   t.equal(await statusOf(`/user/lead/${anew.id}`), 404)
 })
 
-t.test('what another user has of the same number stays', async (t) => {
+t.test('what another user has of the same number stays, and no retry with its Idempotency-Key brings the person back', async (t) => {
   const phone_number = '+15557654341'
   const theirs = { user: '2' }
   const campaign = (await call('POST', '/user/campaign', { name: 'Theirs' }, theirs)).body.data.id
   const kept = await newOne({ phone_number, campaign_id: campaign, variables: other.variables }, theirs)
-  const gone = await newOne({ phone_number, variables })
+  const options = { headers: { 'idempotency-key': 'lead-1' } }
+  const gone = await newOne({ phone_number, variables }, options)
   await eraseHere(phone_number)
   t.equal(await statusOf(`/user/lead/${gone.id}`), 404)
   t.match((await get(`/user/lead/${kept.id}`, theirs)).data, { phone_number, variables: other.variables })
+  const { status, body: { errors } } = await call('POST', '/user/lead', newLead({ phone_number, variables }), options)
+  const why = 'was used for a request about a person who has been erased since'
+  t.match({ status, errors }, { status: 422, errors: { 'Idempotency-Key': [why] } })
 })
 
 t.test('text of a call that Postgres cannot read holds up neither a copy nor an erasure', async (t) => {
@@ -148,9 +281,7 @@ t.test('text of a call that Postgres cannot read holds up neither a copy nor an 
     await streams.append(callStream(id), [{ id: randomUUID(), type: 'CallCompleted', metadata: {}, data }], -1n)
     await eventually(async () => await statusOf(`/user/call/${id}`) === 200)
   }
-  const { id } = (await call('POST', '/user/person/export', { phone_number })).body.data
-  t.match(await ended(id), { status: 'completed' })
-  const copy = await get(`/user/person-request/${id}/download`)
+  const copy = await exportOf(phone_number)
   const idsOf = (list: Array<{ call_id: string }>) => list.map(({ call_id: id }) => id).sort()
   t.strictSame([idsOf(copy.calls), idsOf(copy.deliveries)], [['both', 'ofLead', 'theirs'], ['both', 'ofLead', 'theirs']])
   const shown = [{ text: 'so happy \ufffd\ufffd' }]
@@ -159,17 +290,6 @@ t.test('text of a call that Postgres cannot read holds up neither a copy nor an 
   for (const id of ['theirs', 'both', 'ofLead']) t.match((await get(`/user/call/${id}`)).data, { erased: true, transcript: null }, id)
   t.match((await get('/user/call/nul')).data, { from: 'a\ufffdb' })
   t.match((await get('/user/call/half')).data, { from: '\ufffd' })
-})
-
-t.test('a retry with the same Idempotency-Key does not bring the person back', async (t) => {
-  const phone_number = '+15557654351'
-  const options = { headers: { 'idempotency-key': 'lead-1' } }
-  const body = newLead({ phone_number, variables })
-  t.equal((await call('POST', '/user/lead', body, options)).status, 200)
-  await eraseHere(phone_number)
-  const { status, body: { errors } } = await call('POST', '/user/lead', body, options)
-  const why = 'was used for a request about a person who has been erased since'
-  t.match({ status, errors }, { status: 422, errors: { 'Idempotency-Key': [why] } })
 })
 
 /** As a process leaves it that dies between append and answer; the row of the request is removed a day later. */
@@ -212,7 +332,7 @@ t.test('an erasure waits for parked events of the person before the key ends, an
   for (const [on, type] of [[stream, 'LeadUpdated'], ['call-parked-call', 'CallCompleted']]) parked.push([on, await parkOn(on, type)])
   const unrelated = await parkOn('call-of-nobody', 'CallCompleted', { from: `${phone_number}9` })
 
-  const { id } = (await ask(phone_number)).body.data
+  const { id } = (await askErasure({ phone_number })).body.data
   const waits_for = `parked events, which an operator retries or skips (ringledger projections quarantine): ${stream}, call-parked-call`
   const waiting = await eventually(async () => {
     const { data } = await get(`/user/person-request/${id}`)
@@ -258,7 +378,7 @@ t.test('nothing of it is left in the tables of the read model and the ledger', a
     WHERE schemaname LIKE 'read\\_%' OR schemaname IN ('ledger', 'queue')`)
   for (const { name } of tables) {
     const { rowCount } = await pool.query(
-      `SELECT FROM ${name} AS found WHERE found::text ~ '76543[2567]1|Ada Hidden|ada@hidden'`)
+      `SELECT FROM ${name} AS found WHERE found::text ~ '76543[267]1|Ada Hidden|ada@hidden'`)
     t.equal(rowCount, 0, name)
   }
 })
