@@ -1,6 +1,12 @@
 // Bodies as HTTP and JSON allow them, at one endpoint: what holds at every one is in the table of refusals. How many
 // values one may hold, up to the last one: one that is made to cost is answered in few words, and nobody waits for it.
+// Whatever a body holds: it is refused with a reason and changes nothing, or it says what is read back.
+import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
+import { runs } from '@ringledger/embedded-postgres/testing'
+import { CreateLeadBody } from '../../../src/features/leads/decide.js'
+import { UpdateAssistantBody } from '../../../src/features/assistants/validate.js'
+import { fc } from '../../support/fuzz/property.js'
 import type { Answer } from '../../support/running-service.js'
 import { noStream } from '../../../src/log/event-log.js'
 import { callCompleted, proposed } from '../../support/events/call-events.js'
@@ -11,10 +17,20 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 
+/** Edges of types, odd letters and names, deep nesting. */
+const odd = fc.oneof(
+  fc.constantFrom<unknown>(null, true, 0, -0, 1.5, -1, 1e300, 2 ** 53, '', ' ', 'a\0b', '\ud800', '\ufeff', [], {}, [null], [[]], [{}]),
+  fc.constantFrom('x', 'ß', '💥', '\u2028').map((unit) => unit.repeat(501)),
+  fc.string({ unit: 'binary', maxLength: 40 }), fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom(31, 33, 500).map((levels) => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown)
+)
+const names = fc.constantFrom('constructor', 'toJSON', 'a.b', 'ſ', 'prototype', '')
+
 const service = await testService(t)
 const { call } = service
 const token = await service.token('1')
 const path = '/user/assistant'
+const { id: changed } = (await call('POST', '/user/assistant', newAssistant())).body.data
 
 /** A piece of JSON as it stands. */
 class Raw {
@@ -327,3 +343,41 @@ t.test('of very many wrong fields the first 500 are named, and that there are mo
   t.strictSame(errors.body, ['has more wrong fields than the 500 that are named here'])
   t.notOk((await errorsOf(499)).body)
 })
+
+let numbers = 0
+
+const routes = {
+  lead: {
+    method: 'POST', path: '/user/lead', schema: CreateLeadBody, valid: () => newLead({ phone_number: `+1556${String(++numbers).padStart(7, '0')}` })
+  },
+  assistant: { method: 'PUT', path: `/user/assistant/${changed}`, schema: UpdateAssistantBody, valid: () => newAssistant() }
+}
+
+/** Up to three fields are replaced; now and then the text is cut off, or is no JSON at all. */
+function bodiesOf ({ schema, valid }: typeof routes[keyof typeof routes]): fc.Arbitrary<string> {
+  const field = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...Object.keys(schema.properties)) }, names)
+  const others = fc.dictionary(field, odd, { maxKeys: 3 }).map((fields) => JSON.stringify({ ...valid(), ...fields }))
+  const cut = fc.tuple(others, fc.nat(400)).map(([text, at]) => text.slice(0, at))
+  return fc.oneof({ weight: 6, arbitrary: others }, cut, fc.string({ unit: 'binary' }), odd.map((value) => JSON.stringify(value)))
+}
+
+for (const [name, route] of Object.entries(routes)) {
+  t.test(`any body of a change of the ${name}`, async (t) => {
+    let accepted = 0
+    await fc.assert(fc.asyncProperty(bodiesOf(route), async (text) => {
+      const before = await service.parts.streams.head()
+      const { status, headers, body } = await call(route.method, route.path, text)
+      if (typeof body.message !== 'string') return false
+      if (status !== 200) {
+        const isTold = status === 422 ? Object.values(body.errors).flat().length > 0 : Object.keys(body).join() === 'message'
+        return isTold && [400, 413, 422].includes(status) && await service.parts.streams.head() === before
+      }
+      accepted += 1
+      const position = { 'x-read-position': headers.get('x-read-position') ?? '' }
+      const path = `/user/${name}/${body.data.id}`
+      const { data } = (await call('GET', path, undefined, { headers: position })).body
+      return Object.entries<unknown>(body.data).every(([key, value]) => isDeepStrictEqual(data[key], value))
+    }), { numRuns: runs(25) })
+    t.ok(accepted > 2, `${accepted} were accepted`)
+  })
+}
