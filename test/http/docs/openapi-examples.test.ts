@@ -92,6 +92,7 @@ t.test('whatever is asked, no answer has a status or a header that is not in the
   for (const [url, asked] of [[service.url, requests], [limited.url, requests.slice(0, 1)]] as const) {
     for (const { name, method, path, operation } of operations) {
       for (const [title, headers, body] of asked) {
+        if (method === 'GET' && body !== undefined && title !== asked[0]?.[0]) continue // no GET reads it
         const answer = await fetch(addressOf(url, method, path, id), {
           method,
           headers: { authorization: `Bearer ${path.startsWith('/engine/') ? tokens.engine : tokens.user}`, ...headers },

@@ -1,6 +1,7 @@
 // The API document: described, with its errors, in words that generators of clients take, and sent once.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
+import { originOf } from '../../../src/http/docs/document.js'
 import { appAlone, openApi } from '../../support/http/openapi.js'
 import { configOf } from '../../support/service.js'
 
@@ -192,17 +193,12 @@ t.test('without its webhooks it is the same document, for generators that do not
 })
 
 t.test('its servers are where callers find the API: PUBLIC_URL with BASE_PATH', async (t) => {
-  const serversFor = async (settings: Record<string, string>) => {
-    const { basePath, publicUrl } = configOf(settings)
-    const app = await appAlone({ basePath, publicUrl })
-    const { servers, paths } = (await app.inject(`${basePath}/docs/json`)).json()
-    t.ok(paths['/user/lead'].post, 'paths are below it')
-    return { api: servers, health: paths['/health/live'].get.servers }
-  }
+  const { basePath, publicUrl } = configOf({ BASE_PATH: '/v1', PUBLIC_URL: 'https://example.com/voice' })
+  const { servers, paths } = (await (await appAlone({ basePath, publicUrl })).inject('/v1/docs/json')).json()
+  t.ok(paths['/user/lead'].post, 'paths are below it')
   const at = (url: string) => [{ url }]
-  t.strictSame(await serversFor({}), { api: at('/'), health: undefined })
-  t.strictSame(await serversFor({ PUBLIC_URL: 'https://api.example.com/' }), { api: at('https://api.example.com'), health: undefined })
-  const placed = { api: at('https://example.com/voice/v1'), health: at('https://example.com/voice') }
-  t.strictSame(await serversFor({ BASE_PATH: '/v1', PUBLIC_URL: 'https://example.com/voice' }), placed)
-  t.strictSame(await serversFor({ BASE_PATH: '/v1', PUBLIC_URL: 'https://example.com/voice/v1' }), placed, 'once')
+  t.strictSame([servers, paths['/health/live'].get.servers], [at('https://example.com/voice/v1'), at('https://example.com/voice')])
+  t.strictSame(originOf(''), { servers: at('/') })
+  t.strictSame(originOf('', 'https://api.example.com/'), { servers: at('https://api.example.com') })
+  t.strictSame(originOf('/v1', 'https://example.com/voice/v1'), originOf('/v1', 'https://example.com/voice'), 'once')
 })

@@ -15,7 +15,7 @@ const service = await testService(t)
 const { call, token } = service
 /** The header of that user's or role's token. */
 const as = async (user: string, role?: string) => ({ authorization: `Bearer ${await token(user, role)}` })
-const [engine, other] = [await as('engine', 'engine'), await as('2')]
+const [engine, other, { authorization: own }] = [await as('engine', 'engine'), await as('2'), await as('1')]
 const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
 const reported = await call('POST', '/engine/calls/c-1/completed', callReport(id), { headers: engine })
 const delivery = randomUUID()
@@ -70,12 +70,16 @@ t.test('a body that is no JSON, not declared as JSON, too large, or no object is
     const send = (body?: string, more = {}) => call(method, path, body, { headers: { ...tokenFor(path), ...more } })
     for (const [status, body, headers] of [
       [400, '{'], [400, '{"variables":{"__proto__":1}}'], [415, '{}', { 'content-type': 'text/plain' }],
-      [413, padded(limit - 1)], [422, '[]'], ...isBodyOptional ? [] : [[400, ''], [422, 'null'], [422, undefined]] as const
+      [422, '[]'], ...isBodyOptional ? [] : [[400, ''], [422, 'null'], [422, undefined]] as const
     ] as const) {
       const answer = await send(body, headers)
       isRefusal(t, answer, status, `${method} ${path} ${body?.slice(0, 30)}`)
       if (status === 422) t.strictSame(answer.body.errors, { body: ['must be a JSON object'] })
     }
+    const head = [`${method} ${path} HTTP/1.1`, 'Host: x', `Authorization: ${(tokenFor(path) as typeof other).authorization ?? own}`]
+    const { status, text } = await sendRaw(
+      service.url, [...head, 'Content-Type: application/json', `Content-Length: ${limit + 1}`, '', ''].join('\r\n'))
+    t.strictSame([status, Object.keys(JSON.parse(text))], [413, ['message']], `${method} ${path}`)
     if (limit > 2 ** 19) t.equal((await send(padded(limit - 2))).status, 422, 'at the limit it is read')
   }
 })
@@ -129,11 +133,11 @@ t.test('an address that does not exist is a 404, with any method, token or body'
 })
 
 t.test('a method that an address does not take is a 405 that names those that it does', async (t) => {
-  for (const path of new Set(documented.map((operation) => operation.path))) {
+  for (const [nth, path] of [...new Set(documented.map((operation) => operation.path))].entries()) {
     const methods = documented.filter((operation) => operation.path === path).map(({ method }) => method)
     const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods
     const refused = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((method) => !allowed.includes(method))
-    for (const method of refused) {
+    for (const method of refused.slice(0, nth === 0 ? 6 : 1)) { // one route of Fastify answers them all
       const answer = await call(method, path, method === 'GET' ? undefined : '{', {
         headers: { authorization: 'Bearer x' }
       })

@@ -353,6 +353,44 @@ else {
     t.equal((await call('GET', `/user/lead/${lead}`)).status, 404)
   })
 
+  t.test('what is typed when a session expires is there after signing in again, and for nobody else', async (t) => {
+    const { data: { id, key } } = (await call('POST', '/user/api-key', { name: 'Until soon', scopes: ['read', 'write'] })).body
+    const input = page.getByLabel('API key or token')
+    const signIn = async (given: string) => {
+      await input.fill(given)
+      await page.keyboard.press('Enter')
+      await input.waitFor({ state: 'detached' })
+    }
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signIn(key)
+    await open('assistants/new')
+    const name = page.locator('[data-path="assistant_name"]')
+    await name.fill('Half of it')
+    await call('DELETE', `/user/api-key/${id}`)
+    const headers = { authorization: `Bearer ${key}` }
+    await eventually(async () => (await call('GET', '/user/assistants', undefined, { headers })).status === 401)
+    await page.getByRole('button', { name: 'Create assistant' }).click()
+    await page.getByText('Your session has expired').waitFor()
+    t.same(await barriers(), [])
+    await signIn(await service.token('1'))
+    t.equal(await name.inputValue(), 'Half of it')
+    t.match(await page.title(), 'New assistant')
+    t.equal(await page.evaluate('document.activeElement.textContent'), 'New assistant', 'whose button was disabled')
+
+    await open('campaigns')
+    await page.route('**/user/campaigns*', async (route) => await route.fulfill({ status: 401, json: { message: 'Unauthenticated.' } }))
+    await page.getByRole('button', { name: 'New campaign' }).click()
+    await input.waitFor()
+    await page.unroute('**/user/campaigns*')
+    await signIn(await service.token('2'))
+    await page.getByRole('heading', { name: 'Campaigns' }).waitFor()
+    t.equal(await dialog.count(), 0, 'somebody else begins anew')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You have signed out').waitFor()
+    t.equal(await page.evaluate('sessionStorage.length'), 0)
+    await signIn(await service.token('1'))
+  })
+
   t.test('a list shows what was written here at once, what others write soon, and rests while nobody sees it', async (t) => {
     await page.clock.install()
     await page.reload()

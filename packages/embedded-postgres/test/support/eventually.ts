@@ -4,11 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 type Attempt<Answer> = () => Answer | false | Promise<Answer | false>
 
 /** To look is often a request or a statement, and takes CPU from what is waited for. */
-const longestMs = 100
+const longestMs = 250
 
 /**
  * Runs `attempt` until it neither throws nor answers false, and answers what it answers. The pause between two looks is
- * `everyMs`, or else a tenth of what was waited so far, from 20 to 100 ms.
+ * `everyMs`, or else a tenth of what was waited so far, from 20 to 250 ms.
  * @throws its last error after `withinMs`; the usual minute is for a machine with other work, and no test passes by it
  */
 export async function eventually<Answer> (
