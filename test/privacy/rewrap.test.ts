@@ -129,7 +129,7 @@ for (const { call, when } of process.env.RACES === 'all' ? moments : moments.sli
 }
 
 t.test('two that reseal at once append each key once', async (t) => {
-  const keys = await made(first, 40)
+  const keys = await made(first, 10)
   await Promise.all([resealTo(third, [first]), resealTo(third, [first])])
   for (const { person } of keys) t.match(await visible(person), [{ revision: 1n }])
 })
@@ -159,11 +159,16 @@ t.test('a ledger that is older than the log is mended, not believed', async (t) 
 })
 
 t.test('a key that is in the log twice is known as its newest, though the log tells of it in many batches', async (t) => {
-  const keys = await made(first, 300)
+  await made(first, 20)
   await resealTo(third, [second, first])
   await forgetLedger()
-  await noteKeysOfLog({ pool, streams, signal: new AbortController().signal })
+  const follow: Streams['follow'] = async function * (options) {
+    for await (const batch of streams.follow(options)) {
+      for (const event of batch.events) yield { ...batch, events: [event], position: event.position }
+      yield { ...batch, events: [] }
+    }
+  }
+  await noteKeysOfLog({ pool, streams: { ...streams, follow }, signal: new AbortController().signal })
   const { rows } = await pool.query('SELECT DISTINCT wrapped_by FROM ledger.person_keys WHERE wrapped IS NOT NULL')
   t.strictSame(rows, [{ wrapped_by: keyId(third) }])
-  t.equal(keys.length, 300)
 })
