@@ -19,7 +19,7 @@ host all owner,strange 127.0.0.1/32 scram-sha-256
 hostssl all encrypted 127.0.0.1/32 trust
 host all absent 127.0.0.1/32 trust
 `
-const { url } = await postgresCluster(t, { settings: { hba_file: hbaFile(rules), max_connections: 30 } })
+const { url } = await postgresCluster(t, { settings: { hba_file: hbaFile(rules), max_connections: 14 } })
 const admin = openPool(url, { applicationName: 'test', onError: () => {} })
 t.teardown(() => admin.end())
 for (const statement of [
@@ -140,9 +140,9 @@ t.test('every role and command tells it in these words, those too that ask for n
 })
 
 t.test('a server without a connection left is told as such', async (t) => {
-  const others = openPool(url, { applicationName: 'others', max: 40, onError: () => {} })
+  const others = openPool(url, { applicationName: 'others', max: 16, onError: () => {} })
   t.teardown(() => others.end())
-  await Promise.allSettled(Array.from({ length: 40 }, () => others.connect())).then((settled) => {
+  await Promise.allSettled(Array.from({ length: 16 }, () => others.connect())).then((settled) => {
     t.teardown(() => { for (const each of settled) if (each.status === 'fulfilled') each.value.release() })
   })
   await tells(t, ['migrate'], to({ password: 'owner' }), /too many clients|remaining connection slots/, /how many each takes/)

@@ -1,9 +1,9 @@
-// `ringledger event-store scavenge`: beside a running store, alone, and not on a real server.
+// `ringledger event-store scavenge`: beside a running store, and not on a real server.
 import t from 'tap'
 import { collect } from '@ringledger/embedded-event-store/testing'
 import { event } from '@ringledger/event-transfer/testing'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { type Environment, startedDataDir, runWarm } from '../../support/ringledger.js'
+import { type Environment, runWarm } from '../../support/ringledger.js'
 
 const scavenge = (env: Environment, ...more: string[]) => runWarm(['event-store', 'scavenge', ...more], env)
 
@@ -17,12 +17,6 @@ t.test('it says what was removed, in words and for programs', async (t) => {
   t.same((await collect(client.readStream('a'))).map(({ event }) => event?.revision), [2n])
   const again = await scavenge({ EVENTSTORE_URL: url }, '--json')
   t.match(JSON.parse(again.stdout), { scavenge_id: /^[0-9a-f-]{36}$/, events: 0, bytes: 0 })
-})
-
-t.test('without a URL it opens the embedded store of DATA_DIR', async (t) => {
-  const { code, stdout, stderr } = await scavenge({ DATA_DIR: await startedDataDir(t) })
-  t.equal(code, 0, stderr)
-  t.match(stdout, /^Removed 0 events /)
 })
 
 t.test('a real server is its operator\'s: it says how, and fails', async (t) => {
