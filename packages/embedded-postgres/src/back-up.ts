@@ -34,6 +34,7 @@ export async function backUp (request: BackupRequest) {
   const { url, overwrite, signal } = request
   const file = resolve(request.file)
   if (!overwrite && existsSync(file)) throw isThere(file)
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${file} is no regular file: choose another name.`)
   const client = new pg.Client({
     connectionString: `${url}?replication=database`,
     application_name: 'ringledger backup',

@@ -1,6 +1,6 @@
 // Writes a log as lines: a header, one line per event, and a footer without which the file is incomplete.
 import { randomUUID } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -39,6 +39,8 @@ export async function exportTo (output: Writable, source: Source, options: Expor
  * name ends in .gz. Only the owner may read it.
  */
 export async function exportToFile (file: string, source: Source, options: ExportOptions): Promise<Footer> {
+  const found = await stat(file).catch(() => undefined)
+  if (found && !found.isFile()) throw new TransferRefused(`${file} is no regular file: choose another name, or - for stdout`)
   const part = `${file}.${randomUUID().slice(0, 8)}.part`
   const handle = await open(part, 'wx', 0o600).catch((cause: Error) => {
     throw new TransferRefused(`${file} cannot be written: ${cause.message}`, { cause })

@@ -55,6 +55,7 @@ t.test('what cannot work is refused in words that mend it', async (t) => {
     [['copy', '--to', source.url, '--in-flight', '0'], /must be a number from 1 to 9999/],
     [['export'], /The event store did not answer: .*EVENTSTORE_URL leads to it/s, { EVENTSTORE_URL: nowhere }],
     [['export', join(folder, 'no/such/file')], /no\/such\/file cannot be written: ENOENT/],
+    [['export', folder], /is no regular file: choose another name, or - for stdout/],
     [['import', join(folder, 'none')], /none cannot be read: ENOENT/],
     [['import', join(folder, 'other.json')], /other\.json is not a Ringledger export/, { EVENTSTORE_URL: '' }]
   ]

@@ -49,7 +49,9 @@ t.test('a backup under load is of one instant, and holds what was acknowledged b
 })
 
 t.test('it is made where nothing runs, too, and replaces a file only when it is asked to', async (t) => {
-  const backUp = (...options: string[]) => run(t, ['backup', file, ...options], { DATA_DIR: secondDir })
+  const backUpTo = (file: string, ...options: string[]) => run(t, ['backup', file, ...options], { DATA_DIR: secondDir })
+  const backUp = (...options: string[]) => backUpTo(file, ...options)
+  t.match(await backUpTo(secondDir, '--overwrite'), { code: 1, stderr: /is no regular file: choose another name/ })
   t.match(await backUp(), { code: 1, stderr: /is there already: .* --overwrite/ })
   const { code, stderr } = await backUp('--overwrite')
   t.equal(code, 0, stderr)
