@@ -69,7 +69,7 @@ t.test('whatever an event holds, its line gives it back', async (t) => {
   const unit = fc.nat(0x10f7ff).map((n) => String.fromCodePoint(n < 0xd800 ? n : n + 0x800)) // `binary` takes a second
   const text = fc.string({ unit }).map((text) => Buffer.from(text))
   const bytes = fc.oneof(fc.uint8Array().map((bytes) => Buffer.from(bytes)), json, text)
-  const names = fc.string({ unit: 'grapheme', minLength: 1 })
+  const names = fc.string({ unit, minLength: 1 })
   const revisions = fc.bigInt(0n, 2n ** 63n - 1n)
   const seed = seedOf('FUZZ_SEED')
   t.comment(`FUZZ_SEED=${seed}`)
