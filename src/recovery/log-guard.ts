@@ -33,7 +33,7 @@ export function openLogGuard (
   let last: DatabaseState | undefined
   const compare = joinRunning(async () => { await refuseOtherLog(pool, streams, await readUpTo()) })
   return {
-    assert: () => assert(),
+    assert,
     check,
     problem: () => other,
     /** The last result; false before the first check. */
@@ -45,7 +45,7 @@ export function openLogGuard (
         if (!await compared.then(() => false, (error: unknown) => error instanceof OtherLog)) break
         await pause(soonMs.every, never)
       }
-      await assert(compared)
+      await heed(compared)
     },
     /** Compares now. @throws BehindLog when no webhook may be sent */
     assertMaySend: () => assertMay('maySend'),
@@ -59,7 +59,7 @@ export function openLogGuard (
     keepChecking: () => repeat(async (signal) => {
       await pause(last?.maySend === true ? everyMs : behindEveryMs, signal)
       if (signal.aborted) return
-      for (const look of [() => assert(), check]) await look().catch(() => {}) // logged; others report outages
+      for (const look of [assert, check]) await look().catch(() => {}) // logged; others report outages
     })
   }
 
@@ -69,7 +69,11 @@ export function openLogGuard (
   }
 
   /** Compares the log now. @throws OtherLog, EventStoreUnavailable; an outage keeps the last result */
-  async function assert (compared = compare()): Promise<void> {
+  async function assert (): Promise<void> {
+    await heed(compare())
+  }
+
+  async function heed (compared: Promise<void>): Promise<void> {
     try {
       await compared
     } catch (error) {

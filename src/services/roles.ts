@@ -156,7 +156,7 @@ async function silence ({ postgres, queue }: InReach, over: AbortSignal): Promis
     const askedAt = performance.now()
     const [postgresIsThere, queueIsThere] = await Promise.all([isThere(postgres()), isThere(queue())])
     since = postgresIsThere && queueIsThere ? undefined : since ?? askedAt
-    if (since !== undefined && performance.now() - since >= silentMs) return !postgresIsThere
+    if (since !== undefined && !over.aborted && performance.now() - since >= silentMs) return !postgresIsThere
   }
 }
 
