@@ -1,5 +1,5 @@
 // In a small heap: more large bodies at once than it has room for; large events that a filter leaves out; and a contact
-// with very many leads in one campaign, as a log may have it, which is read in little memory, and not added to.
+// whose leads were created and deleted very many times, and who has as many as there may be.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant } from '../../support/bodies/bodies.js'
@@ -32,16 +32,18 @@ const created = (lead_id: number) => ({
   type: 'LeadCreated' as const,
   data: { ...ids(lead_id), ...person, secondary_contacts: [], created_at: at }
 })
+const deleted = (lead_id: number) => ({ type: 'LeadDeleted' as const, data: { ...ids(lead_id), deleted_at: at } })
 
 const { connection, store } = await scratchEventStore(t)
 const streams = new EventLog(connection)
 
-t.test('a process with a small heap reads 50,000 leads of a contact, and refuses one more', async (t) => {
+t.test('a process with a small heap reads 50,000 events of a contact with 1,000 leads, and refuses one more', async (t) => {
   const contact = randomUUID()
-  for (let made = 0; made < 50_000; made += 500) {
-    const events = Array.from({ length: 500 }, (_, index) =>
-      ({ id: randomUUID(), ...created(made + index + 1), metadata: {} }))
-    await streams.append(`lead-1-${contact}`, events, made === 0 ? noStream : BigInt(made - 1))
+  const former = Array.from({ length: 24_500 }, (_, index) => [created(index + 1), deleted(index + 1)]).flat()
+  const present = Array.from({ length: 1_000 }, (_, index) => created(30_000 + index))
+  const all = [...former, ...present].map((event) => ({ id: randomUUID(), ...event, metadata: {} }))
+  for (let at = 0; at < all.length; at += 500) {
+    await streams.append(`lead-1-${contact}`, all.slice(at, at + 500), at === 0 ? noStream : BigInt(at - 1))
   }
   const args = [store.url, contact]
   const { said, ended } = mainProcess(t, new URL('./one-more-lead-main.js', import.meta.url), args, { heapMb: 48 })
