@@ -16,11 +16,7 @@ export const connectionsOfQueue = { producer: 2, worker: 8 }
 export async function postgresBackEnd (
   pool: Pool, databaseUrl: string, answerWithinMs: number
 ): Promise<BackEnd<PostgresConnectionOptions>> {
-  await onConnection(pool, async (client, isBroken) => {
-    // The migrations set the search path of their session, so the pool must not use it again.
-    isBroken(new Error('the search path of this session was changed'))
-    await runMigrations(client, schema)
-  })
+  await onConnection(pool, (client) => runMigrations(client, schema))
   const ofQueue = new URL(databaseUrl) // a name in the URL would override a separate option
   ofQueue.searchParams.set('application_name', 'ringledger queue')
   const connection = (max: number) => ({
