@@ -41,6 +41,14 @@ t.test('another report for the same call is refused', async (t) => {
   }
 })
 
+t.test('a report names no other call than its path does', async (t) => {
+  given([]).when(complete({ call_id: callId } as Partial<CompleteCallBody>)).then(t, [completed()])
+  for (const call_id of ['c-2', '', 5, null]) {
+    given([]).when(complete({ call_id } as Partial<CompleteCallBody>))
+      .then(t, invalid({ call_id: ['must be that of the path, or absent'] }))
+  }
+})
+
 t.test('a call does not end before it began', async (t) => {
   const errors = { ended_at: ['must not be before started_at'] }
   const began = { started_at: '2026-01-31T12:00:00+01:00' }
