@@ -28,6 +28,7 @@ export async function addConsole (app: FastifyInstance, basePath: string): Promi
       prefix: `${basePath}/console/`,
       decorateReply: false,
       index: false,
+      allowedPath: (path) => !path.endsWith('/'), // a folder is a 404 like all that is not there, and no 403
       preCompressed: true,
       immutable: true,
       maxAge: '365d',

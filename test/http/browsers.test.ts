@@ -103,7 +103,10 @@ t.test('browsers get a page whose scripts are files of ours, kept for good, and 
     }, file)
   }
   for (const path of ['/console/', '/console/none.js', '/console/%2e%2e/metafile.json', '/console/..%2fmetafile.json']) {
-    t.equal((await fetch(root.url + path)).status, 404, path)
+    for (const encoding of ['gzip', 'identity']) {
+      const { status } = await fetch(root.url + path, { headers: { 'accept-encoding': encoding } })
+      t.equal(status, 404, `${path}, ${encoding}`)
+    }
   }
 })
 
