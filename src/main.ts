@@ -46,11 +46,13 @@ function asLogLine (text: string): string {
   return msg && `${JSON.stringify({ level: 60, time: Date.now(), msg })}\n`
 }
 
-/** If the terminal closes (EIO), or `head` ends (EPIPE), output is lost, but the command still ends normally. */
+/** Output is lost where the terminal closes (EIO) or `head` ends (EPIPE), but the command ends normally. */
 function outliveTerminal (): void {
   for (const output of [process.stdout, process.stderr]) {
     output.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EIO' && error.code !== 'EPIPE') throw error
+      if (error.code === 'EIO' || error.code === 'EPIPE') return
+      process.stderr.write(`ringledger: the output cannot be written: ${error.message}\n`)
+      process.exit(1)
     })
   }
   const terminals = [0, 1, 2].filter((fd) => isatty(fd))

@@ -1,6 +1,6 @@
 // What cannot work is refused: which setting or file it is, how to mend it, and an exit status that tells.
 import { spawn, spawnSync } from 'node:child_process'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
@@ -45,6 +45,15 @@ t.test('what is no command, or has another option or argument, is refused', asyn
   await refused(t, ['start', '--port', '1'], {}, [/unknown option '--port'/])
   await refused(t, ['catalog', 'import'], {}, [/missing required argument 'file'/])
   await refused(t, ['event-store', '--port', '70000'], {}, [/must be a port from 0 to 65535/])
+})
+
+const skip = existsSync('/dev/full') ? false : '/dev/full is not here'
+
+t.test('a command whose output finds the disk full says so, and fails', { skip }, (t) => {
+  const stdio = ['ignore', openSync('/dev/full', 'w'), 'pipe'] as const
+  const { status, stderr } = spawnSync(process.execPath, [bin, 'completion', 'bash'], { stdio: [...stdio], encoding: 'utf8' })
+  t.strictSame([status, stderr], [1, 'ringledger: the output cannot be written: ENOSPC: no space left on device, write\n'])
+  t.end()
 })
 
 t.test('a DATA_DIR that cannot be used is named, by every command that needs it', async (t) => {
