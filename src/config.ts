@@ -142,7 +142,7 @@ function shown (name: string, problem: string, environment: NodeJS.ProcessEnv): 
   const file = environment[`${name}_FILE`]
   if (file && !environment[name]) return ` (it comes from the file ${file})`
   const value = withoutLogins(environment[name] ?? '')
-  if (!value || withoutLogins(problem).includes(value)) return ''
+  if (!value || withoutLogins(problem).split(/[\s:;,]+/).includes(value)) return ''
   if (isUrl(name)) return problem.startsWith('must be a URL') ? schemeOf(value) : '' // it may have a password
   if (secretNames.some((secret) => secret === name)) return ''
   const start = value.length > longestShown ? `${value.slice(0, longestShown)}…` : value

@@ -197,6 +197,8 @@ t.test('what a setting cannot be, or what programs would read as another value, 
       t.notMatch(message, /hunter2/)
     }
   }
+  const env = { WEBHOOK_TIMEOUT_MS: '0' }
+  t.match(new BadSettings(problems(env), env).message, / \(it is "0"\)$/, 'with its value, though 0 is a digit of the bounds')
   t.end()
 })
 
