@@ -51,7 +51,7 @@ export async function testService (
   const config = configOf(environment)
   const opened: Connections[] = []
   const start = async (wanted: Role[], overrides: Record<string, string> = {}) => {
-    const settings = { ...environment, ...overrides }
+    const settings = { ...wanted.includes('projector') && onBusyMachine, ...environment, ...overrides }
     const on: Urls = { ...urls, redisUrl: settings.REDIS_URL }
     const running = await startRoles(wanted, configOf(settings), on, log, async (parts) => { opened.push(parts) })
     let stopped: Promise<unknown> | undefined
@@ -72,6 +72,9 @@ export async function testService (
   const neverLogs = (...texts: string[]) => { madeUp.push(...texts) }
   return { url, urls, postgres, store, client: connect(t, store.url), parts, config, token, call, neverLogs, start }
 }
+
+/** Tests read what they wrote: beside other loads a read model may be further behind than the usual second. */
+const onBusyMachine = { READ_MODEL_WAIT_MS: '5000' }
 
 export function configOf (environment: Record<string, string>): CompleteConfig {
   const config = loadConfig({ ...secrets, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...environment })
