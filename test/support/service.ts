@@ -51,7 +51,7 @@ export async function testService (
   const config = configOf(environment)
   const opened: Connections[] = []
   const start = async (wanted: Role[], overrides: Record<string, string> = {}) => {
-    const settings = { ...wanted.includes('projector') && onBusyMachine, ...environment, ...overrides }
+    const settings: Record<string, string> = { ...wanted.includes('projector') && onBusyMachine, ...environment, ...overrides }
     const on: Urls = { ...urls, redisUrl: settings.REDIS_URL }
     const running = await startRoles(wanted, configOf(settings), on, log, async (parts) => { opened.push(parts) })
     let stopped: Promise<unknown> | undefined
