@@ -3314,7 +3314,7 @@ export interface components {
              * @description When the test was asked for: ISO 8601, UTC.
              */
             timestamp: string;
-            /** @description The call; in a test a sample of one, with every field, of the assistant itself. */
+            /** @description A sample of a call, with every field, of the assistant itself. */
             data: components["schemas"]["WebhookCall"];
         };
     };

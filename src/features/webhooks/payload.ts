@@ -49,9 +49,7 @@ const call = {
   }))
 }
 
-const WebhookCall = Type.Object(call, {
-  title: 'WebhookCall', description: 'The call; in a test a sample of one, with every field, of the assistant itself.'
-})
+const WebhookCall = Type.Object(call, { title: 'WebhookCall' })
 export type WebhookCall = Static<typeof WebhookCall>
 
 const TruncatedCall = Type.Object({
@@ -75,6 +73,6 @@ export type WebhookPayload = Static<typeof WebhookPayload>
 export const WebhookTest = Type.Object({
   type: Type.Enum(['webhook.test'], { description: 'What happened.' }),
   timestamp: Instant({ description: 'When the test was asked for: ISO 8601, UTC.' }),
-  data: WebhookCall
+  data: { ...WebhookCall, description: 'A sample of a call, with every field, of the assistant itself.' }
 }, { title: 'WebhookTest' })
 export type WebhookTest = Static<typeof WebhookTest>

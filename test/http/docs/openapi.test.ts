@@ -159,6 +159,12 @@ t.test('a choice in a query is no mere reference: clients in Rust did not import
   t.same(schemas.filter((schema) => '$ref' in schema), [])
 })
 
+t.test('what a choice is made of is a mere reference: a client in Python took the other one for what had words', async (t) => {
+  const choices = ofOlder.flatMap(({ oneOf }) => Array.isArray(oneOf) ? oneOf : [])
+  t.ok(choices.length > 1)
+  t.same(choices.filter((choice) => Object.keys(Object(choice)).join() !== '$ref'), [])
+})
+
 async function get (url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') {
   const answer = await app.inject({ method, url: `/v1${url}`, headers })
   return { status: answer.statusCode, headers: answer.headers, text: answer.body }
