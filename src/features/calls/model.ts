@@ -23,17 +23,16 @@ export interface CallFacts {
 export function validateReport (
   callId: string, submitted: Submitted<CompleteCallBody>, facts: CallFacts, now: Date
 ): { report: CallCompleted } {
-  const { started_at: began, ended_at: ended, call_id: named = callId }: Partial<CallCompleted> = soundFields(submitted)
+  const { started_at: began, ended_at: ended } = soundFields(submitted)
   const isReversed = began !== undefined && ended !== undefined && Date.parse(ended) < Date.parse(began)
   const body = soundBody(submitted, [
-    named !== callId && problem('call_id', 'must be that of the path, or absent'),
     isReversed && problem('ended_at', 'must not be before started_at'),
     ended !== undefined && Date.parse(ended) > latestEnd(now) &&
       problem('ended_at', 'must not be more than 15 minutes in the future'),
     facts.assistantExists === false && problem('assistant_id', 'must be an existing assistant'),
     facts.leadBelongs === false && problem('lead_id', 'must be a lead of the user who owns the assistant')
   ])
-  return { report: withKnown({ call_id: callId, ...body }) }
+  return { report: withKnown({ ...body, call_id: callId }) }
 }
 
 /** Without the fields that nobody knows: an engine may append them. */
