@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { callIdOf } from '../../src/features/calls/events.js'
 import { typeInLog } from '../../src/domain/sealed.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { streamErased } from '../../src/features/persons/model.js'
 import type { Streams } from '../../src/log/event-log.js'
 
 interface Audit {
@@ -121,7 +122,8 @@ async function newCount (
 }
 
 const report = 'CallCompleted'
-const erasure = 'CallErased'
+/** The second one stands for a report that nobody could read. */
+const erasures = ['CallErased', streamErased]
 
 /** Goes on up to `end`. Each part yields the whole count so far, which may have begun anew. */
 async function * countOn (
@@ -129,7 +131,7 @@ async function * countOn (
 ): AsyncGenerator<Count> {
   let count = from
   if (end <= count.position) return
-  const eventTypes = [report, erasure]
+  const eventTypes = [report, ...erasures]
   for await (const batch of streams.followStored({ after: count.position, eventTypes, signal })) {
     count = { ...count }
     for (const event of batch.events) {
@@ -166,5 +168,5 @@ async function isCounted ({ read }: CountedLog, event: StoredEvent, count: Count
 }
 
 /** By the type in the log: a report that nobody can read still counts as one. */
-const isErasure = (event: StoredEvent) => typeInLog(event) === erasure
+const isErasure = (event: StoredEvent) => erasures.includes(typeInLog(event))
 const isOther = (event: StoredEvent) => typeInLog(event) !== report
