@@ -47,7 +47,7 @@ export const Environment = Type.Object({
   HOST: Type.String({ default: '127.0.0.1' }),
   PORT: Whole(0, 65_535, 3000),
   BASE_PATH: Text('^(/[A-Za-z0-9._~-]+)*/?$', 'must be a path such as /api'),
-  PUBLIC_URL: Matching('^https?://[^\\s/?#@]+(/[A-Za-z0-9._~-]+)*/?$', 'must be a URL such as https://api.example.com'),
+  PUBLIC_URL: Matching('^https?://[^\\s/?#@]+(/[A-Za-z0-9._~-]+)*/?$', 'must be a URL without a query, such as https://api.example.com'),
   EVENTSTORE_CA_FILE: Type.Optional(Type.String()),
   EVENTSTORE_URL: Url('esdb|esdb\\+discover|kurrentdb|kurrentdb\\+discover', 'esdb://localhost:2113?tls=false'),
   DATABASE_URL: Url('postgres|postgresql', 'postgres://user:password@localhost:5432/ringledger'),

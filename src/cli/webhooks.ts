@@ -175,11 +175,12 @@ function readOptions (file: string | undefined, most: number | undefined): Webho
 
 /** The error must not quote the file: it may hold secrets. */
 function readHeaders (file: string): WebhookOptionsBody['headers'] {
-  const text = readText(file)
+  let text: string | undefined
   try {
+    text = readText(file)
     return JSON.parse(text)
-  } catch {
-    throw new Error(`${file} is no JSON`)
+  } catch (error) {
+    throw new Error(text === undefined ? `${file} cannot be read: ${(error as Error).message}` : `${file} is no JSON`)
   }
 }
 

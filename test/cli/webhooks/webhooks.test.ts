@@ -156,6 +156,7 @@ t.test('options are changed by a file, shown without values, and cleared', async
   }
   writeFileSync(file, '{a-secret')
   t.match(await webhooks('options', '1', '--headers', file), { code: 1, stderr: /headers\.json is no JSON\n$/ })
+  t.match(await webhooks('options', '1', '--headers', `${file}.x`), { code: 1, stderr: /headers\.json\.x cannot be read: ENOENT/ })
   t.same(JSON.parse((await webhooks('options', '1', '--clear', '--json')).stdout), { headers: {}, max_per_second: null })
   t.match(await webhooks('options', '99'), { code: 1, stderr: /there is no assistant 99/ })
 })
