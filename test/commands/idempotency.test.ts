@@ -261,7 +261,7 @@ t.test('an id whose stream exists already is passed over, and nobody else\'s ass
   await eventually(async () => { // it gives out ids once it has seen how far the read models are
     const answer = await caller(url)('POST', '/user/assistant', { token, body: newAssistant })
     data = answer.body.data
-    return answer.status === 201
+    if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
   })
   t.ok(data && data.id > first.body.data.id, `${data?.id} is a new id`)
   t.equal((await streams.read(`assistant-${first.body.data.id}`)).length, 1)
