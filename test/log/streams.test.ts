@@ -1,20 +1,22 @@
-// Appending to streams and reading them.
+// Appending to streams and reading them, also through a network that loses things: each append is known, and stands
+// once.
 import { randomUUID } from 'node:crypto'
 import { jsonEvent, type JSONType } from '@eventstore/db-client'
 import pg from 'pg'
-import t from 'tap'
-import { RevisionConflict } from '../../src/log/errors.js'
+import t, { type Test } from 'tap'
+import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../../src/log/errors.js'
 import { eventId, uuidV5, toStoredEvent } from '../../src/log/stored.js'
-import { noStream, EventLog } from '../../src/log/event-log.js'
+import { noStream, EventLog, type EventLogOptions } from '../../src/log/event-log.js'
 import type { Proposed } from '../../src/log/connection.js'
-import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { eventually } from '../support/eventually.js'
 import { collect } from '@ringledger/embedded-event-store/testing'
 import { event } from '@ringledger/event-transfer/testing'
 
 const proposed = (type = 'Happened'): Proposed => ({ id: randomUUID(), type, data: { a: 1 }, metadata: { who: 'me' } })
 const name = () => `test-${randomUUID()}`
-const { client, connection } = await scratchEventStore(t)
+const { client, store, connection, postgres } = await scratchEventStore(t)
 const direct = new EventLog(connection)
 
 t.test('a stream that is not there has no events', async (t) => {
@@ -94,10 +96,10 @@ t.test('ids of events follow from their command: UUIDs of version 5', async (t) 
 })
 
 t.test('a connection that was closed opens nothing any more, which nobody would close', async (t) => {
-  const { connection } = await scratchEventStore(t)
-  const streams = new EventLog(connection)
+  const closed = connectionTo(t, store.url)
+  const streams = new EventLog(closed)
   await streams.append(name(), [proposed()], noStream)
-  await connection.close()
+  await closed.close()
   const following = streams.follow({ after: 0n, eventTypes: ['Happened'], signal: new AbortController().signal })
   const asked: Array<Promise<unknown>> = [
     streams.head(), streams.read(name()), streams.append(name(), [proposed()], noStream),
@@ -106,9 +108,125 @@ t.test('a connection that was closed opens nothing any more, which nobody would 
   for (const each of asked) await t.rejects(each, { name: 'EventStoreUnavailable' })
 })
 
+/** Streams of a client behind a proxy, whose connection is up. */
+async function behindProxy (t: Test, options: EventLogOptions = {}) {
+  const proxy = await tcpProxy(t, store.port)
+  const connection = connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`)
+  await new EventLog(connection).append(name(), [proposed()], noStream) // a slow machine may need longer than `options`
+  return { proxy, streams: new EventLog(connection, { quietAfterMs: Infinity, ...options }) }
+}
+
+t.test('an append whose acknowledgement is lost is followed up, and stands once', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, events] = [name(), [proposed(), proposed()]]
+  proxy.loseAnswers()
+  const appending = streams.append(stream, events, noStream)
+  await eventually(async () => (await direct.read(stream)).length === 2)
+  proxy.cut()
+  const read = await direct.read(stream)
+  t.strictSame(await appending, { revision: 1n, position: read[1]?.position })
+  t.strictSame((await direct.read(stream)).map(({ id }) => id), events.map(({ id }) => id))
+})
+
+t.test('that one append was not written says nothing of those that wait beside it', async (t) => {
+  const sql = new pg.Client({ connectionString: postgres.url })
+  await sql.connect()
+  t.teardown(() => sql.end())
+  await sql.query('BEGIN; LOCK TABLE eventstore.events IN SHARE MODE')
+  const [refused, written] = [name(), name()]
+  const refusal = t.rejects(direct.append(refused, [proposed()], noStream), EventStoreUnavailable)
+  const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database()`
+  await eventually(async () => (await sql.query(cancel.replace('pg_cancel_backend(pid)', 'pid'))).rowCount === 1)
+  const waiting = direct.append(written, [proposed()], noStream)
+  await direct.head() // an answer to what was sent after it: it has arrived
+  await sql.query(cancel)
+  await refusal
+  await sql.query('COMMIT')
+  t.match(await waiting, { revision: 0n })
+  t.equal((await direct.read(refused)).length, 0)
+})
+
+t.test('it is found although somebody wrote after it', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, event] = [name(), proposed()]
+  proxy.loseAnswers()
+  const appending = streams.append(stream, [event], noStream)
+  await eventually(() => direct.append(stream, [proposed()], 0n))
+  proxy.cut()
+  t.match(await appending, { revision: 0n })
+  t.equal((await direct.read(stream)).length, 2)
+})
+
+t.test('an append that was lost on the way out is sent again', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, event] = [name(), proposed()]
+  proxy.freeze()
+  const appending = streams.append(stream, [event], noStream)
+  await eventually(async () => {
+    await direct.head()
+    proxy.cut()
+  })
+  t.match(await appending, { revision: 0n })
+  t.strictSame((await direct.read(stream)).map(({ id }) => id), [event.id])
+})
+
+t.test('an append that met another one while its answer was lost is a conflict', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, theirs] = [name(), proposed()]
+  proxy.freeze()
+  const appending = streams.append(stream, [proposed()], noStream)
+  await direct.append(stream, [theirs], noStream)
+  proxy.cut()
+  await t.rejects(appending, RevisionConflict)
+  t.strictSame((await direct.read(stream)).map(({ id }) => id), [theirs.id])
+})
+
+t.test('when the store stays away after a request, the outcome is unknown and never called unwritten', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { resolveWithinMs: 400 })
+  const stream = name()
+  proxy.loseAnswers()
+  const appending = streams.append(stream, [proposed()], noStream)
+  appending.catch(() => {}) // expected below
+  await eventually(async () => (await direct.read(stream)).length === 1)
+  await proxy.close()
+  await t.rejects(appending, AppendOutcomeUnknown)
+})
+
+t.test('a store that hangs is given up in bounded time', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 2_000, resolveWithinMs: 2_200 })
+  proxy.freeze()
+  const beganAt = performance.now()
+  await t.rejects(streams.append(name(), [proposed()], noStream), AppendOutcomeUnknown)
+  const ms = performance.now() - beganAt
+  t.ok(ms < 5_700, `after ${ms.toFixed()} ms: the last try has no more time than is left`)
+})
+
+t.test('a read that is not answered is given up in bounded time', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 1_000 })
+  proxy.freeze()
+  await t.rejects(streams.read(name()), EventStoreUnavailable)
+  await t.rejects(streams.head(), EventStoreUnavailable)
+})
+
+t.test('after a silence an append asks first: to a store that hangs it is never sent', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 1_000, quietAfterMs: -1 })
+  const stream = name()
+  proxy.freeze()
+  await t.rejects(streams.append(stream, [proposed()], noStream), EventStoreUnavailable)
+  t.strictSame(await direct.read(stream), [])
+})
+
+t.test('a store that is not there was not written to', async (t) => {
+  const proxy = await tcpProxy(t, store.port)
+  await proxy.close()
+  const streams = new EventLog(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false&maxDiscoverAttempts=1`))
+  await t.rejects(streams.append(name(), [proposed()], noStream), EventStoreUnavailable)
+  await t.rejects(streams.read(name()), EventStoreUnavailable)
+  await t.rejects(streams.head(), EventStoreUnavailable)
+})
+
 t.test('the embedded store removes what was hidden before, also when it is asked twice at once', async (t) => {
-  const { client, connection, postgres } = await scratchEventStore(t)
-  const streams = new EventLog(connection)
   const isLeft = async (id: string) => (await collect(client.readAll())).some(({ event }) => event?.id === id)
   const hidden = async () => {
     const [stream, first] = [randomUUID(), event()]
@@ -118,13 +236,13 @@ t.test('the embedded store removes what was hidden before, also when it is asked
   }
   const [one, other] = await Promise.all([1, 2].map(async () => {
     const id = await hidden()
-    const scavenged = await streams.scavenge()
+    const scavenged = await direct.scavenge()
     t.notOk(await isLeft(id))
     return scavenged
   }))
   t.equal((one?.events ?? 0) + (other?.events ?? 0), 2)
   t.ok((one?.bytes ?? 0) + (other?.bytes ?? 0) > 0)
-  t.match(await streams.scavenge(), { events: 0 })
+  t.match(await direct.scavenge(), { events: 0 })
 
   const sql = new pg.Client({ connectionString: postgres.url })
   await sql.connect()
@@ -133,38 +251,37 @@ t.test('the embedded store removes what was hidden before, also when it is asked
     CREATE TRIGGER slow BEFORE INSERT ON eventstore.events FOR EACH ROW WHEN (new.type = '$>') EXECUTE FUNCTION slow()`)
   const started = async () => (await collect(client.readAll())).filter(({ event }) => event?.type === '$scavengeStarted')
   const before = (await started()).length
-  const running = streams.scavenge()
+  const running = direct.scavenge()
   await eventually(async () => (await started()).length > before)
   const late = await hidden()
-  await streams.scavenge()
+  await direct.scavenge()
   t.notOk(await isLeft(late), 'nor is it taken for done while one that has passed it is still named')
   await running
 })
 
-t.test('on another server nothing is begun', async (t) => {
-  const { client, connection } = await scratchEventStore(t)
-  await client.tombstoneStream('$embedded-event-store') // what only an embedded log has
-  t.equal(await new EventLog(connection).scavenge(), undefined)
-  t.notOk((await collect(client.readAll())).some(({ event }) => event?.type === '$scavengeStarted'))
-})
-
 t.test('a log is read from the middle of a stream, and followed from where nothing is left', async (t) => {
-  const { client, connection } = await scratchEventStore(t)
-  const streams = new EventLog(connection)
   const { position } = await client.appendToStream('call-a', [event('CallCompleted'), event('CallErased')])
   const { position: end } = await client.appendToStream('call-b', [event('CallCompleted')])
   await client.setStreamMetadata('call-a', { truncateBefore: 1 })
-  await streams.scavenge()
-  t.same((await streams.read('call-a')).map(({ revision, type }) => [revision, type]), [[1n, 'CallErased']])
+  await direct.scavenge()
+  t.same((await direct.read('call-a')).map(({ revision, type }) => [revision, type]), [[1n, 'CallErased']])
 
   const seen: string[] = []
   const stopping = new AbortController()
   const after = (position?.commit ?? 0n) - 1n
   const eventTypes = ['CallCompleted', 'CallErased']
-  for await (const batch of streams.follow({ after, eventTypes, signal: stopping.signal })) {
+  for await (const batch of direct.follow({ after, eventTypes, signal: stopping.signal })) {
     seen.push(...batch.events.map(({ stream, type }) => `${stream} ${type}`))
     if (batch.position >= (end?.commit ?? 0n)) break
   }
   stopping.abort()
   t.same(seen, ['call-a CallErased', 'call-b CallCompleted'])
+})
+
+t.test('on another server nothing is begun', async (t) => {
+  const count = async () => (await collect(client.readAll())).filter(({ event }) => event?.type === '$scavengeStarted').length
+  const before = await count()
+  await client.tombstoneStream('$embedded-event-store') // what only an embedded log has
+  t.equal(await direct.scavenge(), undefined)
+  t.equal(await count(), before)
 })

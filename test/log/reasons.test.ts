@@ -2,14 +2,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { reachableHead } from '../../../src/services/back-end-unreachable.js'
-import { loadConfig } from '../../../src/config.js'
-import { unusedOf } from '../../../src/log/client-url.js'
-import { EventLog } from '../../../src/log/event-log.js'
-import { secrets } from '../../support/auth/secrets.js'
-import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { eventStoreCluster } from '../../support/cluster/cluster.js'
-import * as certificate from '../../support/receivers/hook-certificate.js'
+import { reachableHead } from '../../src/services/back-end-unreachable.js'
+import { loadConfig } from '../../src/config.js'
+import { unusedOf } from '../../src/log/client-url.js'
+import { EventLog } from '../../src/log/event-log.js'
+import { secrets } from '../support/auth/secrets.js'
+import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { eventStoreCluster } from '../support/cluster/cluster.js'
+import * as certificate from '../support/receivers/hook-certificate.js'
 
 const { store } = await scratchEventStore(t)
 const plain = (await eventStoreCluster(t, store, { size: 1 })).members[0].port
