@@ -1,7 +1,9 @@
-// What becomes of a delivery and its webhook when attempts end.
+// What becomes of a delivery and its webhook when attempts end, and what users are told of it.
 import t from 'tap'
-import { answer, endedAs, ruleRig, schedule, senderRig, url } from '../../support/workers/sender-rig.js'
-import { keepMonths } from '../../../workers/deliveries/retention.js'
+import { answer, endedAs, ruleRig, schedule, url } from '../../support/workers/sender-rig.js'
+import { listNotices } from '../../../workers/deliveries/read.js'
+import { keepMonths, removeExpired } from '../../../workers/deliveries/retention.js'
+import { probeSuspended } from '../../../workers/operate/upkeep.js'
 import { closeLost, recordOutcomes } from '../../../workers/deliveries/outcome.js'
 import { beginAnew } from '../../../workers/deliveries/pending.js'
 
@@ -254,16 +256,93 @@ rule('the text of an answer is stored whatever is in it', async (t) => {
   t.match(await r.rows('webhook_attempts'), [{ response_excerpt: 'ab\ufffd', error: '\\u0000' }])
 })
 
-t.test('attempts of a month have a table of their own, which goes when its time is over', async (t) => {
-  const months = await senderRig(t)
-  t.same(await keepMonths(months.pool, 90), [])
-  t.same(await keepMonths(months.pool, 90), [])
-  const tables = async () => (await months.pool.query<{ n: number }>(`
+const notices = async (user = '1') => (await listNotices(r.pool, user, { page: 1, perPage: 100 })).items
+/** The oldest first. */
+const told = async () => (await notices()).map(({ type }) => type).reverse()
+/** Adds a delivery and makes the attempt that is due longest, so many times. @returns its delivery */
+async function attempt (status: number, times = 1): Promise<string> {
+  let last = ''
+  for (; times > 0; times--) {
+    await r.add()
+    const { attempts } = await r.claim(r.worker, [1], { room: 1 })
+    await r.end(attempts, answer(status))
+    last = attempts[0]?.deliveryId ?? ''
+  }
+  return last
+}
+
+rule('the third failure in a row is told, no further one until after a success, and the success is', async (t) => {
+  await attempt(500, 2)
+  t.same(await told(), [])
+  const third = await attempt(500)
+  t.match(await notices(), [{
+    id: Number, type: 'endpoint_failing', assistant_id: 1, delivery_id: third, reason: 'failed_three_times', at: /^\d{4}-.*Z$/
+  }])
+  t.same(await notices('2'), [], 'another user is not told')
+  await attempt(500, 2)
+  t.equal((await told()).length, 1, 'not again')
+  const success = await attempt(200)
+  t.match((await notices())[0], { type: 'endpoint_recovered', delivery_id: success, reason: null })
+  await attempt(500, 2)
+  await attempt(200)
+  t.same(await told(), ['endpoint_failing', 'endpoint_recovered'], 'two failures are told by nobody')
+})
+
+rule('a resumed webhook is told to fail again only after a success, and its five days begin anew', async (t) => {
+  await attempt(500, 3)
+  await r.pool.query("UPDATE ledger.webhooks SET suspended_at = now(), suspended_reason = 'failing'")
+  await r.resume()
+  t.match(await r.hook(), { failures_in_row: 3, failing_since: null })
+  await attempt(500)
+  t.match(await r.hook(), { failures_in_row: 3, failing_since: Date })
+  await attempt(200)
+  await attempt(500, 3)
+  t.same(await told(), ['endpoint_failing', 'endpoint_recovered', 'endpoint_failing'])
+})
+
+rule('notices are kept for 90 days', async (t) => {
+  await r.pool.query(`
+    INSERT INTO ledger.webhook_notices (user_id, type, at)
+    SELECT '1', 'delivery_exhausted', now() - days * interval '1 day' FROM unnest(ARRAY[91, 89]) days`)
+  t.match(await removeExpired(r.pool, 90), { notices: 1 })
+  t.equal((await notices()).length, 1)
+})
+
+rule('a webhook that was suspended for failing is probed once a day, and a success resumes it', async (t) => {
+  await attempt(500, 2)
+  await r.add(1, { assistant: 2 })
+  const suspended = (reason: string, ago: string) => r.pool.query(`
+    UPDATE ledger.webhooks SET suspended_at = now() - $2::interval, suspended_reason = $1, probed_at = NULL`, [reason, ago])
+  const probe = async (status: number) => {
+    const { attempts } = await r.claim(r.worker, [1, 2])
+    await r.end(attempts, answer(status))
+    return attempts.map(({ trigger, assistantId, n }) => [trigger, assistantId, n])
+  }
+  await suspended('gone', '2 days')
+  t.equal(await probeSuspended(r.pool), 0, 'not after a 410')
+  await suspended('failing', '23 hours')
+  t.equal(await probeSuspended(r.pool), 0, 'not before a day is over')
+  await suspended('failing', '25 hours')
+  await r.change({ assistant_id: 2, is_on: false })
+  t.same([await probeSuspended(r.pool), await probeSuspended(r.pool)], [1, 0], 'one delivery, once a day, and none that is off')
+  t.same(await probe(500), [['probe', '1', 1]])
+  t.match(await r.hook(), { suspended_reason: 'failing' }, 'a failure changes nothing')
+  await r.pool.query("UPDATE ledger.webhooks SET probed_at = now() - interval '25 hours'")
+  t.equal(await probeSuspended(r.pool), 1)
+  t.same(await probe(200), [['probe', '1', 2]])
+  t.match(await r.hook(), { suspended_reason: null })
+  t.equal((await r.rows('webhook_deliveries', "status = 'delivered'")).length, 1)
+})
+
+rule('attempts of a month have a table of their own, which goes when its time is over', async (t) => {
+  t.same(await keepMonths(r.pool, 90), [])
+  t.same(await keepMonths(r.pool, 90), [])
+  const tables = async () => (await r.pool.query<{ n: number }>(`
     SELECT count(*)::integer AS n FROM pg_inherits WHERE inhparent = 'ledger.webhook_attempts'::regclass`)).rows[0]?.n
   t.equal(await tables(), 5)
-  const [id = ''] = await months.add()
-  await months.end((await months.claim(months.worker)).attempts, answer(200))
-  t.same(await months.rows('webhook_attempts_rest'), [])
-  t.ok((await keepMonths(months.pool, -40)).length > 0)
-  t.match([await months.rows('webhook_attempts'), await months.delivery(id)], [[], { status: 'delivered' }])
+  const [id = ''] = await r.add()
+  await r.end(await claimed(), answer(200))
+  t.same(await r.rows('webhook_attempts_rest'), [])
+  t.ok((await keepMonths(r.pool, -40)).length > 0)
+  t.match([await r.rows('webhook_attempts'), await r.delivery(id)], [[], { status: 'delivered' }])
 })

@@ -164,5 +164,5 @@ async function outcome (batches: Told[][]): Promise<unknown> {
 t.test('batches of any size are as good as events one by one', async (t) => {
   await fc.assert(fc.asyncProperty(history, async (batches) => {
     t.strictSame(await outcome(batches), await outcome(batches.flat().map((event) => [event])))
-  }), { numRuns: runs(8) })
+  }), { numRuns: runs(5) })
 })

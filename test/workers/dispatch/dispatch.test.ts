@@ -1,13 +1,19 @@
-// What becomes of a call: a delivery, or a row with the reason why there is none; and what the dispatcher remembers of
-// assistants, leads and campaigns, also in a database that was restored.
+// What becomes of a call: a delivery, or a row with the reason why there is none; what the dispatcher remembers of
+// assistants, leads, campaigns and the do-not-call list, also in a database that was restored; and what it has parked.
 import t from 'tap'
+import { countParkedStreams, parkedEvent, parkedStreams } from '../../../projections/engine/parked.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { callStatuses } from '../../../src/features/calls/events.js'
+import { retryParked, skipParked } from '../../../src/ops/parked.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { buildSkippedBodies } from '../../../workers/operate/skipped-bodies.js'
 import {
-  assistantCreated, assistantUpdated, callCompleted, settings, campaign, leadCreated, logOf
+  assistantCreated, assistantUpdated, callCompleted, settings, campaign, leadCreated, leadDeleted, leadStatusChanged,
+  leadUpdated, logOf, type Told
 } from '../../support/events/call-events.js'
-import { url, webhookOn, onlyDelivery, tables } from './dispatching.js'
-import { dispatchRig } from '../../support/workers/delivery-rig.js'
+import { dispatchRig, type Rig } from '../../support/workers/delivery-rig.js'
 import { ruleRig } from '../../support/workers/sender-rig.js'
+import { listed, unlisted, url, webhookOn, onlyDelivery, tables } from './dispatching.js'
 
 const { begin } = await ruleRig(t)
 
@@ -143,4 +149,169 @@ t.test('up to the marker of a database that was lost, a call is recorded with it
     ['c-1', 'skipped', 'restored', false], ['c-2', 'skipped', 'webhook_off', false], ['c-3', 'scheduled', null, true]
   ])
   t.match(rows[0], { body: /"c-1"/ }, 'an operator can send it still')
+})
+
+t.test('a call moves its lead or secondary contact, also when it is not sent, and a duplicate does not', async (t) => {
+  const r = await dispatchRig(t, await begin())
+  await r.tell(assistantCreated(1), leadCreated(7, 3, [8, 9]))
+  await r.tell(
+    callCompleted('c-1', { lead_id: 7, status: 'busy', lead_status: 'rescheduled' }),
+    callCompleted('c-2', { lead_id: 8 }),
+    callCompleted('c-3', { lead_id: 9, status: 'failed' })
+  )
+  await r.tell(callCompleted('c-1', { lead_id: 7, lead_status: 'blacklisted' }))
+  const { rows } = await r.pool.query('SELECT id, status FROM ledger.dispatch_leads ORDER BY id')
+  t.same(rows.map(({ id, status }) => [id, status]), [
+    ['7', 'rescheduled'], ['8', 'completed'], ['9', 'created']
+  ])
+})
+
+t.test('a blacklisted lead stays so, and a report of an older call moves nothing, in this batch or a later one', async (t) => {
+  const r = await dispatchRig(t, await begin())
+  const ended = (minute: number) => ({ ended_at: `2026-01-31T12:0${minute}:00.000Z` })
+  await r.tell(assistantCreated(1, webhookOn), leadCreated(7, 3, [8]))
+  await r.tell(
+    callCompleted('c-1', { lead_id: 7, lead_status: 'blacklisted', ...ended(5) }),
+    callCompleted('c-2', { lead_id: 8, lead_status: 'rescheduled', ...ended(5) }),
+    callCompleted('c-3', { lead_id: 8, lead_status: 'processing', ...ended(4) })
+  )
+  await r.tell(
+    callCompleted('c-4', { lead_id: 7, lead_status: 'scheduled', ...ended(6) }),
+    callCompleted('c-5', { lead_id: 8, ...ended(4) })
+  )
+  await r.tell(callCompleted('c-6', { lead_id: 8, ...ended(5) }))
+  t.same(await told(r), [
+    ['c-1', 'blacklisted'], ['c-2', 'rescheduled'], ['c-3', 'rescheduled'], ['c-4', 'blacklisted'],
+    ['c-5', 'rescheduled'], ['c-6', 'completed']
+  ])
+})
+
+t.test('what a user makes of a lead and its contacts counts from its place in the log on, also after a deletion', async (t) => {
+  const r = await dispatchRig(t, await begin())
+  await r.tell(
+    assistantCreated(1, webhookOn), leadCreated(7, 3, [8]),
+    leadStatusChanged(7, 3, 'blacklisted'), leadStatusChanged(7, 3, 'scheduled', 8), leadUpdated(7, 3, [9, 8], [])
+  )
+  const leadIn = async (place: number) => JSON.parse(String((await r.deliveries())[place]?.body)).data.lead
+  const known = () => r.pool.query(`
+    SELECT id::int, primary_id::int, status, variables->>'customer_name' AS name, revision::int
+    FROM ledger.dispatch_leads ORDER BY 1`)
+  const wanted = [
+    { id: 7, primary_id: null, status: 'blacklisted', name: 'Changed', revision: 3 },
+    { id: 8, primary_id: 7, status: 'scheduled', name: '', revision: 3 },
+    { id: 9, primary_id: 7, status: 'created', name: '', revision: 3 }
+  ]
+  t.same((await known()).rows, wanted)
+  await r.tell(callCompleted('c-1', { lead_id: 9 }))
+  t.match(await leadIn(0), { id: 9, primary_lead_id: 7, status: 'completed' })
+  await r.tell(leadDeleted(7, 3), callCompleted('c-2', { lead_id: 8 }))
+  t.match(await leadIn(1), { id: 8, primary_lead_id: 7, status: 'completed' })
+})
+
+const [ofLead, ofContact] = ['+15551230001', '+15551230002'] // as leadCreated gives them
+
+/** What webhooks say, by call, in the order of the log. */
+async function told (r: Awaited<ReturnType<typeof dispatchRig>>) {
+  const { rows } = await r.pool.query<{ call_id: string, body: string }>(
+    'SELECT call_id, body FROM ledger.webhook_deliveries ORDER BY call_id')
+  return rows.map(({ call_id, body }) => [call_id, JSON.parse(body).data.lead.status])
+}
+
+t.test('from the entry on they are blacklisted, and after it what calls made of them meanwhile', async (t) => {
+  const r = await dispatchRig(t, await begin())
+  const callOf = (id: string, status: 'scheduled' | 'rescheduled') => callCompleted(id, { lead_id: 7, lead_status: status })
+  const callOfContact = (id: string) => callCompleted(id, { lead_id: 8 })
+  await r.tell(assistantCreated(1, webhookOn), leadCreated(7, 3, [8]), callOf('c-1', 'scheduled'))
+  await r.tell(listed(ofLead), callOf('c-2', 'rescheduled'), callOfContact('c-3'))
+  await r.tell(callOf('c-4', 'rescheduled'), listed(ofContact), callOfContact('c-5'))
+  const stored = await r.tell(unlisted(ofLead), callOf('c-6', 'rescheduled'), callOfContact('c-7'))
+  t.same(await told(r), [
+    ['c-1', 'scheduled'], ['c-2', 'blacklisted'], ['c-3', 'completed'], ['c-4', 'blacklisted'], ['c-5', 'blacklisted'],
+    ['c-6', 'rescheduled'], ['c-7', 'blacklisted']
+  ])
+  const bodyOf = async () => (await r.rows('webhook_deliveries', "call_id = 'c-7'"))[0]?.body
+  const body = await bodyOf()
+  await r.pool.query("UPDATE ledger.webhook_deliveries SET status = 'skipped', body = NULL WHERE call_id = 'c-7'")
+  await inTransaction(r.pool, (tx) => buildSkippedBodies(tx, { read: async () => stored.slice(-1) }, ['c-7']))
+  t.same(await bodyOf(), body, 'a body of what was skipped is as any other')
+})
+
+t.test('also where the entry was there before the lead, in its batch or in an earlier one, and for its user alone', async (t) => {
+  const r = await dispatchRig(t, await begin())
+  await r.tell(assistantCreated(1, webhookOn), listed(ofLead), listed(ofContact, 2, 'another'))
+  await r.tell(leadCreated(7, 3, [8]), callCompleted('c-1', { lead_id: 7 }), callCompleted('c-2', { lead_id: 8 }))
+  await r.tell(leadUpdated(7, 3, [8, 9], []), callCompleted('c-3', { lead_id: 9 }), listed(ofContact, 3))
+  await r.tell(callCompleted('c-4', { lead_id: 9 }))
+  t.same(await told(r), [
+    ['c-1', 'blacklisted'], ['c-2', 'completed'], ['c-3', 'completed'], ['c-4', 'blacklisted']
+  ])
+})
+
+/** As if the dispatcher had come to the end. */
+const passAll = ({ pool }: Pick<Rig, 'pool'>) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = 1000000')
+const later = (told: Told): Told => ({ ...told, metadata: { schema_version: '9' } })
+
+function reading (read: (stream: string, from?: bigint) => Promise<StoredEvent[]>) {
+  const visit = async (stream: string, from: bigint, take: (event: StoredEvent) => void) => {
+    for (const event of await read(stream, from)) take(event)
+    return true
+  }
+  return { read, visit }
+}
+
+/** A log that can be mended, as a release that reads more would. */
+function logOver (stored: StoredEvent[]) {
+  const metadata = { schema_version: '2' }
+  const isLater = (each: StoredEvent) => each.metadata.schema_version === '9'
+  const read = async (stream: string, from = 0n) =>
+    stored.filter((each) => each.stream === stream && each.revision >= from)
+  const readMore = async (stream: string, from = 0n) =>
+    (await read(stream, from)).map((each) => isLater(each) ? { ...each, metadata } : each)
+  return { asItIs: reading(read), readable: reading(readMore) }
+}
+
+t.test('a retry makes known what a stream says, also what came after, or leaves all of it', async (t) => {
+  const r = await dispatchRig(t, await begin())
+  await passAll(r)
+  const stored = await r.tell(
+    later(assistantCreated(1)), assistantUpdated(1, webhookOn), callCompleted('early'))
+  const { pool } = r
+  t.match(await parkedStreams(pool, ['dispatcher']), [
+    { projection: 'dispatcher', generation: null, stream: 'assistant-1', events: 2, revision: '0', error: /schema_version 9/ }
+  ])
+  t.strictSame(await countParkedStreams(pool), [{ projection: 'dispatcher', generation: '', streams: 1 }])
+  const { asItIs, readable } = logOver(stored)
+  t.match(await parkedEvent({ pool, streams: asItIs }, undefined, 'assistant-1'), { generation: null, parked: 2 })
+  await t.rejects(retryParked({ pool, streams: asItIs }, 'dispatcher', 'assistant-1'), /stays parked, .* schema_version 9/)
+  t.match(await retryParked({ pool, streams: readable }, 'dispatcher', 'assistant-1'), /^The dispatcher has read 2 events /)
+  t.strictSame(await countParkedStreams(pool), [])
+  await t.rejects(retryParked({ pool, streams: readable }, 'dispatcher', 'assistant-1'), /has not parked assistant-1:/)
+  await r.tell(callCompleted('late'))
+  t.same((await r.deliveries()).map(({ call_id, status }) => [call_id, status]), [['early', 'skipped'], ['late', 'scheduled']])
+})
+
+t.test('a call whose lead came later is read again without another delivery; one whose lead never comes is given up', async (t) => {
+  const r = await dispatchRig(t, await begin())
+  await passAll(r)
+  const { pool } = r
+  const stored = [
+    ...await r.tell(assistantCreated(1, webhookOn), callCompleted('soon', { lead_id: 7 }), callCompleted('never', { lead_id: 8 })),
+    ...await r.tell(leadCreated(7, 3))
+  ]
+  const streams = logOver(stored).asItIs
+  t.match(await retryParked({ pool, streams }, 'dispatcher', 'call-soon'), / 1 events of call-soon again; none /)
+  await t.rejects(retryParked({ pool, streams }, 'dispatcher', 'call-never'), /lead 8 is not known/)
+  const skip = () => skipParked({ pool, streams }, 'dispatcher', 'call-never', 0n, 'no such lead')
+  t.equal(await skip(), 'The dispatcher goes on without call-never@0.')
+  await t.rejects(skip(), /has not parked call-never@0:/)
+  t.strictSame(await countParkedStreams(pool), [])
+  t.equal((await r.deliveries()).length, 2)
+})
+
+t.test('a parked event that an erasure has hidden since is passed over', async (t) => {
+  const r = await dispatchRig(t, await begin())
+  await passAll(r)
+  const [, ...left] = await r.tell(later(assistantCreated(1)), assistantUpdated(1, webhookOn))
+  t.match(await retryParked({ pool: r.pool, streams: logOver(left).asItIs }, 'dispatcher', 'assistant-1'), / 1 events /)
+  t.strictSame(await countParkedStreams(r.pool), [])
 })

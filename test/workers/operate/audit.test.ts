@@ -11,9 +11,9 @@ import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
-const { connection } = await scratchEventStore(t)
+const { pool, postgres } = await scratchLedger(t)
+const { connection } = await scratchEventStore(t, { postgres })
 const streams = new EventLog(connection)
-const { pool } = await scratchLedger(t)
 const { signal } = new AbortController()
 const tell = (told: Told, expected = noStream) => streams.append(told.stream, [proposed(told)], expected)
 
@@ -105,9 +105,10 @@ t.test('a row that vanished and a row that nobody called for are told, and a tes
 })
 
 /** The identity counts an erased call once, whether or not a scavenge has taken its report. */
-const erasedLog = await scratchEventStore(t)
+const other = await scratchLedger(t)
+const erasedLog = await scratchEventStore(t, { postgres: other.postgres })
 const { client } = erasedLog
-const options = { pool: (await scratchLedger(t)).pool, streams: new EventLog(erasedLog.connection), signal }
+const options = { pool: other.pool, streams: new EventLog(erasedLog.connection), signal }
 const countAnew = () => options.pool.query('UPDATE ledger.identity_count SET position = 0, calls = 0')
 
 /** Its row is in the delivery log, as the dispatcher writes it. */

@@ -16,9 +16,9 @@ import { scratchLedger } from '../../support/postgres/ledger.js'
 import { dataDir, runWarm } from '../../support/ringledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
-const { store, connection } = await scratchEventStore(t)
+const { pool, databaseUrl, postgres } = await scratchLedger(t)
+const { store, connection } = await scratchEventStore(t, { postgres })
 const streams = new EventLog(connection)
-const { pool, databaseUrl } = await scratchLedger(t)
 const [first, second, third] = [0, 1, 2].map(() => randomBytes(32).toString('base64')) as [string, string, string]
 const keysOf = (current: string, ...previous: string[]): SecretKeys =>
   ({ current: keyBytes(current), previous: previous.map(keyBytes) })
