@@ -11,8 +11,8 @@ import { scratchLedger } from '../support/postgres/ledger.js'
 import { personCodec } from '../../src/privacy/events.js'
 import { nextEvents, until } from '../log/following.js'
 
-const { connection } = await scratchEventStore(t, {})
-const { pool } = await scratchLedger(t)
+const { pool, postgres } = await scratchLedger(t)
+const { connection } = await scratchEventStore(t, { postgres })
 const streams = new EventLog(connection)
 const [former, secret] = [Buffer.alloc(32, 'former'), Buffer.alloc(32, 'secret')]
 

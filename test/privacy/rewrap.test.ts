@@ -20,8 +20,9 @@ const somebodies = (count: number) => Array.from({ length: count }, () => `user-
 const digest = (text: string) => text.replaceAll('-', '_')
 
 async function secretKeyRig (t: Teardown) {
-  const { connection, client } = await scratchEventStore(t)
-  const [streams, { pool }] = [new EventLog(connection), await scratchLedger(t)]
+  const { pool, postgres } = await scratchLedger(t)
+  const { connection, client } = await scratchEventStore(t, { postgres })
+  const streams = new EventLog(connection)
   /** Another process: nothing is in its memory. */
   const keysOf = (current: Buffer, ...previous: Buffer[]) =>
     new PersonKeys({ pool, streams, secretKeys: { current, previous }, digest })

@@ -9,8 +9,8 @@ import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
-const { pool } = await scratchLedger(t)
-const { connection } = await scratchEventStore(t)
+const { pool, postgres } = await scratchLedger(t)
+const { connection } = await scratchEventStore(t, { postgres })
 const streams = new EventLog(connection)
 const { append, consume } = consuming(pool, streams)
 

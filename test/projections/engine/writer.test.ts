@@ -20,7 +20,7 @@ const waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() A
 
 /** Feeds batches of told events to the read model of assistants, and gives the statements of each. */
 async function fed () {
-  await emptyReadModels(pool)
+  await emptyReadModels(pool, [assistants])
   let sent: string[] = []
   const feed = await feeding(assistants, watchedPool(pool, { before: (statement) => sent.push(statement) }))
   const placed = logOf()
@@ -59,7 +59,7 @@ t.test('a batch that waited for another transaction is written with what that le
 })
 
 t.test('an earlier holder writes nothing', async (t) => {
-  await emptyReadModels(pool)
+  await emptyReadModels(pool, [leads])
   const placed = logOf()
   const earlier = await feeding(leads, pool, 1n)
   await earlier.batch(placed([leadCreated(1, 10)]))

@@ -11,7 +11,7 @@ import { emptyReadModels, feeding, parkedEvents, rowsOf } from '../../support/pr
 
 const { pool } = await scratchLedger(t)
 t.beforeEach(async () => {
-  await emptyReadModels(pool)
+  await emptyReadModels(pool, [assistants])
   await pool.query('DELETE FROM ledger.skipped_events')
 })
 

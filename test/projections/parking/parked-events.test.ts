@@ -17,11 +17,11 @@ import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projections/projected.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
-const { connection } = await scratchEventStore(t)
-const { pool } = await scratchLedger(t)
+const { pool, postgres } = await scratchLedger(t)
+const { connection } = await scratchEventStore(t, { postgres })
 const streams = new EventLog(connection)
 const on = { pool, streams }
-await emptyReadModels(pool)
+await emptyReadModels(pool, [assistants])
 
 let assistantIds = 0
 const append = appender(streams)
