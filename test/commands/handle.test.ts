@@ -200,9 +200,12 @@ t.test('a stream that others keep writing to is given up after five seconds, wit
   await handleOn(streams)(createRequest(id))
   const overtaken = handleOn(streams)
   let others = 0
+  const now = Date.now
+  Date.now = () => now() + others * 1_500
+  t.teardown(() => { Date.now = now })
   const handle = handleOn({
     ...streams,
-    async append (stream, events, expected) { // somebody is always faster
+    async append (stream, events, expected) { // somebody is always faster, and each time 1.5 s are over
       others += 1
       await overtaken(updateRequest(id, { assistant_name: `Name ${others}` }))
       return await streams.append(stream, events, expected)
@@ -210,6 +213,7 @@ t.test('a stream that others keep writing to is given up after five seconds, wit
   })
   await t.rejects(handle(updateRequest(id, { record_call: true })), StreamBusy)
   t.equal((await streams.read(`assistant-${id}`)).length, 1 + others)
+  t.ok(others <= 4, `${others} were faster`)
 })
 
 const deleteRequest = (id: number, contact: string) => {

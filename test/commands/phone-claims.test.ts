@@ -66,7 +66,7 @@ const typesOf = async (stream: string) => (await streams.read(stream)).map(({ ty
 t.test('in any order, and with any of them killed, at most one adds the number, and one who comes later gets a free one', async (t) => {
   const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 100_000)
   const random = seeded(seed)
-  for (let round = 0; round < runs(12); round++) {
+  for (let round = 0; round < runs(8); round++) {
     const number = nextNumber()
     const claimant = claimantOf(number)
     const waiting: Array<() => void> = []

@@ -44,7 +44,7 @@ t.test('it resumes exactly, wherever it was stopped', async () => {
     const rest = all.slice(index)
     const { positions } = await take(direct, [type], index === 0 ? 0n : all[index - 1] ?? 0n, rest.length)
     return positions.join() === rest.join()
-  }), { numRuns: 15 })
+  }), { numRuns: 8 })
 })
 
 t.test('large events come in small batches, and all of them', async (t) => {

@@ -225,7 +225,7 @@ t.test('followers of any types and pace miss nothing, also when the connection i
       await Promise.all(all.map(({ stop }) => stop()))
       await eventually(() => counted.open() === 0)
       await cut.close()
-    }), { numRuns: 8 })
+    }), { numRuns: 5 })
 })
 
 async function logOf (after: bigint, last: bigint): Promise<StoredEvent[]> {
