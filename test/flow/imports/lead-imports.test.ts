@@ -1,22 +1,174 @@
-// Bulk imports of leads from the request to the results, by JSON and by CSV.
+// Users import leads in bulk, as JSON or CSV, from the request to the results. A refused import says what is wrong and
+// leaves nothing.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { request as post } from 'node:http'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect } from 'node:net'
 import t from 'tap'
+import { commandHandler } from '../../../src/commands/handle.js'
+import { importLead } from '../../../src/features/leads/import.js'
+import { uuidV5 } from '../../../src/log/stored.js'
 import { newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
+import { sendRaw } from '../../support/http/open-connections.js'
 import { valueOf } from '../../support/running-service.js'
 import { imports, numberOf } from '../../support/scenes/scenes.js'
 import { testService } from '../../support/service.js'
 
 const METRICS_TOKEN = `${'m'.repeat(32)}1`
-const service = await testService(t, ['api', 'projector', 'worker'], { METRICS_TOKEN })
+const service = await testService(t, ['api', 'projector'], { METRICS_TOKEN })
 const { call, url, token, parts: { pool } } = service
 const { sendJson, sendCsv, ended, results } = imports(service)
 const authorization = `Bearer ${await token('1')}`
 const leadsOf = async (phone: string) =>
   (await call('GET', `/user/leads?phone_number=${encodeURIComponent(phone)}`)).body.data
+const partsLeft = async () => (await pool.query('SELECT FROM ledger.lead_import_parts')).rowCount ?? 0
+const campaignOf = async (user: string): Promise<number> =>
+  (await call('POST', '/user/campaign', { name: 'Theirs' }, { user })).body.data.id
+const line = `${numberOf(1)}\n`
 
-t.test('leads in JSON become leads, row by row', async (t) => {
+/** Its metrics tell of the rows; no import is worked on before. */
+let workerUrl = ''
+const startWorker = async () => { workerUrl = (await service.start(['worker'])).url }
+
+t.test('a refusal of CSV says what is wrong with it', async (t) => {
+  const cases: Array<[text: string | Uint8Array, words: RegExp]> = [
+    ['', /must begin with a header line/],
+    ['customer_name\nAda\n', /must name phone_number/],
+    ['phone_number,a,a\n', /name each column once/],
+    ['phone_number,\n', /name every column/],
+    ['phone_number,__proto__\n', /must not name __proto__/],
+    ['phone_number\n', /at least one row/],
+    [`phone_number,a\n${numberOf(1)},b\n${numberOf(2)},"open`, /row 2 cannot be read: a quote is never closed/],
+    [`phone_number,a\n${numberOf(1)},"b"c\n`, /row 1 cannot be read: a quote inside/],
+    [`phone_number\n${'x'.repeat(300 * 1024)}\n`, /too long/],
+    ['phone_number,Phone Number\n', /name each column once/],
+    [new Uint8Array([...Buffer.from('phone_number\n'), 0xff, 0xfe, 0x0a]), /must be UTF-8/],
+    [Buffer.from('phone_number;customer_name\r\n+15550000001;Zo\xeb\r\n', 'latin1'), /line 2 has bytes that are not UTF-8/],
+    [Buffer.from('PK\x03\x04 of Excel'), /must be UTF-8: it is an Excel workbook/],
+    ['\n,\nphone_number\n,\n\n"open', /row 3 cannot be read/]
+  ]
+  for (const [text, words] of cases) {
+    const { status, body } = await sendCsv(text)
+    t.equal(status, 422, String(words))
+    t.match(body.errors.body?.join(), words)
+  }
+})
+
+t.test('a client that reads only after it sent its whole file learns that its beginning was refused', async (t) => {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname).on('error', () => {})
+  t.teardown(() => socket.destroy())
+  const file = Buffer.alloc(20 * 2 ** 20, 'customer_name\n')
+  socket.write('POST /user/leads/import?campaign_id=1 HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\n' +
+    `Authorization: ${authorization}\r\nContent-Length: ${file.length}\r\n\r\n`)
+  await new Promise((resolve) => socket.write(file, resolve))
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text: string) => { answer += text })
+  await eventually(() => answer.includes('must name phone_number'))
+  t.match(answer, /^HTTP\/1\.1 422 /)
+})
+
+t.test('a wrong campaign, rule or list of leads is refused by field', async (t) => {
+  t.match((await sendCsv(`phone_number\n${line}`, '')).body, { errors: { campaign_id: ['is required'] } })
+  t.match((await sendCsv(`phone_number\n${line}`, 'campaign_id=999')).body, { errors: { campaign_id: [/one of your/] } })
+  t.match((await sendCsv(`phone_number\n${line}`, 'campaign_id=1&if_duplicate=no')).body, { errors: { if_duplicate: Array } })
+  const both = await sendCsv(`phone_number\n${line}`, 'if_duplicate=no')
+  t.match(both.body, { errors: { campaign_id: ['is required'], if_duplicate: Array } }, 'all at once')
+  const misspelled = await sendCsv(`phone_number\n${line}`, 'campaign_id=999&if_duplicates=allow')
+  t.equal(misspelled.headers.get('x-ignored-fields'), 'if_duplicates')
+  const leads = [{ phone_number: numberOf(1) }]
+  t.match((await sendJson({ leads })).body, { errors: { campaign_id: ['is required'] } })
+  const twice = await call('POST', '/user/leads/import?campaign_id=1', { campaign_id: 1, leads: [] })
+  t.strictSame(twice.body.errors, { leads: ['must not be empty'] })
+  t.match((await sendJson({ campaign_id: 1, leads: [] })).body, { errors: { leads: ['must not be empty'] } })
+  t.match(
+    (await sendJson({ campaign_id: 1, leads: Array(1_001).fill({}) })).body, { errors: { leads: [/at most 1000/] } }
+  )
+  t.match((await sendJson({ campaign_id: 1, leads: ['x'] })).body, { errors: { 'leads.0': ['must be an object'] } })
+})
+
+t.test('a body that is too large is a 413, one of another type a 415', async (t) => {
+  const large = { phone_number: numberOf(1), variables: { note: 'x'.repeat(2 ** 21) } }
+  t.equal((await sendJson({ campaign_id: 1, leads: [large] })).status, 413)
+  for (const type of ['text/csv; charset=latin1', 'text/plain']) {
+    const { status, body } = await sendCsv('phone_number\n', 'campaign_id=1', { 'content-type': type })
+    t.match({ status, body }, { status: 415, body: { message: /JSON or CSV, both in UTF-8/ } }, type)
+  }
+  t.equal((await call('POST', '/user/lead', 'x', { headers: { 'content-type': 'text/csv' } })).status, 415)
+})
+
+t.test('an import that is refused does not count as under way, also with a key', async (t) => {
+  for (let n = 0; n < 5; n++) {
+    const { status, body } = await sendCsv('phone_number\n', 'campaign_id=1', { 'idempotency-key': `refused ${n}` })
+    t.match({ status, body }, { status: 422, body: { errors: { body: [/at least one row/] } } })
+  }
+  const { rows } = await pool.query("SELECT id FROM ledger.work WHERE kind = 'lead-import'")
+  t.same(rows, [])
+})
+
+t.test('uploads that are being read count as under way', async (t) => {
+  const begun = await Promise.all(Array.from({ length: 5 }, async () => {
+    const headers = { authorization: `Bearer ${await token('2')}`, 'content-type': 'text/csv', expect: '100-continue' }
+    const asking = request(`${url}/user/leads/import?campaign_id=3`, { method: 'POST', headers }).on('error', () => {})
+    t.teardown(() => asking.destroy())
+    asking.flushHeaders()
+    await once(asking, 'continue')
+    return asking
+  }))
+  const sixth = imports(service, '2')
+  t.equal((await sixth.sendCsv(`phone_number\n${line}`)).status, 429)
+  begun[0]?.destroy()
+  await eventually(async () => (await sixth.sendCsv('name\n')).status === 422)
+})
+
+t.test('a user has five imports under way at most; a sixth is a 429', async (t) => {
+  const [{ sendCsv }, query] = [imports(service, '6'), `campaign_id=${await campaignOf('6')}`]
+  for (let n = 0; n < 5; n++) t.equal((await sendCsv(`phone_number\n${numberOf(n)}\n`, query)).status, 202)
+  const { status, body, headers } = await sendCsv(`phone_number\n${line}`, query)
+  t.match([status, headers.get('retry-after')], [429, '10'])
+  t.match(body.message, /Too many of your imports/)
+  const unread = await sendRaw(`${url}/user/leads/import`, `POST /user/leads/import?${query} HTTP/1.1\r\nHost: x\r\n` +
+    `Authorization: Bearer ${await token('6')}\r\nContent-Type: text/csv\r\nExpect: 100-continue\r\n` +
+    'Transfer-Encoding: chunked\r\n\r\n')
+  t.equal(unread.status, 429, 'and no 100 Continue asks for the body')
+  t.equal((await imports(service, '2').sendCsv(`phone_number\n${line}`, 'campaign_id=3')).status, 202, 'another user')
+})
+
+t.test('a worker reports the rows that a killed one wrote, and writes no other row into a deleted campaign', async (t) => {
+  const { sendJson, ended, results } = imports(service, '4')
+  const campaign_id = await campaignOf('4')
+  const leads = [{ phone_number: numberOf(51) }, { phone_number: numberOf(52) }]
+  const { id } = (await sendJson({ campaign_id, leads })).body.data
+  const { streams, phoneHash } = service.parts
+  await importLead({ handle: commandHandler(streams), phoneHash }, {
+    commandId: uuidV5(id, 'row 1'),
+    importId: id,
+    userId: '4',
+    submitted: { body: { phone_number: numberOf(51), campaign_id } },
+    listed: new Set(),
+    ids: [700_000],
+    isRetry: false,
+    isCampaignDeleted: false
+  })
+  await pool.query("UPDATE ledger.lead_import_parts SET ids = '{700000,700001}' WHERE user_id = '4'")
+  await call('DELETE', `/user/campaign/${campaign_id}`, undefined, { user: '4' })
+
+  const untouched = imports(service, '3')
+  const other = await campaignOf('3')
+  const send = () => untouched.sendJson({ campaign_id: other, leads: leads.slice(0, 1) }, { 'idempotency-key': 'gone soon' })
+  const failing = (await send()).body.data.id
+  await call('DELETE', `/user/campaign/${other}`, undefined, { user: '3' })
+  t.match(await send(), { status: 202, body: { data: { id: failing } } }, 'a retry has the first answer')
+
+  await startWorker()
+  t.match(await ended(id), { status: 'completed', created: 1, invalid: 1 })
+  t.match((await results(id)).data, [{ lead_id: 700_000 }, { errors: { campaign_id: ['must be one of your campaigns'] } }])
+  t.match(await untouched.ended(failing), { status: 'failed', reason: 'The campaign was deleted.', created: 0 })
+  await eventually(async () => await partsLeft() === 0)
+})
+
+t.test('each row of an import in JSON becomes a lead, or has an outcome that says why not', async (t) => {
   const phone = numberOf(1)
   const leads = [
     { phone_number: phone, variables: { customer_name: 'Ada', plan: 'a' }, secondary_contacts: [{ phone_number: numberOf(2) }] },
@@ -44,7 +196,7 @@ t.test('leads in JSON become leads, row by row', async (t) => {
   const [lead] = await leadsOf(phone)
   t.match(lead, { id: data[0].lead_id, variables: { customer_name: 'Ada', email: '', plan: 'a' }, campaign_id: 1 })
   t.equal(lead.secondary_contacts[0].phone_number, numberOf(2))
-  t.equal((await pool.query('SELECT FROM ledger.lead_import_parts')).rowCount, 0, 'the rows themselves are gone')
+  t.equal(await partsLeft(), 0, 'the rows themselves are gone')
 })
 
 t.test('a user finds their imports again, the newest first', async (t) => {
@@ -56,7 +208,7 @@ t.test('a user finds their imports again, the newest first', async (t) => {
   t.same(data[0], newest)
   t.equal(data.length, 2)
   t.equal(meta.total, 2)
-  t.same((await call('GET', '/user/lead-imports', undefined, { user: '2' })).body.data, [])
+  t.same((await call('GET', '/user/lead-imports', undefined, { user: 'nobody' })).body.data, [])
   await pool.query('DELETE FROM ledger.work WHERE id = $1', [unsent])
 })
 
@@ -95,7 +247,7 @@ t.test('a row that is too large once it is sealed is refused, and the others are
   t.match((await results(body.data.id)).data, [{ outcome: 'created' }, { errors: { row: ['is too large'] } }, { outcome: 'created' }])
 })
 
-t.test('CSV with a byte order mark, quotes and line breaks; rows with other counts of cells are named', async (t) => {
+t.test('CSV may have a byte order mark, quotes and line breaks; a row with another count of cells is invalid', async (t) => {
   const rows = [
     '\uFEFFphone_number,customer_name,email,plan',
     `${numberOf(10)},"Ada ""the first""\r\nExample",ada@example.com,yearly`,
@@ -114,7 +266,7 @@ t.test('CSV with a byte order mark, quotes and line breaks; rows with other coun
   t.match(await leadsOf(numberOf(12)), [{ variables: { customer_name: '=1+1', plan: '' } }])
 })
 
-t.test('files as spreadsheets, editors and shells write them', async (t) => {
+t.test('an import takes files as spreadsheets, editors and shells write them', async (t) => {
   const [one, two] = [numberOf(200), numberOf(201)]
   const utf16 = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le')
   const files: Record<string, string | Uint8Array> = {
@@ -138,7 +290,7 @@ t.test('files as spreadsheets, editors and shells write them', async (t) => {
   }
 })
 
-t.test('rows without anything in them are no leads, and the others keep the numbers of the file', async (t) => {
+t.test('an empty row is no lead, and the others keep their numbers in the file', async (t) => {
   const { body: { data } } = await sendCsv(`phone_number,a\n${',\n'.repeat(100_001)}${numberOf(210)},x\n ,\u00a0\n555,y\n`)
   t.match(await ended(data.id), { total: 2, processed: 2, created: 1, invalid: 1 })
   t.match((await results(data.id)).data, [{ row: 100_002, outcome: 'created' }, { row: 100_004, outcome: 'invalid' }])
@@ -174,10 +326,10 @@ t.test('the same Idempotency-Key is the same import, and another body under it i
   const other = await sendCsv(`${text}${numberOf(41)}\n`, undefined, headers)
   t.match(other, { status: 422, body: { errors: { 'Idempotency-Key': Array } } })
   t.match(await ended(first.body.data.id), { total: 1, created: 1 })
-  t.equal((await pool.query('SELECT FROM ledger.lead_import_parts')).rowCount, 0)
+  t.equal(await partsLeft(), 0)
 })
 
-t.test('pages of results, all of them as CSV, and nothing for other users', async (t) => {
+t.test('results come in pages or whole as CSV, to their user alone', async (t) => {
   const leads = Array.from({ length: 120 }, (_, n) => ({ phone_number: numberOf(1_000 + n) }))
   const { body: { data: { id } } } = await sendJson({ campaign_id: 1, leads: [...leads, { phone_number: 'x' }] })
   t.match(await ended(id), { created: 120, invalid: 1 })
@@ -221,7 +373,7 @@ t.test('the log tells what was requested, and how it ended', async (t) => {
 
 t.test('a query string that says other than the JSON is refused, and what the JSON leaves out is taken', async (t) => {
   const send = (query: string, more: object) =>
-    service.call('POST', `/user/leads/import?${query}`, { leads: [{ phone_number: numberOf(9) }], ...more })
+    call('POST', `/user/leads/import?${query}`, { leads: [{ phone_number: numberOf(9) }], ...more })
   const same = ['must be the same in the query string and the body']
   for (const [query, more, errors] of [
     ['campaign_id=2', { campaign_id: 1 }, { campaign_id: same }],
@@ -245,15 +397,13 @@ t.test('a query string that says other than the JSON is refused, and what the JS
   t.match(await ruleOf('if_duplicates=allow', { campaign_id: 1, bogus: 1 }), { rule: 'skip', ignored: 'if_duplicates, bogus' })
 })
 
-// A sender who goes away in the middle: nothing of it stays, and no back end is blamed.
-const partsLeft = async () => (await pool.query('SELECT FROM ledger.lead_import_parts')).rowCount ?? 0
-const metrics = async () =>
-  await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })).text()
+const metrics = async (of = workerUrl) =>
+  await (await fetch(`${of}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })).text()
 
-t.test('what had been kept of a body goes when it breaks off', async (t) => {
+t.test('a body that breaks off leaves nothing, and counts as no failure of a back end', async (t) => {
   const works = async () => (await pool.query('SELECT FROM ledger.work')).rowCount
   const before = await works()
-  const sending = post(`${url}/user/leads/import?campaign_id=1`, {
+  const sending = request(`${url}/user/leads/import?campaign_id=1`, {
     method: 'POST', headers: { authorization, 'content-type': 'text/csv' }
   })
   sending.on('error', () => {}) // its own end
@@ -262,10 +412,10 @@ t.test('what had been kept of a body goes when it breaks off', async (t) => {
   sending.destroy()
   await eventually(async () => await partsLeft() === 0)
   t.equal(await works(), before)
-  t.notMatch(await metrics(), /route="\/user\/leads\/import",status="5/)
+  t.notMatch(await metrics(url), /route="\/user\/leads\/import",status="5/)
 })
 
-t.test('rows that were done are counted, and what waits', async () => {
+t.test('metrics count the rows that were done and the imports that wait', async () => {
   const counted = async () => {
     const text = await metrics()
     return ['created', 'duplicate', 'invalid'].map((outcome) => valueOf(text, `ringledger_import_rows_total{outcome="${outcome}"}`) ?? 0)
