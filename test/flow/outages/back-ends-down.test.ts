@@ -1,13 +1,19 @@
-// The event store or Postgres refuses or hangs: what callers hear, and that the service goes on when it is back.
+// The event store or Postgres refuses or hangs, or the event store takes no writes: what callers and probes hear, and
+// that the service goes on when it is over. A start tells of streams of ours that lose events.
 import { randomUUID } from 'node:crypto'
+import pino from 'pino'
 import t, { type Test } from 'tap'
+import { clientUrl } from '../../../src/log/client-url.js'
+import { RevisionConflict } from '../../../src/log/errors.js'
+import { EventLog, noStream } from '../../../src/log/event-log.js'
+import { startRoles } from '../../../src/services/roles.js'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { behindProxies, isBack, saysAway, testService } from '../../support/service.js'
-import { eventsAfter, idOf } from '../../support/back-ends/scratch-event-store.js'
+import { connectionTo, eventsAfter, idOf } from '../../support/back-ends/scratch-event-store.js'
 
 const service = await testService(t, [])
-const { client, parts: { streams, pool } } = service
+const { client, config, parts: { streams, pool }, urls } = service
 const { call, store, postgres } = await behindProxies(t, service, ['api', 'projector'])
 const engine = await service.token('engine', 'engine')
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
@@ -146,3 +152,53 @@ for (const [manner, away, back] of [
     await isOver()
   })
 }
+
+t.test('probes write nothing while writes are taken', async (t) => {
+  const before = await streams.head()
+  await eventually(async () => (await call('GET', '/health/ready')).status === 200)
+  t.equal(await streams.head(), before)
+})
+
+t.test('once an append has failed the process is not ready until one is written', async (t) => {
+  const { rows: [log] } = await pool.query<{ schema: string }>(
+    "SELECT schemaname AS schema FROM pg_tables WHERE tablename = 'events'")
+  const events = `${log?.schema}.events`
+  const probes = async () => (await streams.read('ringledger-write-probe')).length
+  const before = await probes()
+  await pool.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = 'disk_full'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON ${events} FOR EACH ROW EXECUTE FUNCTION refuse()`)
+  t.ok([500, 503].includes((await call('POST', '/user/assistant', { body: newAssistant() })).status))
+  await eventually(async () => (await call('GET', '/health/ready')).status === 503)
+  t.equal((await call('GET', '/user/assistants')).status, 200, 'reads go on')
+  await pool.query(`DROP TRIGGER refuse ON ${events}`)
+  await eventually(async () => (await call('GET', '/health/ready')).status === 200)
+  t.equal(await probes(), before + 1, 'one event proved it')
+  t.equal((await call('POST', '/user/assistant', { body: newAssistant() })).status, 201)
+})
+
+t.test('an append that conflicts fails as a conflict, whatever the URL says of failed appends', async (t) => {
+  const url = `${urls.eventStoreUrl}&throwOnAppendFailure=false`
+  t.notMatch(clientUrl(url), 'throwOnAppendFailure=false')
+  t.match(clientUrl('kurrentdb://a:1,b:2'), /^esdb:\/\/a:1,b:2\?.*throwOnAppendFailure=true$/)
+  const event = () => [{ id: randomUUID(), type: 'Happened', data: {}, metadata: {} }]
+  for (const each of [url, clientUrl(url)]) {
+    const appending = new EventLog(connectionTo(t, each))
+    const stream = `test-${randomUUID()}`
+    await appending.append(stream, event(), noStream)
+    await t.rejects(appending.append(stream, event(), noStream), RevisionConflict)
+  }
+})
+
+t.test('a start says which stream of ours loses events, and how to mend it', async (t) => {
+  await client.setStreamMetadata('ringledger-marker', { maxCount: 1 })
+  const errors: string[] = []
+  const log = pino({ level: 'error' }, { write: (line: string) => { errors.push(JSON.parse(line).msg) } })
+  const { stop } = await startRoles(['projector'], config, urls, log)
+  await stop()
+  t.strictSame(errors, [
+    'The metadata of the stream ringledger-marker has $maxCount, and a scavenge takes events away for good: ' +
+    'write metadata without $maxCount to $$ringledger-marker.'
+  ])
+})
