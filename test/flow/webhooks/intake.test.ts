@@ -1,5 +1,8 @@
-// Calls come in by event and by HTTP: whatever is wrong with one has an outcome of its own, and holds up no other.
+// Calls come in by event and by HTTP: whatever is wrong with one has an outcome of its own, and holds up no other. The
+// log of the service never has, at any level, what users and operators trust it with, whatever goes wrong.
+import { jsonEvent } from '@eventstore/db-client'
 import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
 import t from 'tap'
 import { Store } from '@ringledger/event-transfer'
 import { reportCall } from '../../../docs/call-engine/report-call.js'
@@ -8,11 +11,30 @@ import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.j
 import { assistantCreated, call, campaign, leadCreated, webhookTo } from '../../support/events/call-events.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 import { eventually } from '../../support/eventually.js'
-import { callOf, receiver } from '../../support/receivers/receiver.js'
-import { localWebhooks } from '../../support/running-service.js'
+import { answers, callOf, receiver } from '../../support/receivers/receiver.js'
+import { caller, localWebhooks, token, type Request } from '../../support/running-service.js'
+import { secrets } from '../../support/auth/secrets.js'
 import { testService } from '../../support/service.js'
 
-const service = await testService(t, ['api', 'projector', 'worker'], localWebhooks)
+/** Made up here, and sent wherever something is taken. */
+const personal = {
+  phone: '+15557654321',
+  digits: '5557654321',
+  email: 'ada.byron@hidden.example',
+  name: 'Augusta Zanzibar',
+  query: 'hidden-in-the-query',
+  inPath: 'hidden-in-the-path',
+  metrics: 'hidden-metrics-token-that-is-long-enough',
+  alert: 'hidden-in-the-alert-url'
+}
+
+const service = await testService(t, ['api', 'projector', 'worker'], {
+  ...localWebhooks,
+  METRICS_TOKEN: personal.metrics,
+  ALERT_WEBHOOK_URL: `http://127.0.0.1:9/${personal.alert}?key=${personal.query}`,
+  ALERT_WEBHOOK_SECRET: `whsec_${Buffer.from('alert secret of the test run').toString('base64')}`
+})
+service.neverLogs(...Object.values(personal))
 const { parts: { pool, streams } } = service
 const hook = await receiver(t)
 const on = webhookTo(hook.url)
@@ -66,7 +88,7 @@ async function isFed (): Promise<void> {
   await eventually(async () => await seen(callId) === 200)
 }
 
-t.test('an unknown assistant, also one that comes later, is recorded and nobody is told', async (t) => {
+t.test('a call of an unknown assistant, also of one that comes later, is recorded as skipped', async (t) => {
   await report('nobody', { assistant_id: 999_999 })
   await report('early', { assistant_id: 5_000 })
   await append('assistant-5000', assistantCreated(5_000, on).data, { type: 'AssistantCreated' })
@@ -77,7 +99,7 @@ t.test('an unknown assistant, also one that comes later, is recorded and nobody 
   }
 })
 
-t.test('a lead that is unknown, of another user, or later is null, and operators see it', async (t) => {
+t.test('a call with a lead that is unknown, of another user, or comes later has none, and operators see why', async (t) => {
   await report('lost-lead', { lead_id: 999_999 })
   await report('strange-lead', { lead_id: strange })
   await report('early-lead', { lead_id: 6_000 })
@@ -98,7 +120,7 @@ t.test('a lead that is unknown, of another user, or later is null, and operators
   )
 })
 
-t.test('a malformed call has a row that says so, operators see why, and no correction counts', async (t) => {
+t.test('a malformed call is skipped as invalid, operators see why, and no correction counts', async (t) => {
   const { status: _status, ...incomplete } = call('incomplete', { assistant_id: assistant })
   await append('call-incomplete', incomplete)
   await append('call-broken', '{"call_id": "broken"')
@@ -130,7 +152,7 @@ t.test('the first report of a call counts, whatever comes later by either way', 
   t.equal(hook.received.filter(({ body }) => body.includes('"twice"')).length, 1)
 })
 
-t.test('what an engine keeps in the stream of a call before its report changes nothing', async (t) => {
+t.test('other events in the stream of a call before its report change nothing', async (t) => {
   const newLeadId = async (last: number) =>
     (await service.call('POST', '/user/lead', newLead({ phone_number: `+1555124000${last}` }))).body.data.id
   const [moved, named] = [await newLeadId(1), await newLeadId(2)]
@@ -162,7 +184,7 @@ t.test('what an engine keeps in the stream of a call before its report changes n
   )
 })
 
-t.test('a call whose stream begins with an event of ours is sent, and its stream is parked', async (t) => {
+t.test('a call whose stream begins with an event of ours is sent, and projections park the stream', async (t) => {
   for (const callId of ['spoilt', 'spoilt-too']) {
     await append(`call-${callId}`, assistantCreated(5_001).data, { type: 'AssistantCreated' })
   }
@@ -194,7 +216,7 @@ t.test('a call before its assistant or lead is refused; a campaign may come late
   ])
 })
 
-t.test('a call is reported once, however often the sample repeats it; another report of it is told', async (t) => {
+t.test('the sample reports a call once, however often it repeats it, and says when another report came first', async (t) => {
   const { client } = service
   const told = call('by-sample', { assistant_id: assistant })
   t.equal(await reportCall(client, told), true)
@@ -214,4 +236,108 @@ t.test('a call is reported once, however often the sample repeats it; another re
 
 t.test('every webhook that left fits its schema', async (t) => {
   for (const { body } of hook.received) t.same(webhookProblems(body), [])
+})
+
+const { phone, email, name, query, inPath } = personal
+
+type Sent = [method: string, path: string, body?: unknown, headers?: Record<string, string>]
+
+/** Each is refused, or leads to nothing that anybody waits for. */
+const refusedRequests: Sent[] = [
+  ['POST', '/user/lead', newLead({ phone_number: `${phone}x` })],
+  ['POST', '/user/lead', newLead({ phone_number: phone })],
+  ['POST', '/user/lead', `{"phone_number":"${phone}",`],
+  ['POST', '/user/lead', newLead({ phone_number: phone, variables: { name: `${name}\0` } })],
+  ['POST', '/user/lead', newLead({ phone_number: phone, variables: { filler: email.repeat(40_000) } })],
+  ['POST', '/user/lead', newLead(), { 'content-type': `text/${query}` }],
+  ['POST', '/user/lead', newLead(), { 'idempotency-key': phone, 'x-correlation-id': email, 'if-match': phone }],
+  ['PUT', `/user/lead/${phone}`, {}],
+  ['GET', `/user/call/${email}`],
+  ['GET', `/${inPath}/${phone}?${query}=1`],
+  ['DELETE', `/user/assistant/${name}`],
+  [
+    'POST', '/user/assistant',
+    newAssistant({ webhook_url: `http://10.0.0.1/${inPath}?key=${query}`, is_webhook_active: true })
+  ],
+  ['GET', `/metrics?token=${personal.metrics}`]
+]
+
+const [quiet, failing] = [await receiver(t, answers(200)), await receiver(t, answers(500, {}, `no such user ${email} ${phone}`))]
+const ids = { assistant: 0, failing: 0, lead: 0 }
+const [user, engine] = [await service.token('1'), await service.token('engine', 'engine')]
+const send = caller(service.url)
+const ask = (method: string, path: string, body?: unknown, more: Request = {}) =>
+  send(method, path, { token: user, body, ...more })
+
+t.test('the log has nothing of accepted commands, whatever they hold', async (t) => {
+  const withHook = (to: string) =>
+    newAssistant({ is_webhook_active: true, webhook_url: `${to}/${inPath}?key=${query}`, assistant_name: name, initial_message: `Call ${phone}` })
+  const good = await ask('POST', '/user/assistant', withHook(quiet.url))
+  const bad = await ask('POST', '/user/assistant', withHook(failing.url))
+  t.same([good.status, bad.status], [201, 201])
+  Object.assign(ids, { assistant: good.body.data?.id, failing: bad.body.data?.id })
+  const contact = { phone_number: '+15557654329', variables: { email } }
+  const lead = await ask(
+    'POST', '/user/lead', newLead({ phone_number: phone, variables: { name, email }, secondary_contacts: [contact] })
+  )
+  t.equal(lead.status, 200)
+  ids.lead = Number(lead.body.data?.id)
+  t.equal((await ask('PUT', `/user/lead/${ids.lead}`, { variables: { email: `x${email}` } })).status, 200)
+  t.equal((await ask('POST', '/user/campaign', { name: email })).status, 201)
+  t.equal((await ask('POST', '/user/person/export', { phone_number: phone })).status, 202)
+  t.equal((await ask('POST', '/user/phone-number', { phone_number: '+15557654328' })).status, 201)
+  t.equal((await ask('POST', '/user/webhook-secret/rotate', {})).status < 300, true)
+})
+
+t.test('the log has nothing of refused bodies, tokens, addresses and bytes', async () => {
+  const strangers = [
+    undefined, 'garbage', `${user.slice(0, -8)}AAAAAAAA`, engine, await token(secrets.JWT_SECRET, email, phone)
+  ]
+  for (const stranger of strangers) {
+    await ask('POST', '/user/lead', newLead({ phone_number: phone }), { token: stranger })
+    await ask('GET', `/user/leads?phone_number=%2B1${personal.digits}&token=${user}`, undefined, { token: stranger })
+  }
+  for (const [method, path, body, headers = {}] of refusedRequests) {
+    await ask(method, encodeURI(path), body, { headers })
+  }
+  await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${personal.metrics}` } })
+  await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${personal.metrics}x` } })
+  for (const token of [user, 'garbage']) await ask('GET', `/ops/api/deliveries?user_id=${phone}&url=${email}`, undefined, { token })
+  for (const bytes of [`GET /user/lead?phone=${phone} HTTP/9.9\r\n\r\n`, `${phone}\r\n\r\n`, `GET / HTTP/1.1\r\nHost: ${email}\r\nHost: b\r\n\r\n`]) {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    socket.on('error', () => {}).end(bytes)
+    await new Promise((resolve) => socket.resume().on('close', resolve))
+  }
+})
+
+t.test('the log has nothing of calls, their webhooks, and receivers that fail', async () => {
+  for (const [id, assistant] of [['c-1', ids.assistant], ['c-2', ids.failing], [phone, ids.assistant], ['c-4', 987]] as const) {
+    const report = callReport(assistant, {
+      lead_id: ids.lead, from: phone, input_variables: { email }, recording_url: `https://recordings.example.com/${inPath}?key=${query}`
+    })
+    await ask('POST', `/engine/calls/${encodeURIComponent(id)}/completed`, report, { token: engine })
+  }
+  await ask(
+    'POST', '/engine/calls/c-1/completed', callReport(ids.assistant, { from: '+15557654327' }), { token: engine }
+  )
+  await eventually(() => quiet.received.length > 0 && failing.received.length > 1)
+  await ask('POST', `/user/assistant/${ids.failing}/webhook-test`)
+  const { body } = await ask('GET', '/user/webhook-deliveries')
+  const before = quiet.received.length + failing.received.length
+  await ask('POST', `/user/webhook-deliveries/${body.data[0].id}/redeliver`)
+  await eventually(() => quiet.received.length + failing.received.length > before)
+})
+
+t.test('the log has nothing of events that nobody can read', async () => {
+  const events = [
+    ['lead-1-odd', 'LeadCreated', { lead_id: phone, user_id: 1, phone_number: [phone], campaign_id: email }],
+    ['assistant-77', 'AssistantUpdated', { assistant_id: 77, user_id: email, changes: { assistant_name: `${name}\0` } }],
+    ['call-odd', 'CallCompleted', { call_id: 'odd', from: phone, assistant_id: name }]
+  ] as const
+  for (const [stream, type, data] of events) {
+    const event = jsonEvent({ id: randomUUID(), type, data, metadata: { user_id: email } })
+    await service.client.appendToStream(stream, event)
+  }
+  const parked = "SELECT FROM ledger.parked_events WHERE stream IN ('lead-1-odd', 'assistant-77', 'call-odd')"
+  await eventually(async () => ((await service.parts.pool.query(parked)).rowCount ?? 0) >= 3)
 })
