@@ -1,13 +1,18 @@
-// A Postgres or a log that is restored to an older state: no id is given out again, no old webhook is sent, and the
-// advice repairs it.
+// An operator restores Postgres or the log to an older state: the service gives out no id again, sends no old webhook,
+// and says how to mend it. Beside a new Postgres it answers nothing by halves until its read models are filled.
 import t, { type Test } from 'tap'
+import { revokeNow, signToken } from '../../src/cli/token.js'
+import { digestOf } from '../../src/http/credentials.js'
 import { adoptLog } from '../../src/recovery/mend.js'
+import { callReport, newLead } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { answers, callOf, receiver, type Receiver } from '../support/receivers/receiver.js'
 import {
   created, deliveries, idOf, readsGoOn, restorable, type Restorable, type Running
 } from '../support/restorable.js'
 import { runWarm } from '../support/ringledger.js'
+import { caller } from '../support/running-service.js'
+import { configOf } from '../support/service.js'
 
 const bothCommands = /behind the event log.*`ringledger ids reseed` and `ringledger webhooks resume`/
 
@@ -105,8 +110,9 @@ t.test('a Postgres that is restored beside a newer log waits for its operator, a
   await t.test('and the next start knows of nothing', async (t) => {
     t.notMatch(next.logged.join(), /behind the event log/)
   })
-  await t.test('a log that is older than what was read of it is a refusal to start, until it is adopted', (t) =>
+  await t.test('a service refuses to start beside a log that is older than what it read of it, until that is adopted', (t) =>
     olderLog(t, scene, next))
+  await t.test('beside a new database what depends on read models is a 503 until they are filled', (t) => newDatabase(t, scene))
 })
 
 async function olderLog (t: Test, { r, hook, assistant }: Restored, running: Running): Promise<void> {
@@ -128,4 +134,60 @@ async function olderLog (t: Test, { r, hook, assistant }: Restored, running: Run
   for (const id of [assistant, next]) await adopted.completeCall(`of-${id}`, id)
   await eventually(() => hook.received.length >= before + 3)
   t.same(hook.received.slice(before).map(callOf).sort(), ['lost', `of-${assistant}`, `of-${next}`].sort())
+  await adopted.stop()
+}
+
+/** Every command whose answer depends on what a read model holds. */
+function commands ({ url }: Running, assistant: number, lead: number, user: string, engine: string) {
+  const call = caller(url)
+  return [
+    () => call('POST', '/user/lead', { token: user, body: newLead() }),
+    () => call('PUT', `/user/assistant/${assistant}`, { token: user, body: { voice_id: 1 } }),
+    () => call('POST', `/user/assistant/${assistant}/webhook-test`, { token: user }),
+    () => call('POST', '/engine/calls/another/completed', { token: engine, body: callReport(assistant, { lead_id: lead }) })
+  ]
+}
+
+async function newDatabase (t: Test, { r, assistant }: Restored): Promise<void> {
+  const { jwt } = configOf({})
+  const [user, ended, engine] = await Promise.all([
+    signToken(jwt, { user: '1', ttl: '1h' }), signToken(jwt, { user: '1', ttl: '1h' }),
+    signToken(jwt, { user: 'engine', role: 'engine', ttl: '1h' })
+  ])
+  const before = await r.start()
+  const lead = idOf(await eventually(async () => {
+    const answer = await before.createLead()
+    return answer.status === 200 && answer
+  }))
+  const makeKey = async () =>
+    (await caller(before.url)('POST', '/user/api-key', { token: user, body: { name: 'x', scopes: ['read'] } })).body.data
+  const [kept, revoked] = [await makeKey(), await makeKey()]
+  t.equal((await caller(before.url)('DELETE', `/user/api-key/${revoked.id}`, { token: user })).status, 200)
+  const { jti }: { jti: string } = JSON.parse(Buffer.from(ended.split('.')[1] ?? '', 'base64url').toString())
+  await r.withParts((parts) => revokeNow(parts, digestOf(jti)))
+  await before.stop()
+
+  await r.lose()
+  const api = await r.start(['api'])
+  t.match(await api.ready(), { status: 503, body: { checks: { readModels: 'failing' } } })
+  const paths = [
+    '/user/assistants', `/user/assistant/${assistant}`, `/user/assistant/${assistant}/history`, '/user/leads',
+    `/user/lead/${lead}`, '/user/calls', '/user/call/before', '/user/campaigns', '/user/phone-numbers', '/user/blacklist',
+    ...['voices', 'languages', 'models'].map((list) => `/user/assistants/${list}`)
+  ]
+  for (const path of paths) {
+    const { status, headers, body } = await api.get(path)
+    t.match({ status, body }, { status: 503, body: { message: /try again in a moment/ } }, path)
+    t.match(headers.get('retry-after'), /^[1-9]/)
+  }
+  for (const send of commands(api, assistant, lead, user, engine)) t.equal((await send()).status, 503, String(send))
+  const me = async (token: string) => (await caller(api.url)('GET', '/user/me', { token })).status
+  t.strictSame([await me(kept.key), await me(revoked.key)], [503, 503])
+  t.strictSame([await me(user), await me(ended)], [200, 401], 'a token is looked up in the log meanwhile')
+
+  const projector = await r.start(['projector'])
+  await eventually(async () => (await api.ready()).body.checks?.readModels === 'ok')
+  for (const path of paths) t.equal((await api.get(path)).status, 200, path)
+  t.strictSame([await me(kept.key), await me(revoked.key), await me(user), await me(ended)], [200, 401, 200, 401])
+  t.equal((await eventually(async () => (await projector.ready()).body)).checks.readModels, 'ok')
 }
