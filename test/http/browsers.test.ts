@@ -4,28 +4,39 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { packageRoot, packageVersion } from '../../src/package-root.js'
-import { eventually } from '../support/eventually.js'
-import { newAssistant, testService } from '../support/service.js'
+import { secrets } from '../support/auth/secrets.js'
+import { appAlone } from '../support/http/openapi.js'
+import { token as tokenOf } from '../support/running-service.js'
+import { configOf } from '../support/service.js'
+import { tokensAlone } from './auth/tokens.js'
 
 const ours = 'https://app.example.com'
-const service = await testService(t, ['api', 'projector'], {
-  BASE_PATH: '/voice/v1/', CORS_ORIGINS: `${ours},http://localhost:5173`
-})
-const { call, url } = service
-const root = await service.start(['api'], { BASE_PATH: '', CORS_ORIGINS: '' })
+const token = await tokenOf(secrets.JWT_SECRET, '1')
+
+/** The app with these settings, without back ends. @returns its URL */
+async function listening (environment: Record<string, string>): Promise<string> {
+  const { basePath, corsOrigins } = configOf(environment)
+  const routes = { positions: { passed: async () => 1n }, config: { rateLimitPerMinute: 0 } }
+  const app = await appAlone({ basePath, corsOrigins, credentials: tokensAlone, routes })
+  t.teardown(() => app.close())
+  return await app.listen({ host: '127.0.0.1', port: 0 })
+}
+
+const url = await listening({ BASE_PATH: '/voice/v1/', CORS_ORIGINS: `${ours},http://localhost:5173` })
+const root = await listening({})
 
 /** Read to its end: an answer that nobody reads keeps the service from closing. */
 async function page (path: string): Promise<{ status: number, headers: Headers, text: string }> {
-  const response = await fetch(`${service.url}${path}`, { redirect: 'manual' })
+  const response = await fetch(`${url}${path}`, { redirect: 'manual' })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
 t.test('every answer of the API has headers that keep browsers out of trouble', async (t) => {
-  const created = await call('POST', '/voice/v1/user/assistant', newAssistant)
-  t.equal(created.status, 201)
-  const others = [await call('PUT', '/voice/v1/user/assistant/none', {}), await call('GET', '/nowhere')]
-  for (const { headers } of [created, ...others]) {
-    t.match(Object.fromEntries(headers), {
+  for (const [path, status] of [['/voice/v1/user/me', 200], ['/voice/v1/user/lead/none', 404], ['/nowhere', 404]] as const) {
+    const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })
+    await answer.text()
+    t.equal(answer.status, status)
+    t.match(Object.fromEntries(answer.headers), {
       'content-type': 'application/json; charset=utf-8',
       'content-security-policy': "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
@@ -34,24 +45,16 @@ t.test('every answer of the API has headers that keep browsers out of trouble', 
       'strict-transport-security': /max-age=\d{8}/,
       'cache-control': 'no-store'
     })
-    for (const name of ['server', 'x-powered-by']) t.notOk(headers.has(name), `no ${name}`)
+    for (const name of ['server', 'x-powered-by']) t.notOk(answer.headers.has(name), `no ${name}`)
   }
 })
 
-t.test('BASE_PATH is before every route, and nothing is without it', async (t) => {
-  for (const [method, path] of [
-    ['PUT', '/user/assistant/1'], ['GET', '/user/webhook-secret'], ['POST', '/engine/calls/c-1/completed'],
-    ['GET', '/docs/json']
-  ] as const) {
-    const body = method === 'GET' ? undefined : {}
-    t.not((await call(method, `/voice/v1${path}`, body)).body.message, 'There is nothing at this address.', path)
-    t.same((await call(method, path, body)).status, 404, `${path} without it`)
+t.test('every route is below BASE_PATH, and probes are not', async (t) => {
+  for (const path of ['/user/assistant/1', '/user/webhook-secret', '/engine/blacklist/1', '/docs/json']) {
+    t.equal((await page(`/voice/v1${path}`)).status, path.startsWith('/docs') ? 200 : 401, path)
+    t.equal((await page(path)).status, 404, `${path} without it`)
   }
-})
-
-t.test('probes do not depend on BASE_PATH', async (t) => {
-  t.equal((await call('GET', '/health/live')).status, 200)
-  await eventually(async () => (await call('GET', '/health/ready')).status === 200)
+  for (const probe of ['/health/live', '/health/ready']) t.equal((await page(probe)).status, 200)
 })
 
 t.test('the documentation works under BASE_PATH, with and without a slash, from this address alone', async (t) => {
@@ -64,10 +67,10 @@ t.test('the documentation works under BASE_PATH, with and without a slash, from 
     const html = response.text
     t.notMatch(html, /<script>|<style>|\son\w+=/, 'nothing that the policy would stop')
     const files = [...html.matchAll(/(?:src|href)="([^"]+)"/g)]
-      .map(([, file = '']) => new URL(file, `${service.url}${address}`))
+      .map(([, file = '']) => new URL(file, `${url}${address}`))
     t.ok(files.length >= 4)
     for (const file of files) {
-      t.equal(file.origin, service.url)
+      t.equal(file.origin, url)
       t.equal((await page(file.pathname)).status, 200, file.pathname)
     }
   }
@@ -75,8 +78,8 @@ t.test('the documentation works under BASE_PATH, with and without a slash, from 
 
 const asBrowser = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
 
-t.test('programs are told where everything is', async (t) => {
-  const answer = await fetch(root.url)
+t.test('a program learns at / where everything is', async (t) => {
+  const answer = await fetch(root)
   t.equal(answer.status, 200)
   t.same(await answer.json(), {
     name: 'Ringledger', version: packageVersion, docs: '/docs', console: '/', health: '/health/ready'
@@ -84,7 +87,7 @@ t.test('programs are told where everything is', async (t) => {
 })
 
 t.test('browsers get a page whose scripts are files of ours, kept for good, and compressed', async (t) => {
-  const answer = await fetch(root.url, { headers: asBrowser })
+  const answer = await fetch(root, { headers: asBrowser })
   t.match(Object.fromEntries(answer.headers), {
     'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache', vary: /Accept/
   })
@@ -97,20 +100,20 @@ t.test('browsers get a page whose scripts are files of ours, kept for good, and 
   t.equal(files.length, 2)
   for (const file of files) {
     t.match(file, /-[A-Z0-9]{8}\.(js|css)$/)
-    const { status, headers } = await fetch(root.url + file)
+    const { status, headers } = await fetch(root + file)
     t.match({ status, ...Object.fromEntries(headers) }, {
       status: 200, 'cache-control': 'public, max-age=31536000, immutable', 'content-encoding': 'gzip'
     }, file)
   }
   for (const path of ['/console/', '/console/none.js', '/console/%2e%2e/metafile.json', '/console/..%2fmetafile.json']) {
     for (const encoding of ['gzip', 'identity']) {
-      const { status } = await fetch(root.url + path, { headers: { 'accept-encoding': encoding } })
+      const { status } = await fetch(root + path, { headers: { 'accept-encoding': encoding } })
       t.equal(status, 404, `${path}, ${encoding}`)
     }
   }
 })
 
-t.test('with a BASE_PATH it answers there, too, and leads below it', async (t) => {
+t.test('with a BASE_PATH / answers there, too, and leads below it', async (t) => {
   for (const path of ['/', '/voice/v1', '/voice/v1/']) {
     t.match(await (await fetch(url + path)).json(), { docs: '/voice/v1/docs', console: '/voice/v1/' }, path)
     const page = await (await fetch(url + path, { headers: asBrowser })).text()
@@ -141,8 +144,6 @@ t.test('the first page is less than 250 KB, compressed', (t) => {
   t.end()
 })
 
-const token = await service.token('1')
-
 /** With `asks`, the question of a browser before it sends a request with that method. */
 async function from (origin: string | undefined, path: string, method = 'GET', asks?: string, at = `${url}/voice/v1`) {
   const answer = await fetch(`${at}${path}`, {
@@ -161,7 +162,7 @@ async function from (origin: string | undefined, path: string, method = 'GET', a
 const allowed = (headers: object) => Object.keys(headers).filter((name) => name.startsWith('access-control-'))
 
 t.test('a page of an origin that is named reads answers, refusals and the headers of both', async (t) => {
-  for (const [path, status] of [['/user/leads', 200], ['/user/lead/none', 404], ['/nowhere', 404], ['/user/lead/%E0%A4%A', 400]] as const) {
+  for (const [path, status] of [['/user/me', 200], ['/user/lead/none', 404], ['/nowhere', 404], ['/user/lead/%E0%A4%A', 400]] as const) {
     for (const origin of [ours, 'http://localhost:5173']) {
       const answer = await from(origin, path)
       t.equal(answer.status, status)
@@ -172,12 +173,12 @@ t.test('a page of an origin that is named reads answers, refusals and the header
     }
   }
   t.equal((await from(ours, '/')).headers.vary, 'Origin, Accept', 'together with what else it depends on')
-  const refused = await fetch(`${url}/voice/v1/user/leads`, { headers: { origin: ours } })
+  const refused = await fetch(`${url}/voice/v1/user/me`, { headers: { origin: ours } })
   t.strictSame([refused.status, refused.headers.get('access-control-allow-origin')], [401, ours])
   await refused.text()
 })
 
-t.test('a browser that asks first is told what it may send, without a token', async (t) => {
+t.test('a browser that asks first learns what it may send, without a token', async (t) => {
   for (const [path, method, taken] of [
     ['/user/lead', 'POST', 'POST'], ['/user/assistant/1', 'PUT', 'DELETE, GET, HEAD, PUT'], ['/user/leads', 'GET', 'GET, HEAD']
   ] as const) {
@@ -194,11 +195,11 @@ t.test('a browser that asks first is told what it may send, without a token', as
   t.equal((await from(ours, '/user/lead', 'OPTIONS')).status, 405, 'what asks nothing')
 })
 
-t.test('other origins are told nothing, and answers to them are not kept for ours', async (t) => {
+t.test('other origins learn nothing, and no cache keeps an answer to them for ours', async (t) => {
   const others = ['https://evil.example.com', 'https://app.example.com.evil.com', 'null', 'http://app.example.com', undefined]
   for (const origin of others) {
     for (const [method, asks, status] of [['GET', undefined, 200], ['OPTIONS', 'GET', 405]] as const) {
-      const answer = await from(origin, '/user/leads', method, asks)
+      const answer = await from(origin, '/user/me', method, asks)
       t.equal(answer.status, status)
       t.strictSame(allowed(answer.headers), [], `${origin} ${method}`)
       t.equal(answer.headers.vary, 'Origin')
@@ -207,13 +208,13 @@ t.test('other origins are told nothing, and answers to them are not kept for our
 })
 
 t.test('with * every origin may, and without the setting none', async (t) => {
-  const all = await service.start(['api'], { BASE_PATH: '', CORS_ORIGINS: '*' })
+  const all = await listening({ CORS_ORIGINS: '*' })
   const anybody = 'https://anybody.example.com'
-  const answer = await from(anybody, '/user/leads', 'GET', undefined, all.url)
+  const answer = await from(anybody, '/user/me', 'GET', undefined, all)
   t.match(answer.headers, { 'access-control-allow-origin': '*' })
-  t.equal((await from(anybody, '/user/lead', 'OPTIONS', 'POST', all.url)).status, 204)
+  t.equal((await from(anybody, '/user/lead', 'OPTIONS', 'POST', all)).status, 204)
   for (const [method, asks] of [['GET', undefined], ['OPTIONS', 'GET']] as const) {
-    const { headers } = await from(ours, '/user/leads', method, asks, root.url)
+    const { headers } = await from(ours, '/user/me', method, asks, root)
     t.strictSame(allowed(headers), [])
     t.equal(headers.vary, undefined)
   }

@@ -1,32 +1,139 @@
-// Refusals of what is wrong with a request itself, on every route and where there is none, and by what is stored: the
-// status, and a body of `{message}` and `errors`.
-import { randomUUID } from 'node:crypto'
+// Answers of every route, and of addresses without one. The examples of the API document fit its schemas, and answers
+// are as documented. A refusal of a wrong request has its status, and a body of `{message}` and `errors`.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
+import { importId } from '../../../src/http/docs/examples.js'
+import { action } from '../../../src/ops/answers.js'
 import { newLead, callReport, newAssistant } from '../../support/bodies/bodies.js'
-import { isRefusal, type Answer } from '../../support/running-service.js'
+import { eventually } from '../../support/eventually.js'
+import { documentedOperations, openApi } from '../../support/http/openapi.js'
 import { sendRaw } from '../../support/http/open-connections.js'
-import { documentedOperations } from '../../support/http/openapi.js'
-import { testService } from '../../support/service.js'
+import { isRefusal, type Answer } from '../../support/running-service.js'
 import { told } from '../../support/scenes/scenes.js'
+import { testService } from '../../support/service.js'
 
-const service = await testService(t)
+const api = await openApi()
+const service = await testService(t, ['api', 'projector', 'worker'], { WEBHOOK_SCHEDULE: '1h' })
 const { call, token } = service
+
+/** Headers of every answer: those of HTTP itself, and those that guard pages of browsers. */
+const general = /^(cache-control|connection|content-(length|type|security-policy)|cross-origin-.*|date|keep-alive|origin-agent-cluster|permissions-policy|referrer-policy|strict-transport-security|transfer-encoding|vary|x-(content-type-options|dns-prefetch-control|download-options|frame-options|permitted-cross-domain-policies|xss-protection))$/
+
+/** Headers of every answer to a user: the document says so once, or a seventeenth of it would be references. */
+const ofUsers = /^x-ratelimit-(limit|remaining|reset)$/
+
+const json = { 'content-type': 'application/json' }
+const requestsWith = (key: string): Array<[title: string, headers: Record<string, string>, body?: string]> => [
+  ['with a key', { ...json, 'idempotency-key': 'k-1', 'x-correlation-id': 'c-1' }, '{}'],
+  ['with the key again, and what nobody knows', { ...json, 'idempotency-key': 'k-1' }, '{"bogus": 1}'],
+  ['with a body that is encoded', { ...json, 'content-encoding': 'gzip' }, 'x'],
+  ['with a key that may only read', { authorization: `Bearer ${key}` }]
+]
+
+t.test('every request body has an example that fits', async (t) => {
+  for (const { name, operation: { requestBody } } of api.operations) {
+    const media = requestBody?.content['application/json']
+    if (media) t.same(api.fits(media.schema, media.example), [], name)
+  }
+})
+
+await t.test('each example of a request, sent in this order to a new service, gets the answer that the document shows', async (t) => {
+  await service.parts.pool.query(`
+    INSERT INTO ledger.webhook_notices (user_id, type) VALUES ('1', 'delivery_exhausted')`) // it takes three days
+  await service.parts.pool.query(`
+    INSERT INTO ledger.work (id, kind, user_id, state, input, finished_at)
+    VALUES ($1, 'lead-import', '1', 'completed', '{}', now())`, [importId]) // a worker does it
+  await service.parts.pool.query(
+    "INSERT INTO ledger.lead_import_results (import_id, row, outcome) VALUES ($1, 1, 'duplicate')", [importId])
+  await service.parts.pool.query(`
+    INSERT INTO ledger.projection_actions (id, projection, action) VALUES ('${action.id}', 'leads', 'replay');
+    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
+      VALUES ('read_leads_g9', 'lead-9', 1, 1, 'LeadUpdated', 'malformed');
+    INSERT INTO ledger.webhooks (assistant_id, user_id, url, suspended_at, suspended_reason)
+      VALUES (9, '9', 'https://hooks.example.com', now(), 'gone');
+    INSERT INTO ledger.work (id, kind, user_id, state, input) VALUES (gen_random_uuid(), 'of another release', '9', 'accepted', '{}')`)
+  let position: string | null = null
+  const writes = [
+    'createAssistant', 'updateAssistant', 'createLead', 'completeCall', 'createApiKey', 'blacklistPhoneNumber', 'exportPerson'
+  ]
+  let asked = '' // of the person request: its id is chosen anew each time
+  const reads =
+    api.operations.flatMap(({ method, operation: { operationId = '' } }) => method === 'GET' && !/^(export|download|is(Live|Ready)$)/.test(operationId) ? [operationId] : [])
+  for (const id of [...writes, ...reads]) {
+    const found = api.operations.find(({ operation }) => operation.operationId === id)
+    if (!found) throw new Error(`${id} is not in the document`)
+    const { method, path, operation } = found
+    const [, role] = /^\/(engine|ops)\//.exec(path) ?? []
+    const headers: Record<string, string> = role ? { authorization: `Bearer ${await token(role, role)}` } : {}
+    const url = path.replace(/\{\w+\}/g, (name) =>
+      id === 'getPersonRequest' ? asked : String(operation.parameters?.find((parameter) => `{${parameter.name}}` === name)?.example))
+    const query = id === 'isBlacklisted' ? '?assistant_id=1' : '' // no other has to be asked more
+    if (position) headers['x-read-position'] = position
+    const { status, body, headers: answered } =
+      await call(method, `${url}${query}`, operation.requestBody?.content['application/json'].example, { headers })
+    const media = operation.responses[status]?.content?.['application/json']
+    const example = media?.examples?.[id]?.value ?? media?.example
+    t.ok(String(status).startsWith('2') && media, `${id} answers ${status}`)
+    t.same(keysOf(body), keysOf(example), `${id} has the keys of its example`)
+    t.same(api.fits(media?.schema ?? {}, body), [])
+    if (id === 'createAssistant' || id === 'updateAssistant') t.same(body, example)
+    if (id === 'exportPerson') asked = body.data.id
+    if (!reads.includes(id)) position = answered.get('x-read-position')
+  }
+})
+
+function keysOf (value: unknown): string[] {
+  if (Array.isArray(value)) return keysOf(value[0])
+  return Object.entries(value ?? {}).flatMap(([key, inner]) => key === 'data' ? keysOf(inner) : [key]).sort()
+}
+
+await t.test('whatever is asked, no answer has a header that is not in the document', async (t) => {
+  const made = await call('POST', '/user/assistant', newAssistant())
+  const { id } = made.body.data
+  await call('POST', '/user/lead', newLead())
+  const limited = await service.start(['api'], { RATE_LIMIT_PER_MINUTE: '1' })
+  const tokens = { user: await token('1'), engine: await token('e', 'engine') }
+  const key = (await call('POST', '/user/api-key', { name: 'k', scopes: ['read'] })).body.data.key
+  const requests = requestsWith(key)
+  for (const [url, asked] of [[service.url, requests], [limited.url, requests.slice(0, 1)]] as const) {
+    for (const { name, method, path, operation } of api.operations) {
+      for (const [title, headers, body] of asked) {
+        if (method === 'GET' && body !== undefined && title !== asked[0]?.[0]) continue // no GET reads it
+        const answer = await fetch(addressOf(url, method, path, id), {
+          method,
+          headers: { authorization: `Bearer ${path.startsWith('/engine/') ? tokens.engine : tokens.user}`, ...headers },
+          ...(method !== 'GET' && body !== undefined && { body })
+        })
+        await answer.arrayBuffer()
+        const described = operation.responses[answer.status] ?? operation.responses.default
+        const declared = Object.keys(described?.headers ?? {}).map((header) => header.toLowerCase())
+        const found = [...answer.headers.keys()].filter((header) => !general.test(header))
+        const wanted = found.filter((header) => !ofUsers.test(header) || answer.status >= 400)
+        t.same(wanted.filter((header) => !declared.includes(header)), [], `${name} ${title}: ${answer.status}`)
+      }
+    }
+  }
+})
+
+/** Leads to what is there, but a DELETE to nothing. */
+function addressOf (url: string, method: string, path: string, id: number): string {
+  const asked = path.replace('{id}', method === 'DELETE' ? '999' : String(id)).replace(/\{\w+\}/, 'c-1')
+  return `${url}${asked}?bogus=1`
+}
+
 /** The header of that user's or role's token. */
 const as = async (user: string, role?: string) => ({ authorization: `Bearer ${await token(user, role)}` })
 const [engine, other, { authorization: own }] = [await as('engine', 'engine'), await as('2'), await as('1')]
 const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
 const reported = await call('POST', '/engine/calls/c-1/completed', callReport(id), { headers: engine })
-const delivery = randomUUID()
-await service.parts.pool.query(`
-  INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, status, reason)
-  VALUES ($1, 'c-1', 'call.completed', '1', $2, 1, 1, 'skipped', 'webhook_off')`, [delivery, id])
 await call('GET', '/user/calls', undefined, {
   headers: { 'x-read-position': reported.headers.get('x-read-position') ?? '' }
 })
+const { id: delivery } = await eventually(async () =>
+  (await call('GET', '/user/webhook-deliveries?call_id=c-1')).body.data[0] ?? false)
 const ops = await as('ops', 'ops')
-const lead = (await service.call('POST', '/user/lead', newLead())).body.data
+const lead = (await call('POST', '/user/lead', newLead({ phone_number: '+15551239001' }))).body.data
 const idFor = (path: string) => String(path.startsWith('/user/lead/') ? lead.id : id)
 const documented = await documentedOperations(service)
 const operations = documented.map((operation) =>
@@ -151,7 +258,7 @@ t.test('a method that an address does not take is a 405 that names those that it
   }
 })
 
-t.test('so it is at addresses that are none of the interface', async (t) => {
+t.test('pages, probes and routes of operators refuse other methods alike', async (t) => {
   const reads = ['/', '/health/live', '/health/ready', '/metrics', '/docs', '/docs/', '/docs/json', '/docs/static/index.css']
   const ofOperators = ['/ops/api/projections', '/ops/api/actions/1']
   for (const path of [...reads, ...ofOperators]) {
@@ -164,7 +271,7 @@ t.test('so it is at addresses that are none of the interface', async (t) => {
   t.equal((await call('GET', '/ops/api/parked/retry')).headers.get('allow'), 'POST')
 })
 
-t.test('what is no HTTP request is told so in JSON too', async (t) => {
+t.test('an answer to what is no HTTP request is JSON, too', async (t) => {
   const host = 'Host: x\r\n'
   const token = 'Authorization: Bearer a\r\n'
   const sent: Array<[bytes: string, status: number]> = [

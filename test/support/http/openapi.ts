@@ -1,5 +1,5 @@
 // The API document, with its operations and a check of values by its schemas.
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TestService } from '../service.js'
 import pino from 'pino'
@@ -52,8 +52,11 @@ export async function openApi () {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'api', components: document.components })
+  const checks = new Map<string, ValidateFunction>() // compiling one costs more than all that it is asked
   const fits = (schema: object, value: unknown) => {
-    const check = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components')))
+    const text = JSON.stringify(schema).replaceAll('"#/components', '"api#/components')
+    const check = checks.get(text) ?? ajv.compile(JSON.parse(text))
+    checks.set(text, check)
     return check(value) ? [] : check.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`)
   }
   return { app, text, document, operations, fits }
@@ -95,15 +98,20 @@ export async function documentedOperations ({ call }: TestService) {
 }
 
 /** A stand-in for what only a request or a scrape uses: calls and properties of it return itself. */
-export const unused = new Proxy(() => {}, { apply: () => unused, get: (_target, name) => typeof name === 'symbol' ? undefined : unused }) as never
+export const unused = new Proxy(() => {}, {
+  apply: () => unused, get: (_target, name) => typeof name === 'symbol' || name === 'then' ? undefined : unused
+}) as never
 
-/** Does not listen; use `inject`. */
-export async function appAlone ({ basePath = '', publicUrl }: { basePath?: string, publicUrl?: string | undefined } = {}): Promise<App> {
-  const logger = pino({ level: 'silent' })
+type AppDeps = Parameters<typeof buildApp>[0]
+
+/** Does not listen; use `inject`. `routes` is what the routes that a test asks need of the services. */
+export async function appAlone (
+  { routes = {}, ...given }: Partial<Omit<AppDeps, 'routes'>> & { routes?: object } = {}
+): Promise<App> {
+  const logger = given.logger ?? pino({ level: 'silent' })
   return await buildApp({
     logger,
-    basePath,
-    publicUrl,
+    basePath: '',
     jwt: { secret: secrets.JWT_SECRET, roleClaim: 'role' },
     credentials: unused,
     corsOrigins: [],
@@ -111,6 +119,7 @@ export async function appAlone ({ basePath = '', publicUrl }: { basePath?: strin
     healthChecks: {},
     metrics: openMetrics(logger),
     ops: unused,
-    routes: unused
+    ...given,
+    routes: new Proxy(routes, { get: (target, name) => Reflect.get(target, name) ?? unused }) as AppDeps['routes']
   })
 }
