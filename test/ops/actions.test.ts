@@ -1,11 +1,13 @@
-// What can be done to projections over HTTP: each in a process of its own, told while it runs. RACES=all: also what
-// happens meanwhile.
+// Operators act on projections over HTTP: each action runs in a process of its own, and says how far it is. A projector
+// of a new release rebuilds what the former one has folded, if it may. RACES=all: also what happens meanwhile.
 import pino from 'pino'
 import t, { type Test } from 'tap'
 import { assistants } from '../../projections/assistants.js'
+import { leads } from '../../projections/leads.js'
 import { openActions } from '../../src/services/actions.js'
 import { projections } from '../../projections/index.js'
-import { beginAction, findAction } from '../../projections/engine/actions.js'
+import { beginAction, findAction, newestActions } from '../../projections/engine/actions.js'
+import { generationsOf } from '../../projections/engine/generations.js'
 import { eventually } from '../support/eventually.js'
 import { newAssistant, testService } from '../support/service.js'
 
@@ -27,7 +29,7 @@ async function done (t: Test, action: string, body?: object) {
   return await ended(begun.body.data.id)
 }
 
-t.test('projections are listed with how far they are, the dispatcher among them', async (t) => {
+t.test('operators see how far each projection and the dispatcher are', async (t) => {
   const { data } = (await ops('GET', '/projections')).body
   const names = projections.map(({ name }) => name)
   t.same(data.map(({ name }: { name: string }) => name), [...names, 'dispatcher'])
@@ -55,7 +57,7 @@ async function offered () {
   }
 }
 
-t.test('what can succeed is offered, and of the rest is said why not', async (t) => {
+t.test('the API offers each action that can succeed, and says why another cannot', async (t) => {
   const { can, why } = await offered()
   t.same(can, ['replay', 'verify', 'pause'])
   t.match(why, {
@@ -73,14 +75,14 @@ t.test('what can succeed is offered, and of the rest is said why not', async (t)
   await pool.query(`${version} + 1 WHERE projection = 'assistants'`)
 })
 
-t.test('a replay is begun, shown, and told when it is done; then it can be rolled back, and dropped', async (t) => {
+t.test('a replay says when it is done, and can be rolled back or dropped then', async (t) => {
   t.match(await done(t, 'replay'), {
     action: 'replay', projection: 'assistants', state: 'done', progress: 1, message: /^Replayed assistants in .* generation 2 now/
   })
   await eventually(async () => (await offered()).can.join() === 'replay,verify,rollback,drop,pause')
 })
 
-t.test('rows that differ are told by their keys and columns, without what they say', async (t) => {
+t.test('a verification names rows that differ by key and column, without their values', async (t) => {
   const nameAll = (name: string) => pool.query('UPDATE read_assistants_g2.assistants SET name = $1', [name])
   const { rows: [{ name }] } = await pool.query('SELECT name FROM read_assistants_g2.assistants')
   await nameAll('Ada Hidden')
@@ -92,7 +94,7 @@ t.test('rows that differ are told by their keys and columns, without what they s
 
 const pause = "INSERT INTO ledger.paused_projections (projection) VALUES ('assistants')" // as the command line does
 
-t.test('a paused projection is fed by nobody until it is resumed, and readers see what they saw', async (t) => {
+t.test('nobody feeds a paused projection until it is resumed, and readers see what they saw', async (t) => {
   await pool.query(pause)
   const standing = async () => (await ops('GET', '/projections')).body.data[0]
   await eventually(async () => (await standing()).generations[1].owner === null)
@@ -138,7 +140,41 @@ if (process.env.RACES === 'all') {
   })
 }
 
-t.test('while one runs on a projection another is refused', async (t) => {
+await call('POST', '/user/lead', { phone_number: '+15551230100', campaign_id: 1 })
+const states = async () => (await generationsOf(pool, leads))
+  .map(({ generation, state, codeVersion }) => [generation, state, codeVersion])
+const rebuilds = async () => (await newestActions(pool, 20)).filter(({ projection }) => projection === 'leads')
+const foldedBy = (version: number) =>
+  pool.query(
+    "UPDATE ledger.generations SET code_version = $1 WHERE projection = 'leads' AND state = 'active'", [version]
+  )
+
+t.test('a projector leaves what a later version has folded, and without PROJECTION_REBUILD=auto everything', async (t) => {
+  await foldedBy(leads.version - 1)
+  const manual = await service.start(['projector'])
+  await foldedBy(leads.version + 1)
+  const late = await service.start(['projector'], { PROJECTION_REBUILD: 'auto' })
+  await Promise.all([manual.stop(), late.stop()])
+  t.same(await states(), [[1, 'active', leads.version + 1]])
+  t.same(await rebuilds(), [])
+})
+
+t.test('one of two projectors replays what an earlier version has folded, and readers see it', async (t) => {
+  await foldedBy(leads.version - 1)
+  await Promise.all([1, 2].map(() => service.start(['projector'], { PROJECTION_REBUILD: 'auto' })))
+  await eventually(
+    async () => (await states()).some(([generation, state]) => generation === 2 && state === 'active'), 60_000
+  )
+  t.same(await states(), [[1, 'retained', leads.version - 1], [2, 'active', leads.version]])
+  await eventually(async () => (await rebuilds()).every(({ state }) => state === 'done'))
+  const [only, ...more] = await rebuilds()
+  t.match(only, { action: 'replay', message: /^Replayed leads/ })
+  t.same(more, [])
+  const { body } = await call('GET', '/user/leads')
+  t.equal(body.data.length, 1)
+})
+
+t.test('while one action runs on a projection another is refused', async (t) => {
   const id = '00000000-0000-4000-8000-000000000001'
   t.ok(await beginAction(pool, { id, action: 'replay', projection: 'assistants' }))
   const refused = await ops('POST', '/projections/assistants/verify')
@@ -149,7 +185,7 @@ t.test('while one runs on a projection another is refused', async (t) => {
   t.match(await findAction(pool, id), { state: 'failed', message: /has ended without a word/ }, 'a process that is silent is dead')
 })
 
-t.test('what is not there is not found', async (t) => {
+t.test('an unknown projection, action or id is a 404', async (t) => {
   for (const path of ['/projections/nothing/replay', `/projections/${assistants.name}/explode`]) {
     t.equal((await ops('POST', path)).status, 404, path)
   }
