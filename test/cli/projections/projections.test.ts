@@ -1,8 +1,10 @@
-// `ringledger projections` as an operator runs it, beside a projector.
+// `ringledger projections` and its `quarantine`, as an operator runs them beside a projector.
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { leads } from '../../../projections/leads.js'
+import { noStream } from '../../../src/log/event-log.js'
 import { eventually } from '../../support/eventually.js'
+import { assistantCreated, assistantUpdated, proposed } from '../../support/events/call-events.js'
 import { ringledger, runWarm } from '../../support/ringledger.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'
 import { secrets } from '../../support/auth/secrets.js'
@@ -41,7 +43,7 @@ t.test('a dry run tells what a replay would do, and changes nothing', async (t) 
   t.strictSame(await db.generations(leads), ['1 active'])
 })
 
-t.test('programs are told the same as JSON', async (t) => {
+t.test('--json says the same to programs', async (t) => {
   const { code, stdout } = await projections('replay', 'leads', '--dry-run', '--json')
   t.equal(code, 0)
   t.match(JSON.parse(stdout), { projection: 'leads', kind: 'begin', generation: 2, active: { generation: 1 }, from: '0', rows: 80 })
@@ -67,6 +69,91 @@ t.test('replay, rollback and drop, each with what comes next', async (t) => {
   })
   t.match(await projections('drop', 'leads'), { code: 0, stderr: /Dropped of leads: generation 2/ })
   t.match(await projections('list'), { code: 0, stdout: /leads .* 1 .* active/ })
+})
+
+const quarantine = (...args: string[]) => runWarm(['projections', 'quarantine', ...args], env)
+
+const stream = 'assistant-700'
+const told = [
+  assistantCreated(700), { type: 'AssistantUpdated', data: { nonsense: '\u001b[31mred\u009b' } },
+  assistantUpdated(700, { assistant_name: 'Later' })
+]
+async function refused (t: Test, wanted: RegExp, ...args: string[]): Promise<void> {
+  const { code, stdout, stderr } = await quarantine(...args)
+  t.equal(code, 1)
+  t.match(stderr, wanted)
+  t.notMatch(stderr, /^ +at /m, 'no stack')
+  t.equal(stdout, '')
+}
+
+t.test('quarantine lists what waits, for people and for programs', async (t) => {
+  await rig.streams.append(stream, told.map(proposed), noStream)
+  await eventually(async () => (await db.pool.query(`
+    SELECT FROM ledger.parked_events WHERE consumer = 'read_assistants_g1'`)).rowCount === 2)
+  const [{ stdout: table }, { stdout: json }] =
+    await Promise.all([quarantine('list'), quarantine('list', 'assistants', '--json')])
+  t.match(table, /assistants .* assistant-700 .* 2 .*AssistantUpdated at assistant-700@1/)
+  t.match(JSON.parse(json), {
+    parked: [{ projection: 'assistants', generation: 1, stream, events: 2, revision: '1' }], breakers: [], skipped: []
+  })
+})
+
+t.test('quarantine shows an event as the log has it, and no control character of it reaches the terminal', async (t) => {
+  const { stdout, stderr } = await quarantine('show', 'assistants', stream)
+  t.match(stderr, /assistants \(generation 1\) has parked 2 events of assistant-700/)
+  t.match(JSON.parse(stdout), { stream, revision: '1', type: 'AssistantUpdated', data: { nonsense: '\u001b[31mred\u009b' } })
+  t.notMatch(stdout, /[^\P{C}\n]/u)
+})
+
+t.test('quarantine refuses what cannot be done, and says why', async (t) => {
+  await Promise.all([
+    refused(t, /there is no projection nothing: choose one of assistants, leads, calls, /, 'retry', 'nothing', stream),
+    refused(t, /assistants has not parked assistant-·2/, 'show', 'assistants', 'assistant-\u009b2'),
+    refused(t, /assistant-700 stays parked, as it was: AssistantUpdated at assistant-700@1/, 'retry', 'assistants', stream),
+    refused(t, /the log has no event assistant-700@9/, 'skip', 'assistants', stream, '9', '--reason', 'why'),
+    refused(t, /required option '--reason <text>' not specified/, 'skip', 'assistants', stream, '1'),
+    refused(t, /must be a revision, such as 0/, 'skip', 'assistants', stream, '-1', '--reason', 'why'),
+    refused(t, /assistants does not stand still/, 'resume', 'assistants')
+  ])
+})
+
+t.test('quarantine skips an event with a reason, and the stream goes on', async (t) => {
+  t.match(await quarantine('skip', 'assistants', stream, '1', '--reason', ' '), {
+    code: 1, stderr: /--reason.*must be a text of 1 to 200 characters/
+  })
+  const { code, stderr } = await quarantine('skip', 'assistants', stream, '1', '--reason', 'a test wrote it')
+  t.equal(code, 0)
+  t.match(stderr, /assistants skips assistant-700@1 from now on, in rebuilds too\. No event of the stream is parked any more/)
+  t.match((await db.pool.query('SELECT name FROM read_model.assistants WHERE id = 700')).rows, [{ name: 'Later' }])
+  const { stdout } = await quarantine('list', '--json')
+  t.match(JSON.parse(stdout), {
+    parked: [], skipped: [{ projection: 'assistants', stream, revision: '1', reason: 'a test wrote it' }]
+  })
+})
+
+t.test('the same commands list, show, retry and skip what the dispatcher has parked', async (t) => {
+  const parked = 'assistant-77'
+  const event = proposed({ type: 'AssistantUpdated', data: { nonsense: true } })
+  const { position } = await rig.streams.append(parked, [event], noStream)
+  await db.pool.query(`
+    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
+    VALUES ('dispatcher', $1, 0, $2, 'AssistantUpdated', 'malformed')`, [parked, position])
+  t.match(JSON.parse((await quarantine('list', 'dispatcher', '--json')).stdout), {
+    parked: [{ projection: 'dispatcher', stream: parked, events: 1, revision: '0' }]
+  })
+  const { stdout, stderr } = await quarantine('show', 'dispatcher', parked)
+  t.match(stderr, /dispatcher has parked 1 events? of assistant-77/)
+  t.match(JSON.parse(stdout), { stream: parked, revision: '0', data: { nonsense: true } })
+  await refused(t, /assistant-77 stays parked/, 'retry', 'dispatcher', parked)
+  const { code, stdout: told, stderr: said } =
+    await quarantine('skip', 'dispatcher', parked, '0', '--reason', 'a test wrote it', '--json')
+  t.equal(code, 0, said)
+  t.match(JSON.parse(told), {
+    action: 'skip', projection: 'dispatcher', stream: parked, revision: '0', state: 'done', message: /goes on without/
+  })
+  t.match(JSON.parse((await quarantine('list', 'dispatcher', '--json')).stdout), {
+    parked: [], skipped: [{ projection: 'dispatcher', stream: parked, reason: 'a test wrote it' }]
+  })
 })
 
 t.test('a replay that is stopped says how to go on; two at once are refused', async (t) => {
