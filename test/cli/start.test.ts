@@ -41,8 +41,9 @@ function linesOf (t: Test, { stdout, stderr }: Ringledger): Line[] {
   const lines = stdout().split('\n').filter(Boolean).map((text): Line => JSON.parse(text))
   for (const { level, time, msg } of lines) if (!(level > 0 && time > 0 && msg)) t.fail(`no line of the log: ${msg}`)
   t.match(lines[0], { msg: 'PORRT is no setting: did you mean PORT?' })
-  const said = lines.map(({ msg }) => msg).filter((msg) => msg !== 'request')
-  t.match(said.slice(-3), [/^Not ready any more; draining after/, 'Draining after SIGTERM ...', 'Stopped.'])
+  const said = lines.map(({ msg }) => msg)
+  t.match(said.filter((msg) => /^(Not ready|Draining|Stopped)/.test(msg)), [/draining after/, 'Draining after SIGTERM ...', 'Stopped.'])
+  t.equal(said.at(-1), 'Stopped.')
   return lines
 }
 
@@ -118,9 +119,16 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     t.match((await doctor(t, { DATA_DIR: folder })).find('Service', 'keys'), { found: 'SECRET_KEY opens everything' })
   },
 
-  'SIGTERM drains it: what is asked is answered, and no process is left': async (t, service) => {
+  'SIGTERM makes it not ready, and it goes on; a second one drains it: it answers what was begun, and leaves no process': async (t, service) => {
     const token = await service.token('1')
     const answer = await begunPost(`${service.url}/user/assistant`, token)
+    service.process.signal('SIGTERM')
+    await service.process.says((stdout) => /Not ready any more; draining after 600 s/.exec(stdout) ?? undefined)
+    const { status, body } = await service.call('GET', '/health/ready')
+    t.match({ status, body }, { status: 503, body: { message: /stopping/, status: 'draining' } })
+    t.equal((await service.call('GET', '/health/live')).status, 200)
+    const created = await service.call('POST', '/user/assistant', { token, body: newAssistant() })
+    t.strictSame([created.status, created.headers.get('connection')], [201, 'close'])
     service.process.signal('SIGTERM')
     await service.process.says((stdout) => /Draining after SIGTERM/.exec(stdout) ?? undefined)
     const { statusCode, headers } = await answer(newAssistant())
@@ -140,7 +148,7 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
 }
 
 t.test('commands beside a running start', async (t) => {
-  const service = await startService(t, { dataDir: folder, env: { ...env, LOG_LEVEL: 'debug' } })
+  const service = await startService(t, { dataDir: folder, env: { ...env, LOG_LEVEL: 'debug', DRAIN_DELAY_MS: '600000' } })
   for (const [title, rule] of Object.entries(rules)) await t.test(title, (t) => rule(t, service))
   t.match((await doctor(t, { DATA_DIR: folder })).find('Postgres', 'embedded'), { level: 'skipped', found: /does not run now/ })
   const none = join(folder, 'none')
