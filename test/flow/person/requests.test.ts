@@ -1,10 +1,15 @@
-// Requests about a person, over HTTP: a copy of what is known of them is made, downloaded and gone; their erasure is
-// done step by step, and nothing of before shows.
+// Requests about a person, over HTTP. First without a worker: those whose work breaks off, fails, or is not known any
+// more. Then a copy of what is known of a person is made, downloaded and gone, and an erasure leaves nothing to see.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { erasuresFound } from '../../../src/cli/doctor/service.js'
 import { skipParked } from '../../../src/ops/parked.js'
 import { callStream } from '../../../src/features/calls/events.js'
+import { personRequestStream } from '../../../src/features/persons/events.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { erasureKind, exportKind, mostOfUser, preparePersonRequest } from '../../../workers/persons/erasure-rows.js'
+import { beginExport, type ExportWork, personExports, readExport } from '../../../workers/persons/exports.js'
+import { giveTurn } from '../../../workers/work/run.js'
 import { callReport, newLead } from '../../support/bodies/bodies.js'
 import { apiKeys } from '../../support/auth/api-keys.js'
 import { eventually } from '../../support/eventually.js'
@@ -14,8 +19,8 @@ import { call as reported } from '../../support/events/call-events.js'
 import { erasing } from '../../support/persons/erasing.js'
 import { haveCome } from '../../support/persons/persons.js'
 
-const service = await testService(t, ['api', 'projector', 'worker'])
-const { call, parts: { pool, streams } } = service
+const service = await testService(t)
+const { call, parts, parts: { pool, streams } } = service
 const keys = apiKeys(service)
 
 const [copied, somebody] = ['+15557664321', '+15557664322']
@@ -44,7 +49,127 @@ async function exportOf (number: string, options = {}): Promise<Answer['body']> 
   return (await download(body.data.id, options)).body
 }
 
-t.test('the document has all that the user has of the number, and nothing of others', async (t) => {
+const warned: string[] = []
+const log = { warn (_details: object, message: string) { warned.push(message) }, info () {} }
+const work = { ...parts, sources: ['leads', 'calls'] }
+const { signal } = new AbortController()
+
+const asked = '+15557664391'
+const ask = async (): Promise<string> => (await askCopy({ phone_number: asked })).body.data.id
+const stateOf = async (id: string) => (await read(id)).body.data.status
+const kindsOn = (on: ExportWork) => ({ [exportKind]: personExports(on) })
+const work1 = (id: string, on: ExportWork = work) =>
+  giveTurn({ pool, kinds: kindsOn(on), holder: 'test', turnMs: 2_000, retryMs: 1, signal, log }, id)
+const untilDone = (id: string) => eventually(async () => {
+  await work1(id)
+  return await stateOf(id) === 'completed'
+})
+
+t.test('a copy that broke off after its document was written is made again, and ends once', async (t) => {
+  const id = await ask()
+  t.equal((await download(id)).status, 409)
+  let tries = 0
+  const append = async () => {
+    tries += 1
+    throw new Error('the process ends here')
+  }
+  await eventually(async () => {
+    await work1(id, { ...work, streams: { ...streams, append } })
+    return tries > 0
+  })
+  t.equal(await stateOf(id), 'processing')
+  await untilDone(id)
+  t.equal((await streams.read(personRequestStream(id))).length, 2)
+  t.match((await download(id)).body, { phone_number: asked, leads: [] })
+})
+
+t.test('a copy that fails again and again is given up, in words without the number', async (t) => {
+  const id = await ask()
+  const find = () => { throw new Error('cannot be read') }
+  await eventually(async () => {
+    await work1(id, { ...work, find })
+    return await stateOf(id) === 'failed'
+  })
+  t.equal(warned.filter((message) => message === 'a request in the background is tried again').length, 13)
+  t.equal((await download(id)).status, 410)
+})
+
+t.test('a copy waits for parked events of the person, and names them', async (t) => {
+  const parkedNumber = '+15557664392'
+  const { body } = await call('POST', '/user/lead', newLead({ phone_number: parkedNumber }))
+  const { rows: [{ stream }] } = await pool.query('SELECT stream FROM read_model.leads WHERE id = $1', [body.data.id])
+  const bad = { id: randomUUID(), type: 'LeadUpdated', data: { bad: 1 }, metadata: { schema_version: '1' } }
+  const { position } = await streams.append(stream, [bad], (await streams.last(stream))?.revision ?? -1n)
+  await eventually(async () =>
+    (await pool.query("SELECT FROM ledger.parked_events WHERE consumer LIKE 'read\\_leads%'")).rowCount === 1)
+  const late = await call('GET', `/user/lead/${body.data.id}`, undefined, { headers: { 'x-read-position': String(position) } })
+  t.match([late.status, late.body.message], [503, /waits for an operator/], 'and no read passes for one of that event')
+  const id: string = (await askCopy({ phone_number: parkedNumber })).body.data.id
+  const waiting = await eventually(async () => {
+    await work1(id)
+    const { data } = (await read(id)).body
+    return data.waits_for !== undefined && data
+  })
+  t.match(waiting, {
+    status: 'processing',
+    waits_for: `parked events, which an operator retries or skips (ringledger projections quarantine): ${stream}`
+  })
+})
+
+t.test('a request that this database does not know has failed', async (t) => {
+  const id = randomUUID()
+  const data = {
+    person_request_id: id, user_id: '1', type: 'export', number_digest: '0'.repeat(32), requested_at: '2026-01-01T00:00:00.000Z'
+  }
+  const event = { id: randomUUID(), type: 'PersonRequested', data, metadata: { schema_version: '1' } }
+  await streams.append(personRequestStream(id), [event], -1n)
+  t.equal(await stateOf(id), 'failed')
+})
+
+t.test('a user has so many requests under way at most, whatever others have', async (t) => {
+  const prepare = (kind: 'export' | 'erasure', id: string = randomUUID()) =>
+    preparePersonRequest(pool, work.keys, kind, { id, userId: '7', phoneNumber: asked })
+  const fill = (kind: string, count: number) => pool.query(`
+    INSERT INTO ledger.work (id, kind, user_id, state, input) SELECT gen_random_uuid(), $1, '7', 'accepted', '{}'
+    FROM generate_series(1, $2)`, [kind, count])
+  await fill(exportKind, mostOfUser - 5)
+  const taken = await Promise.all(Array.from({ length: 15 }, () => prepare('export')))
+  t.equal(taken.filter((isTaken) => isTaken).length, 5, 'also at the same time')
+  const { status, headers } = await askCopy({ phone_number: asked }, { user: '7' })
+  t.match([status, headers.get('retry-after')], [429, '10'])
+  const erasure = randomUUID()
+  await prepare('erasure', erasure)
+  await pool.query("UPDATE ledger.work SET state = 'completed' WHERE id = $1", [erasure])
+  await fill(erasureKind, mostOfUser)
+  t.ok(await prepare('erasure', erasure), 'a retry of one that was taken is not refused')
+  const erasing = await askErasure({ phone_number: asked }, { user: '7' })
+  t.match([erasing.status, erasing.headers.get('retry-after')], [429, '10'])
+  t.equal((await askCopy({ phone_number: asked }, { user: '8' })).status, 202)
+})
+
+t.test('a long document is kept in parts, and reads as it was written', async (t) => {
+  const place = { id: randomUUID(), userId: '1' }
+  await preparePersonRequest(pool, work.keys, 'export', { ...place, phoneNumber: asked })
+  const pieces = Array.from({ length: 40 }, (_, nth) => `${nth} ${'é'.repeat(20_000)}`)
+  await inTransaction(pool, async (tx) => {
+    const { write, end } = await beginExport(tx, work.keys, place)
+    for (const piece of pieces) await write(piece)
+    await end()
+  })
+  const parts = []
+  for await (const part of readExport(pool, work.keys, place)) parts.push(part)
+  t.ok(parts.length > 2)
+  t.equal(parts.join(''), pieces.join(''))
+  await pool.query('DELETE FROM ledger.person_exports WHERE request_id = $1 AND part = 1', [place.id])
+  await t.rejects(async () => { for await (const part of readExport(pool, work.keys, place)) t.ok(part) }, { code: 'gone' })
+})
+
+t.test('now a worker begins', async () => {
+  await pool.query('DELETE FROM ledger.work') // what the tests above left for it
+  await service.start(['worker'])
+})
+
+t.test('a copy has all that the user has of the number, and nothing of others', async (t) => {
   const variables = { customer_name: 'Ada', email: 'ada@known.example' }
   const contact = { phone_number: somebody, variables: { customer_name: 'Somebody else' } }
   const lead = (await call('POST', '/user/lead', newLead({ phone_number: copied, variables, secondary_contacts: [contact] }))).body.data
@@ -80,7 +205,7 @@ t.test('the document has all that the user has of the number, and nothing of oth
   t.strictSame((await exportOf(copied, { user: '2' })).leads, [], 'another user has nothing of it')
 })
 
-t.test('calls of a contact whose lead was erased are theirs still, whatever number they were made to', async (t) => {
+t.test('a copy has the calls of a contact whose lead was erased, whatever number they were made to', async (t) => {
   const [gone, contact] = ['+15557664331', '+15557664332']
   const body = newLead({ phone_number: gone, secondary_contacts: [{ phone_number: contact }] })
   const { secondary_contacts: [{ id }] } = (await call('POST', '/user/lead', body)).body.data
@@ -89,7 +214,7 @@ t.test('calls of a contact whose lead was erased are theirs still, whatever numb
   t.match(await exportOf(contact), { contacts: [], calls: [{ call_id: 'of-contact', from: 'anonymous' }] })
 })
 
-t.test('a contact went with its lead when that was deleted', async (t) => {
+t.test('a copy says of a contact that it was deleted with its lead', async (t) => {
   const contact = '+15557664342'
   const body = newLead({ phone_number: '+15557664341', secondary_contacts: [{ phone_number: contact }] })
   const { id } = (await call('POST', '/user/lead', body)).body.data
@@ -97,7 +222,7 @@ t.test('a contact went with its lead when that was deleted', async (t) => {
   t.match(await exportOf(contact), { leads: [], contacts: [{ lead_id: id, status: 'deleted' }] })
 })
 
-t.test('a copy with a call that an erased person answered is removed, others stay, and one made anew lacks them', async (t) => {
+t.test('an erasure removes copies with calls that the person answered; other copies stay, and new ones lack the calls', async (t) => {
   const copies = await Promise.all(['1', '2'].map(async (last) => {
     const [asker, answered] = [`+1555766441${last}`, `+1555766442${last}`]
     const { id: lead_id } = (await call('POST', '/user/lead', newLead({ phone_number: asker }))).body.data
@@ -154,7 +279,7 @@ t.test('a request and its document are their user’s alone, for a day; no event
   t.match((await read(id)).body.data, { status: 'completed' })
 })
 
-t.test('what is no number is refused, and notes nothing', async (t) => {
+t.test('a request for what is no number is refused, and leaves nothing', async (t) => {
   for (const wrong of ['15551230001', '1', '', null, undefined]) {
     for (const ask of [askCopy, askErasure]) {
       const { status, body } = await ask({ phone_number: wrong })
@@ -203,7 +328,7 @@ async function known () {
   return { lead, holder }
 }
 
-t.test('leads, contacts and calls of the number show nothing of the person any more', async (t) => {
+t.test('after an erasure leads, contacts and calls of the number show nothing of the person', async (t) => {
   const { lead, holder } = await known()
   const headers = { 'idempotency-key': 'erase-1' }
   const { status, body } = await askErasure({ phone_number }, { headers })
@@ -222,19 +347,9 @@ t.test('leads, contacts and calls of the number show nothing of the person any m
   t.strictSame((await get('/user/leads?search=%2B15557654321')).data, [])
   for (const id of ['erased-number', 'erased-lead', 'erased-by-event']) {
     const { data } = await get(`/user/call/${id}`)
-    t.match(data, {
-      call_id: id,
-      assistant_id: assistant,
-      erased: true,
-      from: null,
-      to: null,
-      transcript: null,
-      recording_url: null,
-      input_variables: null,
-      extracted_variables: null,
-      evaluation: null,
-      status: 'completed'
-    })
+    t.match(data, { call_id: id, assistant_id: assistant, erased: true, status: 'completed' })
+    const gone = ['from', 'to', 'transcript', 'recording_url', 'input_variables', 'extracted_variables', 'evaluation']
+    t.same(gone.filter((field) => data[field] !== null), [])
     t.notOk(JSON.stringify(data).includes(phone_number), id)
   }
   t.match((await get('/user/call/kept')).data, { from: other.phone_number, transcript: [{}] })
@@ -271,7 +386,7 @@ t.test('what another user has of the same number stays, and no retry with its Id
   t.match({ status, errors }, { status: 422, errors: { 'Idempotency-Key': [why] } })
 })
 
-t.test('text of a call that Postgres cannot read holds up neither a copy nor an erasure', async (t) => {
+t.test('text of a call that Postgres cannot store holds up neither a copy nor an erasure', async (t) => {
   const phone_number = '+15557654361'
   const lead = await newOne({ phone_number, variables })
   const odd = { nul: { from: 'a\0b' }, half: { from: '\ud83d' } }
@@ -372,7 +487,7 @@ t.test('an erasure waits for an import that has begun a row, before the key ends
   t.equal(await statusOf(`/user/lead/${lead.id}`), 404)
 })
 
-t.test('nothing of it is left in the tables of the read model and the ledger', async (t) => {
+t.test('after erasures no table of the read models and the ledger has anything of the persons', async (t) => {
   const { rows: tables } = await pool.query(`
     SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
     WHERE schemaname LIKE 'read\\_%' OR schemaname IN ('ledger', 'queue')`)
