@@ -122,7 +122,7 @@ t.test('the usual ways to say JSON are taken', async (t) => {
   t.equal((await send(`\ufeff${text()}`)).status, 201, 'with a byte order mark')
 })
 
-t.test('of a key that is there twice the last one counts, also in the event', async (t) => {
+t.test('the last of two equal keys counts, also in the event', async (t) => {
   const answer = await send(text({ variables: new Raw('{"a":1,"b":{"x":1},"a":2,"b":{}}') }))
   t.equal(answer.status, 201)
   const { a, b } = await stored(answer)
@@ -200,7 +200,7 @@ t.test('a body has 512 KiB, however it is sent', async (t) => {
 
 const ofJson = (length: number) => ['Content-Type: application/json', `Content-Length: ${length}`]
 
-refusing('a Content-Length that is not true leads to nothing', async (t) => {
+refusing('a body with a wrong Content-Length changes nothing', async (t) => {
   const body = text()
   for (const [length, answer] of [
     [body.length - 1, /^HTTP\/1\.1 400 /], [body.length + 1, /^(HTTP\/1\.1 400 |$)/]
@@ -298,43 +298,40 @@ const named = (count: number, value: string, end = '') =>
   Array.from({ length: count }, (_, index) => `"${index.toString(36)}${end}":${value}`).join()
 const property = '{"name":"n","type":"bool","description":"d"}'
 
-/** By path: fields of a body, and its status. */
-const hostile: Record<string, Array<[title: string, fields: string, status: number]>> = {
+/** By path: fields of a body that is refused. */
+const hostile: Record<string, Array<[title: string, fields: string]>> = {
   '/user/assistant': [
-    ['170,000 empty items of a schema', `"post_call_schema":[${many(170_000, '{}')}]`, 422],
-    ['a name 10,000 times in a schema', `"post_call_schema":[${many(10_000, property)}]`, 422],
-    ['50,000 variables', `"variables":{${named(50_000, '1')}}`, 422],
-    ['1,000 variables', `"variables":{${named(1_000, '1')}}`, 201],
-    ['30,000 names that cannot be stored', `"variables":{${named(30_000, '0', '\\u0000')}}`, 422],
-    ['100,000 numbers that lose digits', `"variables":{"n":[${many(100_000, '1e99')}]}`, 422],
+    ['170,000 empty items of a schema', `"post_call_schema":[${many(170_000, '{}')}]`],
+    ['a name 10,000 times in a schema', `"post_call_schema":[${many(10_000, property)}]`],
+    ['50,000 variables', `"variables":{${named(50_000, '1')}}`],
+    ['30,000 names that cannot be stored', `"variables":{${named(30_000, '0', '\\u0000')}}`],
+    ['100,000 numbers that lose digits', `"variables":{"n":[${many(100_000, '1e99')}]}`],
     ['20,000 bad values under a name of 250,000 letters',
-      `"variables":{"${'k'.repeat(250_000)}":[${many(20_000, '"\\u0000"')}]}`, 422],
-    ['a time zone of 500,000 letters', `"timezone":"Europe/${'a/'.repeat(250_000)}"`, 422],
-    ['a URL of 500,000 letters', `"webhook_url":"https://example.com/${'.'.repeat(490_000)}"`, 422]
+      `"variables":{"${'k'.repeat(250_000)}":[${many(20_000, '"\\u0000"')}]}`],
+    ['a time zone of 500,000 letters', `"timezone":"Europe/${'a/'.repeat(250_000)}"`]
   ],
   '/user/lead': [
-    ['100,000 secondary contacts', `"secondary_contacts":[${many(100_000, '{}')}]`, 422],
-    ['15,000 contacts with one number', `"secondary_contacts":[${many(15_000, '{"phone_number":"+15551239999"}')}]`, 422],
-    ['50,000 unknown fields', named(50_000, '1'), 422],
-    ['4,900 unknown fields', named(4_900, '1'), 200]
+    ['100,000 secondary contacts', `"secondary_contacts":[${many(100_000, '{}')}]`],
+    ['15,000 contacts with one number', `"secondary_contacts":[${many(15_000, '{"phone_number":"+15551239999"}')}]`],
+    ['50,000 unknown fields', named(50_000, '1')]
   ]
 }
 
 for (const [path, bodies] of Object.entries(hostile)) {
-  for (const [title, fields, expected] of bodies) {
+  for (const [title, fields] of bodies) {
     t.test(title, async (t) => {
       const before = process.cpuUsage()
       const body = path === '/user/lead' ? lead(fields) : assistant(fields)
       const { status, body: answer } = await service.call('POST', path, body)
       const { user } = process.cpuUsage(before)
-      t.equal(status, expected)
+      t.equal(status, 422)
       t.ok(JSON.stringify(answer).length < 200_000, 'in few words')
       t.ok(user < 2_500_000, `${user} µs of CPU hold up the others`)
     })
   }
 }
 
-t.test('of very many wrong fields the first 500 are named, and that there are more', async (t) => {
+t.test('a refusal names the first 500 wrong fields, and says that there are more', async (t) => {
   const errorsOf = async (wrong: number) => (await call('POST', '/user/assistant', newAssistant({
     post_call_schema: zerosOf(wrong)
   }))).body.errors
