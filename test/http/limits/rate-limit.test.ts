@@ -1,20 +1,36 @@
+// How many requests a user, and a stranger, may make in a minute; and that processes share their counts through Redis.
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import fastify from 'fastify'
 import t from 'tap'
 import { registerRateLimits } from '../../../src/http/limits.js'
-import { eventually } from '../../support/eventually.js'
+import { secrets } from '../../support/auth/secrets.js'
 import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
+import { eventually } from '../../support/eventually.js'
+import { appAlone } from '../../support/http/openapi.js'
+import { token as tokenOf, type Answer } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'
-import type { Answer } from '../../support/running-service.js'
+import { tokensAlone } from '../auth/tokens.js'
 
-const service = await testService(t, ['api', 'projector'], { RATE_LIMIT_PER_MINUTE: '3' })
-const path = '/user/webhook-secret'
+/** For processes that share their counts, or meet a Redis that hangs. */
+const service = await testService(t, [], { RATE_LIMIT_PER_MINUTE: '3' })
 
-async function get (url: string, token: string | undefined, route = path, method = 'GET'): Promise<Answer> {
-  const response = await fetch(`${url}${route}`, {
-    method, headers: token === undefined ? {} : { authorization: `Bearer ${token}` }
-  })
+const key = `rl_${'k'.repeat(43)}`
+const ofKey = { id: 7, user_id: 'neighbour', name: 'k', scopes: ['read' as const] }
+const app = await appAlone({
+  rateLimit: { perMinute: 3 },
+  credentials: { ...tokensAlone, findKey: async (sent) => sent === key ? ofKey : 'key-unknown' },
+  routes: { config: { rateLimitPerMinute: 3 } }
+})
+t.teardown(() => app.close())
+const url = await app.listen({ host: '127.0.0.1', port: 0 })
+const path = '/user/me'
+const tokenFor = (user: string, role?: string) => tokenOf(secrets.JWT_SECRET, user, role)
+
+async function get (url: string, token: string, route = path, method = 'GET'): Promise<Answer> {
+  const broken = method === 'POST' && { body: '{' }
+  const headers = { authorization: `Bearer ${token}`, ...broken && { 'content-type': 'application/json' } }
+  const response = await fetch(`${url}${route}`, { method, headers, ...broken })
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 const statuses = async (times: number, ask: () => Promise<Answer>) => {
@@ -23,46 +39,42 @@ const statuses = async (times: number, ask: () => Promise<Answer>) => {
   return answers
 }
 
-t.test('a user may make so many requests a minute, and is told how many are left', async (t) => {
-  const token = await service.token('eager')
+t.test('a user may make so many requests a minute, and learns how many are left', async (t) => {
+  const token = await tokenFor('eager')
   for (const left of ['2', '1', '0']) {
-    const { status, headers } = await get(service.url, token)
+    const { status, headers } = await get(url, token)
     t.equal(status, 200)
     t.equal(headers.get('x-ratelimit-limit'), '3')
     t.equal(headers.get('x-ratelimit-remaining'), left)
     t.ok(Number(headers.get('x-ratelimit-reset')) <= 60)
   }
-  const { status, headers, body } = await get(service.url, token)
+  const { status, headers, body } = await get(url, token)
   t.equal(status, 429)
   t.match(headers.get('retry-after'), /^[1-9]\d?$/)
   t.same(body, { message: `Too many requests: try again in ${headers.get('retry-after')} seconds.` })
-  const other = await get(service.url, await service.token('other'), '/user/me')
+  const other = await get(url, await tokenFor('other'))
   t.equal(other.status, 200, 'another user is not held up')
   t.same(other.body.data, { id: 'other', scopes: ['read', 'write'], api_key: null, rate_limit_per_minute: 3 })
 })
 
-t.test('the count is of the user, whichever token and route', async (t) => {
-  const user = { user: 'various' }
-  t.equal((await service.call('POST', '/user/lead', {}, user)).status, 422)
-  t.equal((await service.call('PUT', '/user/assistant/999', {}, user)).status, 404)
-  t.equal((await service.call('GET', path, undefined, user)).status, 200)
-  t.equal((await service.call('POST', '/user/lead', {}, user)).status, 429)
+t.test('the count is of the user, whichever route', async (t) => {
+  const token = await tokenFor('various')
+  const asked = async (route: string, method: string) => (await get(url, token, route, method)).status
+  t.equal(await asked('/user/lead', 'POST'), 400)
+  t.equal(await asked('/user/leads?page=x', 'GET'), 422)
+  t.equal(await asked(path, 'GET'), 200)
+  t.equal(await asked('/user/lead', 'POST'), 429)
 })
 
 t.test('the call engine and operators are not limited', async (t) => {
-  const token = await service.token('engine', 'engine')
-  const operator = await service.token('operator', 'ops')
-  t.same(await statuses(5, () => get(service.url, operator)), [403, 403, 403, 403, 403])
-  t.same(await statuses(5, () => get(service.url, token, '/engine/calls/c-1/completed', 'POST')), [
-    422, 422, 422, 422, 422
-  ])
+  const [engine, operator] = [await tokenFor('engine', 'engine'), await tokenFor('operator', 'ops')]
+  t.same(await statuses(5, () => get(url, operator)), Array(5).fill(403))
+  t.same(await statuses(5, () => get(url, engine, '/engine/calls/c-1/completed', 'POST')), Array(5).fill(400))
 })
 
 t.test('documents and refused tokens are 120 a minute for one address; users and probes are not held up', async (t) => {
   const documents = ['/docs', '/docs/json', '/docs/yaml', '/docs/static/swagger-ui.css']
   const paths = [...documents, '/user/leads', '/engine/calls/c/completed']
-  const key = (await service.call('POST', '/user/api-key', { name: 'k', scopes: ['read'] }, { user: 'neighbour' })).body.data.key
-  const { url } = service // whatever the setting is
   const ask = async (path: string, headers = {}) => {
     const answer = await fetch(`${url}${path}`, { method: path.startsWith('/engine') ? 'POST' : 'GET', headers })
     return { status: answer.status, headers: answer.headers, text: await answer.text() }
@@ -79,8 +91,8 @@ t.test('documents and refused tokens are 120 a minute for one address; users and
     t.match(headers.get('retry-after'), /^[1-9]\d?$/)
     t.match(JSON.parse(text).message, /^Too many requests: try again in \d+ seconds\.$/)
   }
-  for (const known of [await service.token('neighbour'), key]) {
-    t.equal((await ask('/user/webhook-deliveries', { authorization: `Bearer ${known}` })).status, 200)
+  for (const known of [await tokenFor('neighbour'), key]) {
+    t.equal((await ask(path, { authorization: `Bearer ${known}` })).status, 200)
   }
   for (const probe of ['/health/live', '/health/ready']) {
     t.equal((await ask(probe, { authorization: 'Bearer garbage' })).status, 200, 'probes are never limited')
@@ -103,9 +115,9 @@ t.test('processes share their counts through Redis, and answer as ever without i
   const redis = await scratchRedis(t)
   const [one, two] = await Promise.all([0, 1].map(() => service.start(['api'], { REDIS_URL: redis.url })))
   if (!one || !two) throw new Error('two processes were started')
-  const token = await service.token('shared')
+  const token = await tokenFor('shared')
   await eventually(async () => {
-    if ((await get(two.url, await service.token(`probe ${Date.now()}`))).headers
+    if ((await get(two.url, await tokenFor(`probe ${Date.now()}`))).headers
       .get('x-ratelimit-remaining') !== '2') throw new Error('Redis does not count yet')
   })
   t.same(
@@ -132,7 +144,7 @@ t.test('a Redis that accepts connections and never answers slows nobody down for
   const address = hole.address()
   if (typeof address !== 'object' || address === null) throw new Error('no port')
   const { url, stop } = await service.start(['api'], { REDIS_URL: `redis://127.0.0.1:${address.port}` })
-  const token = await service.token('patient')
+  const token = await tokenFor('patient')
   const started = Date.now()
   t.same(new Set(await statuses(20, () => get(url, token))), new Set([200]))
   t.ok(Date.now() - started < 60_000)
