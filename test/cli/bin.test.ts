@@ -41,7 +41,7 @@ t.test('sources that do not compile are not run, this time and the next', async 
   }
 })
 
-t.test('of commands that start at once, one compiles and the others wait for it', async (t) => {
+t.test('one of several commands that start at once compiles, and the others wait for it', async (t) => {
   writeFileSync(source, 'console.log(\'third\')')
   const ended = await Promise.all([1, 2, 3].map(() => promisify(execFile)('env', command)))
   t.same(ended.map(({ stdout }) => stdout), ['third\n', 'third\n', 'third\n'])

@@ -123,7 +123,7 @@ t.test('a catalogue file, a call and the migrations say how far they have come',
   t.match(await json(t, ['migrate']), { newest_migration: /^\d{3}_/ })
 })
 
-t.test('what was marked and exported is told, and an export on stdout has no room for it', async (t) => {
+t.test('events mark and events export say in JSON what they did; an export to stdout cannot', async (t) => {
   t.match(await json(t, ['events', 'mark']), { revision: /^\d+$/ })
   const file = join(folder, 'log.jsonl')
   const exported = await json(t, ['events', 'export', file])
@@ -153,14 +153,14 @@ t.test('an export is printed, without a worker too', async (t) => {
   t.notMatch(stderr, '5557654321')
 })
 
-t.test('one of the user’s own phone numbers is no person', async (t) => {
+t.test('person refuses a phone number of the user’s own', async (t) => {
   await call('POST', '/user/phone-number', { phone_number: '+15557654329' })
   const refused = { code: 1, stderr: /<phone> is one of the phone numbers of user 1, and no person/ }
   t.match(await runWarm(['person', 'erase', '--user', '1', '+15557654329'], env), refused)
   t.match(await runWarm(['person', 'export', '--user', '1', '+15557654329'], env), refused)
 })
 
-t.test('what is no number, or no user, is refused', async (t) => {
+t.test('person refuses what is no number, or no user', async (t) => {
   t.match(await runWarm(['person', 'export', '--user', '1', '5557654321'], env), { code: 1, stderr: /E\.164/ })
   t.match(await runWarm(['person', 'export', '--user', '', phone_number], env), { code: 1, stderr: /--user/ })
 })

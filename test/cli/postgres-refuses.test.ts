@@ -1,4 +1,4 @@
-// What Postgres refuses at a start, and in every command, is told as Postgres means it, with what mends it.
+// Every start and command that Postgres refuses says why in words of Postgres, and how to mend it.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'

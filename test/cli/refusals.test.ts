@@ -1,4 +1,4 @@
-// What cannot work is refused: which setting or file it is, how to mend it, and an exit status that tells.
+// A command refuses what cannot work: it names the setting or file, says how to mend it, and fails.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ async function refusedByBoth (
   return findings
 }
 
-t.test('what is no command, or has another option or argument, is refused', async (t) => {
+t.test('an unknown command, option or argument is refused', async (t) => {
   await refused(t, ['statr'], {}, [/unknown command 'statr'/, /Usage: ringledger/])
   await refused(t, ['start', '--port', '1'], {}, [/unknown option '--port'/])
   await refused(t, ['catalog', 'import'], {}, [/missing required argument 'file'/])

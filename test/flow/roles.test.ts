@@ -43,7 +43,7 @@ const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
 t.teardown(() => pool.end())
 let assistant = 0
 
-t.test('one journey goes through all of them', async (t) => {
+t.test('a call goes through every role, from its report to its webhook', async (t) => {
   const created = await eventually(async () => {
     const answer = await call('POST', '/user/assistant', {
       token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url })

@@ -14,7 +14,7 @@ else {
   const browser = await openBrowser(t, chromium)
   const { page, enter, open, problems } = await visit(browser, url, screens.phone)
 
-  t.test('a link signs in, once those who are signed in agree, and its token is in the address no more', async (t) => {
+  t.test('a link signs in and leaves no token in the address; who is signed in already has to agree', async (t) => {
     await enter(await token('1'))
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     t.notMatch(page.url(), 'token')
@@ -47,7 +47,7 @@ else {
     }
   })
 
-  t.test('with a key that may only read nothing can be changed', async (t) => {
+  t.test('a key that may only read changes nothing in the console', async (t) => {
     const { data: { key } } = (await call('POST', '/user/api-key', { name: 'Reader', scopes: ['read'] })).body
     await page.getByRole('button', { name: 'Sign out' }).click()
     await enter(key)

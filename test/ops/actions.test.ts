@@ -47,7 +47,7 @@ t.test('operators see how far each projection and the dispatcher are', async (t)
   t.same(data.at(-1).offers, [], 'nothing is done to the dispatcher')
 })
 
-/** What is offered of assistants, and why the rest is not. */
+/** Which actions on assistants are offered, and why the others are not. */
 async function offered () {
   const { data } = (await ops('GET', '/projections')).body
   const { offers }: { offers: { action: string, why_not: string | null }[] } = data[0]

@@ -14,7 +14,7 @@ const extension = '.test.ts'
 /** Is run in a part, by `npm run test:long`. */
 export const isLong = (source: string) => /(^|\/)test\/long\//.test(source)
 
-/** Of files and folders; without any, all tests but the long ones. @throws when a name leads to no test */
+/** The tests in files and folders; without names all but the long ones. @throws when a name leads to no test */
 export function filesOf (names: string[]): TestFile[] {
   const sources = names.length > 0 ? names.flatMap(sourcesOf) : everySource().filter((source) => !isLong(source))
   return [...new Set(sources)].map((source) => ({ source, compiled: join(packageRoot, compiledOf(source)) }))

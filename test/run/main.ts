@@ -74,7 +74,7 @@ function sharesOf (files: TestFile[]): TestFile[][] {
   return Array.from({ length: jobs }, (_, job) => files.slice(from(job), from(job + 1)))
 }
 
-/** Who has run its own takes the last file of whoever has most: few processes, and none works alone for long. */
+/** A job without files takes the last one of the job that has most: few processes, and none works alone for long. */
 async function runFiles (own: TestFile[]): Promise<void> {
   const next = () => own.shift() ?? shares.reduce((most, each) => each.length > most.length ? each : most).pop()
   for (let file = next(); file;) {
@@ -115,7 +115,7 @@ async function run ({ source, compiled }: TestFile, on: FileProcess): Promise<vo
   if (wrong) fail(`${source}: ${wrong}`)
 }
 
-/** What is wrong with a process that runs files. */
+/** Reports what is wrong with a process that runs files. */
 function fail (wrong: string): void {
   t.fail(wrong, { at: null, stack: '' })
   print(`NOT OK  ${wrong}`)

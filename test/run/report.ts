@@ -6,7 +6,7 @@ interface Counts { total: number, pass: number, fail: number, skip: number, todo
 
 export interface Cost {
   seconds: number
-  /** Of the processor: by the process of the file, and by those it started and which have ended. */
+  /** CPU time of the process of the file, and of those that it started and that have ended. */
   cpuSeconds: number
 }
 

@@ -16,7 +16,7 @@ function runOf (...args: string[]) {
   return { status, stdout, stderr }
 }
 
-t.test('what fails, hangs or stays open is named, and makes the run fail; the other files pass', async (t) => {
+t.test('a run names files that fail, hang or leave something open, and fails; the other files pass', async (t) => {
   const contents = {
     passes: "t.test('passes', async (t) => { t.pass() })",
     fails: "t.test('fails', async (t) => { t.equal(1, 2, 'as it must') })",
@@ -45,7 +45,7 @@ t.test('a name that leads nowhere is refused', async (t) => {
   t.throws(() => filesOf(['test/nowhere.test.ts']), { message: 'There is no test in test/nowhere.test.ts' })
 })
 
-t.test('what takes long is in a part, which guards sources that there are and keeps to its time', async (t) => {
+t.test('each long test is in a part, which guards sources that exist and keeps to its time', async (t) => {
   const long = new Set(parts.flatMap(({ files = [] }) => filesOf(files)).map(({ source }) => source))
   t.strictSame(everySource().filter((source) => isLong(source) && !long.has(source)), [])
   for (const { name, guards, minutes } of parts) {

@@ -17,7 +17,7 @@ const make = (n: number) => pool.query(
   [n, digestOf(text(n))])
 await Promise.all([1, 2, 3].map(make))
 
-/** Of a process: what it lets in, every look at Postgres, and a way to take that away. */
+/** The credentials of a process, with every statement that it sends to Postgres, and a way to take that away. */
 function opened () {
   let isAway = false
   const looks: string[] = []

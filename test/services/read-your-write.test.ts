@@ -24,7 +24,7 @@ async function answering (t: Test, positions: Positions) {
   }
 }
 
-t.test('what is all in its stream is answered from that, once readers see it', async (t) => {
+t.test('an answer comes from the stream where all is in it, once readers see the event', async (t) => {
   const answer = await answering(t, await listening(t, deafPool(t))) // hears notifications alone
   const position = await projectOne()
   t.strictSame(await answer(position), ['folded', 'visible'])

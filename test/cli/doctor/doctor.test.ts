@@ -50,7 +50,7 @@ t.test('a back end that is silent or away is told, not waited for, and its passw
   }
 })
 
-t.test('what is wrong with Postgres and the event store is found, with its mend', async (t) => {
+t.test('the doctor finds what is wrong with Postgres and the event store, and how to mend it', async (t) => {
   const { postgres, connection, store } = await scratchEventStore(t)
   const DATABASE_URL = postgres.url
   const { session: { client } } = connection
@@ -137,7 +137,7 @@ t.test('requests that failed more than once are told by their kind, with what me
   })
 })
 
-t.test('what was erased since every member was scavenged waits, one erasure once', async (t) => {
+t.test('the doctor counts erasures since the last scavenge of every member, each once', async (t) => {
   const { client, connection } = await scratchEventStore(t)
   const tell = async (stream: string, type: string, about: Record<string, string>) => {
     const { nextExpectedRevision } = await client.appendToStream(stream, jsonEvent({ type, data: about }))
@@ -170,7 +170,7 @@ t.test('what was erased since every member was scavenged waits, one erasure once
   t.match(await find(), { found: /^1 waits / })
 })
 
-t.test('who holds up whom in Postgres is found', async (t) => {
+t.test('the doctor finds which process of Postgres holds up which', async (t) => {
   const [holder, waiter] = [await pool.connect(), await pool.connect()]
   t.teardown(() => { for (const each of [holder, waiter]) each.release() })
   await holder.query('CREATE TABLE held ()')

@@ -7,7 +7,7 @@ import { type Environment, runWarm } from '../../support/ringledger.js'
 
 const scavenge = (env: Environment, ...more: string[]) => runWarm(['event-store', 'scavenge', ...more], env)
 
-t.test('it says what was removed, in words and for programs', async (t) => {
+t.test('scavenge says what it removed, in words and for programs', async (t) => {
   const { client, store: { url } } = await scratchEventStore(t)
   await client.appendToStream('a', [event(), event(), event()])
   await client.setStreamMetadata('a', { truncateBefore: 2 })

@@ -1,4 +1,4 @@
-// What creating, updating, switching, deleting and restoring an assistant lead to.
+// Which events creating, updating, switching, deleting and restoring an assistant lead to.
 import t from 'tap'
 import {
   assistantDecider, type CreateAssistant, type RestoreAssistant, type UpdateAssistant
@@ -65,7 +65,7 @@ t.test('a webhook URL is stored as it is called', async (t) => {
   }
 })
 
-t.test('what is not there, was deleted, or is somebody else’s is not found', async (t) => {
+t.test('an assistant that does not exist, was deleted, or is of another user is not found', async (t) => {
   const commands = (userId: string) => [
     remove(userId), update({}, { userId }), update({ is_webhook_active: true, status: 'inactive' }, { userId }),
     restore({ past: settings() }, userId)
@@ -77,7 +77,7 @@ t.test('what is not there, was deleted, or is somebody else’s is not found', a
   given([created()]).when(remove()).then(t, [deleted])
 })
 
-t.test('what is wrong with the body is told first, also for an assistant of another user', async (t) => {
+t.test('a wrong body is refused first, also for an assistant of another user', async (t) => {
   const refused = { voice_id: ['must be an integer'] }
   for (const state of [[], [created()]]) {
     for (const userId of ['1', '2']) given(state).when(update({}, { userId, refused })).then(t, invalid(refused))

@@ -150,7 +150,7 @@ const noZones = [
 ]
 const voice = id('an integer', [1, 12], 'must be an available voice', 13)
 
-/** Of numbers, choices and flags, whose limits are compared with the golden API document. */
+/** Cases of numbers, choices and flags; the golden API document has their limits. */
 function caseOf ({ type, enum: values, minimum = NaN, maximum = NaN }: Partial<Limits>): FieldCase[] {
   if (values) return [choice(...values)]
   if (type === 'boolean') return [flag]
@@ -227,7 +227,7 @@ const update = submitting(UpdateAssistantBody, factsOf, (...given: Parameters<ty
 const required = Object.keys(newAssistant())
 const created = (set: object) => ({ made: { ...documentedDefaults, ...newAssistant(set) } })
 
-/** Of a body beside the required fields; an update has the rules of `create`. */
+/** `body` comes beside the required fields. An update has the rules of a creation. */
 function isRefused (t: Test, body: object, errors: Record<string, string[]>): void {
   t.same(create(newAssistant(body)), { errors }, `create ${brief(body)}`)
   t.same(update(body), { errors }, `update ${brief(body)}`)

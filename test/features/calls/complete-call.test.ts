@@ -86,7 +86,7 @@ t.test('the assistant must exist, and the lead must be its owner’s', async (t)
   given([]).when(complete({ lead_id: null })).then(t, [completed({ lead_id: null })])
 })
 
-t.test('what the schema refused is told together with what the rules found', async (t) => {
+t.test('a refusal names what the schema and what the rules refuse together', async (t) => {
   const refused = { duration: ['must be a number'] }
   given([]).when(complete({}, { refused, facts: { assistantExists: true, leadBelongs: false } }))
     .then(t, invalid({ ...refused, lead_id: ['must be a lead of the user who owns the assistant'] }))

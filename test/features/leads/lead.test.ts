@@ -10,7 +10,7 @@ import {
 import { afterCall, type Lead, withCalling } from '../../../src/features/leads/model.js'
 import { invalid, scenarios, type Refusal } from '../../support/commands/given.js'
 
-/** Of all leads with the number in the campaign, and of lead 100 alone. */
+/** Scenarios of all leads with the number in the campaign, and of lead 100 alone. */
 const [all, one] = [scenarios(leadDecider), scenarios(oneLeadDecider(100))]
 const now = '2026-02-01T12:00:00.987Z'
 const before = '2026-01-31T12:00:00.000Z'
@@ -192,7 +192,7 @@ t.test('another user finds nothing, nor does anybody after the deletion', async 
   }
 })
 
-t.test('of a stream with several leads, events of the others change nothing', async (t) => {
+t.test('events of other leads in the same stream change nothing of a lead', async (t) => {
   const others = [alone({ lead_id: 200 }), { ...deleted, data: { ...deleted.data, lead_id: 200 } }, erased(200, [])]
   t.strictSame(found([created(), ...others]), found())
 })

@@ -1,4 +1,4 @@
-// Who holds a phone number: what claiming and freeing it lead to, and what becomes of a claim that ended.
+// Claiming and freeing a phone number: which user holds it, and what becomes of a claim that ended.
 import t from 'tap'
 import {
   endedClaimDecider, holderDecider, phoneNumberDecider, type ClaimNumber

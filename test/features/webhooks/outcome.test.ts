@@ -14,7 +14,7 @@ const hour = 60 * minute
 const circumstances = { schedule, failures: 0, ageMs: 0, now, random: 0.5 }
 const judged = (result: Result, failures = 0) => judge(result, { ...circumstances, failures }).verdict
 
-t.test('what comes of an attempt: delivered, ended, or tried again after the next wait of the schedule', async (t) => {
+t.test('an attempt delivers, ends the delivery, or is followed by another after the next wait of the schedule', async (t) => {
   const next = { status: 'retry', inMs: 5_000 }
   const [answered, stages] = [[300, 302, 308, 400, 401, 404, 500, 503], ['blocked', 'dns', 'connect', 'tls', 'connection'] as const]
   for (const [result, failures, verdict, outcome] of [
@@ -34,7 +34,7 @@ t.test('what comes of an attempt: delivered, ended, or tried again after the nex
   }
 })
 
-t.test('what uses an attempt, and what fails', async (t) => {
+t.test('some results use up an attempt, some count as a failure', async (t) => {
   const uses = (result: Result) => {
     const { usesAttempt, fails } = judge(result, circumstances)
     return [usesAttempt, fails]

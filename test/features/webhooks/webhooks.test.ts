@@ -83,7 +83,7 @@ t.test('a rejected delivery is listed by what came of its newest attempt, shows 
   t.match(skipped, { url: null, last_error: null, request: null })
 })
 
-t.test('what cannot be sent is a 409 that says why', async (t) => {
+t.test('a delivery or test that cannot be sent is a 409 that says why', async (t) => {
   const off = await create(null)
   const { id } = await complete(off, ({ status }) => status === 'skipped')
   for (const [path, why] of [
@@ -134,7 +134,7 @@ t.test('a suspended webhook resumes by a successful test, by resuming, and by se
   t.same((await ways.resume()).body.data, { resumed: 0 }, 'resuming what is not suspended does nothing')
 })
 
-t.test('of very many attempts the newest fifty are shown, oldest first, with the call and by themselves', async (t) => {
+t.test('the newest fifty attempts are shown, oldest first, with the call and the delivery', async (t) => {
   const { id, call_id } = await complete(await create((await receiver(t)).url), ({ status }) => status === 'delivered')
   await pool.query(`
     INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, started_at, finished_at, outcome)
@@ -156,7 +156,7 @@ const setStatus = (id: string, status: string, reason: string) => pool.query(`
   WITH gone AS (DELETE FROM ledger.webhook_due WHERE delivery_id = $1)
   UPDATE ledger.webhook_deliveries SET status = $2, reason = $3 WHERE id = $1`, [id, status, reason])
 
-t.test('what was exhausted, cancelled, held or skipped is delivered, each once, and nothing else', async (t) => {
+t.test('a recovery delivers what was exhausted, cancelled, held or skipped, each once, and nothing else', async (t) => {
   const hook = await receiver(t)
   const assistant = await create(hook.url)
   const delivered = () => complete(assistant, ({ status }) => status === 'delivered')
@@ -242,7 +242,7 @@ t.test('an assistant with ten recoveries at once gets no other one, by ids neith
   t.equal((await redeliver({ ids: [id] })).status, 202)
 })
 
-t.test('what is to be sent again is said in one of two ways', async (t) => {
+t.test('a request to redeliver names ids or an assistant and a time, not both', async (t) => {
   const assistant = await create((await receiver(t)).url)
   const id = '8199a6da-f234-5f31-87e3-6f71755ff78d'
   for (const [body, ...fields] of [
@@ -293,7 +293,7 @@ t.test('headers go with each attempt, and only their names are kept in the deliv
   t.same((await complete(assistant, ({ status }) => status === 'delivered')).request.header_names, [])
 })
 
-t.test('what no header may be is a 422 that names it, says what would be right, and shows no value', async (t) => {
+t.test('a wrong header is a 422 that names it, says what would be right, and shows no value', async (t) => {
   const assistant = await create('https://hooks.example.com')
   for (const [words, ...names] of [
     ['has this one already', 'Content-Type', 'content-anything', 'User-Agent', 'Webhook-Id', 'traceparent'],
@@ -336,7 +336,7 @@ t.test('options are of their owner alone, also of a webhook that has no URL yet'
   t.same(await get(pathOf(assistant)), { data: { headers: {}, max_per_second: 5 } })
 })
 
-t.test('of two who change the same options, one is refused', async (t) => {
+t.test('one of two changes of the same options is refused', async (t) => {
   const assistant = await create(null)
   const { headers } = await call('GET', pathOf(assistant))
   const change = (max_per_second: number) =>

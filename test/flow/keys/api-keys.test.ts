@@ -55,7 +55,7 @@ t.test('a try that died after its append is finished by the next one, with the s
   t.strictSame(again.body, first.body)
 })
 
-t.test('who may only read cannot sign: the secrets of webhooks need the scope webhooks or write', async (t) => {
+t.test('the secrets of webhooks need the scope webhooks or write', async (t) => {
   for (const [scopes, status] of [[['read'], 403], [['webhooks'], 200], [['write'], 200], [['read', 'webhooks'], 200]] as const) {
     const { key } = await keys.make([...scopes])
     for (const [path, found] of [['/user/webhook-secret', 200], ['/user/assistant/999999/webhook-secret', 404]] as const) {
@@ -112,7 +112,7 @@ t.test('keys are listed to their user, with the minute of their last use', async
   t.same((await call('GET', '/user/api-keys', undefined, { user: 'nobody' })).body.data, [])
 })
 
-t.test('what is no key, or nobody’s, is a 401', async (t) => {
+t.test('a text that is no key, or a key of nobody, is a 401', async (t) => {
   const { key } = await keys.make(['read'])
   for (const wrong of ['rl_', 'rl_short', `${key}x`, `rl_${'A'.repeat(43)}`, `rl_${'%'.repeat(43)}`, key.toUpperCase()]) {
     const { status, headers } = await keys.with(wrong)('GET', '/user/me')

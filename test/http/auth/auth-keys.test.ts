@@ -1,4 +1,4 @@
-// How the keys of an issuer are fetched: from its address alone, not too often, and while it is away not at all.
+// The service fetches the keys of an issuer: from its address alone, not too often, and again after it was away.
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { loadConfig } from '../../../src/config.js'

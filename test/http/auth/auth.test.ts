@@ -1,4 +1,4 @@
-// Tokens that are signed with the shared secret or by an issuer: which are valid, and what is told of the others.
+// Tokens that are signed with the shared secret or by an issuer: which are valid, and what a refusal says.
 import { SignJWT } from 'jose'
 import t from 'tap'
 import {
@@ -12,7 +12,7 @@ const { ask, status } = await guarded(t, { roleClaim: 'role', secret })
 const [user, engine] = [userHash('user-1'), '/engine']
 const invalid = (description: string) => `Bearer error="invalid_token", error_description="${description}"`
 
-t.test('a refused caller is told why in a header, the operator in the log, and the body says nothing', async (t) => {
+t.test('a refusal says why in a header and in the log, and nothing in the body', async (t) => {
   const { ask, status } = await guarded(t, { roleClaim: 'role', secret, issuer, audience })
   for (const aud of [audience, ['other', audience]]) t.equal(await status(await signed(claims({ aud }))), 200)
   const good = await signed(claims())
@@ -49,7 +49,7 @@ t.test('a refused caller is told why in a header, the operator in the log, and t
   for (const token of [none, `${none}${signature}`, critical]) t.equal(await status(token), 401)
 })
 
-t.test('no token is asked for, and nothing was wrong with one', async (t) => {
+t.test('a request without a token is asked for one, and the log says that it was missing', async (t) => {
   for (const authorization of [undefined, '', 'Basic dXNlcjpwYXNz', 'Bearer', 'Bearer ']) {
     const { statusCode, challenge, line } = await ask(authorization)
     t.strictSame(
@@ -59,7 +59,7 @@ t.test('no token is asked for, and nothing was wrong with one', async (t) => {
   t.equal((await ask('Bearer a b')).statusCode, 401)
 })
 
-t.test('a valid token of another role is told in the log, one that is let in has its user there', async (t) => {
+t.test('the log names the role of a token that does not fit, and the user of one that does', async (t) => {
   const other = await ask(`Bearer ${await signed(claims({ role: 'ops' }))}`)
   t.match(other, { statusCode: 403, challenge: undefined, line: { status: 403, refused: 'role', role: 'ops', user } })
   const { line, challenge } = await ask(`Bearer ${await signed(claims())}`)
@@ -71,7 +71,7 @@ t.test('the hash of a user is what an operator can make of the id', async (t) =>
   t.equal(userHash('1'), '6b86b273ff34fce1', 'printf %s 1 | sha256sum | cut -c1-16')
 })
 
-t.test('what a former secret signed is let in, with all checks; what an unknown one signed is not', async (t) => {
+t.test('a token that a former secret signed is let in, with all checks; one of an unknown secret is not', async (t) => {
   const [former, older] = ['f'.repeat(20) + 'g'.repeat(20), 'o'.repeat(20) + 'p'.repeat(20)]
   const rotated = await guarded(t, { roleClaim: 'role', secret, previousSecrets: [former, older], audience })
   for (const key of [secret, former, older]) {

@@ -83,7 +83,7 @@ t.test('a choice of objects is one of them; null is a choice beside a named obje
   t.same(Object.keys(schemas).filter((name) => typesOf(schemas[name] ?? {}).includes('null')), [])
 })
 
-t.test('nothing is a constant, no object has named and free fields, and no regular expression looks around', async (t) => {
+t.test('no schema is a constant, has both named and free fields, or looks around in a regular expression', async (t) => {
   t.same(everything.filter((part) => 'const' in part || ('properties' in part && 'additionalProperties' in part)), [])
   for (const { pattern } of everything) if (pattern !== undefined) t.notMatch(pattern, /\(\?[=!<]/)
 })
@@ -123,7 +123,7 @@ t.test('a field that is not described is in the schema that its own one names', 
   }
 })
 
-t.test('it has less than 220 KB as it is served, with room for a few routes more', async (t) => {
+t.test('the document has less than 220 KB, with room for a few more routes', async (t) => {
   const bytes = Buffer.byteLength(text)
   t.ok(bytes < 220_000, `${bytes} bytes`)
 })
@@ -146,7 +146,7 @@ t.test('in OpenAPI 3.0 it is valid, too, with every operation and every part', a
   t.equal(operations(older.paths), operations(document.paths))
 })
 
-t.test('what may be null is so in both', async (t) => {
+t.test('a field that may be null may be so in both versions', async (t) => {
   const nulls = count(within(document.components), ({ type, anyOf }) =>
     (Array.isArray(type) && type.includes('null')) || Array.isArray(anyOf))
   t.ok(nulls > 50)
@@ -170,7 +170,7 @@ async function get (url: string, headers: Record<string, string> = {}, method: '
   return { status: answer.statusCode, headers: answer.headers, text: answer.body }
 }
 
-t.test('the document has an ETag, and is not sent to who names it', async (t) => {
+t.test('the document has an ETag, and a GET that names it is a 304', async (t) => {
   for (const [path, type] of [['/docs/json', 'application/json; charset=utf-8'], ['/docs/yaml', 'application/x-yaml']]) {
     const first = await get(String(path))
     t.equal(first.status, 200)

@@ -9,14 +9,14 @@ t.test('cells are quoted as RFC 4180 has it', async (t) => {
   t.equal(csvLine(['a,b', 'a"b', 'a\r\nb', ' a', 'a ']), '"a,b","a""b","a\r\nb"," a","a "\r\n')
 })
 
-t.test('what may be a formula begins with an apostrophe, numbers stay what they are', async (t) => {
+t.test('a cell that may be a formula begins with an apostrophe, numbers stay as they are', async (t) => {
   for (const text of ['=1+1', '+cmd', '-1+1', '@SUM(A1)', '\tx', '＝1', '+1555,1', '|x', '%x']) {
     t.match(csvLine([text]), /^"?'/, text)
   }
   for (const text of ['+15551230001', '-5', '-1.25', 'a=b', "'x"]) t.equal(csvLine([text]), `${text}\r\n`)
 })
 
-t.test('behind what ends a cell elsewhere there is no formula either, however it is quoted', async (t) => {
+t.test('after a sign that ends a cell elsewhere there is no formula either, however it is quoted', async (t) => {
   t.equal(csvLine([1, 'Ana;=cmd|x']), '1,"Ana;\'=cmd|x"\r\n')
   t.equal(csvLine([1, 'Ana\t @SUM(A1)', 'b\n"=1', 'a;b']), '1,"Ana\t\' @SUM(A1)","b\n\'""=1","a;b"\r\n')
   const seed = seedOf('FUZZ_SEED')

@@ -167,7 +167,7 @@ t.test('each parameter takes what fits and is refused by its name for what does 
   }
 })
 
-t.test('what a list does not know is ignored and named, also where other lists know it', async (t) => {
+t.test('a list ignores and names a parameter that it does not know, also one of another list', async (t) => {
   const names = new Set(lists.flatMap(({ query }) => Object.keys(query)))
   for (const { path, query } of lists) {
     const unknown = [...names].filter((name) => !(name in query))
@@ -256,7 +256,7 @@ t.test('CSV for Excel begins with a byte order mark', async (t) => {
   for (const query of ['format=ndjson&bom=true', 'bom=x']) t.equal((await ask(`/user/leads/export?${query}`)).status, 422, query)
 })
 
-t.test('calls are exported, and what is wrong with a question is refused', async (t) => {
+t.test('calls are exported, and a wrong query is refused', async (t) => {
   const assistant = (await call('POST', '/user/assistant', newAssistant, { user })).body.data.id
   for (const id of ['b-call', 'a-call']) {
     await call('POST', `/engine/calls/${id}/completed`, callReport(assistant), { user: 'engine' })
@@ -275,7 +275,7 @@ t.test('calls are exported, and what is wrong with a question is refused', async
   t.equal((await fetch(`${url}/user/leads/export`)).status, 401)
 })
 
-t.test('nothing is a header line, or nothing at all', async (t) => {
+t.test('an empty export is a header line, or nothing in NDJSON', async (t) => {
   const none = 'phone_number=49999'
   t.match(await textOf(`/user/leads/export?${none}`), /^id,phone_number,[^\r]*\r\n$/)
   t.equal(await textOf(`/user/leads/export?format=ndjson&${none}`), '')
@@ -364,7 +364,7 @@ const asking = (times = 1) => {
   return socket
 }
 
-t.test('who hangs up and asks again has no more lists read at once', async (t) => {
+t.test('a user who hangs up and asks again has no more lists read at once', async (t) => {
   const unlock = await lockLeads(t)
   const sockets = Array.from({ length: 3 }, () => asking())
   await eventually(async () => await waitingStatements() === 3)

@@ -149,7 +149,7 @@ t.test('the settings of an assistant can be sent back as they are, and change no
   t.same(before.body.data.webhook, { state: 'on', reason: null, since: null, until: null })
 })
 
-t.test('who has what is shown is told so, and gets it as soon as it changes', async (t) => {
+t.test('a GET with the ETag of what is shown is a 304, until that changes', async (t) => {
   const [assistant, lead] = [await create(), await createLead('+15559990001')]
   const campaign = (await call('POST', '/user/campaign', { name: 'Autumn' })).body.data
   for (const [path, change] of [
@@ -403,14 +403,14 @@ t.test('calls count in the hour that they ended in, webhooks by where they stand
   t.ok(data.calls.is_exact && data.deliveries.is_exact)
 })
 
-t.test('what waits for a webhook that is off counts as held', async (t) => {
+t.test('a delivery that waits for a webhook that is off counts as held', async (t) => {
   await pool.query(`
     UPDATE ledger.webhook_deliveries SET status = 'scheduled' WHERE call_id = 'day-0';
     UPDATE ledger.webhooks SET off_since = now() WHERE user_id = '${user}'`)
   t.same((await get('/user/day', user)).body.data.deliveries.hours.at(-1).counts, { delivered: 2, held: 1, skipped: 2 })
 })
 
-t.test('of more than are counted those are counted that came last', async (t) => {
+t.test('where there are too many to count, the last ones count', async (t) => {
   const day = [new Date(ago(24)), new Date(ago(-1))] as const
   t.same((await countCalls(pool, user, ...day, 1)).map(({ count }) => count), [1, 1])
   t.equal((await countDeliveries(pool, user, ...day, 2)).reduce((sum, { count }) => sum + count, 0), 3)

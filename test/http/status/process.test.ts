@@ -1,7 +1,6 @@
-// What a process says of itself. /metrics: for operators and the scraper, in every role, with few labels.
-// /health/ready: a read model that is not fed is noticed, who starts behind is not ready, what probes ask for is found
-// out once for all of them, and only operators hear what is wrong. /ops/api: what operators see and do about webhooks,
-// parked events and work.
+// A process tells of itself. /metrics: to operators and the scraper, in every role, with few labels. /health/ready: it
+// notices a read model that nobody feeds, is not ready when it starts behind, and shares one run of the checks among
+// all probes; only operators learn what is wrong. /ops/api: what they see and do about webhooks, parked events, work.
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import fastify from 'fastify'
@@ -42,7 +41,7 @@ const refused = async (t: Test, authorization: string, status: number, url: stri
   return response
 }
 
-t.test('the token of the scraper and tokens of operators are let in, nobody else', async (t) => {
+t.test('/metrics lets the scraper and operators in, nobody else', async (t) => {
   for (const url of [service.url, worker.url]) {
     for (const token of [METRICS_TOKEN, await service.token('op', 'ops')]) t.match(await scrape(url, token), /^ringledger_/m)
     t.equal((await refused(t, '', 401, url)).headers.get('www-authenticate'), 'Bearer')
@@ -278,7 +277,7 @@ t.test('a check that is late is told with its reason, unless that is an outage o
   t.equal(notReady().length, 1)
 })
 
-t.test('what is wrong is told to operators, to all others whether something is', async (t) => {
+t.test('/health/ready tells operators what is wrong, and all others whether something is', async (t) => {
   const ready = await probed(t, { fine: async () => {}, broken: async () => { throw new Error('no') } })
   t.strictSame(await ready(await signed(claims({ role: 'ops' }))), {
     status: 503,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { packageRoot } from '../../../src/package-root.js'
 
-// Of every kind that a manifest may be; a wrong guess fails the test.
+// A manifest is of any kind; a wrong guess fails the test.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Manifest = any
 
