@@ -21,7 +21,7 @@ t.test('a signed request is its payload, by any of the secrets, whatever the hea
   t.match(verifyWebhook(Buffer.from(body), new Headers(signed(former)), secret, former), { type: 'webhook.test' })
 })
 
-t.test('what was changed, is old, or was signed by somebody else is refused', async (t) => {
+t.test('a request that was changed, is old, or was signed by somebody else is refused', async (t) => {
   const refused = { name: /./, message: /signature|timestamp|headers|secret/i }
   t.throws(() => verifyWebhook(`${body} `, signed(secret), secret), refused)
   t.throws(() => verifyWebhook(body, signed(former), secret), refused)

@@ -272,7 +272,7 @@ t.test('an append that is too large is refused once, at the chunk that makes it 
   await t.rejects(lengthOf(stream))
 })
 
-t.test('an append that is never finished times out by itself, and so does a later one on the call', async (t) => {
+t.test('an append that is never finished times out, and so does a later one on the call', async (t) => {
   const batch = open(t)
   for (const count of [1, 2]) {
     const id = randomUUID()
@@ -310,7 +310,7 @@ t.test('an append whose deadline has passed is not written; a deadline may be an
   await t.rejects(lengthOf(late))
 })
 
-t.test('what is not an event is refused, and the stream of appends goes on', async (t) => {
+t.test('a message that is no event is refused, and the stream of appends goes on', async (t) => {
   const batch = open(t)
   const ids = Array.from({ length: 4 }, () => randomUUID())
   const [noName, noId, noType, good] = ids as [string, string, string, string]
@@ -324,7 +324,7 @@ t.test('what is not an event is refused, and the stream of appends goes on', asy
   t.ok(replies.every((reply) => reply.hasStreamIdentifier()), 'every reply names the stream')
 })
 
-/** What the streams of a former server hold that the next one knows nothing of. */
+/** Fills streams with a former server, of which the next one knows nothing. */
 async function former (t: Test) {
   const postgres = await scratchPostgres(t)
   const { client, store } = await scratchEventStore(t, { postgres })
@@ -363,7 +363,7 @@ t.test('streams of a former server are no new ones, alone and among new ones', a
   t.same((await collect(client.readStream('new'))).map(({ event }) => event?.revision), [0n])
 })
 
-t.test('of very many events at once all are there or none, while others read and append', async (t) => {
+t.test('very many events at once are all there or none, while others read and append', async (t) => {
   const [large, other] = [randomUUID(), randomUUID()]
   const length = 4_000
   const writing = client.appendToStream(large, events(length), { expectedRevision: NO_STREAM })

@@ -1,13 +1,17 @@
-// Finite reads, row by row: where each of them begins, which way it goes, and what is not found.
+// Finite reads, row by row: where each of them begins, which way it goes, and what is not found; and what is hidden by
+// deletes, which can be undone, by tombstones, which cannot, and by metadata.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import {
-  BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, START, streamNameFilter,
-  UnknownError, type Direction, type ReadPosition, type ReadRevision, type ResolvedEvent, type EventData
+  ANY, BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, NO_STREAM, START, STREAM_EXISTS, StreamDeletedError,
+  StreamNotFoundError, streamNameFilter, UnknownError, WrongExpectedVersionError, type Direction, type EventData,
+  type ReadPosition, type ReadRevision, type ResolvedEvent
 } from '@eventstore/db-client'
+import { eventually } from '@ringledger/embedded-postgres/testing'
 import { collect, refused, scratchEventStore } from './support/scratch-event-store.js'
+import { proposed, wireOf } from './support/wire.js'
 
-const { client } = await scratchEventStore(t)
+const { client, store } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })
 const revisions = (read: readonly ResolvedEvent[]) => read.map(({ event }) => Number(event?.revision))
 
@@ -68,24 +72,6 @@ t.test('$all still shows what its stream does not: events of deleted and truncat
   t.same(shown.map(({ event }) => event?.type), ['First', 'Second'])
 })
 
-t.test('more events than a page, and larger than a page, arrive complete and in order', async (t) => {
-  const stream = randomUUID()
-  await client.appendToStream(stream, Array.from({ length: 1200 }, () => event()))
-  const large = () => binaryEvent({ type: 'Large', data: new Uint8Array(900_000) })
-  for (let n = 0; n < 6; n++) await client.appendToStream(stream, large())
-  const expected = Array.from({ length: 1206 }, (_, index) => index)
-  t.same(revisions(await collect(client.readStream(stream))), expected)
-  const backwards = await collect(client.readStream(stream, { direction: BACKWARDS, fromRevision: END }))
-  t.same(revisions(backwards), expected.reverse())
-})
-
-t.test('a reader that stops reading is not sent the rest, and the server goes on', async (t) => {
-  const reading = client.readAll()
-  for await (const { event } of reading) if (event !== undefined) break
-  await reading.cancel()
-  t.equal((await client.appendToStream(randomUUID(), event())).success, true)
-})
-
 const events: Record<string, EventData[]> = {
   plain: [jsonEvent({ type: 'Plain', data: { a: 1 }, metadata: { b: 2 } }), jsonEvent({ type: 'Plain', data: {} })],
   'ünïcödé-流': [jsonEvent({ type: 'Größe 🐘', data: { text: '🐘'.repeat(200) } })],
@@ -96,7 +82,7 @@ const events: Record<string, EventData[]> = {
   [`long-${'x'.repeat(1_900)}`]: [jsonEvent({ type: 'T'.repeat(300), data: [] })]
 }
 
-t.test('what $all shows of an event is what its stream shows', async (t) => {
+t.test('$all shows an event as its stream does', async (t) => {
   for (const [stream, appended] of Object.entries(events)) await client.appendToStream(stream, appended)
   const all = (await collect(client.readAll())).map(({ event }) => event)
   for (const stream of Object.keys(events)) {
@@ -104,22 +90,6 @@ t.test('what $all shows of an event is what its stream shows', async (t) => {
     t.strictSame(all.filter((event) => event?.streamId === stream), own)
     t.equal(own.length, events[stream]?.length)
   }
-})
-
-t.test('events that are sent together come one by one, to many readers at once', async (t) => {
-  for (let batch = 0; batch < 3; batch++) {
-    await client.appendToStream('many', Array.from({ length: 500 }, (_, n) =>
-      jsonEvent({ type: 'Counted', data: { n: batch * 500 + n } })))
-  }
-  const filter = streamNameFilter({ prefixes: ['many'] })
-  await Promise.all(Array.from({ length: 3 }, async () => {
-    const seen: unknown[] = []
-    for await (const { event } of client.subscribeToAll({ filter })) {
-      seen.push(event?.data)
-      if (seen.length === 1_500) break
-    }
-    t.strictSame(seen, Array.from({ length: 1_500 }, (_, n) => ({ n })))
-  }))
 })
 
 const link = (to: string) => binaryEvent({ type: '$>', data: Buffer.from(to) })
@@ -142,4 +112,186 @@ t.test('links are followed when asked for, and shown alone when their target can
   t.same(types, [['One', '$>'], shownAlone, shownAlone, shownAlone, ['Plain', undefined]])
   const plain = await collect(client.readStream(links))
   t.same(plain.map(({ event }) => event?.type), ['$>', '$>', '$>', '$>', 'Plain'])
+})
+
+const some = (count: number) => Array.from({ length: count }, () => event())
+const shown = async (stream: string) => revisions(await collect(client.readStream(stream)))
+
+async function streamOf (count: number) {
+  const stream = randomUUID()
+  await client.appendToStream(stream, some(count))
+  return stream
+}
+
+t.test('a deleted stream is not found, and continues its revisions when it is written to again', async (t) => {
+  for (const expectedRevision of [ANY, NO_STREAM, 2n] as const) {
+    const stream = await streamOf(3)
+    const { position } = await client.deleteStream(stream)
+    t.ok(position)
+    await refused(t, collect(client.readStream(stream)), StreamNotFoundError)
+    await refused(t, client.appendToStream(stream, some(1), { expectedRevision: STREAM_EXISTS }), StreamDeletedError)
+    t.equal((await client.appendToStream(stream, some(2), { expectedRevision })).nextExpectedRevision, 4n)
+    t.same(await shown(stream), [3, 4])
+    t.match(await client.getStreamMetadata(stream), { metadata: { truncateBefore: 3 } })
+  }
+})
+
+t.test('a delete and a tombstone are decided as an append of a new event would be', async (t) => {
+  const deleted = async () => {
+    const stream = await streamOf(2)
+    await client.deleteStream(stream)
+    return stream
+  }
+  t.ok((await client.deleteStream(await deleted())).position, 'again')
+  t.ok((await client.deleteStream(await deleted(), { expectedRevision: NO_STREAM })).position, 'a deleted stream counts as none')
+  t.ok((await client.tombstoneStream(await deleted(), { expectedRevision: NO_STREAM })).position)
+  t.ok((await client.tombstoneStream(await deleted(), { expectedRevision: 1n })).position)
+  const tombstone = client.tombstoneStream(await deleted(), { expectedRevision: 0n })
+  await refused(t, tombstone, WrongExpectedVersionError, { actualVersion: 1n })
+})
+
+t.test('metadata set on a deleted stream bring it back without its events', async (t) => {
+  const stream = await streamOf(3)
+  await client.deleteStream(stream)
+  await client.setStreamMetadata(stream, { maxCount: 2, colour: 'red' })
+  t.same(await shown(stream), [], 'empty, not missing')
+  t.match(await client.getStreamMetadata(stream), { metadata: { maxCount: 2, truncateBefore: 3, colour: 'red' } })
+  await client.appendToStream(stream, some(1), { expectedRevision: STREAM_EXISTS })
+  t.same(await shown(stream), [3])
+})
+
+t.test('a tombstone cannot be undone, and hides the metadata too', async (t) => {
+  const stream = await streamOf(2)
+  const tombstone = client.tombstoneStream(stream, { expectedRevision: 0n })
+  await refused(t, tombstone, WrongExpectedVersionError, { actualVersion: 1n })
+  const { position } = await client.tombstoneStream(stream, { expectedRevision: 1n })
+  t.ok(position)
+  await refused(t, client.tombstoneStream(stream), StreamDeletedError)
+  await refused(t, client.deleteStream(stream), StreamDeletedError)
+  await refused(t, client.getStreamMetadata(stream), StreamDeletedError)
+  const last = (await collect(client.readAll({ direction: 'backwards', fromPosition: END, maxCount: 1 })))[0]
+  t.match(last, { event: { streamId: stream, type: '$streamDeleted', revision: 9223372036854775807n, position } })
+  t.match(await client.setStreamMetadata(stream, {}), { success: true }, 'which can still be written')
+})
+
+t.test('metadata cannot be tombstoned: a real node would end when their stream is deleted', async (t) => {
+  const stream = await streamOf(1)
+  await refused(t, client.tombstoneStream(`$$${stream}`), UnknownError, { message: /cannot be tombstoned/ })
+  await client.deleteStream(stream)
+  t.match(await client.appendToStream(stream, some(1)), { nextExpectedRevision: 1n })
+})
+
+const { append } = wireOf(t, store.port)
+
+/** Writes metadata byte by byte. */
+const describe = (stream: string, json: string) =>
+  append(`$$${stream}`, [proposed({ type: '$metadata', 'content-type': 'application/json' }, Buffer.from(json))])
+
+t.test('one bad value voids all of the metadata; a number that is too small voids itself', async (t) => {
+  const stream = await streamOf(4)
+  const hides = async (json: string) => {
+    await describe(stream, json)
+    return (await shown(stream)).length < 4
+  }
+  t.ok(await hides('{"$maxCount":1}'))
+  const bad = [
+    '"$maxAge":"x"', '"$maxAge":1.5', '"$tb":"1"', '"$cacheControl":null', '"$tmp":1',
+    '"$acl":[]', '"$acl":{"$r":1}', '"$acl":{"$r":["a",1]}', '"$acl":{"other":"a"}'
+  ]
+  for (const member of bad) t.notOk(await hides(`{"$maxCount":1,${member}}`), member)
+  const good = ['"$maxAge":-1', '"$tb":-1', '"$acl":{"$r":"a","$w":["b"]}', '"$tmp":true', '"other":[1.5,{"$tb":"}"}]']
+  for (const member of good) t.ok(await hides(`{"$maxCount":1,${member}}`), member)
+  t.notOk(await hides('{"$maxCount":0}'))
+  t.notOk(await hides('[1]'))
+  t.notOk(await hides('not JSON'))
+})
+
+t.test('metadata comes back as it was set, custom keys too; the last one counts', async (t) => {
+  const stream = await streamOf(1)
+  t.same(await client.getStreamMetadata(stream), { streamName: stream })
+  await client.setStreamMetadata(stream, { maxCount: 5 }, { expectedRevision: NO_STREAM })
+  await refused(t, client.setStreamMetadata(stream, {}, { expectedRevision: NO_STREAM }), WrongExpectedVersionError)
+  const metadata = { maxAge: 3600, cacheControl: 7, acl: { readRoles: ['a'], writeRoles: ['b'] }, colour: 'red' }
+  await client.setStreamMetadata(stream, metadata, { expectedRevision: 0n })
+  t.match(await client.getStreamMetadata(stream), { metadata })
+  t.equal((await collect(client.readStream(`$$${stream}`))).length, 1, 'a metadata stream shows its last event only')
+})
+
+t.test('$maxCount and $tb hide the oldest events', async (t) => {
+  const stream = await streamOf(6)
+  await client.setStreamMetadata(stream, { maxCount: 2 })
+  t.same(await shown(stream), [4, 5])
+  await client.appendToStream(stream, some(1))
+  t.same(await shown(stream), [5, 6])
+  await client.setStreamMetadata(stream, { truncateBefore: 3 })
+  t.same(await shown(stream), [3, 4, 5, 6])
+  const two = await collect(client.readStream(stream, { fromRevision: 1n, maxCount: 2 }))
+  t.same(two.map(({ event }) => event?.revision), [3n, 4n])
+  await client.setStreamMetadata(stream, { truncateBefore: 100 })
+  t.same(await shown(stream), [], 'wholly truncated is empty, not missing')
+})
+
+t.test('$maxAge hides what is older, and malformed metadata hides nothing', async (t) => {
+  const stream = await streamOf(1)
+  await client.setStreamMetadata(stream, { maxAge: 1 })
+  await eventually(async () => (await shown(stream)).length === 0)
+  const malformed = jsonEvent({ type: '$metadata', data: { $maxAge: 'x', $maxCount: -1, $tb: 0.5 } })
+  await client.appendToStream(`$$${stream}`, malformed)
+  t.same(await shown(stream), [0])
+})
+
+t.test('a repeat of what can be seen no more is not written anew, and answered without a position', async (t) => {
+  const hide = [
+    (stream: string) => client.deleteStream(stream),
+    (stream: string) => client.setStreamMetadata(stream, { truncateBefore: 1 }),
+    (stream: string) => client.setStreamMetadata(stream, { maxCount: 1 })
+  ]
+  for (const hidden of hide) {
+    const stream = randomUUID()
+    const batch = some(1)
+    const first = await client.appendToStream(stream, batch, { expectedRevision: NO_STREAM })
+    await client.appendToStream(stream, some(1))
+    for (const expectedRevision of [ANY, NO_STREAM] as const) {
+      t.same(await client.appendToStream(stream, batch, { expectedRevision }), first)
+    }
+    await hidden(stream)
+    for (const expectedRevision of [ANY, NO_STREAM] as const) {
+      const again = await client.appendToStream(stream, batch, { expectedRevision })
+      t.match(again, { nextExpectedRevision: 0n, position: undefined })
+    }
+  }
+})
+
+t.test('events that are sent together come one by one, to many readers at once', async (t) => {
+  for (let batch = 0; batch < 2; batch++) {
+    await client.appendToStream('many', Array.from({ length: 300 }, (_, n) =>
+      jsonEvent({ type: 'Counted', data: { n: batch * 300 + n } })))
+  }
+  const filter = streamNameFilter({ prefixes: ['many'] })
+  await Promise.all(Array.from({ length: 3 }, async () => {
+    const seen: unknown[] = []
+    for await (const { event } of client.subscribeToAll({ filter })) {
+      seen.push(event?.data)
+      if (seen.length === 600) break
+    }
+    t.strictSame(seen, Array.from({ length: 600 }, (_, n) => ({ n })))
+  }))
+})
+
+t.test('more events than a page, and larger than a page, arrive complete and in order', async (t) => {
+  const stream = randomUUID()
+  await client.appendToStream(stream, Array.from({ length: 1200 }, () => event()))
+  const large = () => binaryEvent({ type: 'Large', data: new Uint8Array(900_000) })
+  for (let n = 0; n < 6; n++) await client.appendToStream(stream, large())
+  const expected = Array.from({ length: 1206 }, (_, index) => index)
+  t.same(revisions(await collect(client.readStream(stream))), expected)
+  const backwards = await collect(client.readStream(stream, { direction: BACKWARDS, fromRevision: END }))
+  t.same(revisions(backwards), expected.reverse())
+})
+
+t.test('a reader that stops reading is not sent the rest, and the server goes on', async (t) => {
+  const reading = client.readAll()
+  for await (const { event } of reading) if (event !== undefined) break
+  await reading.cancel()
+  t.equal((await client.appendToStream(randomUUID(), event())).success, true)
 })

@@ -1,4 +1,4 @@
-// What a scavenge removes: what nobody can read any more and never the last event of a stream.
+// A scavenge removes what nobody can read any longer, and never the last event of a stream.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import {
@@ -20,13 +20,13 @@ async function streamOf (count: number) {
   return stream
 }
 
-/** Of a stream, what $all shows. */
+/** The revisions of a stream that $all shows. */
 async function left (stream: string) {
   const all = await collect(client.readAll({ fromPosition: START }))
   return all.flatMap(({ event }) => event?.streamId === stream ? [event.revision] : [])
 }
 
-t.test('what nobody can read any more is removed, and never the last event of a stream or what nothing hides', async (t) => {
+t.test('hidden events are removed, and never the last event of a stream or one that nothing hides', async (t) => {
   const forEver = 2n ** 63n - 1n
   type Metadata = Parameters<EventStoreDBClient['setStreamMetadata']>[1]
   const set = (metadata: Metadata) => (stream: string) => client.setStreamMetadata(stream, metadata)
@@ -121,7 +121,7 @@ t.test('positions and their order stay, and a read may begin where nothing is le
 const placeOf = ({ event }: { event?: { id: string, revision: bigint, position: { commit: bigint } } | undefined }) =>
   [event?.id, event?.revision, event?.position.commit]
 
-/** What a subscription delivers until an event of this stream has come. */
+/** All that a subscription delivers until an event of this stream has come. */
 async function delivered (subscription: AllStreamSubscription, until: string): Promise<string[]> {
   const streams: string[] = []
   for await (const { event } of subscription) {

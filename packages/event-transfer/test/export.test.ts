@@ -130,7 +130,7 @@ t.test('a file that was changed is refused', async (t) => {
   await refuses(t, file('changed.gz', packed), /changed\.gz cannot be unpacked/)
 })
 
-t.test('what is no export, or one of another version, is refused', async (t) => {
+t.test('a file that is no export, or one of another version, is refused', async (t) => {
   for (const content of ['', '{}', 'events\n', '{"format":"else"}\n', '\u0000']) {
     await refuses(t, file('other.jsonl', content), /other\.jsonl is not a Ringledger export/)
   }

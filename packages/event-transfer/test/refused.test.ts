@@ -1,78 +1,85 @@
-// What a transfer refuses because the target holds something else, and what it leaves alone.
+// A transfer refuses a target that holds something else, and leaves other streams alone.
 import { collect, refused, scavenge } from '@ringledger/embedded-event-store/testing'
 import t from 'tap'
 import { TransferRefused } from '../src/failure.js'
-import { Limits } from '../src/source.js'
+import type { Recorded } from '../src/recorded.js'
+import { sourceOf, type Source } from '../src/source.js'
 import { appendRaw, event, rawEvent } from './support/varied-log.js'
 import { transfer } from '../src/transfer.js'
 import { copy, placesOn } from './support/place.js'
 
 const place = await placesOn(t)
+/** Each test has streams of its own there. */
+const target = await place(t)
+
+/** A log with these events. */
+async function logWith (...events: Recorded[]): Promise<Source> {
+  const log = events.map((event, index) => ({ ...event, position: BigInt(index + 1) }))
+  return await sourceOf({
+    head: BigInt(log.length),
+    async * read (after) { yield * log.filter(({ position }) => position > after) },
+    async knows ({ stream, revision, id }) {
+      const own = log.filter((each) => each.stream === stream)
+      if (own.length === 0) return 'stream unknown'
+      return own.some((each) => each.revision === revision && each.id === id) ? 'same' : 'other'
+    }
+  })
+}
+
+const taken = (source: Source) =>
+  transfer(source, target.store, { inFlight: 16, signal: new AbortController().signal, onProgress () {} })
+const happened = (stream: string, count: number) =>
+  Array.from({ length: count }, (_, n) => rawEvent(stream, BigInt(n), '{}'))
 
 t.test('other events in a stream of the source are refused by its name, and nothing is written', async (t) => {
-  const [source, target] = [await place(t), await place(t)]
-  await source.client.appendToStream('assistant-1', [event()])
-  await source.client.appendToStream('lead-7', [event(), event()])
-  for (const [stream, count] of [['lead-7', 1], ['lead-7', 3], ['assistant-1', 1]] as const) {
-    const target = await place(t)
+  for (const [stream, count] of [['lead-1', 1], ['lead-2', 3], ['assistant-1', 1]] as const) {
+    const source = await logWith(...happened('before', 1), ...happened(stream, stream === 'assistant-1' ? 1 : 2))
     await target.client.appendToStream(stream, Array.from({ length: count }, () => event()))
     const head = await target.store.head()
     const message = new RegExp(`stream ${stream} of the target holds another event`)
-    await refused(t, copy(source.store, target.store), TransferRefused, { message })
+    await refused(t, taken(source), TransferRefused, { message })
     t.equal(await target.store.head(), head)
   }
 
-  await copy(source.store, target.store)
+  const source = await logWith(...happened('lead-7', 2))
+  await taken(source)
   await target.client.appendToStream('lead-7', [event()])
-  await refused(t, copy(source.store, target.store), TransferRefused, { message: /stream lead-7 .* at revision 2/ })
+  await refused(t, taken(source), TransferRefused, { message: /stream lead-7 .* at revision 2/ })
 })
 
 t.test('an event with the same id and anything else changed is refused', async (t) => {
-  const source = await place(t)
-  const original = rawEvent('a', 0n, '{"n":1}', '{"m":1}')
-  await appendRaw(source.store, original)
   const changes = [
     { data: Buffer.from('{"n": 1}') },
     { metadata: Buffer.from('{"m":2}') },
     { type: 'Rav' },
     { contentType: 'application/octet-stream' }
   ]
-  for (const change of changes) {
-    const target = await place(t)
+  for (const [n, change] of changes.entries()) {
+    const original = rawEvent(`changed-${n}`, 0n, '{"n":1}', '{"m":1}')
     await appendRaw(target.store, { ...original, ...change })
-    const message = /stream a of the target holds another event at revision 0/
-    await refused(t, copy(source.store, target.store), TransferRefused, { message })
+    const message = new RegExp(`stream changed-${n} of the target holds another event at revision 0`)
+    await refused(t, taken(await logWith(original)), TransferRefused, { message })
   }
 })
 
 t.test('the same events in another order are refused', async (t) => {
-  const [source, target] = [await place(t), await place(t)]
-  const [one, other] = [event(), event()]
-  await source.client.appendToStream('a', [one])
-  await source.client.appendToStream('b', [other])
-  await target.client.appendToStream('b', [other])
-  await target.client.appendToStream('a', [one])
-  const message = /stream b of the target .*in another order/
-  await refused(t, copy(source.store, target.store), TransferRefused, { message })
+  const [one, other] = [...happened('a', 1), ...happened('b', 1)] as [Recorded, Recorded]
+  await appendRaw(target.store, other, one)
+  await refused(t, taken(await logWith(one, other)), TransferRefused, { message: /stream b of the target .*in another order/ })
 })
 
 t.test('streams that the source does not know are left alone and counted', async (t) => {
-  const [source, target] = [await place(t), await place(t)]
+  const { others: before } = await taken(await logWith())
   await target.client.appendToStream('theirs', [event(), event()])
-  await source.client.appendToStream('ours', [event()])
-  t.match(await copy(source.store, target.store), { events: 1, appended: 1, others: 2 })
+  const source = await logWith(...happened('ours', 1))
+  t.match(await taken(source), { events: 1, appended: 1, others: before + 2 })
   await target.client.appendToStream('theirs', [event()])
-  t.match(await copy(source.store, target.store), { events: 1, appended: 0, others: 3 })
+  t.match(await taken(source), { events: 1, appended: 0, others: before + 3 })
 })
 
 t.test('a stream that begins in the middle although nothing hides its earlier events is refused by its name', async (t) => {
-  const target = await place(t)
-  const scavenged = { ...rawEvent('old', 7n, '{}'), position: 1n }
-  const [knows, limits] = [async () => 'other' as const, new Limits()]
-  const source = { head: 1n, async * read () { yield scavenged }, knows, limits }
-  const { signal } = new AbortController()
-  const transferred = transfer(source, target.store, { inFlight: 1, signal, onProgress () {} })
-  await refused(t, transferred, TransferRefused, { message: /stream old has no revision 6, and no metadata that hide it/ })
+  const message = /stream old has no revision 6, and no metadata that hide it/
+  await refused(t, taken(await logWith(rawEvent('old', 7n, '{}'))), TransferRefused, { message })
 })
 
 t.test('a stream with $maxCount or $maxAge is refused by its name, with what mends it', async (t) => {
@@ -104,6 +111,5 @@ t.test('a stream with $maxCount or $maxAge is refused by its name, with what men
 })
 
 t.test('a tombstone of metadata is not carried over: it would end the nodes of the target', async (t) => {
-  const { store } = await place(t)
-  await refused(t, store.tombstone('$$a'), TransferRefused, { message: /\$\$a of the source is tombstoned/ })
+  await refused(t, target.store.tombstone('$$a'), TransferRefused, { message: /\$\$a of the source is tombstoned/ })
 })

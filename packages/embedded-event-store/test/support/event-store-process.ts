@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { freePort, type Teardown } from '@ringledger/embedded-postgres/testing'
 import { processModule } from '../../src/child.js'
 
-/** Of the process. */
+/** The module that the process runs. */
 export const eventStoreEntry = fileURLToPath(processModule)
 
 export type EventStoreProcess = Awaited<ReturnType<typeof eventStoreProcess>>

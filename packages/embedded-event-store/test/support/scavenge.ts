@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type EventStoreDBClient, StreamNotFoundError } from '@eventstore/db-client'
 import { collect } from './scratch-event-store.js'
 
-/** What `$scavengeCompleted` says. */
+/** The data of `$scavengeCompleted`. */
 export interface CompletedScavenge {
   scavengeId: string
   result: string

@@ -15,7 +15,7 @@ export interface Chaos extends Choices {
 /** How often a property is tried: `npm run test:long -- properties` multiplies it. */
 export const runs = (usual: number): number => usual * Number(process.env.FUZZ_TIMES ?? 1)
 
-/** What the variable says, which `npm run test:long` draws anew for each part; else 1. */
+/** The value of the variable, which `npm run test:long` draws anew for each part; else 1. */
 export const seedOf = (variable: string): number => Number(process.env[variable] ?? 1)
 
 const lineEveryMs = 10_000

@@ -9,7 +9,7 @@ const root = join(compiled, '../../..')
 const modules = join(root, 'node_modules')
 /** The bundled packages, which what is compiled imports. */
 const vendor = 'dist/vendor'
-/** Of the compiled package in a checkout. */
+/** The folder of the compiled package in a checkout. */
 const place = 'packages/embedded-postgres/dist'
 
 const platform = process.platform === 'win32' ? 'windows' : process.platform

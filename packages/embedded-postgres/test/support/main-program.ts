@@ -1,4 +1,4 @@
-// What a small main program needs that a test runs as a process of its own.
+// Helps a small main program that a test runs as a process of its own.
 
 /** Tells the test, which reads a JSON object a line. */
 export function say (message: object): void {

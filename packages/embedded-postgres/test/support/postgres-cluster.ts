@@ -36,7 +36,7 @@ export async function postgresCluster (t: Teardown, options: ClusterOptions = {}
 }
 
 function argumentsOf (settings: Record<string, string | number>): string[] {
-  // Of shared memory nothing is left when all of its processes are killed: it is in files below `home`.
+  // Shared memory is in files below `home`, so nothing is left when all of its processes are killed.
   const memory = { dynamic_shared_memory_type: 'mmap', shared_buffers: '64MB' }
   const all = { unix_socket_directories: '', ...memory, max_connections: 200, ...settings }
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -67,7 +67,7 @@ export class PostgresCluster implements ScratchPostgres {
     this.#watchdog = watch(postmaster, this.#home)
   }
 
-  /** kill -9 of the postmaster; its children end by themselves. `start` brings it back. */
+  /** kill -9 of the postmaster; its children end without it. `start` brings it back. */
   async kill (): Promise<void> {
     await this.#stop('SIGKILL')
   }
@@ -220,7 +220,7 @@ export async function sessionsOf (url: string, application?: string): Promise<nu
 export const closedPort = 1
 
 /**
- * Of loopback, and outside the ranges that systems take ports from by themselves: nobody else gets it while the
+ * A port of loopback outside the ranges that systems take ports from: nobody else gets it while the
  * server is away, neither a server on any port nor a connection.
  */
 export async function freePort (): Promise<number> {

@@ -11,7 +11,7 @@ import { identify } from '../../src/lock.js'
 /** A place to say what undoes a set-up. */
 export interface Teardown { teardown (undo: () => unknown): void }
 
-/** What a process says that opens a cluster or a stack. */
+/** The messages of a process that opens a cluster or a stack. */
 export interface SaidOf<Opened> {
   log?: string
   opened?: Opened

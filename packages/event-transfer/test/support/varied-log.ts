@@ -60,7 +60,7 @@ async function fillBytes (client: EventStoreDBClient, store: Store): Promise<voi
   await client.appendToStream('large-1', [event('Large', { text: 'ü'.repeat(523_000) })])
 }
 
-/** All that travels, as text that can be compared; ids of events that a server makes by itself are left out. */
+/** All that travels, as text that can be compared, without the ids of events that the server makes. */
 export async function written (store: Store): Promise<string[]> {
   const lines: string[] = []
   const log = await logOf(store)
