@@ -128,13 +128,13 @@ t.test('a deleted lead whose call was erased with another person has the row of 
     assistantCreated(1), leadCreated(1, 1), callCompleted('c-1', { lead_id: 1 }), leadDeleted(1, 1),
     { stream: callStream('c-1'), type: 'CallErased', data: { ...data, erased_at: '2026-02-01T12:00:00.000Z' } }
   ])
-  const [live, rebuilt] = await Promise.all([log, log.filter(({ type }) => type !== 'CallCompleted')].map(async (events) => {
-    const { pool } = await scratchLedger(t)
+  const found = []
+  for (const events of [log, log.filter(({ type }) => type !== 'CallCompleted')]) {
     await emptyReadModels(pool)
     await project(pool, events)
-    return await rowsOf(pool, leads)
-  }))
-  t.strictSame(live, rebuilt)
+    found.push(await rowsOf(pool, leads))
+  }
+  t.strictSame(found[0], found[1])
 })
 
 /** Postgres refuses a row, and the circuit breaker does not open. */
@@ -146,7 +146,7 @@ async function emptyWithCheck (projection: Projection): Promise<void> {
   await pool.query('UPDATE ledger.generations SET breaker_position = 1e18')
 }
 
-/** What stands in all tables, and what is parked as `stream@revision`. */
+/** The rows of all tables, and the parked events as `stream@revision`. */
 async function outcome (projection: Projection) {
   const tables = await Promise.all(projection.tables.map(({ name }) => rowsOf(pool, projection, name)))
   return { tables, parked: (await parkedEvents(pool, projection)).map(nameOf) }

@@ -56,7 +56,7 @@ t.test('a connection that died silently is noticed, and made again', async (t) =
   })
 })
 
-t.test('positions are those that readers see, of each projection by itself', async (t) => {
+t.test('each projection has a position of its own: the one that readers see', async (t) => {
   const positions = await listening(t, deafPool(t))
   await projectOne()
   t.equal(await positions.reached('assistants', 100n, 10_000), true)

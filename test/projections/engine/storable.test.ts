@@ -125,7 +125,7 @@ async function isComparedAndWrittenAgain (t: Test, projection: Projection, log: 
 const page: Page = { perPage: 100, after: [] }
 const { signal } = new AbortController()
 
-/** What the user has is in lists, searches and exports. */
+/** Lists, searches and exports have all that the user has. */
 async function isFound (t: Test, userId: string): Promise<void> {
   const own = async <Row extends object>(columns: string, from: string) => (await pool.query<Row>(
     `SELECT ${columns} FROM read_model.${from} AND user_id = $1 ORDER BY id LIMIT 100`, [userId])).rows

@@ -35,7 +35,7 @@ async function fed () {
 
 const renamed = (id: number, assistant_name: string) => assistantUpdated(id, { assistant_name })
 
-t.test('what another transaction changed beside the checkpoint is seen', async (t) => {
+t.test('a batch sees what another transaction changed beside the checkpoint', async (t) => {
   const { batch } = await fed()
   await inTransaction(pool, async (tx) => {
     await touchCheckpoint(tx, checkpoint)

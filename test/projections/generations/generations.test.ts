@@ -77,7 +77,7 @@ t.test('an action that runs for long is found among those that have ended since'
   t.match(await runningActions(pool), [{ ...long, state: 'running' }])
 })
 
-t.test('a process that says nothing any more runs nothing', async (t) => {
+t.test('a process that has fallen silent runs nothing', async (t) => {
   await pool.query("UPDATE ledger.projection_actions SET told_at = now() - interval '31 seconds'")
   t.same(await runningActions(pool), [])
 })

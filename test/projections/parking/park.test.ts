@@ -121,7 +121,7 @@ t.test('an event on a stream with a long name is parked, with the later ones, an
   t.strictSame(await parkedEvents(pool, leads), [])
 })
 
-t.test('of a stream with many parked events few are read at once', async (t) => {
+t.test('a stream with many parked events is read a few events at a time', async (t) => {
   const name = 'assistant-9'
   const updates = Array.from({ length: 250 }, (_, n) => assistantUpdated(9, { assistant_name: `Name ${n}` }))
   const log = logOf()([assistantCreated(9), { stream: name, type: 'AssistantUpdated', data: { nonsense: true } }, ...updates])

@@ -1,4 +1,4 @@
-// What operators do about parked events: a retry takes a whole stream or nothing, a skip is final,
+// Operators mend parked events: a retry takes a whole stream or nothing, a skip is final,
 // and the live projection goes on meanwhile.
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
